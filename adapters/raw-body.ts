@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import getRawBody from 'raw-body';
+import { ConfigurationError, messageOf, RequestError } from '../src/errors.ts';
+
+/** A request of Node.js, perhaps with what a framework has put on it. */
+export type NodeRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
+
+/**
+ * The body of a request, byte for byte. A body that the framework kept raw is taken as it is (`req.rawBody`, or the
+ * Buffer of `express.raw()`); else the stream is read, if nothing has read it before.
+ */
+export async function readRawBody(
+  request: NodeRequest,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const kept = keptRaw(request);
+  if (kept !== undefined) return kept;
+  if (request.readableDidRead || request.readableEncoding !== null) {
+    throw alreadyParsed(request);
+  }
+  if (request.destroyed) throw incomplete(new Error('the connection was closed'));
+  signal.throwIfAborted();
+  try {
+    return await getRawBody(request, { limit: maxBytes, length: request.headers['content-length'] ?? null });
+  } catch (error) {
+    throw isTooLarge(error) ? tooLarge(maxBytes, error) : incomplete(error);
+  }
+}
+
+function keptRaw({ rawBody, body }: NodeRequest): Uint8Array | undefined {
+  if (rawBody instanceof Uint8Array) return rawBody;
+  if (typeof rawBody === 'string') return Buffer.from(rawBody);
+  return body instanceof Uint8Array ? body : undefined;
+}
+
+function alreadyParsed(request: NodeRequest): ConfigurationError {
+  return new ConfigurationError(
+    'body_already_parsed',
+    `the body was read before posthorn could verify it (req.body is ${kindOf(request.body)}): mount posthorn before ` +
+      'express.json() and other body parsers, or give this path express.raw({ type: "*/*" }), or keep the bytes in req.rawBody',
+  );
+}
+
+function kindOf(body: unknown): string {
+  return body === undefined ? 'not set' : `of type ${typeof body}`;
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && 'type' in error && error.type === 'entity.too.large';
+}
+
+function tooLarge(maxBytes: number, cause: unknown): RequestError {
+  return new RequestError('body_too_large', `the body has more than maxBodyBytes (${maxBytes})`, { cause });
+}
+
+function incomplete(cause: unknown): RequestError {
+  return new RequestError('body_incomplete', `the body was cut short: ${messageOf(cause)}`, { cause });
+}

@@ -1,0 +1,22 @@
+/** Counts what is under way, so that `close()` can wait for its end. */
+export class Activity {
+  #count = 0;
+  #idleListeners: (() => void)[] = [];
+
+  begin(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count > 0) return;
+    for (const listener of this.#idleListeners.splice(0)) listener();
+  }
+
+  /** Resolves once nothing is under way. */
+  idle(): Promise<void> {
+    return this.#count === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#idleListeners.push(resolve));
+  }
+}

@@ -1,0 +1,38 @@
+/** The event types of the service by entity (interface, "Events"). Every type of this package flows from this table. */
+export const catalog = {
+  transfer: ['created', 'succeeded', 'failed', 'updated'],
+  merchant: ['created', 'updated', 'verification.succeeded', 'verification.failed'],
+  payment_instrument: ['created', 'updated', 'verification.succeeded', 'verification.failed'],
+  settlement: [
+    'created',
+    'approved',
+    'funding_transfer.created',
+    'funding_transfer.succeeded',
+    'funding_transfer.failed',
+  ],
+  subscription: ['created', 'updated', 'canceled', 'expired'],
+  dispute: ['created', 'updated', 'won', 'lost'],
+} as const;
+
+/** An entity of the service, for example `transfer`. */
+export type Entity = keyof typeof catalog;
+
+type TypeOf<E extends Entity> = `${E}.${(typeof catalog)[E][number]}`;
+
+/** A type in the catalog, for example `transfer.succeeded`. */
+export type EventType = { [E in Entity]: TypeOf<E> }[Entity];
+
+/** The entity of a type or of a wildcard pattern: `merchant` of `merchant.verification.*`. */
+export type EntityOf<Type extends string> = Type extends `${infer E extends Entity}.${string}` ? E : never;
+
+type Prefix<Type extends string> = Type extends `${infer Head}.${infer Rest}`
+  ? Head | `${Head}.${Prefix<Rest>}`
+  : never;
+
+/** What `receiver.on` takes: a type, `entity.*`, a longer prefix such as `merchant.verification.*`, or `*`. */
+export type Pattern = '*' | EventType | `${Prefix<EventType>}.*`;
+
+/** Every type of the catalog. */
+export const eventTypes: ReadonlySet<string> = new Set(
+  Object.entries(catalog).flatMap(([entity, types]) => types.map((type) => `${entity}.${type}`)),
+);

@@ -1,0 +1,75 @@
+import type { Activity } from './activity.ts';
+import type { CompleteRequest, Store } from './stores/store.ts';
+import { STORE_TIMEOUT_MS } from './stores/time-limited.ts';
+
+/** Between two tries; doubled up to the most while the store stays away. */
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * Tells the store of handled events, and keeps those that it has not taken yet: until it has, this process at least
+ * does not handle them again.
+ */
+export class Completions {
+  readonly #store: Store;
+  readonly #activity: Activity;
+  readonly #pending = new Map<string, CompleteRequest & { readonly giveUpAt: number }>();
+  #delivering = false;
+
+  constructor(store: Store, activity: Activity) {
+    this.#store = store;
+    this.#activity = activity;
+  }
+
+  /** Whether the event was handled here without the store knowing it. */
+  has(id: string): boolean {
+    return this.#pending.has(id);
+  }
+
+  /** Tries for two command time-outs; resolves to false where it has to go on in the background. */
+  async record(request: CompleteRequest): Promise<boolean> {
+    const endsAt = performance.now() + 2 * STORE_TIMEOUT_MS;
+    let pauseMs = FIRST_PAUSE_MS;
+    do {
+      if (await this.#try(request)) return true;
+      await pause(pauseMs);
+      pauseMs *= 2;
+    } while (performance.now() < endsAt);
+    this.#pending.set(request.id, { ...request, giveUpAt: performance.now() + request.retentionMs });
+    if (!this.#delivering) void this.#deliver();
+    return false;
+  }
+
+  /** One request at a time: a store that comes back is not met by a crowd. */
+  async #deliver(): Promise<void> {
+    this.#delivering = true;
+    this.#activity.begin();
+    let pauseMs = FIRST_PAUSE_MS;
+    for (let next = this.#oldest(); next !== undefined; next = this.#oldest()) {
+      if (performance.now() >= next.giveUpAt || (await this.#try(next))) {
+        this.#pending.delete(next.id);
+        pauseMs = FIRST_PAUSE_MS;
+        continue;
+      }
+      await pause(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    }
+    this.#activity.end();
+    this.#delivering = false;
+  }
+
+  #oldest(): (CompleteRequest & { readonly giveUpAt: number }) | undefined {
+    return this.#pending.values().next().value;
+  }
+
+  async #try(request: CompleteRequest): Promise<boolean> {
+    return this.#store.complete(request).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

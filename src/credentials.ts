@@ -1,0 +1,109 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { ConfigurationError, CredentialsError } from './errors.ts';
+import type { HeaderValues } from './headers.ts';
+
+/** The credentials that the service presents, in the shape of its own `authentication` object. */
+export type Authentication =
+  | { readonly type: 'NONE' }
+  | { readonly type: 'BASIC'; readonly basic: { readonly username: string; readonly password: string } }
+  | { readonly type: 'BEARER'; readonly bearer: { readonly token: string } };
+
+/** Checks the `authorization` header of a delivery. */
+export interface CredentialsCheck {
+  /** The value of `WWW-Authenticate` for a refused delivery. */
+  readonly challenge: string;
+  /** Throws {@link CredentialsError} unless the header holds any of the accepted credentials, exactly once. */
+  readonly check: (headers: HeaderValues) => void;
+}
+
+/** Several credentials are accepted at once, so that they can be changed at the service without downtime. */
+export function createCredentialsCheck(option: Authentication | readonly Authentication[]): CredentialsCheck {
+  const accepted: readonly Authentication[] = Array.isArray(option) ? option : [option];
+  if (accepted.length === 0)
+    throw invalid('authentication must hold at least one entry; for no check say {type: "NONE"}');
+  const expected = accepted.map(readAuthentication);
+  return {
+    challenge: [...new Set(expected.flatMap(({ challenge }) => challenge ?? []))].join(', '),
+    check: (headers) => {
+      if (expected.some(({ digest }) => digest === undefined)) return;
+      const given = readAuthorization(headers.get('authorization') ?? []);
+      // No early exit: neither the scheme nor the position of the match shows in the time taken.
+      const matches = expected.filter(
+        ({ scheme, digest }) =>
+          digest !== undefined && timingSafeEqual(digest, given.digest) && scheme === given.scheme,
+      );
+      if (matches.length === 0) throw refused();
+    },
+  };
+}
+
+interface Expected {
+  readonly scheme: 'none' | 'basic' | 'bearer';
+  readonly digest?: Buffer;
+  readonly challenge?: string;
+}
+
+function readAuthentication(authentication: Authentication): Expected {
+  switch (authentication?.type) {
+    case 'NONE':
+      return { scheme: 'none' };
+    case 'BASIC': {
+      const { username, password } = authentication.basic ?? {};
+      checkBasic(username, password);
+      const challenge = 'Basic realm="webhooks", charset="UTF-8"';
+      return { scheme: 'basic', digest: digestOf(`${username}:${password}`), challenge };
+    }
+    case 'BEARER': {
+      const { token } = authentication.bearer ?? {};
+      if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
+        throw invalid('authentication.bearer.token must be printable ASCII without spaces, and not empty');
+      }
+      return { scheme: 'bearer', digest: digestOf(token), challenge: 'Bearer realm="webhooks"' };
+    }
+    default:
+      throw invalid('authentication.type must be "NONE", "BASIC" or "BEARER"');
+  }
+}
+
+/** RFC 7617, section 2: no colon in the user-id, no control characters in either. */
+function checkBasic(username: unknown, password: unknown): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  const control = /[\x00-\x1f\x7f]/;
+  if (typeof username !== 'string' || username === '' || username.includes(':') || control.test(username)) {
+    throw invalid(
+      'authentication.basic.username must be a non-empty string without ":" and control characters',
+    );
+  }
+  if (typeof password !== 'string' || password === '' || control.test(password)) {
+    throw invalid('authentication.basic.password must be a non-empty string without control characters');
+  }
+}
+
+/** RFC 7235: a scheme in any case, spaces, then what RFC 7617 or RFC 6750 asks for. */
+function readAuthorization(values: readonly string[]): { scheme: Expected['scheme']; digest: Buffer } {
+  const [value] = values;
+  if (value === undefined || values.length > 1) throw refused();
+  const [, scheme, credentials] = /^([a-z]+) +([\x21-\x7e]+)$/i.exec(value) ?? [];
+  if (scheme === undefined || credentials === undefined) throw refused();
+  if (scheme.toLowerCase() === 'bearer') return { scheme: 'bearer', digest: digestOf(credentials) };
+  if (scheme.toLowerCase() === 'basic' && /^[a-z0-9+/]+={0,2}$/i.test(credentials)) {
+    return { scheme: 'basic', digest: digestOf(Buffer.from(credentials, 'base64')) };
+  }
+  throw refused();
+}
+
+/** Digests are compared, because they are of one length whatever was sent. */
+function digestOf(credentials: string | Uint8Array): Buffer {
+  return createHash('sha256').update(credentials).digest();
+}
+
+function refused(): CredentialsError {
+  return new CredentialsError(
+    'credentials_invalid',
+    'the authorization header is missing, repeated, malformed or not the expected one',
+  );
+}
+
+function invalid(message: string): ConfigurationError {
+  return new ConfigurationError('configuration_invalid', message);
+}

@@ -1,0 +1,169 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { ConfigurationError, DeadLetterError, messageOf } from '../errors.ts';
+import type { DeadLetter, DeadLetters } from './dead-letters.ts';
+
+const EXTENSION = '.json';
+
+/**
+ * Keeps dead letters in a directory, one file per event, named by the SHA-256 of its id. Files hold payment data: they
+ * are readable by their owner only. Several processes may share the directory. The order of `list` is that of the
+ * file names.
+ *
+ * @throws ConfigurationError when the directory cannot be made or written to.
+ *
+ * @example
+ * ```ts
+ * const receiver = createReceiver({ signingKey, deadLetters: createFileDeadLetters('/var/lib/billing/dead-letters') });
+ * ```
+ */
+export function createFileDeadLetters(directory: string): DeadLetters {
+  const root = prepareDirectory(directory);
+  const pathOf = (id: string): string => join(root, nameOf(id));
+  return {
+    put: (letter) => writeWhole(root, nameOf(letter.id), serialize(letter)),
+
+    get: (id) => readLetter(pathOf(id)),
+
+    async remove(id) {
+      try {
+        await rm(pathOf(id));
+        await syncDirectory(root);
+        return true;
+      } catch (cause) {
+        if (isMissing(cause)) return false;
+        throw unavailable(`cannot remove the dead letter of ${JSON.stringify(id)} from ${root}`, cause);
+      }
+    },
+
+    async *list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
+      const names = await letterNames(root);
+      const last = after === undefined ? '' : nameOf(after);
+      const unreadable: DeadLetterError[] = [];
+      let count = 0;
+      for (const name of names) {
+        if (name <= last) continue;
+        if (count >= limit) return;
+        const letter = await readLetter(join(root, name)).catch((error) => {
+          unreadable.push(error);
+          return undefined;
+        });
+        if (letter === undefined) continue;
+        count += 1;
+        yield letter;
+      }
+      // One damaged file must not hide the others, so the complaint comes after them.
+      if (unreadable[0] !== undefined) throw unreadable[0];
+    },
+  };
+}
+
+function prepareDirectory(directory: unknown): string {
+  if (typeof directory !== 'string' || directory === '') {
+    throw new ConfigurationError(
+      'configuration_invalid',
+      'createFileDeadLetters needs the path of a directory as a non-empty string',
+    );
+  }
+  const root = resolve(directory);
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+    accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new ConfigurationError(
+      'configuration_invalid',
+      `dead letters cannot be kept in ${root}: it must be a directory that this process may read and write`,
+      { cause },
+    );
+  }
+  return root;
+}
+
+function nameOf(id: string): string {
+  return createHash('sha256').update(id, 'utf8').digest('hex') + EXTENSION;
+}
+
+async function letterNames(root: string): Promise<string[]> {
+  try {
+    const names = await readdir(root);
+    return names.filter((name) => /^[0-9a-f]{64}\.json$/.test(name)).sort();
+  } catch (cause) {
+    throw unavailable(`cannot list the dead letters in ${root}`, cause);
+  }
+}
+
+/** A reader sees the old letter or the new one, never a part; after a crash too, because the directory is synced. */
+async function writeWhole(root: string, name: string, text: string): Promise<void> {
+  const temporary = join(root, `.${name}.${randomUUID()}.tmp`);
+  try {
+    await mkdir(root, { recursive: true, mode: 0o700 });
+    await writeSynced(temporary, text);
+    await rename(temporary, join(root, name));
+    await syncDirectory(root);
+  } catch (cause) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw unavailable(`cannot write a dead letter to ${root}`, cause);
+  }
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncDirectory(root: string): Promise<void> {
+  const directory = await open(root, constants.O_RDONLY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+const stored = z.object({
+  id: z.string(),
+  type: z.string().optional(),
+  reason: z.string(),
+  message: z.string(),
+  headers: z.record(z.string(), z.array(z.string())),
+  receivedAt: z.number(),
+  parkedAt: z.number(),
+  attempts: z.number(),
+  handled: z.array(z.string()),
+  runningUntil: z.number().optional(),
+  rawBody: z.base64(),
+});
+
+function serialize(letter: DeadLetter): string {
+  return JSON.stringify({ ...letter, rawBody: Buffer.from(letter.rawBody).toString('base64') }, undefined, 2);
+}
+
+async function readLetter(path: string): Promise<DeadLetter | undefined> {
+  try {
+    const letter = stored.parse(JSON.parse(await readFile(path, 'utf8')));
+    return { ...letter, rawBody: Buffer.from(letter.rawBody, 'base64') };
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw new DeadLetterError(
+      'dead_letter_unreadable',
+      `the dead letter ${path} cannot be read: mend the file or move it out of the directory`,
+      { cause },
+    );
+  }
+}
+
+function isMissing(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+}
+
+function unavailable(message: string, cause: unknown): DeadLetterError {
+  return new DeadLetterError('dead_letters_unavailable', `${message}: ${messageOf(cause)}`, { cause });
+}

@@ -1,0 +1,44 @@
+import type { Activity } from './activity.ts';
+import { AbortedError } from './errors.ts';
+import { type Job, Run, type RunServices } from './run.ts';
+
+/** Makes sure that this process runs an event once at a time: a twin joins the run that is under way. */
+export class Dedupe {
+  readonly #services: RunServices;
+  readonly #activity: Activity;
+  readonly #runs = new Map<string, Run>();
+
+  constructor(services: RunServices, activity: Activity) {
+    this.#services = services;
+    this.#activity = activity;
+  }
+
+  /** Whether the event was handled here, though the store may not know it yet. */
+  isCompleted(id: string): boolean {
+    return this.#services.completions.has(id);
+  }
+
+  /** Starts a run of the event, or joins the one that is under way. */
+  run(job: Job): { readonly run: Run; readonly joined: boolean } {
+    const { id } = job.event;
+    const current = this.#runs.get(id);
+    if (current !== undefined) return { run: current, joined: true };
+    const run = new Run(job, this.#services);
+    this.#runs.set(id, run);
+    this.#activity.begin();
+    void run.ended.then(() => {
+      this.#runs.delete(id);
+      this.#activity.end();
+    });
+    return { run, joined: false };
+  }
+
+  /** Aborts what is running; resolves with the ids, once the store knows that they are free. */
+  async abandon(): Promise<string[]> {
+    const abandoned = [...this.#runs];
+    const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
+    for (const [, run] of abandoned) run.abort(reason);
+    await Promise.all(abandoned.map(([, run]) => run.ended));
+    return abandoned.map(([id]) => id);
+  }
+}

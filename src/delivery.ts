@@ -1,0 +1,30 @@
+/** One HTTP request that carries an event, as an adapter hands it to the receiver. */
+export interface Delivery {
+  readonly method: string;
+  /** All values of each name, so that a header that was sent twice can be told. Names in any case. */
+  readonly headers: { readonly [name: string]: readonly string[] | undefined };
+  /**
+   * Reads the body, unchanged. Rejects with a `RequestError` (`body_too_large`, `body_incomplete`), or with a
+   * `ConfigurationError` (`body_already_parsed`) when something else has read it. `signal` aborts the reading.
+   */
+  readonly readBody: (options: {
+    readonly maxBytes: number;
+    readonly signal: AbortSignal;
+  }) => Promise<Uint8Array>;
+  /** Where a platform freezes the process after the answer: keeps it alive until the promise settles. */
+  readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
+  /** False once the sender has hung up. Without it `answerSent` of a report is taken to be true. */
+  readonly isConnected?: (() => boolean) | undefined;
+}
+
+/** The answer to a delivery, for an adapter to send. */
+export interface Reply {
+  readonly status: number;
+  /** Lower-case names. `content-length` and `connection` are the adapter's. */
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+  /** Close the connection after the answer (`Connection: close`; never on HTTP/2). */
+  readonly close: boolean;
+  /** How long what is left of the request body may take to arrive, in milliseconds, when the connection stays. */
+  readonly drainMs: number;
+}

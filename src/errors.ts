@@ -1,0 +1,110 @@
+/**
+ * The base of every error that posthorn throws or reports. `cause` holds what lay beneath, where something did.
+ */
+export class PosthornError<Code extends string = string> extends Error {
+  /** Stable and machine-readable, for example `signature_mismatch`: branch on it, not on the message. */
+  readonly code: Code;
+
+  constructor(code: Code, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** An option, a pattern or the place of the mount is wrong. Only a change of the program mends it. */
+export class ConfigurationError extends PosthornError<'configuration_invalid' | 'body_already_parsed'> {}
+
+/**
+ * Thrown by a handler to say that no retry can help: the event is parked at once.
+ *
+ * @example
+ * ```ts
+ * receiver.on('dispute.created', (event) => {
+ *   if (event.data.amount === undefined) throw new PermanentError('a dispute without an amount');
+ * });
+ * ```
+ */
+export class PermanentError extends PosthornError<'permanent'> {
+  constructor(message: string, options?: ErrorOptions) {
+    super('permanent', message, options);
+  }
+}
+
+/** The credentials of a delivery are missing, wrong or sent twice. It never says which part of them. */
+export class CredentialsError extends PosthornError<'credentials_invalid'> {}
+
+/** The signature of a delivery is missing, repeated, malformed, or of another key or another body. */
+export class SignatureError extends PosthornError<
+  'signature_missing' | 'signature_repeated' | 'signature_malformed' | 'signature_mismatch'
+> {}
+
+/** A delivery is not a readable POST: its method, encoding, size or body is at fault. */
+export class RequestError extends PosthornError<
+  'method_not_allowed' | 'encoding_unsupported' | 'body_too_large' | 'body_timeout' | 'body_incomplete'
+> {}
+
+/** An authentic body is no event, or an event of the wrong age. */
+export class EventError extends PosthornError<
+  'body_not_json' | 'envelope_invalid' | 'event_too_old' | 'event_in_future'
+> {
+  /** The id and the type, as far as they could be read. */
+  readonly event: { readonly id?: string | undefined; readonly type?: string | undefined };
+
+  constructor(code: EventError['code'], message: string, event: EventError['event'], options?: ErrorOptions) {
+    super(code, message, options);
+    this.event = event;
+  }
+}
+
+/** The schema of an entity refused `event.data`. */
+export class DataError extends PosthornError<'data_invalid'> {
+  /** What the schema said. */
+  readonly issues: readonly { readonly message: string }[];
+
+  constructor(message: string, issues: DataError['issues'], options?: ErrorOptions) {
+    super('data_invalid', message, options);
+    this.issues = issues;
+  }
+}
+
+/** One or more handlers threw; `cause` is what the first of them threw. */
+export class HandlerError extends PosthornError<'handler_failed' | 'handler_failed_permanently'> {
+  /** What each of the failed handlers threw. */
+  readonly errors: readonly unknown[];
+
+  constructor(code: HandlerError['code'], message: string, errors: readonly unknown[]) {
+    super(code, message, { cause: errors[0] });
+    this.errors = errors;
+  }
+}
+
+/** The event could not be handled in time, or not now; the service's next retry may find better conditions. */
+export class UnavailableError extends PosthornError<
+  | 'deadline_reached'
+  | 'twin_running'
+  | 'store_unavailable'
+  | 'keys_unavailable'
+  | 'buffer_full'
+  | 'closing'
+  | 'no_handlers'
+> {}
+
+/** The reason of an aborted `context.signal`, and the error of a run that was ended from outside. */
+export class AbortedError extends PosthornError<
+  'lease_lost' | 'completed_elsewhere' | 'run_timeout' | 'run_closed' | 'run_abandoned'
+> {}
+
+/** A dead letter could not be written, read or listed. */
+export class DeadLetterError extends PosthornError<'dead_letter_unreadable' | 'dead_letters_unavailable'> {}
+
+/** A fault of posthorn itself; please report it. */
+export class InternalError extends PosthornError<'internal_error'> {}
+
+/** The message of whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  return typeof thrown === 'object' || typeof thrown === 'function'
+    ? 'something that is no Error'
+    : String(thrown);
+}

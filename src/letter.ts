@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { DeadLetter } from './dead-letters/dead-letters.ts';
+import { messageOf } from './errors.ts';
+import type { Parcel, Parking } from './parking.ts';
+import type { Warning } from './report.ts';
+import type { Store } from './stores/store.ts';
+
+/** What a letter says besides its parcel. */
+export interface Postmark {
+  readonly attempts: number;
+  readonly handled: Iterable<string>;
+  readonly runningUntil?: number | undefined;
+}
+
+/** The dead letter of one event while a delivery is being handled. What fails here becomes a warning. */
+export class Letter {
+  readonly #parking: Parking | undefined;
+  readonly #parcel: Omit<Parcel, keyof Postmark>;
+  readonly #warn: (warning: Warning) => void;
+  #storedAs: string | undefined;
+  #written = false;
+
+  /** `storedAs` is given where the letter is there already: it is being replayed. */
+  constructor(
+    parking: Parking | undefined,
+    parcel: Omit<Parcel, keyof Postmark>,
+    warn: (warning: Warning) => void,
+    storedAs?: string,
+  ) {
+    this.#parking = parking;
+    this.#parcel = parcel;
+    this.#warn = warn;
+    this.#storedAs = storedAs;
+  }
+
+  /** The id that the letter is stored under, once it is. */
+  get storedAs(): string | undefined {
+    return this.#storedAs;
+  }
+
+  /**
+   * Stores the letter, or stores it anew, and returns what it is stored under; undefined where none is stored. A letter
+   * that could not be renewed still counts.
+   */
+  async store(
+    reason: { readonly code: string; readonly message: string },
+    postmark: Postmark,
+  ): Promise<string | undefined> {
+    if (this.#parking === undefined) return undefined;
+    this.#written = true;
+    try {
+      this.#storedAs = await this.#parking.store({ ...this.#parcel, ...postmark }, reason);
+    } catch (error) {
+      this.#warn(`dead_letter_not_stored: ${messageOf(error)}`);
+    }
+    return this.#storedAs;
+  }
+
+  /** The letter of an earlier delivery. */
+  async find(): Promise<DeadLetter | undefined> {
+    const { id } = this.#parcel;
+    if (id === undefined) return undefined;
+    try {
+      const letter = await this.#parking?.find(id);
+      if (letter !== undefined) this.#storedAs = id;
+      return letter;
+    } catch (error) {
+      this.#warn(`dead_letter_not_read: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Takes the letter out: its event was handled. A letter whose writing was given up may have arrived all the same. */
+  async remove(): Promise<void> {
+    if (this.#written || this.#storedAs !== undefined) await this.removeAny();
+  }
+
+  /** The same, also for a letter that an earlier delivery left. */
+  async removeAny(): Promise<void> {
+    const id = this.#storedAs ?? this.#parcel.id;
+    if (id === undefined) return;
+    try {
+      await this.#parking?.remove(id);
+    } catch (error) {
+      this.#warn(`dead_letter_not_removed: ${messageOf(error)}`);
+    }
+  }
+
+  /**
+   * Reads the id again after a letter was stored beside a run that may belong to another delivery, and takes the letter
+   * out if that run completed. A claim is the way to read; one that succeeds is given back.
+   */
+  async reconcile(store: Store, leaseMs: number, retentionMs: number): Promise<void> {
+    const { id } = this.#parcel;
+    if (id === undefined) return;
+    const token = randomUUID();
+    try {
+      const claim = await store.claim({ id, token, leaseMs, retentionMs });
+      if (claim.state === 'completed') await this.remove();
+      if (claim.state === 'claimed') await store.release({ id, token, retentionMs, handled: claim.handled });
+    } catch {
+      // The store is away. The letter stays, and its replay will find the id completed.
+      await store.release({ id, token, retentionMs, handled: [] }).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,245 @@
+import { catalog, type Entity } from './catalog.ts';
+import { type Authentication, type CredentialsCheck, createCredentialsCheck } from './credentials.ts';
+import type { DeadLetters } from './dead-letters/dead-letters.ts';
+import { ConfigurationError } from './errors.ts';
+import { createKeySource, type KeySource, type SigningKeys } from './keys.ts';
+import type { Schemas, StandardSchemaV1 } from './schema.ts';
+import { createMemoryStore } from './stores/memory.ts';
+import type { Store } from './stores/store.ts';
+
+/** What `createReceiver` takes. Durations are in milliseconds, sizes in bytes. */
+export interface ReceiverOptions<S extends Schemas = Schemas> {
+  /**
+   * The webhook's `secret_signing_key`, several of them (any that matches is accepted: rotation without downtime), or a
+   * function that gives them. The function is asked for each delivery, once at a time and for 5 seconds at most: let it
+   * cache what is costly.
+   */
+  readonly signingKey: SigningKeys;
+  /** The header that holds the signature; `x-service-signature` by default. In production its name is the vendor's. */
+  readonly signatureHeader?: string;
+  /** The credentials that the service was told to send, or several that are accepted at once; `NONE` by default. */
+  readonly authentication?: Authentication | readonly Authentication[];
+  /** Where event ids are claimed; a memory store by default, which serves one process. */
+  readonly store?: Store;
+  /** Where events are parked. Without it a poison event can get the endpoint cut off. */
+  readonly deadLetters?: DeadLetters;
+  /** Validators of `event.data` by entity; handlers get their output, typed. */
+  readonly schemas?: S & { readonly [Name in Exclude<keyof S, Entity>]: never };
+  /** From the adapter's call to the answer; 25,000 by default, below the service's 30,000. */
+  readonly deadlineMs?: number;
+  /** How long handlers may run before they are aborted and the id is released; 240,000 by default, below the second retry. */
+  readonly maxRunMs?: number;
+  /** How long a claim holds without renewal; 20,000 by default. It is renewed every third of it. */
+  readonly leaseMs?: number;
+  /** How long a completed id is remembered; 86,400,000 (a day) by default, at least the sum of `retryScheduleMs`. */
+  readonly retentionMs?: number;
+  /** Older events are refused as replays; `retentionMs` by default. `Infinity` turns the check off. */
+  readonly maxEventAgeMs?: number;
+  /** 1,048,576 by default. */
+  readonly maxBodyBytes?: number;
+  /** For the bodies that are being read at once; 67,108,864 by default. Beyond it the answer is 503. */
+  readonly maxBufferedBytes?: number;
+  /** How long a body may take to arrive; 10,000 by default. */
+  readonly bodyTimeoutMs?: number;
+  /** The delays after which the service retries; [60,000, 300,000, 900,000] by default. */
+  readonly retryScheduleMs?: readonly number[];
+  /** When the store does not answer: `reject` (503) by default; `process` runs the handlers without a claim. */
+  readonly onStoreFailure?: 'reject' | 'process';
+  /** The clock, in milliseconds since the epoch; `Date.now` by default. For tests and simulations. */
+  readonly now?: () => number;
+}
+
+/** The options, checked and with their defaults. */
+export interface Settings {
+  readonly keys: KeySource;
+  readonly signatureHeader: string;
+  readonly credentials: CredentialsCheck;
+  readonly store: Store;
+  readonly deadLetters: DeadLetters | undefined;
+  readonly schemas: ReadonlyMap<string, StandardSchemaV1>;
+  readonly deadlineMs: number;
+  readonly maxRunMs: number;
+  readonly leaseMs: number;
+  readonly retentionMs: number;
+  readonly maxEventAgeMs: number;
+  readonly maxBodyBytes: number;
+  readonly maxBufferedBytes: number;
+  readonly bodyTimeoutMs: number;
+  readonly retryScheduleMs: readonly number[];
+  readonly onStoreFailure: 'reject' | 'process';
+  readonly now: () => number;
+}
+
+const optionNames = {
+  signingKey: true,
+  signatureHeader: true,
+  authentication: true,
+  store: true,
+  deadLetters: true,
+  schemas: true,
+  deadlineMs: true,
+  maxRunMs: true,
+  leaseMs: true,
+  retentionMs: true,
+  maxEventAgeMs: true,
+  maxBodyBytes: true,
+  maxBufferedBytes: true,
+  bodyTimeoutMs: true,
+  retryScheduleMs: true,
+  onStoreFailure: true,
+  now: true,
+} as const satisfies Record<keyof ReceiverOptions, true>;
+
+/** The longest delay that a timer of Node.js keeps; a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The service gives up on an answer after 30 seconds (interface, "Limits"). */
+const SERVICE_TIMEOUT_MS = 30_000;
+
+/** Checks the options once; throws {@link ConfigurationError} that names the one at fault. */
+export function readOptions(options: ReceiverOptions): Settings {
+  checkOptions(options, Object.keys(optionNames), 'createReceiver');
+  const { signingKey, authentication = { type: 'NONE' }, now = Date.now, deadLetters } = options;
+  if (signingKey === undefined)
+    throw invalid('signingKey', 'is required: the secret_signing_key of the webhook');
+  if (typeof now !== 'function') throw invalid('now', 'must be a function that returns milliseconds');
+  const retryScheduleMs = readSchedule(options.retryScheduleMs);
+  const retentionMs = readRetention(options.retentionMs, retryScheduleMs);
+  const { store = createMemoryStore({ now }) } = options;
+  checkMethods('store', store, ['claim', 'renew', 'complete', 'release']);
+  if (deadLetters !== undefined) checkMethods('deadLetters', deadLetters, ['put', 'get', 'remove', 'list']);
+  return {
+    keys: createKeySource(signingKey),
+    signatureHeader: readHeaderName(options.signatureHeader),
+    credentials: createCredentialsCheck(authentication),
+    store,
+    deadLetters,
+    schemas: readSchemas(options.schemas),
+    deadlineMs: readDeadline(options.deadlineMs),
+    maxRunMs: readMaxRun(options.maxRunMs, retryScheduleMs),
+    leaseMs: readDuration('leaseMs', options.leaseMs, 20_000),
+    retentionMs,
+    maxEventAgeMs: readMaxEventAge(options.maxEventAgeMs, retentionMs),
+    maxBodyBytes: readInteger('maxBodyBytes', options.maxBodyBytes, 1_048_576, Number.MAX_SAFE_INTEGER),
+    maxBufferedBytes: readInteger(
+      'maxBufferedBytes',
+      options.maxBufferedBytes,
+      67_108_864,
+      Number.MAX_SAFE_INTEGER,
+    ),
+    bodyTimeoutMs: readDuration('bodyTimeoutMs', options.bodyTimeoutMs, 10_000),
+    retryScheduleMs,
+    onStoreFailure: readStoreFailure(options.onStoreFailure),
+    now,
+  };
+}
+
+/** Throws {@link ConfigurationError} for anything but an object with the given names. */
+export function checkOptions(options: unknown, names: readonly string[], taker: string): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new ConfigurationError(
+      'configuration_invalid',
+      `${taker} takes an object of options, got ${String(options)}`,
+    );
+  }
+  const unknownName = Object.keys(options).find((name) => !names.includes(name));
+  if (unknownName === undefined) return;
+  throw new ConfigurationError(
+    'configuration_invalid',
+    `"${unknownName}" is no option of ${taker}; its options are ${names.join(', ')}`,
+  );
+}
+
+/** A whole number of milliseconds that a timer can keep. */
+export function readDuration(name: string, value: number | undefined, fallback: number, least = 1): number {
+  return readInteger(name, value, fallback, MAX_TIMER_MS, least);
+}
+
+function readInteger(name: string, value: unknown, fallback: number, most: number, least = 1): number {
+  if (value === undefined) return fallback;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw invalid(name, `must be a whole number from ${least} to ${most}, got ${String(value)}`);
+}
+
+function readDeadline(value: number | undefined): number {
+  const deadlineMs = readDuration('deadlineMs', value, 25_000);
+  if (deadlineMs < SERVICE_TIMEOUT_MS) return deadlineMs;
+  throw invalid(
+    'deadlineMs',
+    `must be below ${SERVICE_TIMEOUT_MS}, when the service hangs up; got ${deadlineMs}`,
+  );
+}
+
+/** Checked against the schedule where it is given: a hung run must have ended before the second retry comes. */
+function readMaxRun(value: number | undefined, [, secondRetryMs]: readonly number[]): number {
+  const maxRunMs = readDuration('maxRunMs', value, 240_000);
+  if (value === undefined || secondRetryMs === undefined || maxRunMs < secondRetryMs) return maxRunMs;
+  throw invalid(
+    'maxRunMs',
+    `must be below the second delay of retryScheduleMs (${secondRetryMs}), got ${maxRunMs}`,
+  );
+}
+
+function readSchedule(value: unknown = [60_000, 300_000, 900_000]): readonly number[] {
+  const isDelay = (delay: unknown) => typeof delay === 'number' && Number.isFinite(delay) && delay > 0;
+  if (Array.isArray(value) && value.every(isDelay)) return [...value];
+  throw invalid('retryScheduleMs', 'must be a list of delays in milliseconds, each above 0');
+}
+
+function readRetention(value: number | undefined, retryScheduleMs: readonly number[]): number {
+  const retentionMs = readInteger('retentionMs', value, 86_400_000, Number.MAX_SAFE_INTEGER);
+  const leastMs = retryScheduleMs.reduce((sum, delay) => sum + delay, 0);
+  if (retentionMs >= leastMs) return retentionMs;
+  throw invalid(
+    'retentionMs',
+    `must be at least the sum of retryScheduleMs (${leastMs}), got ${retentionMs}`,
+  );
+}
+
+function readMaxEventAge(value: unknown, retentionMs: number): number {
+  if (value === undefined) return retentionMs;
+  if (typeof value === 'number' && value > 0) return value;
+  throw invalid('maxEventAgeMs', `must be a number above 0, or Infinity for no limit; got ${String(value)}`);
+}
+
+function readHeaderName(value: unknown = 'x-service-signature'): string {
+  // RFC 9110, section 5.1: a field name is a token.
+  if (typeof value === 'string' && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(value)) return value.toLowerCase();
+  throw invalid('signatureHeader', `must be the name of a header, got ${JSON.stringify(value)}`);
+}
+
+function readStoreFailure(value: unknown = 'reject'): 'reject' | 'process' {
+  if (value === 'reject' || value === 'process') return value;
+  throw invalid('onStoreFailure', `must be "reject" or "process", got ${JSON.stringify(value)}`);
+}
+
+function readSchemas(value: Schemas = {}): ReadonlyMap<string, StandardSchemaV1> {
+  if (typeof value !== 'object' || value === null)
+    throw invalid('schemas', 'must be an object of schemas by entity');
+  for (const [entity, schema] of Object.entries(value)) {
+    if (!Object.hasOwn(catalog, entity)) {
+      throw invalid(
+        `schemas.${entity}`,
+        `names no entity; the entities are ${Object.keys(catalog).join(', ')}`,
+      );
+    }
+    if (typeof schema?.['~standard']?.validate !== 'function') {
+      throw invalid(`schemas.${entity}`, 'must be a Standard Schema, for example a zod object');
+    }
+  }
+  return new Map(Object.entries(value));
+}
+
+function checkMethods(name: string, value: unknown, methods: readonly string[]): void {
+  const members =
+    typeof value === 'object' && value !== null
+      ? new Map(methods.map((m) => [m, Reflect.get(value, m)]))
+      : new Map();
+  const absent = methods.find((method) => typeof members.get(method) !== 'function');
+  if (absent !== undefined)
+    throw invalid(name, `must be an object with ${methods.join(', ')}; ${absent} is missing`);
+}
+
+function invalid(name: string, complaint: string): ConfigurationError {
+  return new ConfigurationError('configuration_invalid', `${name} ${complaint}`);
+}

@@ -1,0 +1,205 @@
+import { Activity } from './activity.ts';
+import { Authenticator } from './authenticator.ts';
+import type { Pattern } from './catalog.ts';
+import type { DeadLetter } from './dead-letters/dead-letters.ts';
+import type { Delivery, Reply } from './delivery.ts';
+import { type AnyEvent, checkAge, type EventOf, parseEvent } from './event.ts';
+import { type HeaderFields, type HeaderValues, readHeaders } from './headers.ts';
+import { checkOptions, type ReceiverOptions, readDuration, readOptions, type Settings } from './options.ts';
+import { type Answer, type ReplySettings, refuse, toReply } from './outcome.ts';
+import { Processor } from './processor.ts';
+import { type Observer, type Report, Reporter, type Warning } from './report.ts';
+import { mustClose } from './request.ts';
+import { type HandlerContext, Router, type UnhandledHandler } from './router.ts';
+import type { Schemas } from './schema.ts';
+import { settledWithin } from './time-limit.ts';
+import { beginTrace, type Trace, toReport } from './trace.ts';
+
+/** Receives webhooks: register handlers, then mount it with one of the adapters. */
+export interface Receiver<S extends Schemas = Record<never, never>> {
+  /**
+   * Registers a handler. Handlers of one event run side by side; a retry runs only those that have not finished, as far
+   * as they bear a `name`.
+   *
+   * @throws ConfigurationError for a pattern that matches nothing, a repeated name, and after the first delivery.
+   *
+   * @example
+   * ```ts
+   * receiver.on('transfer.succeeded', async (event) => book(event.data.id, event.data.amount), { name: 'book' });
+   * ```
+   */
+  on<const P extends Pattern>(
+    pattern: P | readonly P[],
+    handler: (event: EventOf<P, S>, context: HandlerContext) => unknown,
+    options?: { readonly name?: string },
+  ): this;
+
+  /** Registers the handler of events that no pattern matched. Without it they are answered 200 `ignored`. */
+  onUnhandled(handler: UnhandledHandler): this;
+
+  /** Adds an observer of every report. Without any, failures go to `console.error`. */
+  observe(observer: Observer): this;
+
+  /**
+   * Authenticates a delivery, checks its age and parses it; nothing is claimed and no handler runs.
+   *
+   * @throws CredentialsError, SignatureError, EventError or UnavailableError.
+   */
+  verify(rawBody: string | Uint8Array, headers: HeaderFields): Promise<AnyEvent>;
+
+  /** Handles a delivery; never rejects. Adapters call it. */
+  receive(delivery: Delivery): Promise<Reply>;
+
+  /**
+   * Runs a parked event through the same handlers and the same dedupe, and takes the letter out when they succeed. It
+   * waits for the end of the handlers; a letter whose event may still be running is left alone (`busy`).
+   */
+  replay(letter: DeadLetter): Promise<Report>;
+
+  /**
+   * Gives a parked event up: its id is completed in the store, and the letter is taken out. False if there was none, or
+   * if its event may still be running.
+   *
+   * @throws UnavailableError or DeadLetterError.
+   */
+  drop(letter: DeadLetter): Promise<boolean>;
+
+  /**
+   * Refuses new deliveries with 503 and waits for the running ones, for `graceMs` (25,000 by default) at most; then aborts
+   * them. `abandoned` has the ids of events whose handlers had not ended.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
+}
+
+/**
+ * Creates a receiver.
+ *
+ * @throws ConfigurationError for a wrong or unknown option.
+ *
+ * @example
+ * ```ts
+ * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY ?? '' });
+ * receiver.on('transfer.succeeded', (event) => console.log(event.data.id));
+ * ```
+ */
+export function createReceiver<const S extends Schemas = Record<never, never>>(
+  options: ReceiverOptions<S>,
+): Receiver<S> {
+  return new WebhookReceiver<S>(readOptions(options));
+}
+
+class WebhookReceiver<S extends Schemas> implements Receiver<S> {
+  readonly #settings: Settings;
+  readonly #replySettings: ReplySettings;
+  readonly #router = new Router();
+  readonly #reporter: Reporter;
+  readonly #activity = new Activity();
+  readonly #authenticator: Authenticator;
+  readonly #processor: Processor;
+  #closed: Promise<{ abandoned: string[] }> | undefined;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#replySettings = {
+      challenge: settings.credentials.challenge,
+      retryAfterSeconds: Math.ceil((settings.retryScheduleMs[0] ?? 60_000) / 1_000),
+    };
+    this.#reporter = new Reporter(settings.deadLetters === undefined ? [NO_DEAD_LETTERS] : []);
+    this.#authenticator = new Authenticator(settings);
+    this.#processor = new Processor(settings, this.#router, this.#activity);
+  }
+
+  on<const P extends Pattern>(
+    pattern: P | readonly P[],
+    handler: (event: EventOf<P, S>, context: HandlerContext) => unknown,
+    options: { readonly name?: string } = {},
+  ): this {
+    checkOptions(options, ['name'], 'on()');
+    this.#router.add([pattern].flat(), { name: options.name, handle: handler });
+    return this;
+  }
+
+  onUnhandled(handler: UnhandledHandler): this {
+    this.#router.setUnhandled(handler);
+    return this;
+  }
+
+  observe(observer: Observer): this {
+    this.#reporter.add(observer);
+    return this;
+  }
+
+  async verify(rawBody: string | Uint8Array, headers: HeaderFields): Promise<AnyEvent> {
+    const body = typeof rawBody === 'string' ? Buffer.from(rawBody) : rawBody;
+    await this.#authenticator.verify(body, readHeaders(headers));
+    const event = parseEvent(body);
+    checkAge(event, this.#settings.now(), this.#settings.maxEventAgeMs);
+    return event;
+  }
+
+  async receive(delivery: Delivery): Promise<Reply> {
+    const trace = this.#begin();
+    const headers = readHeaders(delivery.headers);
+    const answer = await this.#answer(delivery, headers, trace).catch(refuse);
+    trace.answerSent = delivery.isConnected?.() ?? true;
+    this.#reporter.emit(toReport(answer, trace, false));
+    const reported = trace.unfinished ? this.#reportEnd(trace) : Promise.resolve();
+    if (trace.unfinished) delivery.waitUntil?.(reported);
+    void reported.then(() => this.#activity.end());
+    const { bodyTimeoutMs, maxBodyBytes } = this.#settings;
+    const close = !trace.bodyRead && (isBroken(answer) || mustClose(headers, maxBodyBytes));
+    return { ...toReply(answer, this.#replySettings), close, drainMs: bodyTimeoutMs };
+  }
+
+  async replay(letter: DeadLetter): Promise<Report> {
+    const trace = this.#begin();
+    const answer = await this.#processor.replay(letter, trace).catch(refuse);
+    const report = toReport(answer, trace, false);
+    this.#reporter.emit(report);
+    this.#activity.end();
+    return report;
+  }
+
+  drop(letter: DeadLetter): Promise<boolean> {
+    return this.#processor.drop(letter);
+  }
+
+  close(options: { readonly graceMs?: number } = {}): Promise<{ abandoned: string[] }> {
+    checkOptions(options, ['graceMs'], 'close()');
+    const graceMs = readDuration('graceMs', options.graceMs, 25_000, 0);
+    this.#closed ??= this.#close(graceMs);
+    return this.#closed;
+  }
+
+  #begin(): Trace {
+    this.#router.freeze();
+    this.#activity.begin();
+    return beginTrace(this.#settings.now(), this.#settings.deadlineMs, this.#closed !== undefined);
+  }
+
+  async #answer(delivery: Delivery, headers: HeaderValues, trace: Trace): Promise<Answer> {
+    const rawBody = await this.#authenticator.authenticate(delivery, headers, trace);
+    return this.#processor.process({ rawBody, headers }, trace);
+  }
+
+  /** A twin tells nothing of the end: the delivery that started the run does. */
+  async #reportEnd(trace: Trace): Promise<void> {
+    const { run, joined } = trace;
+    const answer = await run?.ended;
+    if (answer !== undefined && run?.attempt !== undefined && !joined) {
+      this.#reporter.emit(toReport(answer, trace, true));
+    }
+  }
+
+  async #close(graceMs: number): Promise<{ abandoned: string[] }> {
+    const idle = this.#activity.idle().then(() => true);
+    return { abandoned: (await settledWithin(idle, graceMs)) ? [] : await this.#processor.abandon() };
+  }
+}
+
+const NO_DEAD_LETTERS: Warning =
+  'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';
+
+function isBroken({ error }: Answer): boolean {
+  return error?.code === 'body_timeout' || error?.code === 'body_incomplete';
+}

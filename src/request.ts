@@ -1,0 +1,41 @@
+import { RequestError } from './errors.ts';
+import type { HeaderValues } from './headers.ts';
+
+/** The service sends nothing but POST (interface, "Events"). */
+export function checkMethod(method: string): void {
+  if (method.toUpperCase() !== 'POST') {
+    throw new RequestError('method_not_allowed', `the method is ${method}; webhooks come by POST`);
+  }
+}
+
+/** The signature is over the bytes that were sent, and nothing that inflates them may stand before it. */
+export function checkEncoding(headers: HeaderValues): void {
+  const codings = headers.get('content-encoding') ?? [];
+  if (codings.every((coding) => coding.toLowerCase() === 'identity')) return;
+  throw new RequestError(
+    'encoding_unsupported',
+    `the content-encoding is ${codings.join(', ')}; only identity is accepted`,
+  );
+}
+
+/** The length that the sender declared, if it did. */
+export function declaredLength(headers: HeaderValues): number | undefined {
+  const [value] = headers.get('content-length') ?? [];
+  return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
+}
+
+/** Refuses a body by its declared length, before a byte of it is buffered. */
+export function checkDeclaredLength(headers: HeaderValues, maxBodyBytes: number): void {
+  const length = declaredLength(headers) ?? 0;
+  if (length <= maxBodyBytes) return;
+  throw new RequestError('body_too_large', `the body has ${length} bytes; maxBodyBytes is ${maxBodyBytes}`);
+}
+
+/**
+ * Whether the connection has to be closed after a refusal. A rest of known and small length is drained instead, so
+ * that the connection can serve the next delivery.
+ */
+export function mustClose(headers: HeaderValues, maxBodyBytes: number): boolean {
+  const length = declaredLength(headers);
+  return length === undefined ? headers.has('transfer-encoding') : length > maxBodyBytes;
+}

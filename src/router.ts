@@ -1,0 +1,121 @@
+import { eventTypes } from './catalog.ts';
+import { ConfigurationError } from './errors.ts';
+import type { AnyEvent, WebhookEvent } from './event.ts';
+
+/** What a handler is told besides the event. Times are in milliseconds since the epoch. */
+export interface HandlerContext {
+  /** Counts the attempts to handle this event, from 1. */
+  readonly attempt: number;
+  /** No further attempt can be counted on. */
+  readonly final: boolean;
+  /**
+   * Aborts when the lease is lost, at `maxRunMs`, and when `close()` runs out of grace; its reason says which. Not at
+   * the deadline: a late success still counts.
+   */
+  readonly signal: AbortSignal;
+  /** When the delivery is answered, whether or not the handlers are done. */
+  readonly deadlineAt: number;
+  readonly receivedAt: number;
+  /** The body as it was signed. */
+  readonly rawBody: Uint8Array;
+}
+
+/** A registered handler: {@link Router.match} gives those of an event. */
+export interface Route {
+  /** Progress is kept for named handlers only. */
+  readonly name: string | undefined;
+  // A method, so that a handler of a narrower event can stand here: its patterns see to it that it gets no other.
+  handle(event: WebhookEvent<string, unknown>, context: HandlerContext): unknown;
+}
+
+interface PatternRoute extends Route {
+  readonly matches: (type: string) => boolean;
+}
+
+/** Gets what no handler matched. `known` says whether the type is in the catalog. */
+export type UnhandledHandler = (event: AnyEvent, details: { readonly known: boolean }) => unknown;
+
+/** Finds the handlers of an event. */
+export class Router {
+  readonly #routes: PatternRoute[] = [];
+  readonly #names = new Set<string>();
+  #unhandled: Route | undefined;
+  #frozen = false;
+
+  /** Adds a handler; throws {@link ConfigurationError} for a wrong pattern, a repeated name, or once frozen. */
+  add(patterns: readonly string[], route: Route): void {
+    this.#checkOpen('on');
+    checkFunction(route.handle, 'the handler');
+    if (patterns.length === 0) throw invalid('on() needs at least one pattern');
+    for (const pattern of patterns) checkPattern(pattern);
+    if (route.name !== undefined) this.#addName(route.name);
+    this.#routes.push({ ...route, matches: (type) => patterns.some((pattern) => matches(pattern, type)) });
+  }
+
+  setUnhandled(handler: UnhandledHandler): void {
+    this.#checkOpen('onUnhandled');
+    checkFunction(handler, 'the onUnhandled handler');
+    if (this.#unhandled !== undefined)
+      throw invalid('onUnhandled() was called before: one function gets what no handler matched');
+    this.#unhandled = {
+      name: undefined,
+      handle: (event: AnyEvent) => handler(event, { known: eventTypes.has(event.type) }),
+    };
+  }
+
+  /** From the first delivery on, a new handler would have missed events in silence. */
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  get isEmpty(): boolean {
+    return this.#routes.length === 0 && this.#unhandled === undefined;
+  }
+
+  /** The handlers for a type, in the order of their registration; the `onUnhandled` one if there are none. */
+  match(type: string): readonly Route[] {
+    const routes = this.#routes.filter((route) => route.matches(type));
+    return routes.length === 0 && this.#unhandled !== undefined ? [this.#unhandled] : routes;
+  }
+
+  #checkOpen(method: string): void {
+    if (this.#frozen) {
+      throw invalid(
+        `${method}() was called after the first delivery, which this handler missed: register handlers first`,
+      );
+    }
+  }
+
+  #addName(name: unknown): void {
+    if (typeof name !== 'string' || name === '')
+      throw invalid('the name of a handler must be a non-empty string');
+    if (this.#names.has(name)) {
+      throw invalid(
+        `the handler name "${name}" is taken: progress is kept by name, so each handler needs its own`,
+      );
+    }
+    this.#names.add(name);
+  }
+}
+
+function matches(pattern: string, type: string): boolean {
+  return (
+    pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
+  );
+}
+
+function checkPattern(pattern: unknown): void {
+  if (typeof pattern === 'string' && [...eventTypes].some((type) => matches(pattern, type))) return;
+  throw invalid(
+    `${JSON.stringify(pattern)} matches no event type: a pattern is "*", a type such as "transfer.succeeded", or a prefix ` +
+      `such as "transfer.*"; the types are ${[...eventTypes].join(', ')}. Types that are not in this list yet reach "*" and onUnhandled()`,
+  );
+}
+
+function checkFunction(value: unknown, subject: string): void {
+  if (typeof value !== 'function') throw invalid(`${subject} must be a function, got ${typeof value}`);
+}
+
+function invalid(message: string): ConfigurationError {
+  return new ConfigurationError('configuration_invalid', message);
+}

@@ -1,0 +1,158 @@
+import { LRUCache } from 'lru-cache';
+import { ConfigurationError } from '../errors.ts';
+import type { ClaimRequest, ClaimResult, Store } from './store.ts';
+import { toKey } from './store.ts';
+
+export interface MemoryStoreOptions {
+  /**
+   * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten. Claims that
+   * are running come on top and are never forgotten.
+   */
+  readonly maxEntries?: number;
+  /** The clock, in milliseconds; `Date.now` by default. */
+  readonly now?: () => number;
+}
+
+interface OpenRecord {
+  token: string;
+  attempt: number;
+  spacedAttempts: number;
+  countedAt: number;
+  firstClaimedAt: number;
+  abandoned: number;
+  handled: readonly string[];
+  /** Undefined once released. */
+  leaseEndsAt: number | undefined;
+  expiresAt: number;
+}
+
+/** A completed id costs no more than the time until which it is remembered. */
+type CompletedRecord = number;
+
+/**
+ * Remembers ids in this process: all that a single process needs. Its knowledge ends with the process.
+ *
+ * @throws ConfigurationError for a wrong option.
+ */
+export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
+  const { maxEntries = 100_000, now = Date.now } = options;
+  checkOptions(options, maxEntries, now);
+  const running = new Map<string, OpenRecord>();
+  const remembered = new LRUCache<string, OpenRecord | CompletedRecord>({ max: maxEntries });
+
+  const find = (key: string): OpenRecord | CompletedRecord | undefined => {
+    const record = running.get(key) ?? remembered.get(key);
+    if (record === undefined || expiryOf(record) > now()) return record;
+    running.delete(key);
+    remembered.delete(key);
+    return undefined;
+  };
+
+  return {
+    async claim(request) {
+      const key = toKey(request.id);
+      const record = find(key);
+      if (typeof record === 'number') return { state: 'completed' };
+      const msLeft = record === undefined ? 0 : msLeftFor(record, request.token, now());
+      if (msLeft > 0) return { state: 'busy', msLeft };
+      const claimed = claimRecord(record, request, now());
+      remembered.delete(key);
+      running.set(key, claimed);
+      return claimResult(claimed, now());
+    },
+
+    async renew({ id, token, leaseMs, retentionMs }) {
+      const key = toKey(id);
+      const record = find(key);
+      if (typeof record === 'number') return { state: 'completed' };
+      if (record === undefined) {
+        running.set(key, claimRecord(undefined, { id, token, leaseMs, retentionMs }, now()));
+        return { state: 'held' };
+      }
+      if (record.token !== token || record.leaseEndsAt === undefined) return { state: 'lost' };
+      extend(record, leaseMs, retentionMs, now());
+      return { state: 'held' };
+    },
+
+    async complete({ id, retentionMs }) {
+      const key = toKey(id);
+      running.delete(key);
+      remembered.set(key, now() + retentionMs);
+      return { state: 'completed' };
+    },
+
+    async release({ id, token, retentionMs, handled }) {
+      const key = toKey(id);
+      const record = find(key);
+      if (typeof record === 'number') return { state: 'completed' };
+      if (record === undefined || record.token !== token) return { state: 'lost' };
+      record.leaseEndsAt = undefined;
+      record.handled = [...handled];
+      record.expiresAt = now() + retentionMs;
+      running.delete(key);
+      remembered.set(key, record);
+      return { state: 'released' };
+    },
+  };
+}
+
+function expiryOf(record: OpenRecord | CompletedRecord): number {
+  return typeof record === 'number' ? record : record.expiresAt;
+}
+
+/** How long another token's lease still holds. */
+function msLeftFor(record: OpenRecord, token: string, now: number): number {
+  if (record.token === token || record.leaseEndsAt === undefined) return 0;
+  return Math.max(0, record.leaseEndsAt - now);
+}
+
+function claimRecord(previous: OpenRecord | undefined, request: ClaimRequest, now: number): OpenRecord {
+  if (previous?.token === request.token && previous.leaseEndsAt !== undefined) {
+    extend(previous, request.leaseMs, request.retentionMs, now);
+    return previous;
+  }
+  const counts = previous === undefined || now - previous.countedAt >= (request.attemptSpacingMs ?? 0);
+  const record: OpenRecord = {
+    token: request.token,
+    attempt: (previous?.attempt ?? 0) + 1,
+    spacedAttempts: (previous?.spacedAttempts ?? 0) + (counts ? 1 : 0),
+    countedAt: counts ? now : previous.countedAt,
+    firstClaimedAt: previous?.firstClaimedAt ?? now,
+    abandoned: (previous?.abandoned ?? 0) + (previous?.leaseEndsAt === undefined ? 0 : 1),
+    handled: previous?.handled ?? [],
+    leaseEndsAt: undefined,
+    expiresAt: 0,
+  };
+  extend(record, request.leaseMs, request.retentionMs, now);
+  return record;
+}
+
+function extend(record: OpenRecord, leaseMs: number, retentionMs: number, now: number): void {
+  record.leaseEndsAt = now + leaseMs;
+  record.expiresAt = now + Math.max(leaseMs, retentionMs);
+}
+
+function claimResult(record: OpenRecord, now: number): ClaimResult {
+  return {
+    state: 'claimed',
+    attempt: record.attempt,
+    abandoned: record.abandoned,
+    firstClaimedMsAgo: now - record.firstClaimedAt,
+    handled: record.handled,
+    spacedAttempts: record.spacedAttempts,
+  };
+}
+
+function checkOptions(options: MemoryStoreOptions, maxEntries: unknown, now: unknown): void {
+  const unknownName = Object.keys(options).find((name) => name !== 'maxEntries' && name !== 'now');
+  if (unknownName !== undefined)
+    throw invalid(`"${unknownName}" is no option of createMemoryStore: it takes maxEntries and now`);
+  if (typeof maxEntries !== 'number' || !Number.isSafeInteger(maxEntries) || maxEntries < 1) {
+    throw invalid(`maxEntries must be a whole number of at least 1, got ${String(maxEntries)}`);
+  }
+  if (typeof now !== 'function') throw invalid('now must be a function that returns milliseconds');
+}
+
+function invalid(message: string): ConfigurationError {
+  return new ConfigurationError('configuration_invalid', message);
+}

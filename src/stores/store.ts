@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Where event ids are claimed, renewed, completed and released. Each operation is atomic, and repeating one with the
+ * same token does no harm: a command that timed out may still have run, or run later. Times are in milliseconds of
+ * the store's own clock. `storeConformance` of `posthorn/testing` checks an implementation.
+ */
+export interface Store {
+  /** Takes the id for `token`, unless it is completed or another token's lease still holds. */
+  claim(request: ClaimRequest): Promise<ClaimResult>;
+  /** Extends the lease. An absent id is created anew, an expired lease that nobody took is renewed. */
+  renew(request: LeaseRequest): Promise<RenewResult>;
+  /** Writes `completed`, whoever holds the lease now: the event was handled. */
+  complete(request: CompleteRequest): Promise<CompleteResult>;
+  /** Ends the lease of its owner; keeps the attempts, and which handlers have finished. */
+  release(request: ReleaseRequest): Promise<ReleaseResult>;
+}
+
+export interface CompleteRequest {
+  /** The event's id, of any length. */
+  readonly id: string;
+  /** Names the claim; unique to it. */
+  readonly token: string;
+  /** How long the id is remembered from now. */
+  readonly retentionMs: number;
+}
+
+export interface LeaseRequest extends CompleteRequest {
+  /** How long the claim holds from now. */
+  readonly leaseMs: number;
+}
+
+export interface ClaimRequest extends LeaseRequest {
+  /** Claims closer to the last counted one than this do not add to `spacedAttempts`. 0 by default. */
+  readonly attemptSpacingMs?: number;
+}
+
+export interface ReleaseRequest extends CompleteRequest {
+  /** Names of the handlers that have finished in this attempt or an earlier one. */
+  readonly handled: readonly string[];
+}
+
+export type ClaimResult =
+  | ClaimedResult
+  | { readonly state: 'busy' /** Until the owner's lease ends. */; readonly msLeft: number }
+  | { readonly state: 'completed' };
+
+export interface ClaimedResult {
+  readonly state: 'claimed';
+  /** This claim's number, from 1. */
+  readonly attempt: number;
+  /** How many earlier claims ended by their lease running out. */
+  readonly abandoned: number;
+  readonly firstClaimedMsAgo: number;
+  /** From the last release. */
+  readonly handled: readonly string[];
+  /** Like `attempt`, but claims in quick succession count once. A store that leaves it out counts each. */
+  readonly spacedAttempts?: number;
+}
+
+export interface RenewResult {
+  /** `lost`: another token has the id, or this one has released it. */
+  readonly state: 'held' | 'lost' | 'completed';
+}
+
+export interface CompleteResult {
+  readonly state: 'completed';
+}
+
+export interface ReleaseResult {
+  readonly state: 'released' | 'lost' | 'completed';
+}
+
+const MAX_KEY_LENGTH = 64;
+const DIGEST_PREFIX = 'sha256:';
+
+/** An id of any length as a key of at most 64 characters: itself, or its digest. Different ids get different keys. */
+export function toKey(id: string): string {
+  if (id.length <= MAX_KEY_LENGTH && !id.startsWith(DIGEST_PREFIX)) return id;
+  return DIGEST_PREFIX + createHash('sha256').update(id, 'utf8').digest('base64url');
+}

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import type { EventType } from '../catalog.ts';
+import type { WebhookEvent } from '../event.ts';
+import type { EventData } from '../schema.ts';
+
+/**
+ * An event as the service would send it: with an id of its own, created now. Any `<entity>.<type>` may be given; those
+ * of the catalog are suggested.
+ *
+ * @example
+ * ```ts
+ * const event = createEvent('transfer.succeeded', { id: 'TR1', amount: 1250 });
+ * ```
+ */
+export function createEvent<const Type extends EventType | (string & {}), Data>(
+  type: Type,
+  data: Data,
+): WebhookEvent<Type, Data>;
+export function createEvent<const Type extends EventType | (string & {})>(type: Type): WebhookEvent<Type>;
+export function createEvent(type: string, data?: unknown): WebhookEvent<string, unknown> {
+  const sample: EventData = { id: `res_${randomUUID()}`, state: 'SUCCEEDED', amount: 1250, tags: {} };
+  return { id: `evt_${randomUUID()}`, type, created_at: new Date().toISOString(), data: data ?? sample };
+}

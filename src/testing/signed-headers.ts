@@ -1,0 +1,40 @@
+import type { Authentication } from '../credentials.ts';
+import { type Key, sign } from '../signature.ts';
+
+export interface SignedHeadersOptions {
+  readonly key: Key;
+  /** `NONE` by default. */
+  readonly authentication?: Authentication;
+  /** `x-service-signature` by default. */
+  readonly signatureHeader?: string;
+}
+
+/**
+ * The headers of a delivery of `body`: its signature, its credentials and its content type.
+ *
+ * @throws ConfigurationError for a missing or empty key.
+ */
+export function signedHeaders(
+  body: string | Uint8Array,
+  { key, authentication = { type: 'NONE' }, signatureHeader = 'x-service-signature' }: SignedHeadersOptions,
+): Record<string, string> {
+  const authorization = authorizationOf(authentication);
+  return {
+    'content-type': 'application/json',
+    [signatureHeader]: sign(body, key),
+    ...(authorization !== undefined && { authorization }),
+  };
+}
+
+function authorizationOf(authentication: Authentication): string | undefined {
+  switch (authentication.type) {
+    case 'NONE':
+      return undefined;
+    case 'BASIC': {
+      const { username, password } = authentication.basic;
+      return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+    }
+    case 'BEARER':
+      return `Bearer ${authentication.bearer.token}`;
+  }
+}
