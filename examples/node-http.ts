@@ -1,0 +1,17 @@
+// The http server of Node.js alone: `npm run build && node dist/examples/node-http.js`.
+
+import { createServer } from 'node:http';
+import { createReceiver } from 'posthorn';
+import { createFileDeadLetters } from 'posthorn/file';
+import { toNode } from 'posthorn/node';
+import { announce, authentication, closeOnSignal, port, printEvent, signingKey } from './environment.ts';
+
+const receiver = createReceiver({
+  signingKey,
+  authentication,
+  deadLetters: createFileDeadLetters('dead-letters'),
+}).on('*', printEvent);
+
+const server = createServer(toNode(receiver, { path: '/webhooks' }));
+server.listen(port, () => announce(server));
+closeOnSignal(server, receiver);
