@@ -1,10 +1,21 @@
-import type { ClaimRequest, ClaimResult, Store } from './stores/store.ts';
+import { randomUUID } from 'node:crypto';
+import type { Completions } from './completions.ts';
+import { messageOf } from './errors.ts';
+import { createdAtMs, type WebhookEvent } from './event.ts';
+import { attemptSpacingMs } from './last-attempt.ts';
+import type { Settings } from './options.ts';
+import type { Warning } from './report.ts';
+import type { ClaimResult, CompleteRequest, ReleaseResult, Store } from './stores/store.ts';
 
-/** Between two questions to the store about a twin; the second half is left to chance, so that processes spread out. */
+/** Between two questions to the store about a twin; half of it is left to chance, so that processes spread out. */
 const POLL_MS = 400;
 
+/** Beyond an event's age limit, for clocks that differ. */
+const RETENTION_MARGIN_MS = 10 * 60_000;
+
+/** How to wait while another process handles the event. */
 export interface ClaimWait {
-  /** Another process is handling the event: called once, before the first wait. */
+  /** Called once, before the first wait. */
   readonly onBusy: () => void;
   /** Asked before each further question: whether a delivery still waits for the answer. */
   readonly isAwaited: () => boolean;
@@ -12,20 +23,97 @@ export interface ClaimWait {
   readonly interrupted: Promise<unknown>;
 }
 
-/**
- * Claims an event. While another process handles it, asks again until it has completed, its lease has ended, or nobody
- * waits any more (`busy`). Rejects only if the first question fails: later on, the twin is known to be running.
- */
-export async function claimEvent(store: Store, request: ClaimRequest, wait: ClaimWait): Promise<ClaimResult> {
-  let result = await store.claim(request);
-  if (result.state === 'busy') wait.onBusy();
-  while (result.state === 'busy') {
-    await pause(Math.min(POLL_MS, result.msLeft + 1) * (0.5 + Math.random() / 2), wait.interrupted);
-    if (!wait.isAwaited()) return result;
-    const busy = result;
-    result = await store.claim(request).catch(() => busy);
+/** One token's hold on an event's id in the store. */
+export class Claim {
+  readonly #request: CompleteRequest;
+  readonly #settings: Settings;
+  readonly #store: Store;
+  readonly #completions: Completions;
+  readonly #warn: (warning: Warning) => void;
+
+  constructor(
+    event: WebhookEvent,
+    services: { readonly settings: Settings; readonly store: Store; readonly completions: Completions },
+    warn: (warning: Warning) => void,
+  ) {
+    this.#settings = services.settings;
+    this.#store = services.store;
+    this.#completions = services.completions;
+    this.#warn = warn;
+    this.#request = {
+      id: event.id,
+      token: randomUUID(),
+      retentionMs: retentionFor(event, services.settings),
+    };
   }
-  return result;
+
+  /**
+   * Asks for the id. While another process has it, asks again until the event is completed, the lease has ended, or nobody
+   * waits any more (`busy`). Rejects only if the first question fails: later on, the twin is known to be running.
+   */
+  async take(wait: ClaimWait): Promise<ClaimResult> {
+    const { leaseMs, retryScheduleMs } = this.#settings;
+    const request = { ...this.#request, leaseMs, attemptSpacingMs: attemptSpacingMs(retryScheduleMs) };
+    let result = await this.#store.claim(request);
+    if (result.state === 'busy') wait.onBusy();
+    while (result.state === 'busy') {
+      await pause(Math.min(POLL_MS, result.msLeft + 1) * (0.5 + Math.random() / 2), wait.interrupted);
+      if (!wait.isAwaited()) return result;
+      const busy = result;
+      result = await this.#store.claim(request).catch(() => busy);
+    }
+    return result;
+  }
+
+  /**
+   * Renews the lease every third of it, until the returned function is called. `onEnd` is told, once, that another token
+   * has the id (`lost`) or that the event was completed. A store that fails or is late ends nothing: the lease may well
+   * hold, and the next turn tells.
+   */
+  keep(onEnd: (state: 'lost' | 'completed') => void): () => void {
+    const { leaseMs } = this.#settings;
+    let isKept = true;
+    let timer = setTimeout(renew, leaseMs / 3);
+    const renewed = (state: 'held' | 'lost' | 'completed'): void => {
+      if (!isKept) return;
+      if (state === 'held') timer = setTimeout(renew, leaseMs / 3);
+      else onEnd(state);
+    };
+    const store = this.#store;
+    const request = { ...this.#request, leaseMs };
+    function renew(): void {
+      store.renew(request).then(
+        ({ state }) => renewed(state),
+        () => renewed('held'),
+      );
+    }
+    return () => {
+      isKept = false;
+      clearTimeout(timer);
+    };
+  }
+
+  /** Records that the event was handled. Where the store does not take it in time, that goes on in the background. */
+  async complete(): Promise<void> {
+    if (await this.#completions.record(this.#request)) return;
+    this.#warn('completion_pending: the store did not take the completion; it is tried again');
+  }
+
+  /** Gives the id back; undefined where the store does not answer, and the lease has to run out. */
+  async release(handled: Iterable<string>): Promise<ReleaseResult['state'] | undefined> {
+    try {
+      return (await this.#store.release({ ...this.#request, handled: [...handled] })).state;
+    } catch (error) {
+      this.#warn(`release_failed: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+}
+
+/** A completed id is remembered at least until its event is too old to be accepted again. */
+function retentionFor(event: WebhookEvent, { retentionMs, maxEventAgeMs, now }: Settings): number {
+  if (maxEventAgeMs === Number.POSITIVE_INFINITY) return retentionMs;
+  return Math.max(retentionMs, createdAtMs(event) + maxEventAgeMs + RETENTION_MARGIN_MS - now());
 }
 
 async function pause(ms: number, interrupted: Promise<unknown>): Promise<void> {

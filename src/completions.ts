@@ -1,6 +1,6 @@
 import type { Activity } from './activity.ts';
-import type { CompleteRequest, Store } from './stores/store.ts';
-import { STORE_TIMEOUT_MS } from './stores/time-limited.ts';
+import type { CompleteRequest } from './stores/store.ts';
+import type { TimeLimitedStore } from './stores/time-limited.ts';
 
 /** Between two tries; doubled up to the most while the store stays away. */
 const FIRST_PAUSE_MS = 50;
@@ -11,12 +11,12 @@ const LONGEST_PAUSE_MS = 5_000;
  * does not handle them again.
  */
 export class Completions {
-  readonly #store: Store;
+  readonly #store: TimeLimitedStore;
   readonly #activity: Activity;
   readonly #pending = new Map<string, CompleteRequest & { readonly giveUpAt: number }>();
   #delivering = false;
 
-  constructor(store: Store, activity: Activity) {
+  constructor(store: TimeLimitedStore, activity: Activity) {
     this.#store = store;
     this.#activity = activity;
   }
@@ -28,7 +28,7 @@ export class Completions {
 
   /** Tries for two command time-outs; resolves to false where it has to go on in the background. */
   async record(request: CompleteRequest): Promise<boolean> {
-    const endsAt = performance.now() + 2 * STORE_TIMEOUT_MS;
+    const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
     let pauseMs = FIRST_PAUSE_MS;
     do {
       if (await this.#try(request)) return true;

@@ -1,7 +1,15 @@
-import { HandlerError, messageOf, PermanentError } from './errors.ts';
-import type { WebhookEvent } from './event.ts';
+import {
+  DataError,
+  HandlerError,
+  InternalError,
+  messageOf,
+  PermanentError,
+  type PosthornError,
+} from './errors.ts';
+import { entityOf, type WebhookEvent } from './event.ts';
 import type { HandlerReport } from './report.ts';
 import type { HandlerContext, Route } from './router.ts';
+import { type StandardSchemaV1, validateData } from './schema.ts';
 
 /** What the handlers of an event have reached; it can be read while they run. */
 export interface Progress {
@@ -11,17 +19,37 @@ export interface Progress {
 }
 
 /**
- * Runs the handlers side by side, all to their end. Returns an error for those that failed, else undefined; it never
- * rejects.
+ * Runs the handlers that have not finished before side by side, all to their end, with the output of the entity's schema as
+ * data. Returns an error for what failed, else undefined; it never rejects.
  */
 export async function runHandlers(
   routes: readonly Route[],
-  event: WebhookEvent<string, unknown>,
+  event: WebhookEvent,
   context: HandlerContext,
+  schemas: ReadonlyMap<string, StandardSchemaV1>,
   progress: Progress,
-): Promise<HandlerError | undefined> {
-  const ends = await Promise.all(routes.map((route) => runOne(route, event, context, progress)));
-  const failures = ends.filter((end) => !end.ok);
+): Promise<PosthornError | undefined> {
+  const open = routes.filter(({ name }) => name === undefined || !progress.handled.has(name));
+  try {
+    const valid = await validate(event, schemas);
+    const ends = await Promise.all(open.map((route) => runOne(route, valid, context, progress)));
+    return errorOf(ends.filter((end) => !end.ok));
+  } catch (error) {
+    if (error instanceof DataError) return error;
+    return new InternalError('internal_error', messageOf(error), { cause: error });
+  }
+}
+
+async function validate(
+  event: WebhookEvent,
+  schemas: ReadonlyMap<string, StandardSchemaV1>,
+): Promise<WebhookEvent<string, unknown>> {
+  const entity = entityOf(event.type);
+  const schema = schemas.get(entity);
+  return schema === undefined ? event : { ...event, data: await validateData(schema, event.data, entity) };
+}
+
+function errorOf(failures: readonly End[]): HandlerError | undefined {
   if (failures.length === 0) return undefined;
   const errors = failures.map(({ error }) => error);
   // A permanent failure comes first: it is the reason why the event is parked.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import { messageOf } from './errors.ts';
+import type { Settings } from './options.ts';
 import type { Parcel, Parking } from './parking.ts';
 import type { Warning } from './report.ts';
 import type { Store } from './stores/store.ts';
@@ -18,7 +19,7 @@ export class Letter {
   readonly #parcel: Omit<Parcel, keyof Postmark>;
   readonly #warn: (warning: Warning) => void;
   #storedAs: string | undefined;
-  #written = false;
+  #isBegun = false;
 
   /** `storedAs` is given where the letter is there already: it is being replayed. */
   constructor(
@@ -38,6 +39,11 @@ export class Letter {
     return this.#storedAs;
   }
 
+  /** Whether its writing has begun: it may be there, or come to be. */
+  get isBegun(): boolean {
+    return this.#isBegun;
+  }
+
   /**
    * Stores the letter, or stores it anew, and returns what it is stored under; undefined where none is stored. A letter
    * that could not be renewed still counts.
@@ -47,7 +53,7 @@ export class Letter {
     postmark: Postmark,
   ): Promise<string | undefined> {
     if (this.#parking === undefined) return undefined;
-    this.#written = true;
+    this.#isBegun = true;
     try {
       this.#storedAs = await this.#parking.store({ ...this.#parcel, ...postmark }, reason);
     } catch (error) {
@@ -72,7 +78,7 @@ export class Letter {
 
   /** Takes the letter out: its event was handled. A letter whose writing was given up may have arrived all the same. */
   async remove(): Promise<void> {
-    if (this.#written || this.#storedAs !== undefined) await this.removeAny();
+    if (this.#isBegun || this.#storedAs !== undefined) await this.removeAny();
   }
 
   /** The same, also for a letter that an earlier delivery left. */
@@ -90,7 +96,7 @@ export class Letter {
    * Reads the id again after a letter was stored beside a run that may belong to another delivery, and takes the letter
    * out if that run completed. A claim is the way to read; one that succeeds is given back.
    */
-  async reconcile(store: Store, leaseMs: number, retentionMs: number): Promise<void> {
+  async reconcile(store: Store, { leaseMs, retentionMs }: Settings): Promise<void> {
     const { id } = this.#parcel;
     if (id === undefined) return;
     const token = randomUUID();

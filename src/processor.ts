@@ -11,8 +11,7 @@ import type { Settings } from './options.ts';
 import { type Answer, isSuccess, type Refused, refuse } from './outcome.ts';
 import { Parking } from './parking.ts';
 import type { Route, Router } from './router.ts';
-import type { Store } from './stores/store.ts';
-import { timeLimited } from './stores/time-limited.ts';
+import { type TimeLimitedStore, timeLimited } from './stores/time-limited.ts';
 import { type Trace, timeLeftMs } from './trace.ts';
 
 /** An authentic body with its headers. */
@@ -28,7 +27,7 @@ const PARKING_LIMIT_MS = 2_000;
 export class Processor {
   readonly #settings: Settings;
   readonly #router: Router;
-  readonly #store: Store;
+  readonly #store: TimeLimitedStore;
   readonly #parking: Parking | undefined;
   readonly #parkingLimitMs: number;
   readonly #dedupe: Dedupe;
@@ -81,7 +80,7 @@ export class Processor {
     const { run, joined } = this.#dedupe.run(job);
     trace.run = run;
     trace.joined = joined;
-    const answer = joined ? asTwin(await run.end()) : await run.end();
+    const answer = joined ? asTwin(await run.ended) : await run.ended;
     if (joined && isSuccess(answer) && answer.outcome !== 'parked') await this.#parking?.remove(letter.id);
     return answer;
   }
@@ -141,7 +140,7 @@ export class Processor {
     const letter = new Letter(this.#parking, parcel, (warning) => trace.warnings.add(warning));
     const id = await letter.store(error, { attempts: 0, handled: [] });
     if (id === undefined) return refused;
-    void letter.reconcile(this.#store, this.#settings.leaseMs, this.#settings.retentionMs);
+    void letter.reconcile(this.#store, this.#settings);
     return { outcome: 'parked', id, error };
   }
 }

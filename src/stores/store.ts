@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto';
  * the store's own clock. `storeConformance` of `posthorn/testing` checks an implementation.
  */
 export interface Store {
+  /** How long one operation may take before it counts as failed; 2,000 by default. */
+  readonly commandTimeoutMs?: number;
   /** Takes the id for `token`, unless it is completed or another token's lease still holds. */
   claim(request: ClaimRequest): Promise<ClaimResult>;
   /** Extends the lease. An absent id is created anew, an expired lease that nobody took is renewed. */
