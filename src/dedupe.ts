@@ -33,12 +33,12 @@ export class Dedupe {
     return { run, joined: false };
   }
 
-  /** Aborts what is running; resolves with the ids, once the store knows that they are free. */
+  /** Aborts what is running; resolves with the ids whose handlers had not ended, once the store knows that they are free. */
   async abandon(): Promise<string[]> {
     const abandoned = [...this.#runs];
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
     for (const [, run] of abandoned) run.abort(reason);
     await Promise.all(abandoned.map(([, run]) => run.ended));
-    return abandoned.map(([id]) => id);
+    return abandoned.filter(([, run]) => run.attempt !== undefined).map(([id]) => id);
   }
 }

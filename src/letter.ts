@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import { messageOf } from './errors.ts';
+import { attemptSpacingMs } from './last-attempt.ts';
 import type { Settings } from './options.ts';
 import type { Parcel, Parking } from './parking.ts';
 import type { Warning } from './report.ts';
@@ -96,12 +97,19 @@ export class Letter {
    * Reads the id again after a letter was stored beside a run that may belong to another delivery, and takes the letter
    * out if that run completed. A claim is the way to read; one that succeeds is given back.
    */
-  async reconcile(store: Store, { leaseMs, retentionMs }: Settings): Promise<void> {
+  async reconcile(store: Store, { leaseMs, retentionMs, retryScheduleMs }: Settings): Promise<void> {
     const { id } = this.#parcel;
     if (id === undefined) return;
     const token = randomUUID();
     try {
-      const claim = await store.claim({ id, token, leaseMs, retentionMs });
+      const request = {
+        id,
+        token,
+        leaseMs,
+        retentionMs,
+        attemptSpacingMs: attemptSpacingMs(retryScheduleMs),
+      };
+      const claim = await store.claim(request);
       if (claim.state === 'completed') await this.remove();
       if (claim.state === 'claimed') await store.release({ id, token, retentionMs, handled: claim.handled });
     } catch {
