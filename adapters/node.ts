@@ -31,7 +31,7 @@ export function toNode(receiver: Pick<Receiver, 'receive'>, options: NodeOptions
   checkOptions(options, ['path'], 'toNode');
   const { path } = options;
   if (path !== undefined && !(typeof path === 'string' && /^\/[^?#]*$/.test(path))) {
-    throw new ConfigurationError('configuration_invalid', 'path must begin with "/" and hold no "?" or "#"');
+    throw new ConfigurationError('path must begin with "/" and hold no "?" or "#"');
   }
   return (request, response, next) => {
     if (path === undefined || pathOf(request.url) === path) void answer(receiver, request, response);

@@ -36,9 +36,9 @@ function keptRaw({ rawBody, body }: NodeRequest): Uint8Array | undefined {
 
 function alreadyParsed(request: NodeRequest): ConfigurationError {
   return new ConfigurationError(
-    'body_already_parsed',
     `the body was read before posthorn could verify it (req.body is ${kindOf(request.body)}): mount posthorn before ` +
       'express.json() and other body parsers, or give this path express.raw({ type: "*/*" }), or keep the bytes in req.rawBody',
+    { code: 'body_already_parsed' },
   );
 }
 

@@ -20,7 +20,9 @@ export interface CredentialsCheck {
 export function createCredentialsCheck(option: Authentication | readonly Authentication[]): CredentialsCheck {
   const accepted: readonly Authentication[] = Array.isArray(option) ? option : [option];
   if (accepted.length === 0)
-    throw invalid('authentication must hold at least one entry; for no check say {type: "NONE"}');
+    throw new ConfigurationError(
+      'authentication must hold at least one entry; for no check say {type: "NONE"}',
+    );
   const expected = accepted.map(readAuthentication);
   return {
     challenge: [...new Set(expected.flatMap(({ challenge }) => challenge ?? []))].join(', '),
@@ -56,12 +58,14 @@ function readAuthentication(authentication: Authentication): Expected {
     case 'BEARER': {
       const { token } = authentication.bearer ?? {};
       if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-        throw invalid('authentication.bearer.token must be printable ASCII without spaces, and not empty');
+        throw new ConfigurationError(
+          'authentication.bearer.token must be printable ASCII without spaces, and not empty',
+        );
       }
       return { scheme: 'bearer', digest: digestOf(token), challenge: 'Bearer realm="webhooks"' };
     }
     default:
-      throw invalid('authentication.type must be "NONE", "BASIC" or "BEARER"');
+      throw new ConfigurationError('authentication.type must be "NONE", "BASIC" or "BEARER"');
   }
 }
 
@@ -70,12 +74,14 @@ function checkBasic(username: unknown, password: unknown): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   const control = /[\x00-\x1f\x7f]/;
   if (typeof username !== 'string' || username === '' || username.includes(':') || control.test(username)) {
-    throw invalid(
+    throw new ConfigurationError(
       'authentication.basic.username must be a non-empty string without ":" and control characters',
     );
   }
   if (typeof password !== 'string' || password === '' || control.test(password)) {
-    throw invalid('authentication.basic.password must be a non-empty string without control characters');
+    throw new ConfigurationError(
+      'authentication.basic.password must be a non-empty string without control characters',
+    );
   }
 }
 
@@ -102,8 +108,4 @@ function refused(): CredentialsError {
     'credentials_invalid',
     'the authorization header is missing, repeated, malformed or not the expected one',
   );
-}
-
-function invalid(message: string): ConfigurationError {
-  return new ConfigurationError('configuration_invalid', message);
 }

@@ -13,7 +13,11 @@ export class PosthornError<Code extends string = string> extends Error {
 }
 
 /** An option, a pattern or the place of the mount is wrong. Only a change of the program mends it. */
-export class ConfigurationError extends PosthornError<'configuration_invalid' | 'body_already_parsed'> {}
+export class ConfigurationError extends PosthornError<'configuration_invalid' | 'body_already_parsed'> {
+  constructor(message: string, options: ErrorOptions & { readonly code?: ConfigurationError['code'] } = {}) {
+    super(options.code ?? 'configuration_invalid', message, options);
+  }
+}
 
 /**
  * Thrown by a handler to say that no retry can help: the event is parked at once.

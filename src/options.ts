@@ -137,15 +137,11 @@ export function readOptions(options: ReceiverOptions): Settings {
 /** Throws {@link ConfigurationError} for anything but an object with the given names. */
 export function checkOptions(options: unknown, names: readonly string[], taker: string): void {
   if (typeof options !== 'object' || options === null) {
-    throw new ConfigurationError(
-      'configuration_invalid',
-      `${taker} takes an object of options, got ${String(options)}`,
-    );
+    throw new ConfigurationError(`${taker} takes an object of options, got ${String(options)}`);
   }
   const unknownName = Object.keys(options).find((name) => !names.includes(name));
   if (unknownName === undefined) return;
   throw new ConfigurationError(
-    'configuration_invalid',
     `"${unknownName}" is no option of ${taker}; its options are ${names.join(', ')}`,
   );
 }
@@ -241,5 +237,5 @@ function checkMethods(name: string, value: unknown, methods: readonly string[]):
 }
 
 function invalid(name: string, complaint: string): ConfigurationError {
-  return new ConfigurationError('configuration_invalid', `${name} ${complaint}`);
+  return new ConfigurationError(`${name} ${complaint}`);
 }

@@ -63,7 +63,7 @@ export class Processor {
 
   /** Runs a parked event; waits for the end of its handlers. */
   async replay(letter: DeadLetter, trace: Trace): Promise<Answer> {
-    if (this.isRunning(letter)) {
+    if (this.#isRunning(letter)) {
       throw new UnavailableError(
         'twin_running',
         `the handlers of this event may be running until ${letter.runningUntil}`,
@@ -87,13 +87,13 @@ export class Processor {
 
   /** Completes the id of a parked event and takes the letter out. */
   async drop(letter: DeadLetter): Promise<boolean> {
-    if (this.isRunning(letter) || this.#parking === undefined) return false;
+    if (this.#isRunning(letter) || this.#parking === undefined) return false;
     const { retentionMs } = this.#settings;
     await this.#store.complete({ id: letter.id, token: 'dropped', retentionMs });
     return this.#parking.remove(letter.id);
   }
 
-  isRunning({ runningUntil }: DeadLetter): boolean {
+  #isRunning({ runningUntil }: DeadLetter): boolean {
     return runningUntil !== undefined && runningUntil > this.#settings.now();
   }
 

@@ -46,7 +46,7 @@ export class Router {
   add(patterns: readonly string[], route: Route): void {
     this.#checkOpen('on');
     checkFunction(route.handle, 'the handler');
-    if (patterns.length === 0) throw invalid('on() needs at least one pattern');
+    if (patterns.length === 0) throw new ConfigurationError('on() needs at least one pattern');
     for (const pattern of patterns) checkPattern(pattern);
     if (route.name !== undefined) this.#addName(route.name);
     this.#routes.push({ ...route, matches: (type) => patterns.some((pattern) => matches(pattern, type)) });
@@ -56,7 +56,9 @@ export class Router {
     this.#checkOpen('onUnhandled');
     checkFunction(handler, 'the onUnhandled handler');
     if (this.#unhandled !== undefined)
-      throw invalid('onUnhandled() was called before: one function gets what no handler matched');
+      throw new ConfigurationError(
+        'onUnhandled() was called before: one function gets what no handler matched',
+      );
     this.#unhandled = {
       name: undefined,
       handle: (event: AnyEvent) => handler(event, { known: eventTypes.has(event.type) }),
@@ -80,7 +82,7 @@ export class Router {
 
   #checkOpen(method: string): void {
     if (this.#frozen) {
-      throw invalid(
+      throw new ConfigurationError(
         `${method}() was called after the first delivery, which this handler missed: register handlers first`,
       );
     }
@@ -88,9 +90,9 @@ export class Router {
 
   #addName(name: unknown): void {
     if (typeof name !== 'string' || name === '')
-      throw invalid('the name of a handler must be a non-empty string');
+      throw new ConfigurationError('the name of a handler must be a non-empty string');
     if (this.#names.has(name)) {
-      throw invalid(
+      throw new ConfigurationError(
         `the handler name "${name}" is taken: progress is kept by name, so each handler needs its own`,
       );
     }
@@ -106,16 +108,13 @@ function matches(pattern: string, type: string): boolean {
 
 function checkPattern(pattern: unknown): void {
   if (typeof pattern === 'string' && [...eventTypes].some((type) => matches(pattern, type))) return;
-  throw invalid(
+  throw new ConfigurationError(
     `${JSON.stringify(pattern)} matches no event type: a pattern is "*", a type such as "transfer.succeeded", or a prefix ` +
       `such as "transfer.*"; the types are ${[...eventTypes].join(', ')}. Types that are not in this list yet reach "*" and onUnhandled()`,
   );
 }
 
 function checkFunction(value: unknown, subject: string): void {
-  if (typeof value !== 'function') throw invalid(`${subject} must be a function, got ${typeof value}`);
-}
-
-function invalid(message: string): ConfigurationError {
-  return new ConfigurationError('configuration_invalid', message);
+  if (typeof value !== 'function')
+    throw new ConfigurationError(`${subject} must be a function, got ${typeof value}`);
 }

@@ -8,13 +8,11 @@ export type Key = string | Uint8Array;
 /** Imports keys once. Throws {@link ConfigurationError} for none, an empty one or one of another type. */
 export function importKeys(keys: Key | readonly Key[], name: string): readonly KeyObject[] {
   const list: readonly unknown[] = Array.isArray(keys) ? keys : [keys];
-  if (list.length === 0)
-    throw new ConfigurationError('configuration_invalid', `${name} must hold at least one key`);
+  if (list.length === 0) throw new ConfigurationError(`${name} must hold at least one key`);
   return list.map((key) => {
     if (typeof key === 'string' && key !== '') return createSecretKey(key, 'utf8');
     if (key instanceof Uint8Array && key.length > 0) return createSecretKey(key);
     throw new ConfigurationError(
-      'configuration_invalid',
       `${name} must be a non-empty string or Uint8Array, or a list of such; got ${kindOf(key)}`,
     );
   });

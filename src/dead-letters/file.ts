@@ -63,10 +63,7 @@ export function createFileDeadLetters(directory: string): DeadLetters {
 
 function prepareDirectory(directory: unknown): string {
   if (typeof directory !== 'string' || directory === '') {
-    throw new ConfigurationError(
-      'configuration_invalid',
-      'createFileDeadLetters needs the path of a directory as a non-empty string',
-    );
+    throw new ConfigurationError('createFileDeadLetters needs the path of a directory as a non-empty string');
   }
   const root = resolve(directory);
   try {
@@ -74,7 +71,6 @@ function prepareDirectory(directory: unknown): string {
     accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw new ConfigurationError(
-      'configuration_invalid',
       `dead letters cannot be kept in ${root}: it must be a directory that this process may read and write`,
       { cause },
     );

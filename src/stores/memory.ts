@@ -146,13 +146,14 @@ function claimResult(record: OpenRecord, now: number): ClaimResult {
 function checkOptions(options: MemoryStoreOptions, maxEntries: unknown, now: unknown): void {
   const unknownName = Object.keys(options).find((name) => name !== 'maxEntries' && name !== 'now');
   if (unknownName !== undefined)
-    throw invalid(`"${unknownName}" is no option of createMemoryStore: it takes maxEntries and now`);
+    throw new ConfigurationError(
+      `"${unknownName}" is no option of createMemoryStore: it takes maxEntries and now`,
+    );
   if (typeof maxEntries !== 'number' || !Number.isSafeInteger(maxEntries) || maxEntries < 1) {
-    throw invalid(`maxEntries must be a whole number of at least 1, got ${String(maxEntries)}`);
+    throw new ConfigurationError(
+      `maxEntries must be a whole number of at least 1, got ${String(maxEntries)}`,
+    );
   }
-  if (typeof now !== 'function') throw invalid('now must be a function that returns milliseconds');
-}
-
-function invalid(message: string): ConfigurationError {
-  return new ConfigurationError('configuration_invalid', message);
+  if (typeof now !== 'function')
+    throw new ConfigurationError('now must be a function that returns milliseconds');
 }
