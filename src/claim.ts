@@ -55,13 +55,19 @@ export class Claim {
     const { leaseMs, retryScheduleMs } = this.#settings;
     const request = { ...this.#request, leaseMs, attemptSpacingMs: attemptSpacingMs(retryScheduleMs) };
     let result = await this.#store.claim(request);
+    let isUnsure = false;
     if (result.state === 'busy') wait.onBusy();
     while (result.state === 'busy') {
       await pause(Math.min(POLL_MS, result.msLeft + 1) * (0.5 + Math.random() / 2), wait.interrupted);
-      if (!wait.isAwaited()) return result;
+      if (!wait.isAwaited()) break;
       const busy = result;
-      result = await this.#store.claim(request).catch(() => busy);
+      result = await this.#store.claim(request).catch(() => {
+        isUnsure = true;
+        return busy;
+      });
     }
+    // A question that was not answered may have got the id all the same.
+    if (result.state === 'busy' && isUnsure) void this.release([]);
     return result;
   }
 

@@ -14,7 +14,7 @@ export interface Store {
   renew(request: LeaseRequest): Promise<RenewResult>;
   /** Writes `completed`, whoever holds the lease now: the event was handled. */
   complete(request: CompleteRequest): Promise<CompleteResult>;
-  /** Ends the lease of its owner; keeps the attempts, and which handlers have finished. */
+  /** Ends the lease of its owner; keeps the attempts, and adds to the handlers that have finished. */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
 }
 
@@ -38,7 +38,7 @@ export interface ClaimRequest extends LeaseRequest {
 }
 
 export interface ReleaseRequest extends CompleteRequest {
-  /** Names of the handlers that have finished in this attempt or an earlier one. */
+  /** Names of handlers that have finished. Those of earlier attempts are kept, whether or not they are named again. */
   readonly handled: readonly string[];
 }
 

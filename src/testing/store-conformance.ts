@@ -158,6 +158,15 @@ const promises: Record<string, (subject: Subject) => Promise<void>> = {
     assert.deepEqual({ attempt, abandoned }, { attempt: 2, abandoned: 0 });
     assert.deepEqual([...handled], ['book', 'mail "x", é']);
   },
+  'a release that names no handler forgets none': async (subject) => {
+    await subject.claimed('a');
+    await subject.release('a', ['book']);
+    await subject.claimed('b');
+    await subject.release('b', []);
+    await subject.claimed('c');
+    await subject.release('c', ['mail', 'book']);
+    assert.deepEqual([...(await subject.claimed('d')).handled].sort(), ['book', 'mail']);
+  },
   'a release repeated with its token does no harm': async (subject) => {
     await subject.claimed('a');
     await subject.release('a', ['book']);
