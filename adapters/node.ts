@@ -1,14 +1,25 @@
-import type { ServerResponse } from 'node:http';
 import type { Delivery, Reply } from '../src/delivery.ts';
 import { ConfigurationError } from '../src/errors.ts';
-import { checkOptions } from '../src/options.ts';
+import { checkOptions } from '../src/known-options.ts';
 import type { Receiver } from '../src/receiver.ts';
 import { type NodeRequest, readRawBody } from './raw-body.ts';
+
+/** A response of Node.js http, https or http2. */
+export interface NodeResponse {
+  readonly headersSent: boolean;
+  readonly destroyed?: boolean;
+  /** That of HTTP/2. */
+  readonly stream?: { readonly destroyed: boolean; close(code?: number): void };
+  writeHead(status: number, headers: Record<string, string | number>): unknown;
+  write(chunk: string): unknown;
+  end(): unknown;
+  end(chunk: string): unknown;
+}
 
 /** A request listener of Node.js http, https and http2, and a middleware of Connect. */
 export type NodeHandler = (
   request: NodeRequest,
-  response: ServerResponse,
+  response: NodeResponse,
   next?: (error?: unknown) => void,
 ) => void;
 
@@ -48,7 +59,9 @@ const NOT_FOUND: Reply = {
   drainMs: 1_000,
 };
 
-function pathOf(url = '/'): string {
+function pathOf(target = '/'): string {
+  // A proxy may send the absolute form (RFC 9112, section 3.2.2).
+  const url = target.replace(/^https?:\/\/[^/?]*/i, '') || '/';
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);
 }
@@ -56,18 +69,18 @@ function pathOf(url = '/'): string {
 async function answer(
   receiver: Pick<Receiver, 'receive'>,
   request: NodeRequest,
-  response: ServerResponse,
+  response: NodeResponse,
 ): Promise<void> {
   const reply = await receiver.receive(toDelivery(request, response));
   send(request, response, reply);
 }
 
-function toDelivery(request: NodeRequest, response: ServerResponse): Delivery {
+function toDelivery(request: NodeRequest, response: NodeResponse): Delivery {
   return {
     method: request.method ?? '',
     headers: allHeaders(request.rawHeaders),
     readBody: ({ maxBytes, signal }) => readRawBody(request, maxBytes, signal),
-    isConnected: () => !response.destroyed && !response.headersSent,
+    isConnected: () => isConnected(request, response),
   };
 }
 
@@ -84,17 +97,24 @@ function allHeaders(rawHeaders: readonly string[]): Delivery['headers'] {
   return headers;
 }
 
+function isConnected(request: NodeRequest, response: NodeResponse): boolean {
+  // A pipelined response that waits for its turn has no socket of its own yet, so the request's is asked.
+  const isGone =
+    request.aborted || request.socket.destroyed || response.destroyed || response.stream?.destroyed;
+  return !isGone && !response.headersSent;
+}
+
 /** How long a connection that is to be closed is still read: RFC 9112, section 9.6. */
 const LINGER_MS = 1_000;
 
 /** Sends a reply, and sees to it that no rest of the request body blocks the connection. */
-function send(request: NodeRequest, response: ServerResponse, reply: Reply): void {
-  if (response.headersSent || response.destroyed) return;
-  const isHttp1 = request.httpVersionMajor < 2;
-  const close = reply.close && isHttp1;
+function send(request: NodeRequest, response: NodeResponse, reply: Reply): void {
+  if (!isConnected(request, response)) return;
   const headers = { ...reply.headers, 'content-length': Buffer.byteLength(reply.body) };
+  const close = reply.close && request.httpVersionMajor < 2;
   response.writeHead(reply.status, close ? { ...headers, connection: 'close' } : headers);
-  if (request.complete || !isHttp1) response.end(reply.body);
+  if (request.complete) response.end(reply.body);
+  else if (response.stream !== undefined) endStream(request, response, response.stream, reply);
   else if (close) linger(request, response, reply.body);
   else drain(request, response, reply);
 }
@@ -103,21 +123,37 @@ function send(request: NodeRequest, response: ServerResponse, reply: Reply): voi
  * Closing with unread bytes in the socket resets the connection, and the reset can overtake the answer. So the answer
  * is sent whole, and what still comes is read and dropped until the sender has taken note.
  */
-function linger(request: NodeRequest, response: ServerResponse, body: string): void {
+function linger(request: NodeRequest, response: NodeResponse, body: string): void {
   response.write(body);
-  const timer = setTimeout(finish, LINGER_MS);
-  function finish(): void {
-    clearTimeout(timer);
-    response.end();
-  }
-  request.once('end', finish).once('close', finish).resume();
+  dropRest(request, LINGER_MS, () => response.end());
 }
 
 /** Drops the rest of the body, so that the connection can serve the next request; not for longer than `drainMs`. */
-function drain(request: NodeRequest, response: ServerResponse, { body, drainMs }: Reply): void {
-  const timer = setTimeout(() => request.destroy(), drainMs);
-  const finish = (): void => clearTimeout(timer);
-  request.once('end', finish).once('close', finish);
+function drain(request: NodeRequest, response: NodeResponse, { body, drainMs }: Reply): void {
   response.end(body);
-  request.resume();
+  dropRest(request, drainMs, () => {
+    if (!request.complete) request.destroy();
+  });
+}
+
+/** HTTP/2 goes on with its connection; a stream whose rest nobody wants is closed (RFC 9113, section 8.1). */
+function endStream(
+  request: NodeRequest,
+  response: NodeResponse,
+  stream: NonNullable<NodeResponse['stream']>,
+  { body, close, drainMs }: Reply,
+): void {
+  response.end(body);
+  dropRest(request, close ? LINGER_MS : drainMs, () => stream.close());
+}
+
+/** Reads and drops what still comes; calls `then` once, at its end or after `timeLimitMs`. */
+function dropRest(request: NodeRequest, timeLimitMs: number, then: () => void): void {
+  const finish = (): void => {
+    clearTimeout(timer);
+    request.off('end', finish).off('close', finish);
+    then();
+  };
+  const timer = setTimeout(finish, timeLimitMs);
+  request.once('end', finish).once('close', finish).resume();
 }

@@ -1,9 +1,23 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
 import { ConfigurationError, messageOf, RequestError } from '../src/errors.ts';
 
-/** A request of Node.js, perhaps with what a framework has put on it. */
-export type NodeRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
+/** A request of Node.js http, https or http2, perhaps with what a framework has put on it. */
+export interface NodeRequest extends Readable {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly httpVersionMajor: number;
+  /** Whether the whole request has arrived. */
+  readonly complete: boolean;
+  /** Whether the sender gave up before the end. */
+  readonly aborted: boolean;
+  readonly socket: { readonly destroyed: boolean };
+  readonly body?: unknown;
+  readonly rawBody?: unknown;
+}
 
 /**
  * The body of a request, byte for byte. A body that the framework kept raw is taken as it is (`req.rawBody`, or the
@@ -16,7 +30,7 @@ export async function readRawBody(
 ): Promise<Uint8Array> {
   const kept = keptRaw(request);
   if (kept !== undefined) return kept;
-  if (request.readableDidRead || request.readableEncoding !== null) {
+  if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) {
     throw alreadyParsed(request);
   }
   if (request.destroyed) throw incomplete(new Error('the connection was closed'));

@@ -117,7 +117,7 @@ export class Claim {
 }
 
 /** A completed id is remembered at least until its event is too old to be accepted again. */
-function retentionFor(event: WebhookEvent, { retentionMs, maxEventAgeMs, now }: Settings): number {
+export function retentionFor(event: WebhookEvent, { retentionMs, maxEventAgeMs, now }: Settings): number {
   if (maxEventAgeMs === Number.POSITIVE_INFINITY) return retentionMs;
   return Math.max(retentionMs, createdAtMs(event) + maxEventAgeMs + RETENTION_MARGIN_MS - now());
 }

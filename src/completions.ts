@@ -32,7 +32,7 @@ export class Completions {
     let pauseMs = FIRST_PAUSE_MS;
     do {
       if (await this.#try(request)) return true;
-      await pause(pauseMs);
+      await pause(Math.min(pauseMs, Math.max(0, endsAt - performance.now())));
       pauseMs *= 2;
     } while (performance.now() < endsAt);
     this.#pending.set(request.id, { ...request, giveUpAt: performance.now() + request.retentionMs });

@@ -35,10 +35,11 @@ export class Dedupe {
 
   /** Aborts what is running; resolves with the ids whose handlers had not ended, once the store knows that they are free. */
   async abandon(): Promise<string[]> {
-    const abandoned = [...this.#runs];
+    const open = [...this.#runs];
+    const abandoned = open.filter(([, run]) => run.isRunning);
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
-    for (const [, run] of abandoned) run.abort(reason);
-    await Promise.all(abandoned.map(([, run]) => run.ended));
-    return abandoned.filter(([, run]) => run.attempt !== undefined).map(([id]) => id);
+    for (const [, run] of open) run.abort(reason);
+    await Promise.all(open.map(([, run]) => run.ended));
+    return abandoned.map(([id]) => id);
   }
 }

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 /**
  * The base of every error that posthorn throws or reports. `cause` holds what lay beneath, where something did.
  */
@@ -107,8 +109,17 @@ export class InternalError extends PosthornError<'internal_error'> {}
 
 /** The message of whatever was thrown. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
-  return typeof thrown === 'object' || typeof thrown === 'function'
-    ? 'something that is no Error'
-    : String(thrown);
+  const message: unknown = thrown instanceof Error ? thrown.message : thrown;
+  return typeof message === 'string' && message !== '' ? message : show(thrown);
+}
+
+/** A value as it may stand in a message: short, on one line, and without calling any code of its own. */
+export function show(value: unknown): string {
+  const options = {
+    depth: 0,
+    breakLength: Number.POSITIVE_INFINITY,
+    maxStringLength: 100,
+    customInspect: false,
+  };
+  return value instanceof Error ? value.name : inspect(value, options);
 }

@@ -1,8 +1,9 @@
 import { catalog, type Entity } from './catalog.ts';
 import { type Authentication, type CredentialsCheck, createCredentialsCheck } from './credentials.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
-import { ConfigurationError } from './errors.ts';
+import { ConfigurationError, show } from './errors.ts';
 import { createKeySource, type KeySource, type SigningKeys } from './keys.ts';
+import { checkOptions } from './known-options.ts';
 import type { Schemas, StandardSchemaV1 } from './schema.ts';
 import { createMemoryStore } from './stores/memory.ts';
 import type { Store } from './stores/store.ts';
@@ -134,18 +135,6 @@ export function readOptions(options: ReceiverOptions): Settings {
   };
 }
 
-/** Throws {@link ConfigurationError} for anything but an object with the given names. */
-export function checkOptions(options: unknown, names: readonly string[], taker: string): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new ConfigurationError(`${taker} takes an object of options, got ${String(options)}`);
-  }
-  const unknownName = Object.keys(options).find((name) => !names.includes(name));
-  if (unknownName === undefined) return;
-  throw new ConfigurationError(
-    `"${unknownName}" is no option of ${taker}; its options are ${names.join(', ')}`,
-  );
-}
-
 /** A whole number of milliseconds that a timer can keep. */
 export function readDuration(name: string, value: number | undefined, fallback: number, least = 1): number {
   return readInteger(name, value, fallback, MAX_TIMER_MS, least);
@@ -154,7 +143,7 @@ export function readDuration(name: string, value: number | undefined, fallback: 
 function readInteger(name: string, value: unknown, fallback: number, most: number, least = 1): number {
   if (value === undefined) return fallback;
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw invalid(name, `must be a whole number from ${least} to ${most}, got ${String(value)}`);
+  throw invalid(name, `must be a whole number from ${least} to ${most}, got ${show(value)}`);
 }
 
 function readDeadline(value: number | undefined): number {
@@ -195,18 +184,18 @@ function readRetention(value: number | undefined, retryScheduleMs: readonly numb
 function readMaxEventAge(value: unknown, retentionMs: number): number {
   if (value === undefined) return retentionMs;
   if (typeof value === 'number' && value > 0) return value;
-  throw invalid('maxEventAgeMs', `must be a number above 0, or Infinity for no limit; got ${String(value)}`);
+  throw invalid('maxEventAgeMs', `must be a number above 0, or Infinity for no limit; got ${show(value)}`);
 }
 
 function readHeaderName(value: unknown = 'x-service-signature'): string {
   // RFC 9110, section 5.1: a field name is a token.
   if (typeof value === 'string' && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(value)) return value.toLowerCase();
-  throw invalid('signatureHeader', `must be the name of a header, got ${JSON.stringify(value)}`);
+  throw invalid('signatureHeader', `must be the name of a header, got ${show(value)}`);
 }
 
 function readStoreFailure(value: unknown = 'reject'): 'reject' | 'process' {
   if (value === 'reject' || value === 'process') return value;
-  throw invalid('onStoreFailure', `must be "reject" or "process", got ${JSON.stringify(value)}`);
+  throw invalid('onStoreFailure', `must be "reject" or "process", got ${show(value)}`);
 }
 
 function readSchemas(value: Schemas = {}): ReadonlyMap<string, StandardSchemaV1> {

@@ -71,7 +71,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
 
 /** The answer to a delivery that failed with `error`. */
 export function refuse(error: unknown): Refused {
-  const known = error instanceof PosthornError && error.code in refusals;
+  const known = error instanceof PosthornError && Object.hasOwn(refusals, error.code);
   const reported = known
     ? error
     : new InternalError('internal_error', 'the receiver failed', { cause: error });

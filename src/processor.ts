@@ -1,4 +1,5 @@
 import type { Activity } from './activity.ts';
+import { retentionFor } from './claim.ts';
 import { Completions } from './completions.ts';
 import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import { Dedupe } from './dedupe.ts';
@@ -49,9 +50,9 @@ export class Processor {
     const { now, maxEventAgeMs, retryScheduleMs } = this.#settings;
     try {
       const event = parseEvent(authentic.rawBody);
-      checkAge(event, now(), maxEventAgeMs);
       trace.event = event;
       trace.finalByAge = isFinalByAge(event, now(), retryScheduleMs);
+      checkAge(event, now(), maxEventAgeMs);
       const answer = await this.#handle(event, authentic, trace).catch(refuse);
       return isSuccess(answer) || !trace.finalByAge ? answer : this.#park(answer, authentic, trace);
     } catch (error) {
@@ -88,9 +89,17 @@ export class Processor {
   /** Completes the id of a parked event and takes the letter out. */
   async drop(letter: DeadLetter): Promise<boolean> {
     if (this.#isRunning(letter) || this.#parking === undefined) return false;
-    const { retentionMs } = this.#settings;
+    const retentionMs = this.#retentionOf(letter);
     await this.#store.complete({ id: letter.id, token: 'dropped', retentionMs });
     return this.#parking.remove(letter.id);
+  }
+
+  #retentionOf(letter: DeadLetter): number {
+    try {
+      return retentionFor(parseEvent(letter.rawBody), this.#settings);
+    } catch {
+      return this.#settings.retentionMs; // what is no event has no age
+    }
   }
 
   #isRunning({ runningUntil }: DeadLetter): boolean {

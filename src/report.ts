@@ -1,4 +1,4 @@
-import { messageOf, type PosthornError } from './errors.ts';
+import { ConfigurationError, messageOf, type PosthornError, show } from './errors.ts';
 import type { Outcome } from './outcome.ts';
 
 /** What observers are told of a delivery. Times are in milliseconds. */
@@ -71,6 +71,9 @@ export class Reporter {
   }
 
   add(observer: Observer): void {
+    if (typeof observer !== 'function') {
+      throw new ConfigurationError(`an observer must be a function, got ${show(observer)}`);
+    }
     this.#observers.push(observer);
   }
 

@@ -1,5 +1,5 @@
 import { eventTypes } from './catalog.ts';
-import { ConfigurationError } from './errors.ts';
+import { ConfigurationError, show } from './errors.ts';
 import type { AnyEvent, WebhookEvent } from './event.ts';
 
 /** What a handler is told besides the event. Times are in milliseconds since the epoch. */
@@ -109,7 +109,7 @@ function matches(pattern: string, type: string): boolean {
 function checkPattern(pattern: unknown): void {
   if (typeof pattern === 'string' && [...eventTypes].some((type) => matches(pattern, type))) return;
   throw new ConfigurationError(
-    `${JSON.stringify(pattern)} matches no event type: a pattern is "*", a type such as "transfer.succeeded", or a prefix ` +
+    `${show(pattern)} matches no event type: a pattern is "*", a type such as "transfer.succeeded", or a prefix ` +
       `such as "transfer.*"; the types are ${[...eventTypes].join(', ')}. Types that are not in this list yet reach "*" and onUnhandled()`,
   );
 }

@@ -69,6 +69,7 @@ export class Run {
   /** What to answer if the deadline comes now. */
   #provisional: Answer = unavailable('store_unavailable', 'the store did not answer before the deadline');
   #waiting = 0;
+  #isRecorded = false;
 
   constructor(job: Job, services: RunServices) {
     const { event, rawBody, headers, receivedAt, replayed } = job;
@@ -84,6 +85,11 @@ export class Run {
     this.ended = this.#execute().catch(refuse);
   }
 
+  /** Whether handlers are running. */
+  get isRunning(): boolean {
+    return this.#phase === 'running';
+  }
+
   /** Waits for the end, for `timeLimitMs` at most; undefined when that is over. */
   async wait(timeLimitMs: number): Promise<Answer | undefined> {
     this.#waiting += 1;
@@ -94,7 +100,7 @@ export class Run {
 
   /** What to answer when the deadline comes before the end. */
   answerNow(): Answer {
-    if (this.#provisional.outcome === 'processed') {
+    if (this.#provisional.outcome === 'processed' && !this.#isRecorded) {
       this.warnings.add('completion_pending: the store did not take the completion before the deadline');
     }
     return this.#provisional;
@@ -220,6 +226,7 @@ export class Run {
     this.#phase = 'recording';
     this.#provisional = processed;
     await this.#claim.complete();
+    this.#isRecorded = true;
     // A retried event may have been parked by an earlier attempt.
     await (this.attempt === 1 ? this.#letter.remove() : this.#letter.removeAny());
     return processed;

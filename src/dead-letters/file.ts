@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, DeadLetterError, messageOf } from '../errors.ts';
@@ -30,7 +30,7 @@ export function createFileDeadLetters(directory: string): DeadLetters {
 
     async remove(id) {
       try {
-        await rm(pathOf(id));
+        await unlink(pathOf(id));
         await syncDirectory(root);
         return true;
       } catch (cause) {
@@ -46,7 +46,7 @@ export function createFileDeadLetters(directory: string): DeadLetters {
       let count = 0;
       for (const name of names) {
         if (name <= last) continue;
-        if (count >= limit) return;
+        if (count >= limit) break;
         const letter = await readLetter(join(root, name)).catch((error) => {
           unreadable.push(error);
           return undefined;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { ConfigurationError } from '../errors.ts';
+import { ConfigurationError, show } from '../errors.ts';
+import { checkOptions } from '../known-options.ts';
 import type { ClaimRequest, ClaimResult, Store } from './store.ts';
 import { toKey } from './store.ts';
 
@@ -35,8 +36,9 @@ type CompletedRecord = number;
  * @throws ConfigurationError for a wrong option.
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
+  checkOptions(options, ['maxEntries', 'now'], 'createMemoryStore');
   const { maxEntries = 100_000, now = Date.now } = options;
-  checkOptions(options, maxEntries, now);
+  checkValues(maxEntries, now);
   const running = new Map<string, OpenRecord>();
   const remembered = new LRUCache<string, OpenRecord | CompletedRecord>({ max: maxEntries });
 
@@ -143,15 +145,14 @@ function claimResult(record: OpenRecord, now: number): ClaimResult {
   };
 }
 
-function checkOptions(options: MemoryStoreOptions, maxEntries: unknown, now: unknown): void {
-  const unknownName = Object.keys(options).find((name) => name !== 'maxEntries' && name !== 'now');
-  if (unknownName !== undefined)
+/** A Map of V8 holds no more. */
+const MOST_ENTRIES = 2 ** 24;
+
+function checkValues(maxEntries: unknown, now: unknown): void {
+  const isCount = typeof maxEntries === 'number' && Number.isInteger(maxEntries);
+  if (!isCount || maxEntries < 1 || maxEntries > MOST_ENTRIES) {
     throw new ConfigurationError(
-      `"${unknownName}" is no option of createMemoryStore: it takes maxEntries and now`,
-    );
-  if (typeof maxEntries !== 'number' || !Number.isSafeInteger(maxEntries) || maxEntries < 1) {
-    throw new ConfigurationError(
-      `maxEntries must be a whole number of at least 1, got ${String(maxEntries)}`,
+      `maxEntries must be a whole number from 1 to ${MOST_ENTRIES}, got ${show(maxEntries)}`,
     );
   }
   if (typeof now !== 'function')

@@ -1,0 +1,186 @@
+import { createServer } from 'node:http';
+import { ConfigurationError, createReceiver } from 'posthorn';
+import { type NodeOptions, toNode } from 'posthorn/node';
+import request from 'supertest';
+import { describe, expect, test } from 'vitest';
+import { conformance } from './conformance.ts';
+import {
+  Endpoint,
+  expectAccepted,
+  expectProblem,
+  expectReport,
+  KEY,
+  listen,
+  type Mount,
+  signed,
+  transfer,
+} from './endpoint.ts';
+import { headOf, RawConnection } from './raw-connection.ts';
+
+const mount: Mount = (receiver) => listen(toNode(receiver));
+
+describe('toNode on node:http', () => {
+  conformance(mount);
+});
+
+describe('a body that something else has read', () => {
+  test.each(['', '{"id":1}'])('%j is answered 500 at once', async (body) => {
+    const endpoint = await Endpoint.open((receiver) => {
+      const handle = toNode(receiver);
+      return listen((incoming, response) => {
+        incoming.resume().once('end', () => handle(incoming, response));
+      });
+    });
+    const startedAt = performance.now();
+    expectProblem(await endpoint.send(body), 500, 'body_already_parsed');
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    const report = await expectReport(endpoint, { outcome: 'failed', code: 'body_already_parsed' });
+    expect(report.error).toBeInstanceOf(ConfigurationError);
+  });
+
+  test('a listener that is still reading does not make it hang', async () => {
+    const endpoint = await Endpoint.open((receiver) => {
+      const handle = toNode(receiver);
+      return listen((incoming, response) => {
+        incoming.once('data', () => handle(incoming, response));
+      });
+    });
+    const { body, headers } = signed();
+    const connection = await RawConnection.open(endpoint.url);
+    connection.write(headOf(endpoint.url, { ...headers, 'content-length': String(body.length) }));
+    connection.write(body.slice(0, 10));
+    const answer = await connection.answer();
+    expectProblem(answer, 500, 'body_already_parsed');
+  });
+
+  test('a stream that decodes to text is not taken for bytes', async () => {
+    const endpoint = await Endpoint.open((receiver) => {
+      const handle = toNode(receiver);
+      return listen((incoming, response) => handle(incoming.setEncoding('utf8'), response));
+    });
+    expectProblem(await endpoint.send(transfer()), 500, 'body_already_parsed');
+  });
+
+  test.each([
+    ['bytes', (bytes: Buffer): unknown => bytes],
+    ['a view of bytes', (bytes: Buffer): unknown => new Uint8Array(bytes)],
+    ['text', (bytes: Buffer): unknown => bytes.toString('utf8')],
+  ])('a rawBody of %s is taken as it is', async (_, keep) => {
+    const endpoint = await Endpoint.open((receiver) => {
+      const handle = toNode(receiver);
+      return listen(async (incoming, response) => {
+        const bytes = Buffer.concat(await incoming.toArray());
+        handle(
+          Object.assign(incoming, { rawBody: keep(bytes), body: JSON.parse(bytes.toString()) }),
+          response,
+        );
+      });
+    });
+    const event = { ...transfer(), data: { note: 'Grüße 🎺' } };
+    expectAccepted(await endpoint.send(event), 'processed', event.id);
+  });
+});
+
+describe('the option path', () => {
+  function app(options: NodeOptions): ReturnType<typeof createServer> {
+    const receiver = createReceiver({ signingKey: KEY }).on('transfer.*', () => {});
+    receiver.observe(() => {});
+    return createServer(toNode(receiver, options));
+  }
+
+  test.each(['/webhooks', '/webhooks?', '/webhooks?a=b', '/webhooks?/other'])(
+    '%s is served',
+    async (path) => {
+      const { body, headers } = signed();
+      const answer = await request(app({ path: '/webhooks' }))
+        .post(path)
+        .set(headers)
+        .send(body);
+      expect([answer.status, answer.body.outcome]).toEqual([200, 'processed']);
+    },
+  );
+
+  test.each(['/', '/webhooks/', '/webhooks/1', '/WEBHOOKS', '/other?/webhooks'])(
+    '%s is not there',
+    async (path) => {
+      const answer = await request(app({ path: '/webhooks' }))
+        .post(path)
+        .set(signed().headers)
+        .send('{}');
+      expect(answer.status).toBe(404);
+      expect(answer.headers['content-type']).toBe('application/problem+json');
+      expect(JSON.parse(answer.body.toString() === '[object Object]' ? answer.text : answer.body)).toEqual({
+        title: expect.stringMatching(/\w/),
+        status: 404,
+        code: 'not_found',
+      });
+    },
+  );
+
+  test('the absolute form of a request target is served (RFC 9112, section 3.2.2)', async () => {
+    const endpoint = await Endpoint.open((receiver) => listen(toNode(receiver, { path: '/webhooks' })));
+    const event = transfer();
+    const { body, headers } = signed(event);
+    const connection = await RawConnection.open(endpoint.url);
+    const head = headOf(endpoint.url, { ...headers, 'content-length': String(body.length) });
+    connection.write(head.replace('/webhooks', `${endpoint.url}?a=b`) + body);
+    expectAccepted(await connection.answer(), 'processed', event.id);
+  });
+
+  test('every path is served without it', async () => {
+    const { body, headers } = signed();
+    const answer = await request(app({})).post('/any/where?at=all').set(headers).send(body);
+    expect(answer.status).toBe(200);
+  });
+
+  test('another path is left to next, which gets no error and an unread body', async () => {
+    const calls: unknown[][] = [];
+    const endpoint = await Endpoint.open((receiver) => {
+      const handle = toNode(receiver, { path: '/webhooks' });
+      return listen((incoming, response) =>
+        handle(incoming, response, (...args) => {
+          calls.push(args);
+          incoming.pipe(response);
+        }),
+      );
+    });
+    const answer = await endpoint.request({ method: 'POST', body: 'for others' }, '/other');
+    expect([answer.status, answer.body]).toEqual([200, 'for others']);
+    expect(calls).toEqual([[]]);
+    const event = transfer();
+    expectAccepted(await endpoint.send(event), 'processed', event.id);
+    expect(calls).toHaveLength(1);
+  });
+});
+
+test('a body that nothing waits for does not follow a 404 on its connection', async () => {
+  const endpoint = await Endpoint.open((receiver) => listen(toNode(receiver, { path: '/webhooks' })));
+  const connection = await RawConnection.open(endpoint.url);
+  const head = headOf(`${endpoint.url}/other`, { 'content-length': '5000' });
+  connection.write(head);
+  expect((await connection.answer()).status).toBe(404);
+  const event = transfer();
+  const { body, headers } = signed(event);
+  connection.write('x'.repeat(5_000));
+  connection.write(headOf(endpoint.url, { ...headers, 'content-length': String(body.length) }) + body);
+  expectAccepted(await connection.answer(), 'processed', event.id);
+});
+
+describe('wrong options throw', () => {
+  const receiver = createReceiver({ signingKey: KEY });
+  const wrong: Record<string, object> = {
+    'a path without its slash': { path: 'webhooks' },
+    'an empty path': { path: '' },
+    'a path with a query': { path: '/webhooks?a' },
+    'a path with a fragment': { path: '/webhooks#a' },
+    'a path that is no text': { path: /webhooks/ },
+    'an unknown option': { route: '/webhooks' },
+  };
+  for (const [name, options] of Object.entries(wrong)) {
+    test(`${name}`, () => {
+      const offender = Object.keys(options)[0] ?? '';
+      expect(() => toNode(receiver, options)).toThrow(ConfigurationError);
+      expect(() => toNode(receiver, options)).toThrow(offender);
+    });
+  }
+});

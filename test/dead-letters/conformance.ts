@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import type { DeadLetter, DeadLetters } from 'posthorn';
+import { expect } from 'vitest';
+import { readAll } from './read-all.ts';
+
+/** A promise of the interface DeadLetters; `check` gets dead letters that are empty. */
+export interface DeadLettersCase {
+  readonly name: string;
+  readonly check: (deadLetters: DeadLetters) => Promise<void>;
+}
+
+/** A letter with every member set, unless told otherwise. */
+export function createLetter(members: Partial<DeadLetter> = {}): DeadLetter {
+  return {
+    id: `evt_${randomUUID()}`,
+    type: 'transfer.succeeded',
+    reason: 'handler_failed',
+    message: 'a handler failed: \u0000 "é" 💶\n',
+    rawBody: Buffer.from('{"id":"evt_1"}'),
+    headers: { 'content-type': ['application/json'], 'x-trace': ['one', 'two'] },
+    receivedAt: 1_740_830_400_001,
+    parkedAt: 1_740_830_400_002,
+    attempts: 4,
+    handled: ['book', 'mail "x"'],
+    runningUntil: 1_740_830_400_003,
+    ...members,
+  };
+}
+
+/** As it comes back: bytes as a plain array, absent members gone. */
+function plain(letter: DeadLetter | undefined): object | undefined {
+  if (letter === undefined) return undefined;
+  return JSON.parse(JSON.stringify({ ...letter, rawBody: [...letter.rawBody] }));
+}
+
+async function idsOf(deadLetters: DeadLetters, options?: Parameters<DeadLetters['list']>[0]) {
+  return (await readAll(deadLetters.list(options))).map(({ id }) => id);
+}
+
+const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+const long = 'x'.repeat(100_000);
+const oddIds = [
+  ...[long, `${long}y`, 'a', 'A', 'a ', 'é', 'e\u0301', '💶', '\u0000', '\n', '', ' ', '*', '{a}', 'a:b'],
+  ...['..', '.', '/', '../../etc/passwd', '/etc/passwd', 'a/b', 'CON', '__proto__', 'constructor', '-rf'],
+];
+
+const promises: Record<string, DeadLettersCase['check']> = {
+  'a letter comes back whole': async (deadLetters) => {
+    const letter = createLetter();
+    await deadLetters.put(letter);
+    const found = await deadLetters.get(letter.id);
+    expect(plain(found)).toEqual(plain(letter));
+    expect(found?.rawBody).toBeInstanceOf(Uint8Array);
+  },
+  'members that may be absent stay absent': async (deadLetters) => {
+    const letter = createLetter({ type: undefined, runningUntil: undefined, handled: [], headers: {} });
+    await deadLetters.put(letter);
+    const found = await deadLetters.get(letter.id);
+    expect(plain(found)).toEqual(plain(letter));
+    expect([found?.type, found?.runningUntil]).toEqual([undefined, undefined]);
+  },
+  'a body of any bytes comes back': async (deadLetters) => {
+    const bodies = [new Uint8Array(0), Uint8Array.of(0), Uint8Array.of(0xff, 0xfe), everyByte];
+    // A view into a larger buffer, as a body reader may hand it over.
+    bodies.push(everyByte.subarray(100, 103), new Uint8Array(1_048_576).fill(0xc3));
+    for (const rawBody of bodies) {
+      const letter = createLetter({ rawBody });
+      await deadLetters.put(letter);
+      const found = await deadLetters.get(letter.id);
+      expect(Buffer.compare(found?.rawBody ?? Buffer.from('none'), rawBody)).toBe(0);
+    }
+  },
+  'a letter takes the place of the one with its id': async (deadLetters) => {
+    const letter = createLetter();
+    await deadLetters.put(letter);
+    const second = { ...letter, reason: 'run_timeout', rawBody: Buffer.from('{}'), runningUntil: undefined };
+    await deadLetters.put(second);
+    expect(plain(await deadLetters.get(letter.id))).toEqual(plain(second));
+    expect(await idsOf(deadLetters)).toEqual([letter.id]);
+  },
+  'an id without a letter has none': async (deadLetters) => {
+    await deadLetters.put(createLetter());
+    expect(await deadLetters.get('evt_unknown')).toBeUndefined();
+    expect(await deadLetters.remove('evt_unknown')).toBe(false);
+  },
+  'remove takes out one letter, once': async (deadLetters) => {
+    const [gone, kept] = [createLetter(), createLetter()];
+    await deadLetters.put(gone);
+    await deadLetters.put(kept);
+    expect(await deadLetters.remove(gone.id)).toBe(true);
+    expect(await deadLetters.remove(gone.id)).toBe(false);
+    expect(await deadLetters.get(gone.id)).toBeUndefined();
+    expect(await idsOf(deadLetters)).toEqual([kept.id]);
+  },
+  'of many removals at once, one took it out': async (deadLetters) => {
+    const letter = createLetter();
+    await deadLetters.put(letter);
+    const removals = await Promise.all(Array.from({ length: 20 }, () => deadLetters.remove(letter.id)));
+    expect(removals.filter((removed) => removed)).toHaveLength(1);
+  },
+  'ids of any form are told apart': async (deadLetters) => {
+    for (const id of oddIds) await deadLetters.put(createLetter({ id, message: `of ${id}` }));
+    for (const id of oddIds) {
+      const found = await deadLetters.get(id);
+      expect(found?.id === id && found.message === `of ${id}`, JSON.stringify(id.slice(0, 30))).toBe(true);
+    }
+    expect(new Set(await idsOf(deadLetters))).toEqual(new Set(oddIds));
+    for (const id of oddIds) expect(await deadLetters.remove(id)).toBe(true);
+    expect(await idsOf(deadLetters)).toEqual([]);
+  },
+  'an empty list ends': async (deadLetters) => {
+    expect(await idsOf(deadLetters)).toEqual([]);
+    expect(await idsOf(deadLetters, { after: 'evt_unknown', limit: 3 })).toEqual([]);
+  },
+  'a list has every letter, in the same order each time': async (deadLetters) => {
+    const letters = Array.from({ length: 25 }, () => createLetter());
+    for (const letter of letters) await deadLetters.put(letter);
+    const ids = await idsOf(deadLetters);
+    expect(new Set(ids)).toEqual(new Set(letters.map(({ id }) => id)));
+    expect(ids).toHaveLength(25);
+    expect(await idsOf(deadLetters)).toEqual(ids);
+    const [listed] = await readAll(deadLetters.list({ limit: 1 }));
+    expect(plain(listed)).toEqual(plain(letters.find(({ id }) => id === listed?.id)));
+  },
+  'a list can be read in pages': async (deadLetters) => {
+    for (let count = 0; count < 7; count += 1) await deadLetters.put(createLetter());
+    const ids = await idsOf(deadLetters);
+    expect(await idsOf(deadLetters, { limit: 0 })).toEqual([]);
+    expect(await idsOf(deadLetters, { limit: 3 })).toEqual(ids.slice(0, 3));
+    expect(await idsOf(deadLetters, { limit: 100 })).toEqual(ids);
+    expect(await idsOf(deadLetters, { after: ids[2] })).toEqual(ids.slice(3));
+    expect(await idsOf(deadLetters, { after: ids[2], limit: 3 })).toEqual(ids.slice(3, 6));
+    expect(await idsOf(deadLetters, { after: ids[6], limit: 3 })).toEqual([]);
+  },
+  'a page begins after the last letter seen, though it is gone': async (deadLetters) => {
+    for (let count = 0; count < 5; count += 1) await deadLetters.put(createLetter());
+    const ids = await idsOf(deadLetters);
+    await deadLetters.remove(ids[1] ?? '');
+    expect(await idsOf(deadLetters, { after: ids[1] })).toEqual(ids.slice(2));
+  },
+  'letters can be taken out while they are listed': async (deadLetters) => {
+    for (let count = 0; count < 5; count += 1) await deadLetters.put(createLetter());
+    let count = 0;
+    for await (const { id } of deadLetters.list()) {
+      expect(await deadLetters.remove(id)).toBe(true);
+      count += 1;
+    }
+    expect(count).toBe(5);
+    expect(await idsOf(deadLetters)).toEqual([]);
+  },
+  'a letter is read whole while it is written over and over': async (deadLetters) => {
+    const letter = createLetter();
+    const version = (number: number): DeadLetter => ({
+      ...letter,
+      attempts: number,
+      rawBody: new Uint8Array(20_000 + number * 1_000).fill(number),
+    });
+    await deadLetters.put(version(0));
+    const readings: Promise<DeadLetter | undefined>[] = [];
+    const writings = Array.from({ length: 40 }, async (_, number) => {
+      await deadLetters.put(version(number + 1));
+      readings.push(deadLetters.get(letter.id));
+    });
+    for (let count = 0; count < 40; count += 1) readings.push(deadLetters.get(letter.id));
+    await Promise.all(writings);
+    for (const found of await Promise.all(readings)) {
+      const expected = version(found?.attempts ?? -1);
+      expect(Buffer.compare(found?.rawBody ?? Buffer.from('none'), expected.rawBody)).toBe(0);
+    }
+    expect(await idsOf(deadLetters)).toEqual([letter.id]);
+  },
+  'many letters can be stored at once': async (deadLetters) => {
+    const letters = Array.from({ length: 100 }, () => createLetter());
+    await Promise.all(letters.map((letter) => deadLetters.put(letter)));
+    expect(new Set(await idsOf(deadLetters))).toEqual(new Set(letters.map(({ id }) => id)));
+  },
+};
+
+/** What every implementation of DeadLetters must do. */
+export const deadLettersConformance: readonly DeadLettersCase[] = Object.entries(promises).map(
+  ([name, check]) => ({ name, check }),
+);

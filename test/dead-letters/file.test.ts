@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { copyFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConfigurationError, type DeadLetter, DeadLetterError } from 'posthorn';
+import { createFileDeadLetters } from 'posthorn/file';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { packageRoot, startProgram } from '../child-program.ts';
+import { createLetter, deadLettersConformance } from './conformance.ts';
+import { readAll } from './read-all.ts';
+
+async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'posthorn-file-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+function fileNameOf(id: string): string {
+  return `${createHash('sha256').update(id).digest('hex')}.json`;
+}
+
+describe('file dead letters', () => {
+  for (const { name, check } of deadLettersConformance) {
+    test(name, async () => {
+      const directory = await temporaryDirectory();
+      await check(createFileDeadLetters(directory));
+      const strays = (await readdir(directory)).filter((file) => !/^[0-9a-f]{64}\.json$/.test(file));
+      expect(strays).toEqual([]);
+    });
+  }
+
+  test('are one file per event, named by the SHA-256 of its id, for their owner only', async () => {
+    const directory = join(await temporaryDirectory(), 'made', 'on demand');
+    const umask = process.umask(0);
+    try {
+      const deadLetters = createFileDeadLetters(directory);
+      const letter = createLetter({ id: 'evt_é/../1' });
+      await deadLetters.put(letter);
+      await deadLetters.put({ ...letter, attempts: 5 });
+      expect(await readdir(directory)).toEqual([fileNameOf('evt_é/../1')]);
+      expect((await stat(directory)).mode & 0o777).toBe(0o700);
+      expect((await stat(join(directory, fileNameOf('evt_é/../1')))).mode & 0o777).toBe(0o600);
+      await deadLetters.remove(letter.id);
+      expect(await readdir(directory)).toEqual([]);
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  test('outlive the object that wrote them', async () => {
+    const directory = await temporaryDirectory();
+    const letter = createLetter();
+    await createFileDeadLetters(directory).put(letter);
+    expect(await createFileDeadLetters(directory).get(letter.id)).toMatchObject({ message: letter.message });
+  });
+
+  test('are whole though several processes write and read the same one', async () => {
+    const directory = await temporaryDirectory();
+    const program = fileURLToPath(new URL('writer-program.mjs', import.meta.url));
+    const writers = [0, 1, 2, 3].map((number) =>
+      startProgram(program, { DIRECTORY: directory, WRITER: String(number) }, packageRoot),
+    );
+    const ends = await Promise.all(writers.map(async ({ exit, lines }) => ({ code: await exit, lines })));
+    expect(ends).toEqual(writers.map(() => ({ code: 0, lines: [] })));
+    expect(await readdir(directory)).toEqual([fileNameOf('evt_shared')]);
+  });
+
+  test('that wait for their rename in a process that died are no letters', async () => {
+    const directory = await temporaryDirectory();
+    const deadLetters = createFileDeadLetters(directory);
+    const letter = createLetter();
+    await deadLetters.put(letter);
+    await writeFile(join(directory, `.${fileNameOf('evt_cut')}.0b1d.tmp`), '{"id":"evt_c');
+    expect((await readAll(deadLetters.list())).map(({ id }) => id)).toEqual([letter.id]);
+  });
+
+  test('need a directory that can be written to', async () => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'file'), '');
+    expect(() => createFileDeadLetters('')).toThrow(ConfigurationError);
+    expect(() => createFileDeadLetters(join(directory, 'file'))).toThrow(ConfigurationError);
+    expect(() => createFileDeadLetters(join(directory, 'file', 'below'))).toThrow(ConfigurationError);
+  });
+});
+
+describe('a damaged file', () => {
+  const damages: Record<string, (path: string) => Promise<void>> = {
+    'cut short': (path) => truncate(path, 40),
+    empty: (path) => truncate(path, 0),
+    'of another form': (path) => writeFile(path, '{"id":"evt_1"}'),
+    'no text': (path) => writeFile(path, Buffer.from([0xff, 0x00, 0xfe])),
+  };
+
+  /** Five letters, of which the first in the order of the list is damaged. */
+  async function damagedFirst(damage: (path: string) => Promise<void>) {
+    const directory = await temporaryDirectory();
+    const deadLetters = createFileDeadLetters(directory);
+    for (let count = 0; count < 5; count += 1) await deadLetters.put(createLetter());
+    const [bad, ...good] = await readAll(deadLetters.list());
+    if (bad === undefined) throw new Error('no letter');
+    const path = join(directory, fileNameOf(bad.id));
+    await damage(path);
+    return { deadLetters, path, id: bad.id, good: good.map(({ id }) => id) };
+  }
+
+  test.each(Object.entries(damages))('%s is told by name, and hides no other', async (_name, damage) => {
+    const { deadLetters, path, id, good } = await damagedFirst(damage);
+    const { seen, error } = await listUntilError(deadLetters.list());
+    expect(seen).toEqual(good);
+    expect(error).toBeInstanceOf(DeadLetterError);
+    expect(error).toMatchObject({ code: 'dead_letter_unreadable', message: expect.stringContaining(path) });
+    await expect(deadLetters.get(id)).rejects.toMatchObject({ code: 'dead_letter_unreadable' });
+  });
+
+  test('is told by the page that passes over it', async () => {
+    const { deadLetters, good } = await damagedFirst((path) => truncate(path, 40));
+    const { seen, error } = await listUntilError(deadLetters.list({ limit: 2 }));
+    expect(seen).toEqual(good.slice(0, 2));
+    expect(error).toMatchObject({ code: 'dead_letter_unreadable' });
+    const next = await listUntilError(deadLetters.list({ after: good[1], limit: 2 }));
+    expect(next).toEqual({ seen: good.slice(2, 4), error: undefined });
+  });
+
+  test('can be removed, and written anew', async () => {
+    const { deadLetters, path, id, good } = await damagedFirst((file) => truncate(file, 40));
+    await copyFile(path, `${path}.kept`);
+    await deadLetters.put(createLetter({ id }));
+    expect((await readAll(deadLetters.list())).map((letter) => letter.id)).toEqual([id, ...good]);
+    await copyFile(`${path}.kept`, path);
+    expect(await deadLetters.remove(id)).toBe(true);
+    expect((await readAll(deadLetters.list())).map((letter) => letter.id)).toEqual(good);
+    expect(await readFile(`${path}.kept`, 'utf8')).toHaveLength(40);
+  });
+
+  async function listUntilError(letters: AsyncIterable<DeadLetter>) {
+    const seen: string[] = [];
+    try {
+      for await (const { id } of letters) seen.push(id);
+      return { seen, error: undefined };
+    } catch (error) {
+      return { seen, error };
+    }
+  }
+});

@@ -1,0 +1,172 @@
+import { createMemoryStore, createReceiver, type HandlerContext, type Store } from 'posthorn';
+import { createEvent } from 'posthorn/testing';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { deliveryOf } from './delivery-of.ts';
+import { KEY } from './served.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+/** Never resolves before its signal aborts, and then stays deaf. */
+const forever = (): Promise<never> => new Promise(() => {});
+
+function createDefault() {
+  return createReceiver({ signingKey: KEY }).observe(() => {});
+}
+
+function isPending(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol('pending');
+  return Promise.race([promise, Promise.resolve(pending)]).then((first) => first === pending);
+}
+
+describe('without options, times are', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('deadlineMs 25,000 and maxRunMs 240,000', async () => {
+    const contexts: HandlerContext[] = [];
+    const receiver = createDefault().on('*', (_event, context) => {
+      contexts.push(context);
+      return forever();
+    });
+    const answer = receiver.receive(deliveryOf(createEvent('transfer.created')));
+    await vi.advanceTimersByTimeAsync(24_999);
+    expect(await isPending(answer)).toBe(true);
+    await vi.advanceTimersByTimeAsync(1);
+    const { status, headers, body } = await answer;
+    expect([status, headers['retry-after'], JSON.parse(body).code]).toEqual([503, '60', 'deadline_reached']);
+    const [context] = contexts;
+    expect(context && context.deadlineAt - context.receivedAt).toBe(25_000);
+    expect(context?.signal.aborted, 'the deadline aborts nothing').toBe(false);
+    await vi.advanceTimersByTimeAsync(240_000 - 25_000 - 1);
+    expect(context?.signal.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(context?.signal.reason).toMatchObject({ name: 'AbortedError', code: 'run_timeout' });
+  });
+
+  test('bodyTimeoutMs 10,000', async () => {
+    const receiver = createDefault().on('*', () => {});
+    const delivery = { ...deliveryOf(createEvent('transfer.created')), readBody: forever };
+    const answer = receiver.receive(delivery);
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(await isPending(answer)).toBe(true);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await answer).toMatchObject({ status: 408, close: true });
+  });
+
+  test('leaseMs 20,000, renewed every third of it, and retentionMs a day', async () => {
+    const calls: string[] = [];
+    const memory = createMemoryStore();
+    const store: Store = {
+      claim: (request) => {
+        calls.push(`claim ${request.leaseMs}`);
+        expect(request.retentionMs).toBeGreaterThanOrEqual(DAY);
+        return memory.claim(request);
+      },
+      renew: (request) => {
+        calls.push(`renew ${request.leaseMs}`);
+        expect(request.retentionMs).toBeGreaterThanOrEqual(DAY);
+        return memory.renew(request);
+      },
+      complete: memory.complete,
+      release: memory.release,
+    };
+    const receiver = createReceiver({ signingKey: KEY, store }).observe(() => {});
+    const finish: (() => void)[] = [];
+    receiver.on('*', () => new Promise<void>((resolve) => finish.push(resolve)));
+    const answer = receiver.receive(deliveryOf(createEvent('transfer.created')));
+    await vi.advanceTimersByTimeAsync(6_600);
+    expect(calls).toEqual(['claim 20000']);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(calls).toEqual(['claim 20000', 'renew 20000']);
+    await vi.advanceTimersByTimeAsync(6_700);
+    expect(calls).toEqual(['claim 20000', 'renew 20000', 'renew 20000']);
+    for (const resolve of finish) resolve();
+    expect(await answer).toMatchObject({ status: 200 });
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(calls, 'no renewal after the end').toHaveLength(3);
+  });
+
+  test('retryScheduleMs 1, 5 and 15 minutes: final by age at nine tenths of the last', async () => {
+    const finals: boolean[] = [];
+    const receiver = createDefault().on('*', (_event, { final }) => finals.push(final));
+    for (const ageMs of [0, 13.5 * MINUTE - 1, 13.5 * MINUTE]) {
+      const created_at = new Date(Date.now() - ageMs).toISOString();
+      await receiver.receive(deliveryOf({ ...createEvent('transfer.created'), created_at }));
+    }
+    expect(finals).toEqual([false, false, true]);
+  });
+
+  test('retryScheduleMs: final by count at the fourth attempt', async () => {
+    const finals: boolean[] = [];
+    const receiver = createDefault().on('*', (_event, { final }) => {
+      finals.push(final);
+      throw new Error('again');
+    });
+    const event = createEvent('transfer.created');
+    for (let attempt = 1; attempt <= 4; attempt += 1) {
+      expect(await receiver.receive(deliveryOf(event))).toMatchObject({ status: 500 });
+      await vi.advanceTimersByTimeAsync(MINUTE);
+    }
+    expect(finals).toEqual([false, false, false, true]);
+  });
+});
+
+describe('without options, sizes are', () => {
+  test('maxBodyBytes 1,048,576: declared or sent', async () => {
+    const receiver = createDefault().on('*', () => {});
+    const event = createEvent('transfer.created', { note: '' });
+    const padding = 1_048_576 - JSON.stringify(event).length;
+    const bodyOf = (length: number): string =>
+      JSON.stringify({ ...event, data: { note: 'x'.repeat(length) } });
+    const declared = (length: number) => ({ 'content-length': [String(length)] });
+    expect(await receiver.receive(deliveryOf(bodyOf(padding + 1)))).toMatchObject({ status: 413 });
+    const tooLarge = deliveryOf(bodyOf(padding), declared(1_048_577));
+    expect(await receiver.receive(tooLarge)).toMatchObject({ status: 413, close: true });
+    const largest = deliveryOf(bodyOf(padding), declared(1_048_576));
+    expect(await receiver.receive(largest)).toMatchObject({ status: 200 });
+  });
+
+  test('maxBufferedBytes 64 MiB: beyond it 503, until a body has been read', async () => {
+    const receiver = createDefault().on('*', () => {});
+    const open: (() => void)[] = [];
+    const slow = Array.from({ length: 64 }, () => {
+      const delivery = deliveryOf(createEvent('transfer.created'), { 'content-length': ['1048576'] });
+      const gate = new Promise<void>((resolve) => open.push(resolve));
+      return receiver.receive({
+        ...delivery,
+        readBody: (options) => gate.then(() => delivery.readBody(options)),
+      });
+    });
+    const event = createEvent('transfer.created');
+    const { status, body } = await receiver.receive(deliveryOf(event));
+    expect([status, JSON.parse(body).code]).toEqual([503, 'buffer_full']);
+    for (const release of open) release();
+    for (const reply of await Promise.all(slow)) expect(reply.status).toBe(200);
+    expect(await receiver.receive(deliveryOf(event))).toMatchObject({ status: 200 });
+  });
+});
+
+describe('without options', () => {
+  test('the signature is read from x-service-signature, and no credentials are asked for', async () => {
+    const receiver = createDefault().on('*', () => {});
+    const delivery = deliveryOf(createEvent('transfer.created'));
+    expect(delivery.headers).toHaveProperty('x-service-signature');
+    expect(await receiver.receive(delivery)).toMatchObject({ status: 200 });
+  });
+
+  test('an unreachable store gets 503, and no handler runs', async () => {
+    const refuse = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'));
+    const store: Store = { claim: refuse, renew: refuse, complete: refuse, release: refuse };
+    const seen: unknown[] = [];
+    const receiver = createReceiver({ signingKey: KEY, store }).observe(() => {});
+    receiver.on('*', (event) => seen.push(event));
+    const { status, headers, body } = await receiver.receive(deliveryOf(createEvent('transfer.created')));
+    expect([status, headers['retry-after'], JSON.parse(body).code]).toEqual([503, '60', 'store_unavailable']);
+    expect(seen).toEqual([]);
+  });
+});

@@ -1,0 +1,19 @@
+import type { HandlerContext } from 'posthorn';
+import { Seen } from './seen.ts';
+
+/** One call of a {@link HeldHandler}. */
+export interface HeldCall {
+  readonly context: HandlerContext;
+  readonly succeed: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** A handler of which every call lasts until the test ends it. */
+export class HeldHandler {
+  readonly calls: Seen<HeldCall> = new Seen();
+
+  readonly handle = (_event: unknown, context: HandlerContext): Promise<void> =>
+    new Promise((resolve, reject) => {
+      this.calls.add({ context, succeed: resolve, fail: reject });
+    });
+}

@@ -1,0 +1,79 @@
+import {
+  createReceiver,
+  type EventData,
+  type Outcome,
+  type Receiver,
+  type ReceiverOptions,
+  type Report,
+  type WebhookEvent,
+} from 'posthorn';
+import { createEvent, deliver } from 'posthorn/testing';
+import { expect, onTestFinished } from 'vitest';
+import { Seen } from './seen.ts';
+import { KEY, serve } from './served.ts';
+
+/** A mounted receiver that tells what it answers and reports. */
+export interface Endpoint {
+  readonly url: string;
+  readonly receiver: Receiver;
+  readonly reports: Seen<Report>;
+  readonly send: (
+    event: object | string | Uint8Array<ArrayBuffer>,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Answer>;
+}
+
+/** The parts of an answer that are a contract. */
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly retryAfter: string | null;
+  readonly body: unknown;
+}
+
+export type EndpointOptions = Partial<ReceiverOptions<Record<never, never>>>;
+
+/** Serves a receiver on a free port until the test is over. */
+export async function openEndpoint(
+  options: EndpointOptions,
+  register: (receiver: Receiver) => void,
+): Promise<Endpoint> {
+  const receiver = createReceiver({ signingKey: KEY, ...options });
+  const reports = new Seen<Report>();
+  receiver.observe(reports.add);
+  register(receiver);
+  const url = await serve(receiver);
+  onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
+  const send: Endpoint['send'] = async (event, headers = {}) =>
+    readAnswer(await deliver(url, event, { key: KEY, headers }));
+  return { url, receiver, reports, send };
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  return {
+    status: response.status,
+    contentType: response.headers.get('content-type'),
+    retryAfter: response.headers.get('retry-after'),
+    body: await response.json(),
+  };
+}
+
+/** An event of the given moment. */
+export function eventAt(createdAt: number): WebhookEvent<'transfer.succeeded', EventData> {
+  return { ...createEvent('transfer.succeeded'), created_at: new Date(createdAt).toISOString() };
+}
+
+/** The 200 of an outcome, whole. */
+export function accepted(outcome: Outcome, id: string): Answer {
+  return { status: 200, contentType: 'application/json', retryAfter: null, body: { outcome, id } };
+}
+
+/** The refusal with a code, whole. */
+export function refused(status: number, code: string): Answer {
+  return {
+    status,
+    contentType: 'application/problem+json',
+    retryAfter: status === 503 ? expect.stringMatching(/^[1-9]\d*$/) : null,
+    body: { title: expect.any(String), status, code },
+  };
+}

@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Receiver } from 'posthorn';
+import { toNode } from 'posthorn/node';
+import { onTestFinished } from 'vitest';
+
+export const KEY = 'whsec_of_the_tests';
+
+/** Serves a receiver on a free port until the test ends; resolves with its address. */
+export async function serve(receiver: Pick<Receiver, 'receive'>): Promise<string> {
+  const server = createServer(toNode(receiver));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+}
+
+/** Posts a body with header lines that `fetch` would merge: a list of values is sent as a line each. */
+export async function post(
+  url: string,
+  body: string,
+  headers: Record<string, string | string[]>,
+): Promise<{ readonly status: number | undefined; readonly body: string }> {
+  const outgoing = request(url, { method: 'POST', headers, agent: false });
+  const answered = once(outgoing, 'response');
+  outgoing.end(body);
+  const [incoming] = await answered;
+  return { status: incoming.statusCode, body: await text(incoming) };
+}

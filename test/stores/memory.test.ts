@@ -1,0 +1,176 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { type ClaimResult, createMemoryStore, type Store } from 'posthorn';
+import { storeConformance } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { toKey } from '../../src/stores/store.ts';
+import { StoreModel, storeCommands } from './model.ts';
+
+const RETENTION_MS = 1_000_000;
+const LEASE_MS = 1_000;
+
+/** Operations with a clock of their own. */
+function clocked(maxEntries?: number) {
+  let time = 1_000;
+  const store = createMemoryStore({ now: () => time, ...(maxEntries !== undefined && { maxEntries }) });
+  return {
+    store,
+    advance: (ms: number) => {
+      time += ms;
+    },
+    claim: (id: string, token: string, attemptSpacingMs = 0): Promise<ClaimResult> =>
+      store.claim({ id, token, leaseMs: LEASE_MS, retentionMs: RETENTION_MS, attemptSpacingMs }),
+    release: (id: string, token: string) =>
+      store.release({ id, token, retentionMs: RETENTION_MS, handled: [] }),
+    complete: (id: string) => store.complete({ id, token: 't', retentionMs: RETENTION_MS }),
+  };
+}
+
+describe('keeps what every store promises:', () => {
+  for (const { name, run } of storeConformance(() => createMemoryStore())) test(name, run);
+});
+
+test('behaves as the reference model under any interleaving of its operations and of time', async () => {
+  await fc.assert(
+    fc.asyncProperty(storeCommands(), (commands) =>
+      fc.asyncModelRun(() => ({ model: new StoreModel(), real: clocked(1_000) }), commands),
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+describe('maxEntries', () => {
+  test('evicts no claim that is running, however many there are', async () => {
+    const { store, claim, advance } = clocked(1);
+    const ids = Array.from({ length: 1_000 }, (_, index) => `evt_${index}`);
+    for (const id of ids) expect(await claim(id, 'a')).toMatchObject({ state: 'claimed', attempt: 1 });
+    advance(LEASE_MS - 1);
+    for (const id of ids) expect(await claim(id, 'b')).toEqual({ state: 'busy', msLeft: 1 });
+    const renewal = { token: 'a', leaseMs: LEASE_MS, retentionMs: RETENTION_MS };
+    for (const id of ids) expect(await store.renew({ ...renewal, id })).toEqual({ state: 'held' });
+    advance(LEASE_MS - 1);
+    for (const id of ids) expect(await claim(id, 'b')).toMatchObject({ state: 'busy' });
+    expect(await store.complete({ ...renewal, id: 'evt_0' })).toEqual({ state: 'completed' });
+    expect(await claim('evt_1', 'b'), 'beside a completed one').toMatchObject({ state: 'busy' });
+  });
+
+  test('evicts completed ids, the least recently used first', async () => {
+    const { claim, complete } = clocked(3);
+    for (const id of ['1', '2', '3']) await complete(id);
+    expect(await claim('1', 'a')).toEqual({ state: 'completed' });
+    await complete('4');
+    for (const id of ['1', '3', '4']) expect(await claim(id, 'a')).toEqual({ state: 'completed' });
+    expect(await claim('2', 'a')).toMatchObject({ state: 'claimed', attempt: 1 });
+  });
+
+  test('is not used up by the running ones', async () => {
+    const { claim, complete } = clocked(1);
+    await complete('done');
+    for (let index = 0; index < 100; index += 1) await claim(`evt_${index}`, 'a');
+    expect(await claim('done', 'a')).toEqual({ state: 'completed' });
+  });
+
+  test('counts released ids, which can be claimed again in any case', async () => {
+    const { claim, release } = clocked(1);
+    for (const id of ['1', '2']) {
+      await claim(id, 'a');
+      await release(id, 'a');
+    }
+    expect(await claim('2', 'b')).toMatchObject({ state: 'claimed', attempt: 2 });
+    expect(await claim('1', 'b')).toMatchObject({ state: 'claimed', attempt: 1 });
+  });
+});
+
+describe('spacedAttempts', () => {
+  /** Claims and releases at these times; resolves with the last count. */
+  async function countAt(spacingMs: number, times: readonly number[]): Promise<unknown> {
+    const { claim, release, advance } = clocked();
+    let now = 0;
+    let count: unknown;
+    for (const [index, time] of times.entries()) {
+      advance(time - now);
+      now = time;
+      const result = await claim('evt', `t${index}`, spacingMs);
+      if (result.state !== 'claimed') throw new Error(`busy at ${time}`);
+      expect(result.attempt).toBe(index + 1);
+      count = result.spacedAttempts;
+      await release('evt', `t${index}`);
+    }
+    return count;
+  }
+
+  const cases: readonly { spacingMs: number; times: readonly number[]; count: number }[] = [
+    { spacingMs: 30_000, times: [0], count: 1 },
+    { spacingMs: 30_000, times: [0, 0, 1, 29_999], count: 1 },
+    { spacingMs: 30_000, times: [0, 30_000], count: 2 },
+    { spacingMs: 30_000, times: [0, 60_000, 360_000, 1_260_000], count: 4 },
+    { spacingMs: 30_000, times: [0, 60_000, 60_001, 61_000, 360_000], count: 3 },
+    // Measured from the last that counted: a steady stream of twins must not hide the retries among it.
+    { spacingMs: 30_000, times: [0, 20_000, 40_000, 60_000, 80_000], count: 3 },
+    { spacingMs: 0, times: [0, 0, 0], count: 3 },
+  ];
+  test.each(cases)('with a spacing of $spacingMs, claims at $times count $count', async (given) => {
+    expect(await countAt(given.spacingMs, given.times)).toBe(given.count);
+  });
+
+  test('a claim repeated with its token counts once', async () => {
+    const { claim, advance } = clocked();
+    await claim('evt', 'a');
+    advance(10);
+    expect(await claim('evt', 'a')).toMatchObject({ state: 'claimed', attempt: 1, spacedAttempts: 1 });
+  });
+});
+
+describe('an id of any length', () => {
+  test('costs a key of at most 64 characters, and different ids get different keys', () => {
+    const id = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 80 }),
+      fc.nat({ max: 300 }).map((length) => 'x'.repeat(length)),
+      fc.string().map((text) => toKey(text.repeat(100))),
+    );
+    fc.assert(
+      fc.property(id, id, (one, other) => {
+        expect(toKey(one).length).toBeLessThanOrEqual(64);
+        expect(toKey(one) === toKey(other)).toBe(one === other);
+      }),
+    );
+    const megabyte = 'x'.repeat(1_000_000);
+    expect(toKey(megabyte).length).toBeLessThanOrEqual(64);
+    expect(toKey(megabyte)).not.toBe(toKey(`${megabyte}y`));
+    expect(toKey(toKey(megabyte)), 'an id that looks like a digest').not.toBe(toKey(megabyte));
+  });
+
+  test('of a megabyte is not kept in memory, be it claimed, released or completed', async () => {
+    const store = createMemoryStore();
+    const before = heapUsed();
+    for (let index = 0; index < 120; index += 1) await leave(store, index);
+    expect(heapUsed() - before).toBeLessThan(30_000_000);
+    const [running, completed] = [bigId(0), bigId(2)];
+    expect(await store.claim({ ...lease, id: running, token: 'other' })).toMatchObject({ state: 'busy' });
+    expect(await store.claim({ ...lease, id: completed, token: 'other' })).toEqual({ state: 'completed' });
+  });
+
+  const lease = { token: 't', leaseMs: RETENTION_MS, retentionMs: RETENTION_MS };
+  // Parsed, as the ids of deliveries are: a string that JavaScript has only concatenated would share its parts.
+  const bigId = (index: number): string => JSON.parse(`"${'x'.repeat(1_000_000)}${index}"`);
+
+  async function leave(store: Store, index: number): Promise<void> {
+    const id = bigId(index);
+    await store.claim({ ...lease, id });
+    if (index % 3 === 1) await store.release({ ...lease, id, handled: [] });
+    if (index % 3 === 2) await store.complete({ ...lease, id });
+  }
+
+  function heapUsed(): number {
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+    return process.memoryUsage().heapUsed;
+  }
+});
+
+test('two stores know nothing of each other', async () => {
+  const [one, other] = [clocked(), clocked()];
+  await one.complete('evt');
+  expect(await other.claim('evt', 'a')).toMatchObject({ state: 'claimed', attempt: 1 });
+});

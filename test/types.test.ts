@@ -1,0 +1,248 @@
+import { createServer, type RequestListener } from 'node:http';
+import express, { type RequestHandler } from 'express';
+import {
+  type AnyEvent,
+  createMemoryStore,
+  createReceiver,
+  type EventData,
+  type EventType,
+  isKnownEvent,
+  type KnownEvent,
+  type Pattern,
+  type ReceiverOptions,
+  type Report,
+} from 'posthorn';
+import { toExpress } from 'posthorn/express';
+import { toNode } from 'posthorn/node';
+import { createEvent, deliver } from 'posthorn/testing';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import { KEY, serve } from './served.ts';
+
+const store = createMemoryStore();
+const transfer = z.object({ id: z.string(), amount: z.number().int().transform(BigInt) });
+const dispute = z.object({ id: z.string(), reason: z.enum(['fraud', 'other']).default('other') });
+type Transfer = { id: string; amount: bigint };
+type Dispute = { id: string; reason: 'fraud' | 'other' };
+
+function create() {
+  return createReceiver({ signingKey: KEY, store });
+}
+
+function createTyped() {
+  return createReceiver({ signingKey: KEY, store, schemas: { transfer, dispute } });
+}
+
+describe('a pattern types its event', () => {
+  test('a type: one event', () => {
+    create().on('transfer.succeeded', (event) => {
+      expectTypeOf(event.type).toEqualTypeOf<'transfer.succeeded'>();
+      expectTypeOf(event.data).toEqualTypeOf<EventData>();
+      expectTypeOf(event.data.amount).toEqualTypeOf<number | undefined>();
+      expectTypeOf(event.id).toBeString();
+      expectTypeOf(event.created_at).toBeString();
+      // @ts-expect-error another type
+      expectTypeOf<typeof event.type>().toEqualTypeOf<'transfer.failed'>();
+    });
+  });
+
+  test('a wildcard: the known types of its prefix and those to come', () => {
+    create().on('transfer.*', (event) => {
+      expectTypeOf<'transfer.succeeded'>().toExtend<typeof event.type>();
+      expectTypeOf<'transfer.reversed'>().toExtend<typeof event.type>();
+      expectTypeOf<'dispute.won'>().not.toExtend<typeof event.type>();
+      if (isKnownEvent(event)) {
+        type Known = 'transfer.created' | 'transfer.succeeded' | 'transfer.failed' | 'transfer.updated';
+        expectTypeOf(event.type).toEqualTypeOf<Known>();
+      }
+    });
+    create().on('merchant.verification.*', (event) => {
+      expectTypeOf<'merchant.verification.failed'>().toExtend<typeof event.type>();
+      expectTypeOf<'merchant.created'>().not.toExtend<typeof event.type>();
+    });
+  });
+
+  test('"*": any text, which isKnownEvent narrows to the catalog', () => {
+    create().on('*', (event) => {
+      expectTypeOf(event).toEqualTypeOf<AnyEvent>();
+      expectTypeOf(event.type).toBeString();
+      if (isKnownEvent(event)) {
+        expectTypeOf(event.type).toEqualTypeOf<EventType>();
+        expectTypeOf(event).toEqualTypeOf<KnownEvent>();
+      }
+    });
+  });
+
+  test('a list: the union', () => {
+    create().on(['transfer.created', 'dispute.won'], (event) => {
+      expectTypeOf(event.type).toEqualTypeOf<'transfer.created' | 'dispute.won'>();
+    });
+  });
+
+  test('the catalog has the 25 types of the interface', () => {
+    expectTypeOf<'settlement.funding_transfer.failed'>().toExtend<EventType>();
+    expectTypeOf<'payment_instrument.verification.succeeded'>().toExtend<EventType>();
+    expectTypeOf<'subscription.canceled' | 'dispute.lost'>().toExtend<EventType>();
+    expectTypeOf<EventType | '*' | 'settlement.funding_transfer.*'>().toExtend<Pattern>();
+    expectTypeOf<string>().not.toExtend<EventType>();
+  });
+});
+
+describe('schemas type data by entity, and hand over their output', () => {
+  test('event.type narrows event.data', () => {
+    createTyped()
+      .on('transfer.succeeded', ({ data }) => expectTypeOf(data).toEqualTypeOf<Transfer>())
+      .on('transfer.*', ({ data }) => expectTypeOf(data).toEqualTypeOf<Transfer>())
+      .on('dispute.*', ({ data }) => expectTypeOf(data).toEqualTypeOf<Dispute>())
+      .on('merchant.created', ({ data }) => expectTypeOf(data).toEqualTypeOf<EventData>())
+      .on(['transfer.created', 'dispute.won', 'merchant.updated'], (event) => {
+        if (event.type === 'transfer.created') expectTypeOf(event.data).toEqualTypeOf<Transfer>();
+        else if (event.type === 'dispute.won') expectTypeOf(event.data).toEqualTypeOf<Dispute>();
+        else expectTypeOf(event.data).toEqualTypeOf<EventData>();
+      })
+      .on('*', (event) => {
+        if (!isKnownEvent(event)) return;
+        switch (event.type) {
+          case 'transfer.failed':
+            return expectTypeOf(event.data).toEqualTypeOf<Transfer>();
+          case 'dispute.lost':
+            return expectTypeOf(event.data).toEqualTypeOf<Dispute>();
+          case 'subscription.expired':
+            return expectTypeOf(event.data).toEqualTypeOf<EventData>();
+        }
+      });
+  });
+
+  test('and that is what handlers get', async () => {
+    const seen: unknown[] = [];
+    const receiver = createTyped()
+      .on(['transfer.created', 'dispute.*', 'merchant.created'], ({ data }) => seen.push(data))
+      .observe(() => {});
+    const url = await serve(receiver);
+    const sent = [
+      createEvent('transfer.created', { id: 'TR1', amount: 1250, extra: true }),
+      createEvent('dispute.won', { id: 'D1' }),
+      createEvent('dispute.reopened', { id: 'D2' }),
+      createEvent('merchant.created', { id: 'M1', extra: true }),
+    ];
+    for (const event of sent) expect(await deliver(url, event, { key: KEY })).toHaveProperty('status', 200);
+    expect(seen).toEqual([
+      { id: 'TR1', amount: 1250n },
+      { id: 'D1', reason: 'other' },
+      { id: 'D2', reason: 'other' },
+      { id: 'M1', extra: true },
+    ]);
+  });
+
+  test('data they refuse, or a schema that throws, fails with 500 and is reported; no handler runs', async () => {
+    const seen: unknown[] = [];
+    const reports: Report[] = [];
+    const broken = z.unknown().transform((): number => {
+      throw new Error('broken');
+    });
+    const receiver = createReceiver({ signingKey: KEY, store, schemas: { transfer, dispute: broken } })
+      .on('*', (event) => seen.push(event))
+      .observe((report) => reports.push(report));
+    const url = await serve(receiver);
+    for (const event of [
+      createEvent('transfer.created', { id: 5 }),
+      createEvent('dispute.won', { id: '4' }),
+    ]) {
+      const response = await deliver(url, event, { key: KEY });
+      expect([response.status, await response.json()]).toMatchObject([500, { code: 'data_invalid' }]);
+    }
+    expect(seen).toEqual([]);
+    expect(reports).toMatchObject([
+      { outcome: 'failed', error: { name: 'DataError', issues: [{ path: ['id'] }, { path: ['amount'] }] } },
+      { outcome: 'failed', error: { name: 'DataError', cause: { message: 'broken' } } },
+    ]);
+  });
+
+  test('options that were typed apart still work', () => {
+    const options: ReceiverOptions = { signingKey: KEY, store };
+    createReceiver(options).on('transfer.created', ({ data }) =>
+      expectTypeOf(data).toEqualTypeOf<EventData>(),
+    );
+  });
+});
+
+describe('is an error for the compiler, and when it runs', () => {
+  test('a misspelt pattern', () => {
+    // @ts-expect-error misspelt
+    expect(() => create().on('transfer.suceeded', () => {})).toThrow();
+    // @ts-expect-error no such entity
+    expect(() => create().on('transfers.*', () => {})).toThrow();
+    // @ts-expect-error an entity alone
+    expect(() => create().on('transfer', () => {})).toThrow();
+    // @ts-expect-error nothing lies below a type
+    expect(() => create().on('transfer.created.*', () => {})).toThrow();
+    // @ts-expect-error misspelt in a list
+    expect(() => create().on(['transfer.created', 'dispute.win'], () => {})).toThrow();
+  });
+
+  test('a misspelt entity of schemas, or a schema that is none', () => {
+    const base = { signingKey: KEY, store };
+    // @ts-expect-error misspelt
+    expect(() => createReceiver({ ...base, schemas: { transfr: transfer } })).toThrow();
+    // @ts-expect-error misspelt beside a right one
+    expect(() => createReceiver({ ...base, schemas: { transfer, disputes: dispute } })).toThrow();
+    // @ts-expect-error no schema
+    expect(() => createReceiver({ ...base, schemas: { transfer: {} } })).toThrow();
+  });
+
+  test('an unknown, missing or wrong option', () => {
+    // @ts-expect-error unknown
+    expect(() => createReceiver({ signingKey: KEY, store, deadline: 5 })).toThrow();
+    // @ts-expect-error missing
+    expect(() => createReceiver({ store })).toThrow();
+    // @ts-expect-error of the wrong type
+    expect(() => createReceiver({ signingKey: KEY, store, deadlineMs: '5' })).toThrow();
+    // @ts-expect-error members of another type of authentication
+    expect(() => createReceiver({ signingKey: KEY, store, authentication: { type: 'BASIC' } })).toThrow();
+    // @ts-expect-error unknown
+    expect(() => create().on('*', () => {}, { nmae: 'book' })).toThrow();
+    // @ts-expect-error unknown
+    expect(() => toNode(create(), { paht: '/webhooks' })).toThrow();
+  });
+});
+
+test('a context has what the design lists', () => {
+  create().on('*', (_event, context) => {
+    expectTypeOf(context.attempt).toBeNumber();
+    expectTypeOf(context.final).toBeBoolean();
+    expectTypeOf(context.signal).toEqualTypeOf<AbortSignal>();
+    expectTypeOf(context.deadlineAt).toBeNumber();
+    expectTypeOf(context.receivedAt).toBeNumber();
+    expectTypeOf(context.rawBody).toEqualTypeOf<Uint8Array>();
+  });
+});
+
+test('onUnhandled and verify give any event', () => {
+  create().onUnhandled((event, { known }) => {
+    expectTypeOf(event).toEqualTypeOf<AnyEvent>();
+    expectTypeOf(known).toBeBoolean();
+  });
+  expectTypeOf(create().verify).returns.resolves.toEqualTypeOf<AnyEvent>();
+});
+
+test('createEvent keeps the type and the data', () => {
+  const event = createEvent('transfer.created', { id: 'TR1' });
+  expectTypeOf(event.type).toEqualTypeOf<'transfer.created'>();
+  expectTypeOf(event.data).toEqualTypeOf<{ id: string }>();
+  expectTypeOf(createEvent('payout.created').type).toEqualTypeOf<'payout.created'>();
+  expect(event).toMatchObject({ type: 'transfer.created', data: { id: 'TR1' } });
+});
+
+test('the adapters fit their frameworks, whatever the schemas of the receiver', () => {
+  for (const receiver of [create(), createTyped()]) {
+    const listener: RequestListener = toNode(receiver, { path: '/webhooks' });
+    const handler: RequestHandler = toExpress(receiver);
+    createServer(listener).close();
+    createServer(toNode(receiver)).close();
+    const app = express();
+    app.post('/webhooks', toExpress(receiver));
+    app.use('/webhooks', handler);
+    app.use(toNode(receiver, { path: '/webhooks' }));
+    expect([listener, handler]).toEqual([expect.any(Function), expect.any(Function)]);
+  }
+});
