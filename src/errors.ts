@@ -115,11 +115,8 @@ export function messageOf(thrown: unknown): string {
 
 /** A value as it may stand in a message: short, on one line, and without calling any code of its own. */
 export function show(value: unknown): string {
-  const options = {
-    depth: 0,
-    breakLength: Number.POSITIVE_INFINITY,
-    maxStringLength: 100,
-    customInspect: false,
-  };
-  return value instanceof Error ? value.name : inspect(value, options);
+  if (value instanceof Error) return value.name;
+  if (typeof value === 'string')
+    return JSON.stringify(value.length <= 100 ? value : `${value.slice(0, 100)}…`);
+  return inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY, customInspect: false });
 }

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   createMemoryStore,
   type DeadLetters,
@@ -9,9 +6,9 @@ import {
   type Receiver,
   type ReceiverOptions,
 } from 'posthorn';
-import { createFileDeadLetters } from 'posthorn/file';
 import { signedHeaders } from 'posthorn/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { createMapDeadLetters } from '../map-dead-letters.ts';
 import {
   BASIC,
   Endpoint,
@@ -24,12 +21,6 @@ import {
   transfer,
 } from './endpoint.ts';
 import { brokenStore, never } from './failed-answers.ts';
-
-async function openDeadLetters(): Promise<DeadLetters> {
-  const directory = await mkdtemp(join(tmpdir(), 'posthorn-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return createFileDeadLetters(directory);
-}
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -45,7 +36,7 @@ export function parkedAnswers(mount: Mount): void {
   };
   for (const [name, body] of Object.entries(bodies)) {
     test(`${name} is parked under its SHA-256, without its credentials`, async () => {
-      const deadLetters = await openDeadLetters();
+      const deadLetters = createMapDeadLetters();
       const endpoint = await Endpoint.open(mount, { options: { deadLetters, authentication: BASIC } });
       const id = createHash('sha256').update(body).digest('hex');
       const headers = signedHeaders(body, { key: KEY, authentication: BASIC });
@@ -60,7 +51,7 @@ export function parkedAnswers(mount: Mount): void {
   }
 
   test('an event that is too old is parked under its id', async () => {
-    const deadLetters = await openDeadLetters();
+    const deadLetters = createMapDeadLetters();
     const endpoint = await Endpoint.open(mount, { options: { deadLetters } });
     const event = { ...transfer(), created_at: '2020-01-01T00:00:00Z' };
     expectAccepted(await endpoint.send(event), 'parked', event.id);
@@ -73,7 +64,7 @@ export function parkedAnswers(mount: Mount): void {
   });
 
   test('nothing is parked that was not authenticated', async () => {
-    const deadLetters = await openDeadLetters();
+    const deadLetters = createMapDeadLetters();
     const endpoint = await Endpoint.open(mount, { options: { deadLetters, now: () => NOW } });
     const forged = await endpoint.send('no JSON', { 'x-service-signature': '0'.repeat(64) });
     expectProblem(forged, 403, 'signature_mismatch');
@@ -81,7 +72,7 @@ export function parkedAnswers(mount: Mount): void {
   });
 
   test('a permanent failure is parked at the first attempt', async () => {
-    const deadLetters = await openDeadLetters();
+    const deadLetters = createMapDeadLetters();
     const endpoint = await Endpoint.open(mount, {
       options: { deadLetters },
       register: (receiver) =>
@@ -113,7 +104,7 @@ export function parkedAnswers(mount: Mount): void {
   };
   for (const [name, { code, options, register }] of Object.entries(failures)) {
     test(`at the last attempt by age: ${name}`, async () => {
-      const deadLetters = await openDeadLetters();
+      const deadLetters = createMapDeadLetters();
       const endpoint = await Endpoint.open(mount, {
         options: { deadLetters, now: () => NOW, deadlineMs: 1_000, ...options },
         ...(register !== undefined && { register }),
@@ -126,7 +117,7 @@ export function parkedAnswers(mount: Mount): void {
   }
 
   test('at the last attempt by age: closing', async () => {
-    const deadLetters = await openDeadLetters();
+    const deadLetters = createMapDeadLetters();
     const endpoint = await Endpoint.open(mount, { options: { deadLetters, now: () => NOW } });
     await endpoint.receiver.close();
     const event = lastAttempt();
@@ -135,7 +126,7 @@ export function parkedAnswers(mount: Mount): void {
   });
 
   test('at the last attempt by age: a twin that another process still runs', async () => {
-    const deadLetters = await openDeadLetters();
+    const deadLetters = createMapDeadLetters();
     const store = createMemoryStore();
     const event = lastAttempt();
     await store.claim({ id: event.id, token: 'of another process', leaseMs: 60_000, retentionMs: 60_000 });
