@@ -144,7 +144,9 @@ function endStream(
   { body, close, drainMs }: Reply,
 ): void {
   response.end(body);
-  dropRest(request, close ? LINGER_MS : drainMs, () => stream.close());
+  // Only HTTP/1 tells a body of undeclared length by its transfer-encoding.
+  const isUnbounded = close || request.headers['content-length'] === undefined;
+  dropRest(request, isUnbounded ? LINGER_MS : drainMs, () => stream.close());
 }
 
 /** Reads and drops what still comes; calls `then` once, at its end or after `timeLimitMs`. */
