@@ -49,18 +49,26 @@ export class Claim {
 
   /**
    * Asks for the id. While another process has it, asks again until the event is completed, the lease has ended, or nobody
-   * waits any more (`busy`). Rejects only if the first question fails: later on, the twin is known to be running.
+   * waits any more (`busy`). Rejects only if the first question fails: later on, the twin is known to be running. A
+   * question that failed may have taken the id all the same, so it is given back when the asking ends.
    */
   async take(wait: ClaimWait): Promise<ClaimResult> {
     const { leaseMs, retryScheduleMs } = this.#settings;
     const request = { ...this.#request, leaseMs, attemptSpacingMs: attemptSpacingMs(retryScheduleMs) };
     let result = await this.#store.claim(request);
+    let mayHold = false;
     if (result.state === 'busy') wait.onBusy();
     while (result.state === 'busy') {
       await pause(Math.min(POLL_MS, result.msLeft + 1) * (0.5 + Math.random() / 2), wait.interrupted);
-      if (!wait.isAwaited()) return result;
+      if (!wait.isAwaited()) {
+        if (mayHold) void this.release([]);
+        return result;
+      }
       const busy = result;
-      result = await this.#store.claim(request).catch(() => busy);
+      result = await this.#store.claim(request).catch(() => {
+        mayHold = true;
+        return busy;
+      });
     }
     return result;
   }
