@@ -6,7 +6,8 @@ export interface RedisClient {
   readonly status: string;
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
   evalsha(sha1: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-  set(key: string, value: string, token: 'PX', milliseconds: number): Promise<unknown>;
+  /** Called with true, to connect anew, when replies and commands no longer match. */
+  disconnect(reconnect: boolean): void;
 }
 
 /**
@@ -48,7 +49,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function isClient(redis: unknown): boolean {
   if (typeof redis !== 'object' || redis === null) return false;
-  const methods = ['eval', 'evalsha', 'set'].map((name) => Reflect.get(redis, name));
+  const methods = ['eval', 'evalsha', 'disconnect'].map((name) => Reflect.get(redis, name));
   return (
     typeof Reflect.get(redis, 'status') === 'string' &&
     methods.every((method) => typeof method === 'function')

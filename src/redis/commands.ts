@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { withTimeLimit } from '../time-limit.ts';
 import type { RedisClient } from './client.ts';
 
-/** A Lua script that returns the server's time in milliseconds, then what it has to tell. */
+/** A Lua script that returns what `reply` makes: the server's time in milliseconds, the call's number, what it tells. */
 export interface Script {
   readonly text: string;
   readonly sha1: string;
 }
 
 /**
- * Makes a script. Its `body` finds the server's time as `now`; its own arguments begin at `ARGV[2]`. Unless `mayBeLate`,
- * it does nothing after the time of the server in `ARGV[1]`: its caller has given up by then.
+ * Makes a script. Its `body` finds the server's time as `now`, its arguments from `ARGV[3]` on, and returns `reply(…)`.
+ * Unless `mayBeLate`, it does nothing after the time of the server in `ARGV[1]`: its caller has given up by then.
  */
 export function createScript(
   body: string,
@@ -19,11 +19,15 @@ export function createScript(
   const text = [
     "local time = redis.call('TIME')",
     'local now = time[1] * 1000 + math.floor(time[2] / 1000)',
-    mayBeLate ? '' : "if now > tonumber(ARGV[1]) then return { now, 'late' } end",
+    'local function reply(...) return { now, ARGV[2], ... } end',
+    mayBeLate ? '' : "if now > tonumber(ARGV[1]) then return reply('late') end",
     body.trim(),
   ].join('\n');
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }
+
+/** Counts the calls of all stores, because they may share a connection. */
+let lastCall = 0;
 
 /**
  * Sends commands to Redis under a time limit of its own: ioredis queues them while it reconnects, and may send them again
@@ -55,14 +59,6 @@ export class RedisCommands {
     });
   }
 
-  /** Sets a key that expires. Arriving late does it no harm. */
-  set(key: string, value: string, expiryMs: number): Promise<void> {
-    return this.#limited(async (endsAt) => {
-      this.#checkReadiness(endsAt);
-      await this.#redis.set(key, value, 'PX', expiryMs);
-    });
-  }
-
   #limited<T>(send: (endsAt: number) => Promise<T>): Promise<T> {
     const endsAt = performance.now() + this.#limitMs;
     return withTimeLimit(send(endsAt), this.#limitMs, () => lateError(this.#limitMs));
@@ -75,15 +71,28 @@ export class RedisCommands {
     endsAt: number,
   ): Promise<readonly string[]> {
     const notAfter = Math.floor(endsAt + this.#clockOffsetMs);
-    const rest = [...keys, String(notAfter), ...values];
+    lastCall += 1;
+    const call = String(lastCall);
+    const rest = [...keys, String(notAfter), call, ...values];
     this.#checkReadiness(endsAt);
     const reply = await this.#redis.evalsha(sha1, keys.length, ...rest).catch((error: unknown) => {
       if (!isScriptMissing(error)) throw error;
       this.#checkReadiness(endsAt);
       return this.#redis.eval(text, keys.length, ...rest);
     });
-    if (!Array.isArray(reply)) throw new Error('Redis gave a reply that is not of the script');
-    const [now, ...told] = reply.map(String);
+    return this.#read(reply, call);
+  }
+
+  /**
+   * Where something on the way has lost a reply, every later one is taken for that of an earlier command: an event would be
+   * dropped because another one is completed. Only a new connection mends that.
+   */
+  #read(reply: unknown, call: string): readonly string[] {
+    const [now, answered, ...told] = Array.isArray(reply) ? reply.map(String) : [];
+    if (answered !== call) {
+      if (this.#redis.status === 'ready') this.#redis.disconnect(true);
+      throw new Error('Redis gave the reply to another command; connecting anew');
+    }
     this.#clockOffsetMs = Number(now) - performance.now();
     return told;
   }

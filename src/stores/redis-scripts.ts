@@ -1,7 +1,7 @@
 import { createScript, type Script } from '../redis/commands.ts';
 
 /** The value of a completed id: Redis shares one object among all small integers, so it costs no room. */
-export const COMPLETED = '1';
+const COMPLETED = '1';
 
 /**
  * What the scripts share. An open claim is one packed list in one string, the least that Redis can keep it in. The end of
@@ -10,7 +10,7 @@ export const COMPLETED = '1';
 const record = `
 local key = KEYS[1]
 local value = redis.call('GET', key)
-if value == '${COMPLETED}' then return { now, 'completed' } end
+if value == '${COMPLETED}' then return reply('completed') end
 
 local token, leaseEndsAt, attempt, spacedAttempts, countedAt, firstClaimedAt, abandoned, handled
 if value then
@@ -32,12 +32,12 @@ end
 
 /** token, leaseMs, expiryMs, attemptSpacingMs */
 export const CLAIM: Script = createScript(`${record}
-local newToken, leaseMs, expiryMs, spacingMs = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+local newToken, leaseMs, expiryMs, spacingMs = ARGV[3], tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
 
 if not value then
   begin(newToken)
 elseif token ~= newToken and leaseEndsAt > now then
-  return { now, 'busy', leaseEndsAt - now }
+  return reply('busy', leaseEndsAt - now)
 elseif token ~= newToken or leaseEndsAt == 0 then
   if now - countedAt >= spacingMs then
     spacedAttempts = spacedAttempts + 1
@@ -49,29 +49,38 @@ elseif token ~= newToken or leaseEndsAt == 0 then
 end
 leaseEndsAt = now + leaseMs
 write(expiryMs)
-return { now, 'claimed', attempt, abandoned, now - firstClaimedAt, spacedAttempts, handled }
+return reply('claimed', attempt, abandoned, now - firstClaimedAt, spacedAttempts, handled)
 `);
 
 /** token, leaseMs, expiryMs */
 export const RENEW: Script = createScript(`${record}
 if not value then
-  begin(ARGV[2])
-elseif token ~= ARGV[2] or leaseEndsAt == 0 then
-  return { now, 'lost' }
+  begin(ARGV[3])
+elseif token ~= ARGV[3] or leaseEndsAt == 0 then
+  return reply('lost')
 end
-leaseEndsAt = now + tonumber(ARGV[3])
-write(ARGV[4])
-return { now, 'held' }
+leaseEndsAt = now + tonumber(ARGV[4])
+write(ARGV[5])
+return reply('held')
 `);
+
+/** expiryMs. Whoever holds the id, and however late: the event was handled. */
+export const COMPLETE: Script = createScript(
+  `
+redis.call('SET', KEYS[1], '${COMPLETED}', 'PX', ARGV[3])
+return reply('completed')
+`,
+  { mayBeLate: true },
+);
 
 /** token, expiryMs, handled. Late is better than never: until then the id is busy, and then counts as abandoned. */
 export const RELEASE: Script = createScript(
   `${record}
-if not value or token ~= ARGV[2] then return { now, 'lost' } end
+if not value or token ~= ARGV[3] then return reply('lost') end
 leaseEndsAt = 0
-if ARGV[4] ~= '' then handled = ARGV[4] end
-write(ARGV[3])
-return { now, 'released' }
+if ARGV[5] ~= '' then handled = ARGV[5] end
+write(ARGV[4])
+return reply('released')
 `,
   { mayBeLate: true },
 );

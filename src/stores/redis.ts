@@ -1,8 +1,16 @@
 import { messageOf, UnavailableError } from '../errors.ts';
 import { checkArguments, type RedisClient, readTimeout } from '../redis/client.ts';
 import { RedisCommands, type Script } from '../redis/commands.ts';
-import { CLAIM, COMPLETED, RELEASE, RENEW } from './redis-scripts.ts';
-import type { ClaimRequest, ClaimResult, LeaseRequest, ReleaseResult, RenewResult, Store } from './store.ts';
+import { CLAIM, COMPLETE, RELEASE, RENEW } from './redis-scripts.ts';
+import type {
+  ClaimRequest,
+  ClaimResult,
+  CompleteResult,
+  LeaseRequest,
+  ReleaseResult,
+  RenewResult,
+  Store,
+} from './store.ts';
 import { toKey } from './store.ts';
 
 /** What `createRedisStore` takes besides the client. */
@@ -42,8 +50,7 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
     claim: async (request) => readClaim(await run(CLAIM, request.id, claimValues(request))),
     renew: async (request) => readState(await run(RENEW, request.id, leaseValues(request)), renewals),
     async complete({ id, retentionMs }) {
-      await commands.set(keyOf(id), COMPLETED, wholeMs(retentionMs)).catch(fail);
-      return { state: 'completed' };
+      return readState(await run(COMPLETE, id, [wholeMs(retentionMs)]), completions);
     },
     async release({ id, token, retentionMs, handled }) {
       const list = handled.length === 0 ? '' : JSON.stringify(handled);
@@ -87,6 +94,7 @@ function readNames(text: string | undefined): string[] {
 }
 
 const renewals: readonly RenewResult['state'][] = ['held', 'lost', 'completed'];
+const completions: readonly CompleteResult['state'][] = ['completed'];
 const releases: readonly ReleaseResult['state'][] = ['released', 'lost', 'completed'];
 
 function readState<State extends string>(

@@ -105,7 +105,7 @@ describe.skipIf(!isRedisInstalled())('a command that its caller has given up', (
       {
         status: 'ready',
         eval: client.eval.bind(client),
-        set: client.set.bind(client),
+        disconnect: client.disconnect.bind(client),
         // The clock here is behind by as much as that of the server is ahead.
         evalsha: (sha1, count, key, notAfter, ...rest) => {
           sent += 1;

@@ -72,7 +72,7 @@ describe.skipIf(!isRedisInstalled())('a scope', () => {
 });
 
 describe('createRedisStore', () => {
-  const client = { status: 'ready', eval: fail, evalsha: fail, set: fail };
+  const client = { status: 'ready', eval: fail, evalsha: fail, disconnect: () => {} };
   async function fail(): Promise<never> {
     throw new Error('not to be called');
   }
