@@ -37,7 +37,7 @@ export class TcpProxy {
     for (const send of this.#held.splice(0)) send();
   }
 
-  /** `cut`: the connection ends in the middle of the next reply. */
+  /** `cut`: a connection ends in the middle of its next reply. */
   treatReplies(replies: 'pass' | 'swallow' | 'cut'): void {
     this.#replies = replies;
   }
@@ -75,7 +75,6 @@ export class TcpProxy {
     target.on('data', (bytes) => {
       if (this.#replies === 'swallow') return;
       if (this.#replies === 'pass') return void client.write(bytes);
-      this.#replies = 'pass';
       client.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
         client.destroy();
         target.destroy();
