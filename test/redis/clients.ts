@@ -13,6 +13,7 @@ interface SharedOptions {
   readonly name?: string;
   readonly keyPrefix?: string;
   readonly lazyConnect?: boolean;
+  readonly socketTimeout?: number;
 }
 
 /** Soon again: what a test has broken is mended within the test. */

@@ -59,6 +59,12 @@ const troubles: Record<string, () => Promise<Trouble>> = {
   },
   'sends replies that are swallowed': async () => throughProxy('swallow'),
   'sends replies that are cut short': async () => throughProxy('cut'),
+  'has vanished behind its connection without a word': async () => {
+    const proxy = await TcpProxy.start(fixture.redis.port);
+    onTestFinished(() => proxy.stop());
+    const client = await ready(fixture.keep(createClient(5, { port: proxy.port, socketTimeout: 5_000 })));
+    return { client, inflict: () => proxy.silenceConnections(), mend: () => {} };
+  },
   'fails over by Sentinel': async () => {
     const { master, sentinelPorts } = await fixture.servers.sentinel();
     const sentinels = sentinelPorts.map((port) => ({ host: '127.0.0.1', port }));

@@ -5,6 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #silenced = new WeakSet<Socket>();
   readonly #held: (() => void)[] = [];
   #requests: 'pass' | 'hold' = 'pass';
   #replies: 'pass' | 'swallow' | 'cut' = 'pass';
@@ -47,6 +48,11 @@ export class TcpProxy {
     return this.#sockets.size;
   }
 
+  /** What is connected now gets no reply any more, and no end either; new connections do. */
+  silenceConnections(): void {
+    for (const socket of this.#sockets) this.#silenced.add(socket);
+  }
+
   /** Ends all connections; new ones are accepted. */
   cutConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
@@ -73,7 +79,7 @@ export class TcpProxy {
       else target.end();
     });
     target.on('data', (bytes) => {
-      if (this.#replies === 'swallow') return;
+      if (this.#replies === 'swallow' || this.#silenced.has(target)) return;
       if (this.#replies === 'pass') return void client.write(bytes);
       client.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
         client.destroy();
