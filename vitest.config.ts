@@ -10,12 +10,13 @@ export default defineConfig({
       { find: /^posthorn$/, replacement: source('src/index.ts') },
       { find: /^posthorn\/(node|express)$/, replacement: source('adapters/$1.ts') },
       { find: /^posthorn\/file$/, replacement: source('src/dead-letters/file.ts') },
+      { find: /^posthorn\/redis$/, replacement: source('src/redis/index.ts') },
       { find: /^posthorn\/testing$/, replacement: source('src/testing/index.ts') },
     ],
   },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/build.ts'],
+    globalSetup: ['test/build.ts', 'test/redis/setup.ts'],
     testTimeout: 20_000,
     // What fails in silence is what these tests are about, so nothing is left to a default.
     dangerouslyIgnoreUnhandledErrors: false,

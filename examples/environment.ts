@@ -29,8 +29,8 @@ export function printEvent(event: AnyEvent): void {
 }
 
 /** Prints where the server listens and a command that sends a signed event to it. */
-export function announce(server: Server): void {
-  const { port: actualPort } = server.address() as AddressInfo;
+export function announce(server: Server | { readonly port: number }): void {
+  const { port: actualPort } = 'port' in server ? server : (server.address() as AddressInfo);
   const url = `http://127.0.0.1:${actualPort}/webhooks`;
   if (process.env.SIGNING_KEY === undefined) console.log(`signing key, made up for this run: ${signingKey}`);
   console.log(`send a signed event:\n${sampleCommand(url)}`);

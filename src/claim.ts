@@ -5,10 +5,13 @@ import { createdAtMs, type WebhookEvent } from './event.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
 import type { Settings } from './options.ts';
 import type { Warning } from './report.ts';
-import type { ClaimResult, CompleteRequest, ReleaseResult, Store } from './stores/store.ts';
+import type { ClaimResult, CompleteRequest, ReleaseRequest, ReleaseResult, Store } from './stores/store.ts';
 
 /** Between two questions to the store about a twin; half of it is left to chance, so that processes spread out. */
 const POLL_MS = 400;
+
+/** Before a release is tried again; doubled each time. */
+const FIRST_PAUSE_MS = 100;
 
 /** Beyond an event's age limit, for clocks that differ. */
 const RETENTION_MARGIN_MS = 10 * 60_000;
@@ -49,7 +52,8 @@ export class Claim {
 
   /**
    * Asks for the id. While another process has it, asks again until the event is completed, the lease has ended, or nobody
-   * waits any more (`busy`). Rejects only if the first question fails: later on, the twin is known to be running.
+   * waits any more (`busy`). Rejects only if the first question fails: later on, the twin is known to be running. A
+   * question that failed may have taken the id all the same, so it is given back when the asking ends.
    */
   async take(wait: ClaimWait): Promise<ClaimResult> {
     const { leaseMs, retryScheduleMs } = this.#settings;
@@ -105,13 +109,28 @@ export class Claim {
     this.#warn('completion_pending: the store did not take the completion; it is tried again');
   }
 
-  /** Gives the id back; undefined where the store does not answer, and the lease has to run out. */
+  /** Gives the id back; undefined where the store does not answer: it is then tried again until the lease ends. */
   async release(handled: Iterable<string>): Promise<ReleaseResult['state'] | undefined> {
+    const request = { ...this.#request, handled: [...handled] };
     try {
-      return (await this.#store.release({ ...this.#request, handled: [...handled] })).state;
+      return (await this.#store.release(request)).state;
     } catch (error) {
       this.#warn(`release_failed: ${messageOf(error)}`);
+      void this.#releaseLater(request);
       return undefined;
+    }
+  }
+
+  /** A lease that nobody gives back keeps the event from its retry, which then takes it for one that killed its process. */
+  async #releaseLater(request: ReleaseRequest): Promise<void> {
+    const endsAt = performance.now() + this.#settings.leaseMs;
+    let isReleased = false;
+    for (let pauseMs = FIRST_PAUSE_MS; !isReleased && performance.now() < endsAt; pauseMs *= 2) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+      isReleased = await this.#store.release(request).then(
+        () => true,
+        () => false,
+      );
     }
   }
 }

@@ -41,7 +41,7 @@ export interface HandlerReport {
  * - `claimed_nothing`: the store did not answer, and `onStoreFailure` is `process`.
  * - `lease_lost`: another process may have run the same handlers.
  * - `completion_pending`: the event was handled but the store does not know it yet; it is being tried again.
- * - `release_failed`: a retry has to wait until the lease ends.
+ * - `release_failed`: the id was not given back; it is tried again, and a retry may have to wait until the lease ends.
  * - `dead_letter_not_stored`, `dead_letter_not_read`, `dead_letter_not_removed`: the dead letters refused or were late.
  */
 export type Warning = `${WarningCode}: ${string}`;

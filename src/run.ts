@@ -118,10 +118,10 @@ export class Run {
   /** Aborts the handlers' signal. All but a lost lease also ends the run, whether or not the handlers heed it. */
   abort(reason: AbortedError): void {
     this.#controller.abort(reason);
-    if (reason.code === 'lease_lost') {
+    const isLeaseLost = reason.code === 'lease_lost';
+    if (isLeaseLost || reason.code === 'completed_elsewhere')
       this.warnings.add(`lease_lost: ${reason.message}`);
-      return;
-    }
+    if (isLeaseLost) return;
     this.#stopped ??= reason;
     this.#interrupt(reason);
   }

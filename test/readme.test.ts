@@ -6,24 +6,43 @@ import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort, packageRoot, startProgram } from './child-program.ts';
+import { isRedisInstalled } from './redis/installed.ts';
+import { Servers } from './redis/servers.ts';
+
+interface Snippet {
+  readonly title: string;
+  readonly name: string;
+  readonly code: string;
+}
+
+function snippetsOf(document: string, prefix: string): readonly Snippet[] {
+  return [...document.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ''], index) => ({
+    title: `${index + 1}: ${code.includes('listen(3000)') ? 'a server' : 'a program'}`,
+    name: `${prefix}-${index + 1}`,
+    code,
+  }));
+}
 
 const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
-const snippets = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ''], index) => ({
-  title: `${index + 1}: ${code.includes('listen(3000)') ? 'a server' : 'a program'}`,
-  name: `snippet-${index + 1}`,
-  code,
-}));
+const snippets = snippetsOf(readme, 'snippet');
+const runnable = snippets.filter(({ code }) => isRedisInstalled() || !code.includes('ioredis'));
+/** These connect to hosts of the reader's, so they are compiled only. */
+const redisSnippets = snippetsOf(readFileSync(join(packageRoot, 'docs', 'redis.md'), 'utf8'), 'redis');
 
 // Inside the package, so that the snippets import it by its name: what is built, not the sources.
 const folder = join(packageRoot, 'dist', 'readme');
 const key = 'readme-key';
 const ports = new Map<string, number>();
 let directory: string;
+let servers: Servers;
+let redisUrl: string;
 
 beforeAll(async () => {
+  servers = new Servers();
+  if (isRedisInstalled()) redisUrl = `redis://127.0.0.1:${(await servers.single()).port}`;
   directory = mkdtempSync(join(tmpdir(), 'posthorn-readme-'));
   mkdirSync(folder, { recursive: true });
-  for (const { name, code } of snippets) {
+  for (const { name, code } of [...snippets, ...redisSnippets]) {
     const port = await freePort();
     ports.set(name, port);
     writeFileSync(join(folder, `${name}.ts`), code.replaceAll('3000', String(port)));
@@ -32,7 +51,10 @@ beforeAll(async () => {
   execFileSync(join(packageRoot, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' });
 });
 
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(async () => {
+  await servers.stop();
+  rmSync(directory, { recursive: true });
+});
 
 const compilation = {
   compilerOptions: {
@@ -48,13 +70,20 @@ const compilation = {
 };
 
 function start(name: string): ReturnType<typeof startProgram> {
-  return startProgram(join(folder, 'out', `${name}.js`), { ...process.env, SIGNING_KEY: key }, directory);
+  return startProgram(
+    join(folder, 'out', `${name}.js`),
+    { ...process.env, SIGNING_KEY: key, REDIS_URL: redisUrl },
+    directory,
+  );
 }
 
 describe('the snippets of the README compile and run', () => {
-  test('there are some', () => expect(snippets.length).toBeGreaterThanOrEqual(5));
+  test('there are some', () => {
+    expect(snippets.length).toBeGreaterThanOrEqual(5);
+    expect(redisSnippets.length).toBeGreaterThanOrEqual(3);
+  });
 
-  test.each(snippets.filter(({ code }) => code.includes('listen(3000)')))('$title', async ({ name }) => {
+  test.each(runnable.filter(({ code }) => code.includes('listen(3000)')))('$title', async ({ name }) => {
     const port = ports.get(name) ?? 0;
     const program = start(name);
     try {
@@ -77,7 +106,7 @@ describe('the snippets of the README compile and run', () => {
     }
   });
 
-  test.each(snippets.filter(({ code }) => !code.includes('listen(3000)')))('$title', async ({ name }) => {
+  test.each(runnable.filter(({ code }) => !code.includes('listen(3000)')))('$title', async ({ name }) => {
     const program = start(name);
     expect(await program.exit, program.lines.join('\n')).toBe(0);
   });

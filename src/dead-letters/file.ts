@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
 import { ConfigurationError, DeadLetterError, messageOf } from '../errors.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
+import { parseLetter, serializeLetter } from './serialized-letter.ts';
 
 const EXTENSION = '.json';
 
@@ -24,7 +24,7 @@ export function createFileDeadLetters(directory: string): DeadLetters {
   const root = prepareDirectory(directory);
   const pathOf = (id: string): string => join(root, nameOf(id));
   return {
-    put: (letter) => writeWhole(root, nameOf(letter.id), serialize(letter)),
+    put: (letter) => writeWhole(root, nameOf(letter.id), serializeLetter(letter, 2)),
 
     get: (id) => readLetter(pathOf(id)),
 
@@ -124,28 +124,9 @@ async function syncDirectory(root: string): Promise<void> {
   }
 }
 
-const stored = z.object({
-  id: z.string(),
-  type: z.string().optional(),
-  reason: z.string(),
-  message: z.string(),
-  headers: z.record(z.string(), z.array(z.string())),
-  receivedAt: z.number(),
-  parkedAt: z.number(),
-  attempts: z.number(),
-  handled: z.array(z.string()),
-  runningUntil: z.number().optional(),
-  rawBody: z.base64(),
-});
-
-function serialize(letter: DeadLetter): string {
-  return JSON.stringify({ ...letter, rawBody: Buffer.from(letter.rawBody).toString('base64') }, undefined, 2);
-}
-
 async function readLetter(path: string): Promise<DeadLetter | undefined> {
   try {
-    const letter = stored.parse(JSON.parse(await readFile(path, 'utf8')));
-    return { ...letter, rawBody: Buffer.from(letter.rawBody, 'base64') };
+    return parseLetter(await readFile(path, 'utf8'));
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     throw new DeadLetterError(

@@ -89,7 +89,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       if (typeof record === 'number') return { state: 'completed' };
       if (record === undefined || record.token !== token) return { state: 'lost' };
       record.leaseEndsAt = undefined;
-      record.handled = [...new Set([...record.handled, ...handled])];
+      if (handled.length > 0) record.handled = [...handled];
       record.expiresAt = now() + retentionMs;
       running.delete(key);
       remembered.set(key, record);

@@ -14,7 +14,7 @@ export interface Store {
   renew(request: LeaseRequest): Promise<RenewResult>;
   /** Writes `completed`, whoever holds the lease now: the event was handled. */
   complete(request: CompleteRequest): Promise<CompleteResult>;
-  /** Ends the lease of its owner; keeps the attempts, and adds to the handlers that have finished. */
+  /** Ends the lease of its owner; keeps the attempts, and which handlers have finished. */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
 }
 
@@ -38,7 +38,10 @@ export interface ClaimRequest extends LeaseRequest {
 }
 
 export interface ReleaseRequest extends CompleteRequest {
-  /** Names of handlers that have finished. Those of earlier attempts are kept, whether or not they are named again. */
+  /**
+   * Names of the handlers that have finished in this attempt or an earlier one. An empty list says nothing: it keeps
+   * what an earlier release said.
+   */
   readonly handled: readonly string[];
 }
 
@@ -76,8 +79,11 @@ export interface ReleaseResult {
 const MAX_KEY_LENGTH = 64;
 const DIGEST_PREFIX = 'sha256:';
 
-/** An id of any length as a key of at most 64 characters: itself, or its digest. Different ids get different keys. */
+/**
+ * An id of any length as a key of at most 64 characters: itself, or its digest. Different ids get different keys, lone
+ * surrogates included: JSON can spell them, but in UTF-8 they would all become the same character.
+ */
 export function toKey(id: string): string {
-  if (id.length <= MAX_KEY_LENGTH && !id.startsWith(DIGEST_PREFIX)) return id;
-  return DIGEST_PREFIX + createHash('sha256').update(id, 'utf8').digest('base64url');
+  if (id.length <= MAX_KEY_LENGTH && !id.startsWith(DIGEST_PREFIX) && id.isWellFormed()) return id;
+  return DIGEST_PREFIX + createHash('sha256').update(id, 'utf16le').digest('base64url');
 }

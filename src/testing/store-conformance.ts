@@ -158,15 +158,6 @@ const promises: Record<string, (subject: Subject) => Promise<void>> = {
     assert.deepEqual({ attempt, abandoned }, { attempt: 2, abandoned: 0 });
     assert.deepEqual([...handled], ['book', 'mail "x", é']);
   },
-  'a release that names no handler forgets none': async (subject) => {
-    await subject.claimed('a');
-    await subject.release('a', ['book']);
-    await subject.claimed('b');
-    await subject.release('b', []);
-    await subject.claimed('c');
-    await subject.release('c', ['mail', 'book']);
-    assert.deepEqual([...(await subject.claimed('d')).handled].sort(), ['book', 'mail']);
-  },
   'a release repeated with its token does no harm': async (subject) => {
     await subject.claimed('a');
     await subject.release('a', ['book']);
@@ -192,6 +183,13 @@ const promises: Record<string, (subject: Subject) => Promise<void>> = {
     const { handled, abandoned } = await subject.takeOver('c');
     assert.deepEqual({ handled: [...handled], abandoned }, { handled: ['book'], abandoned: 1 });
   },
+  'a release that names no handlers keeps those that finished earlier': async (subject) => {
+    await subject.claimed('a');
+    await subject.release('a', ['book']);
+    await subject.claimed('b');
+    await subject.release('b');
+    assert.deepEqual([...(await subject.claimed('c')).handled], ['book']);
+  },
   'claims in quick succession count once in spacedAttempts, where the store tells it': async (subject) => {
     const attemptSpacingMs = 10_000;
     await subject.claimed('a', { attemptSpacingMs });
@@ -210,7 +208,22 @@ const promises: Record<string, (subject: Subject) => Promise<void>> = {
   },
   'ids of any form are told apart': async ({ store }) => {
     const long = 'x'.repeat(100_000);
-    const ids = [long, `${long}y`, 'a', 'A', 'a ', 'é', 'e\u0301', '{a}', 'a:b', '*', '\u0000', '\n'];
+    const ids = [
+      long,
+      `${long}y`,
+      'a',
+      'A',
+      'a ',
+      'é',
+      'e\u0301',
+      '{a}',
+      'a:b',
+      '*',
+      '\u0000',
+      '\n',
+      '\ud800',
+      '\ud801',
+    ];
     const suffix = randomUUID();
     for (const id of ids) await new Subject(store, id + suffix).complete('t');
     for (const id of ids) assert.equal((await new Subject(store, id + suffix).claim('t')).state, 'completed');

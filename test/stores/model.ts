@@ -84,7 +84,7 @@ export class StoreModel {
     const state = this.#read(id);
     if (state.kind === 'completed') return { state: 'completed' };
     if (state.kind === 'absent' || state.token !== token) return { state: 'lost' };
-    const history = { ...state.history, handled: [...state.history.handled, ...handled] };
+    const history = handled.length === 0 ? state.history : { ...state.history, handled };
     this.#write(id, { kind: 'released', token, history }, retentionMs);
     return { state: 'released' };
   }

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { DeadLetter } from './dead-letters.ts';
+
+const stored = z.object({
+  id: z.string(),
+  type: z.string().optional(),
+  reason: z.string(),
+  message: z.string(),
+  headers: z.record(z.string(), z.array(z.string())),
+  receivedAt: z.number(),
+  parkedAt: z.number(),
+  attempts: z.number(),
+  handled: z.array(z.string()),
+  runningUntil: z.number().optional(),
+  rawBody: z.base64(),
+});
+
+/** A letter as JSON, its body in base64: any bytes survive. */
+export function serializeLetter(letter: DeadLetter, indentation?: number): string {
+  return JSON.stringify(
+    { ...letter, rawBody: Buffer.from(letter.rawBody).toString('base64') },
+    undefined,
+    indentation,
+  );
+}
+
+/** The letter of {@link serializeLetter}; throws for anything else. */
+export function parseLetter(text: string): DeadLetter {
+  const letter = stored.parse(JSON.parse(text));
+  return { ...letter, rawBody: Buffer.from(letter.rawBody, 'base64') };
+}

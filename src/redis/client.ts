@@ -1,0 +1,56 @@
+import { ConfigurationError, show } from '../errors.ts';
+import { checkOptions } from '../known-options.ts';
+
+/** What is used of an ioredis client, 5 or 6: `Redis` (also through Sentinel) or `Cluster`. */
+export interface RedisClient {
+  /** Commands are sent only while it is `ready`. */
+  readonly status: string;
+  eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  evalsha(sha1: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  /** Called with true, to connect anew, when replies and commands no longer match. */
+  disconnect(reconnect: boolean): void;
+}
+
+/**
+ * Checks what a function of `posthorn/redis` is given; throws {@link ConfigurationError}. The characters of a scope are none
+ * of those that follow it in a key, so that one scope's keys never look like another's.
+ */
+export function checkArguments(
+  taker: string,
+  redis: RedisClient,
+  options: { readonly scope: string },
+  optionNames: readonly string[],
+): void {
+  if (!isClient(redis)) {
+    throw new ConfigurationError(
+      `${taker} takes a client of ioredis, 5 or 6: new Redis(…) or new Cluster(…)`,
+    );
+  }
+  checkOptions(options, optionNames, taker);
+  const { scope } = options;
+  if (typeof scope === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(scope)) return;
+  throw new ConfigurationError(
+    `scope of ${taker} is required: 1 to 64 letters, digits, ".", "_" or "-" that name the application and its ` +
+      `environment, for example "billing-production"; got ${show(scope)}`,
+  );
+}
+
+/** A time limit in whole milliseconds, checked; throws {@link ConfigurationError}. */
+export function readTimeout(name: string, value: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= MAX_TIMER_MS) return value;
+  throw new ConfigurationError(
+    `${name} must be a whole number of milliseconds from 1 to ${MAX_TIMER_MS}, got ${show(value)}`,
+  );
+}
+
+/** The longest delay that a timer of Node.js keeps; a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+function isClient(redis: unknown): boolean {
+  if (typeof redis !== 'object' || redis === null) return false;
+  const methods = ['eval', 'evalsha', 'disconnect'].map((name) => Reflect.get(redis, name));
+  return (
+    typeof Reflect.get(redis, 'status') === 'string' &&
+    methods.every((method) => typeof method === 'function')
+  );
+}

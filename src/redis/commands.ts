@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { withTimeLimit } from '../time-limit.ts';
+import type { RedisClient } from './client.ts';
+
+/** A Lua script that returns what `reply` makes: the server's time in milliseconds, the call's number, what it tells. */
+export interface Script {
+  readonly text: string;
+  readonly sha1: string;
+}
+
+/**
+ * Makes a script. Its `body` finds the server's time as `now`, its arguments from `ARGV[3]` on, and returns `reply(…)`.
+ * Unless `mayBeLate`, it does nothing after the time of the server in `ARGV[1]`: its caller has given up by then.
+ */
+export function createScript(
+  body: string,
+  { mayBeLate }: { mayBeLate: boolean } = { mayBeLate: false },
+): Script {
+  const text = [
+    "local time = redis.call('TIME')",
+    'local now = time[1] * 1000 + math.floor(time[2] / 1000)',
+    'local function reply(...) return { now, ARGV[2], ... } end',
+    mayBeLate ? '' : "if now > tonumber(ARGV[1]) then return reply('late') end",
+    body.trim(),
+  ].join('\n');
+  return { text, sha1: createHash('sha1').update(text).digest('hex') };
+}
+
+/** Counts the calls of all stores, because they may share a connection. */
+let lastCall = 0;
+
+/**
+ * Sends commands to Redis under a time limit of its own: ioredis queues them while it reconnects, and may send them again
+ * afterwards. What is sent carries the time at which it is given up, by the clock of the server, so that it does nothing
+ * when it arrives later than that, whatever was sent since.
+ */
+export class RedisCommands {
+  readonly #redis: RedisClient;
+  readonly #limitMs: number;
+  /**
+   * Server's time less the monotonic clock here, from the last reply. A reply takes time to arrive, so this is too small
+   * rather than too large, and a script gives up before its caller does. Until the first reply the clocks are taken to agree.
+   */
+  #clockOffsetMs: number = Date.now() - performance.now();
+
+  constructor(redis: RedisClient, limitMs: number) {
+    this.#redis = redis;
+    this.#limitMs = limitMs;
+  }
+
+  /** Runs a script and resolves with what it tells. Rejects when the time is over, or at once without a connection. */
+  run(script: Script, keys: readonly string[], values: readonly string[]): Promise<readonly string[]> {
+    return this.#limited(async (endsAt) => {
+      const reply = await this.#evaluate(script, keys, values, endsAt);
+      // By the clock of a server that has jumped or taken over; the refusal has brought its time.
+      const answer = isLate(reply) ? await this.#evaluate(script, keys, values, endsAt) : reply;
+      if (isLate(answer)) throw lateError(this.#limitMs);
+      return answer;
+    });
+  }
+
+  #limited<T>(send: (endsAt: number) => Promise<T>): Promise<T> {
+    const endsAt = performance.now() + this.#limitMs;
+    return withTimeLimit(send(endsAt), this.#limitMs, () => lateError(this.#limitMs));
+  }
+
+  async #evaluate(
+    { sha1, text }: Script,
+    keys: readonly string[],
+    values: readonly string[],
+    endsAt: number,
+  ): Promise<readonly string[]> {
+    const notAfter = Math.floor(endsAt + this.#clockOffsetMs);
+    lastCall += 1;
+    const call = String(lastCall);
+    const rest = [...keys, String(notAfter), call, ...values];
+    this.#checkReadiness(endsAt);
+    const reply = await this.#redis.evalsha(sha1, keys.length, ...rest).catch((error: unknown) => {
+      if (!isScriptMissing(error)) throw error;
+      this.#checkReadiness(endsAt);
+      return this.#redis.eval(text, keys.length, ...rest);
+    });
+    return this.#read(reply, call);
+  }
+
+  /**
+   * Where something on the way has lost a reply, every later one is taken for that of an earlier command: an event would be
+   * dropped because another one is completed. Only a new connection mends that.
+   */
+  #read(reply: unknown, call: string): readonly string[] {
+    const [now, answered, ...told] = Array.isArray(reply) ? reply.map(String) : [];
+    if (answered !== call) {
+      if (this.#redis.status === 'ready') this.#redis.disconnect(true);
+      throw new Error('Redis gave the reply to another command; connecting anew');
+    }
+    this.#clockOffsetMs = Number(now) - performance.now();
+    return told;
+  }
+
+  #checkReadiness(endsAt: number): void {
+    const { status } = this.#redis;
+    if (status !== 'ready') throw new Error(`the Redis client is not connected (its status is "${status}")`);
+    if (performance.now() >= endsAt) throw lateError(this.#limitMs);
+  }
+}
+
+function isScriptMissing(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
+
+function isLate(reply: readonly string[]): boolean {
+  return reply[0] === 'late';
+}
+
+function lateError(limitMs: number): Error {
+  return new Error(`Redis gave no answer in ${limitMs} ms`);
+}

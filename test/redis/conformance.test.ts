@@ -1,0 +1,68 @@
+import { createRedisStore, type RedisClient } from 'posthorn/redis';
+import { storeConformance } from 'posthorn/testing';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { until } from '../until.ts';
+import { type Client, createClient, createClusterClient, type Major, ready } from './clients.ts';
+import { isRedisInstalled } from './installed.ts';
+import { Servers } from './servers.ts';
+
+const SETUP_LIMIT_MS = 90_000;
+const clients = new Set<Client>();
+let servers: Servers;
+
+async function single(major: Major): Promise<RedisClient> {
+  const { port } = await servers.single();
+  return open(createClient(major, { port }));
+}
+
+async function cluster(major: Major): Promise<RedisClient> {
+  const [node] = await servers.cluster();
+  return open(createClusterClient(major, node?.port ?? 0));
+}
+
+async function afterFailover(major: Major): Promise<RedisClient> {
+  const { master, replica, sentinelPorts } = await servers.sentinel();
+  const sentinels = sentinelPorts.map((port) => ({ host: '127.0.0.1', port }));
+  const client = await open(createClient(major, { sentinels, name: 'primary' }));
+  const store = createRedisStore(client, { scope: 'failover' });
+  await store.complete({ id: 'before', token: 'a', retentionMs: 60_000 });
+  await until('the replica has it', () => replica.command('exists', 'failover:before') === '1');
+  await master.kill();
+  await until('the store answers again', () =>
+    store.claim({ id: 'before', token: 'b', retentionMs: 60_000, leaseMs: 1_000 }).then(
+      ({ state }) => state === 'completed',
+      () => false,
+    ),
+  );
+  return client;
+}
+
+async function open<C extends Client>(client: C): Promise<C> {
+  clients.add(client);
+  return ready(client);
+}
+
+describe.skipIf(!isRedisInstalled()).each([
+  { topology: 'a single Redis', connect: single },
+  { topology: 'a Cluster', connect: cluster },
+  { topology: 'a Redis that a Sentinel has failed over to', connect: afterFailover },
+])('the store on $topology', ({ connect }) => {
+  describe.each([5, 6] as const)('with ioredis %i', (major) => {
+    let client: RedisClient;
+
+    beforeAll(async () => {
+      servers = new Servers();
+      client = await connect(major);
+    }, SETUP_LIMIT_MS);
+
+    afterAll(async () => {
+      for (const open of clients) open.disconnect();
+      clients.clear();
+      await servers.stop();
+    });
+
+    for (const { name, run } of storeConformance(() => createRedisStore(client, { scope: 'billing' }))) {
+      test(name, run);
+    }
+  });
+});

@@ -1,0 +1,79 @@
+import { createRedisStore } from 'posthorn/redis';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createClient } from './clients.ts';
+import { useRedis } from './fixture.ts';
+import { isRedisInstalled } from './installed.ts';
+
+const request = {
+  id: 'evt_0123456789abcdef0123456789ab',
+  token: '1b4e28ba-2fa1-11d2-883f-0016d3cca427',
+  leaseMs: 20_000,
+  retentionMs: 86_400_000,
+};
+
+describe.skipIf(!isRedisInstalled())('an event costs little', () => {
+  const fixture = useRedis();
+  afterEach(() => void fixture.redis.command('flushall'));
+
+  const memoryUsage = (): number =>
+    Number(fixture.redis.command('memory', 'usage', `billing-1:${request.id}`));
+
+  test('room: at most 104 bytes completed, 200 while it is open', async () => {
+    expect(request.id).toHaveLength(32);
+    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1' });
+    await store.claim(request);
+    const open = memoryUsage();
+    await store.complete(request);
+    const completed = memoryUsage();
+    expect(open).toBeLessThanOrEqual(200);
+    expect(completed).toBeLessThanOrEqual(104);
+  });
+
+  test('an id of any length costs no more than one of 64 characters', async () => {
+    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1' });
+    await store.complete({ ...request, id: 'x'.repeat(100_000) });
+    const [key = ''] = fixture.redis.command('keys', '*').split('\n');
+    expect(Number(fixture.redis.command('memory', 'usage', key))).toBeLessThanOrEqual(136);
+  });
+
+  test('trips: 2 for a new event, 1 for a duplicate', async () => {
+    const client = await fixture.connect();
+    const store = createRedisStore(client, { scope: 'billing-1' });
+    await store.claim({ ...request, id: 'makes the scripts known' });
+    await store.complete({ ...request, id: 'makes the scripts known' });
+    const fresh = await commandsOf(store.claim.bind(store), store.complete.bind(store));
+    expect(fresh).toEqual(['evalsha', 'evalsha']);
+    expect(await commandsOf(store.claim.bind(store))).toEqual(['evalsha']);
+  });
+
+  test('it is forgotten after its retention', async () => {
+    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1' });
+    const key = `billing-1:${request.id}`;
+    const expiry = (): number => Number(fixture.redis.command('pttl', key));
+    await store.claim(request);
+    expect(expiry()).toBeGreaterThan(request.retentionMs - 20_000);
+    await store.release({ ...request, handled: [] });
+    expect(expiry()).toBeGreaterThan(request.retentionMs - 20_000);
+    await store.complete({ ...request, retentionMs: 1_000.5 });
+    expect(expiry()).toBeLessThanOrEqual(1_001);
+  });
+
+  /** The commands that clients send meanwhile, by MONITOR; what scripts call is left out. */
+  async function commandsOf(
+    ...operations: ((claim: typeof request) => Promise<unknown>)[]
+  ): Promise<string[]> {
+    const monitor = await fixture.keep(createClient(6, { port: fixture.redis.port })).monitor();
+    const commands: string[] = [];
+    const ended = new Promise<void>((resolve) => {
+      monitor.on('monitor', (_time: string, [name = '']: string[], source: string) => {
+        if (name.toLowerCase() === 'ping') resolve();
+        else if (source !== 'lua') commands.push(name.toLowerCase());
+      });
+    });
+    for (const operate of operations) await operate(request);
+    fixture.redis.command('ping');
+    await ended;
+    monitor.disconnect();
+    return commands;
+  }
+});

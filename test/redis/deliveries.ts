@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Receiver, Report } from 'posthorn';
+import { toNode } from 'posthorn/node';
+import { deliver } from 'posthorn/testing';
+import { onTestFinished } from 'vitest';
+
+export const KEY = 'key-of-the-redis-tests';
+
+export interface Answered {
+  readonly status: number;
+  /** Of a 2xx. */
+  readonly outcome?: string;
+  /** Of anything else. */
+  readonly code?: string;
+  readonly durationMs: number;
+}
+
+/** Serves a receiver on a free port until the test ends; resolves with what delivers to it. */
+export async function serve(
+  receiver: Pick<Receiver, 'receive'>,
+): Promise<(event: object) => Promise<Answered>> {
+  const server = createServer(toNode(receiver)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  });
+  const { port } = server.address() as AddressInfo;
+  return (event) => send(`http://127.0.0.1:${port}/`, event);
+}
+
+/** Delivers an event and reads the answer. */
+export async function send(url: string, event: object): Promise<Answered> {
+  const startedAt = performance.now();
+  const response = await deliver(url, event, { key: KEY });
+  const { outcome, code } = (await response.json()) as { outcome?: string; code?: string };
+  const durationMs = performance.now() - startedAt;
+  return { status: response.status, durationMs, ...(outcome && { outcome }), ...(code && { code }) };
+}
+
+/** Keeps the reports of a receiver. */
+export function reportsOf(receiver: Pick<Receiver, 'observe'>): Report[] {
+  const reports: Report[] = [];
+  receiver.observe((report) => reports.push(report));
+  return reports;
+}

@@ -1,0 +1,94 @@
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '../until.ts';
+import { send } from './deliveries.ts';
+import { useRedis } from './fixture.ts';
+import { isRedisInstalled } from './installed.ts';
+import { type Note, type Worker, Workers } from './workers.ts';
+
+const WORKERS = 3;
+const SENDERS = 12;
+const LEAST_EVENTS = 150;
+const LEAST_KILLS = 15;
+const LIMIT_MS = 120_000;
+
+describe.skipIf(!isRedisInstalled())('workers that are killed at random', () => {
+  const fixture = useRedis();
+
+  test('handle every event before they acknowledge it, and again only where a kill fell in between', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const workers = new Workers({ redisPort: fixture.redis.port, leaseMs: 2_000, gated: false });
+    onTestFinished(() => workers.stop());
+    const running = await Promise.all(Array.from({ length: WORKERS }, () => workers.start()));
+    const killed = new Set<string>();
+    const counts = { events: 0, deliveries: 0, acknowledged: 0, refused: 0, cut: 0 };
+    const early: string[] = [];
+
+    const deliver = async (event: { readonly id: string }): Promise<boolean> => {
+      counts.deliveries += 1;
+      const answer = await send(pick(running).url, event).catch(() => undefined);
+      if (answer === undefined) counts.cut += 1;
+      else if (answer.status !== 200) counts.refused += 1;
+      else {
+        counts.acknowledged += 1;
+        if (handlingsOf(workers.notes(), event.id).length === 0) early.push(event.id);
+      }
+      return answer?.status === 200;
+    };
+    const isEnough = (): boolean => counts.events >= LEAST_EVENTS && killed.size >= LEAST_KILLS;
+    const sendEvents = async (): Promise<void> => {
+      while (!isEnough()) {
+        const event = createEvent('transfer.created');
+        counts.events += 1;
+        await until('the event is acknowledged', async () => {
+          const twins = Math.random() < 0.3 ? 2 : 1;
+          const acknowledged = await Promise.all(Array.from({ length: twins }, () => deliver(event)));
+          return acknowledged.includes(true);
+        });
+      }
+    };
+    const killWorkers = async (): Promise<void> => {
+      for (let index = 0; !isEnough(); index = (index + 1) % WORKERS) {
+        const events = counts.events + 3 + Math.random() * 10;
+        await until('some events later', () => counts.events > events);
+        const victim = running[index];
+        if (victim === undefined) continue;
+        await workers.kill(victim);
+        killed.add(victim.pid);
+        running[index] = await workers.start();
+      }
+    };
+    await Promise.all([killWorkers(), ...Array.from({ length: SENDERS }, sendEvents)]);
+
+    const notes = workers.notes();
+    const ids = new Set(notes.filter(({ what }) => what === 'handled').map(({ id }) => id));
+    const repeated = [...ids].filter((id) => handlingsOf(notes, id).length > 1);
+    process.stdout.write(
+      `kill test: ${JSON.stringify({ ...counts, kills: killed.size, handledTwice: repeated.length })}\n`,
+    );
+    expect(early).toEqual([]);
+    expect(ids.size).toBe(counts.events);
+    for (const id of repeated) {
+      const earlier = handlingsOf(notes, id).slice(0, -1);
+      expect(earlier.filter(({ pid }) => !killed.has(pid) || isRecorded(notes, id, pid))).toEqual([]);
+    }
+  });
+});
+
+function pick(running: readonly Worker[]): Worker {
+  const worker = running[Math.floor(Math.random() * running.length)];
+  if (worker === undefined) throw new Error('no worker');
+  return worker;
+}
+
+function handlingsOf(notes: readonly Note[], id: string): Note[] {
+  return notes.filter((note) => note.what === 'handled' && note.id === id);
+}
+
+function isRecorded(notes: readonly Note[], id: string, pid: string): boolean {
+  return notes.some(
+    (note) =>
+      note.what === 'reported' && note.id === id && note.pid === pid && note.rest.startsWith('processed'),
+  );
+}

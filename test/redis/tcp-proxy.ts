@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** Stands between a client and its Redis, and mistreats what passes. */
+export class TcpProxy {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #silenced = new WeakSet<Socket>();
+  readonly #held: (() => void)[] = [];
+  #requests: 'pass' | 'hold' = 'pass';
+  #replies: 'pass' | 'swallow' | 'cut' = 'pass';
+
+  private constructor(targetPort: number) {
+    this.#server = createServer((client) => this.#relay(client, connect(targetPort, '127.0.0.1')));
+  }
+
+  static async start(targetPort: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(targetPort);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    return address.port;
+  }
+
+  /** From now on requests wait in the proxy, even if their client hangs up. */
+  holdRequests(): void {
+    this.#requests = 'hold';
+  }
+
+  /** Passes on what was held, in its order, and everything after it. */
+  passRequests(): void {
+    this.#requests = 'pass';
+    for (const send of this.#held.splice(0)) send();
+  }
+
+  /** `cut`: a connection ends in the middle of its next reply. */
+  treatReplies(replies: 'pass' | 'swallow' | 'cut'): void {
+    this.#replies = replies;
+  }
+
+  /** How many sockets are open, on either side. */
+  get connectionCount(): number {
+    return this.#sockets.size;
+  }
+
+  /** What is connected now gets no reply any more, and no end either; new connections do. */
+  silenceConnections(): void {
+    for (const socket of this.#sockets) this.#silenced.add(socket);
+  }
+
+  /** Ends all connections; new ones are accepted. */
+  cutConnections(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.cutConnections();
+    await once(this.#server, 'close');
+  }
+
+  #relay(client: Socket, target: Socket): void {
+    for (const socket of [client, target]) {
+      this.#sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => this.#sockets.delete(socket));
+    }
+    client.on('data', (bytes) => {
+      if (this.#requests === 'hold') this.#held.push(() => target.write(bytes));
+      else target.write(bytes);
+    });
+    client.on('close', () => {
+      if (this.#requests === 'hold') this.#held.push(() => target.end());
+      else target.end();
+    });
+    target.on('data', (bytes) => {
+      if (this.#replies === 'swallow' || this.#silenced.has(target)) return;
+      if (this.#replies === 'pass') return void client.write(bytes);
+      client.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
+        client.destroy();
+        target.destroy();
+      });
+    });
+    target.on('close', () => client.destroy());
+  }
+}

@@ -1,0 +1,50 @@
+// A receiver in a process of its own, for tests that kill or stop it. It notes what it does, in the file LOG and on its output.
+
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { createReceiver } from 'posthorn';
+import { toNode } from 'posthorn/node';
+import { createRedisStore } from 'posthorn/redis';
+
+const { REDIS_PORT, LOG, KEY, LEASE_MS, GATES } = process.env;
+
+function note(...words) {
+  const line = [process.pid, ...words].join(' ');
+  // Synchronously: what a kill cuts off after this has been noted.
+  appendFileSync(LOG, `${line}\n`);
+  process.stdout.write(`${line}\n`);
+}
+
+/** Waits for the file that says how the handler of this process ends; without GATES, for a moment. */
+async function work(id) {
+  if (GATES === undefined) return sleep(10 + Math.random() * 60);
+  const path = `${GATES}/${process.pid}-${id}`;
+  while (!existsSync(path)) await sleep(20);
+  const end = readFileSync(path, 'utf8');
+  if (end !== 'succeed') throw new Error(end);
+}
+
+const redis = new Redis({ host: '127.0.0.1', port: Number(REDIS_PORT) });
+await new Promise((resolve) => redis.once('ready', resolve));
+
+const receiver = createReceiver({
+  signingKey: KEY,
+  store: createRedisStore(redis, { scope: 'workers' }),
+  leaseMs: Number(LEASE_MS),
+})
+  .on('*', async ({ id }, { signal }) => {
+    note('begun', id);
+    signal.addEventListener('abort', () => note('aborted', id, signal.reason.code));
+    await work(id);
+    note('handled', id);
+    // Kills are to fall here too, between the effect and its recording.
+    if (GATES === undefined) await sleep(Math.random() * 30);
+  })
+  .observe(({ event, outcome, attempt, late, warnings }) => {
+    note('reported', event?.id, outcome, attempt, late, JSON.stringify(warnings));
+  });
+
+const server = createServer(toNode(receiver));
+server.listen(0, '127.0.0.1', () => note('listening', server.address().port));

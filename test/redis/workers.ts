@@ -1,0 +1,85 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ChildProgram, packageRoot, startProgram } from '../child-program.ts';
+import { KEY } from './deliveries.ts';
+
+/** What a worker has noted. */
+export interface Note {
+  readonly pid: string;
+  readonly what: string;
+  readonly id: string;
+  /** What follows the id. */
+  readonly rest: string;
+}
+
+/** One process of test/redis/worker.mjs. */
+export interface Worker extends ChildProgram {
+  readonly pid: string;
+  readonly url: string;
+}
+
+export interface WorkerOptions {
+  readonly redisPort: number;
+  readonly leaseMs: number;
+  /** Whether handlers wait until `openGate` says how they end. */
+  readonly gated: boolean;
+}
+
+/** Receivers in processes of their own that share a Redis and a log. */
+export class Workers {
+  readonly #directory: string = mkdtempSync(join(tmpdir(), 'posthorn-workers-'));
+  readonly #log: string = join(this.#directory, 'log');
+  readonly #options: WorkerOptions;
+  readonly #running = new Set<Worker>();
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    writeFileSync(this.#log, '');
+  }
+
+  async start(): Promise<Worker> {
+    const { redisPort, leaseMs, gated } = this.#options;
+    const program = startProgram(
+      join(packageRoot, 'test', 'redis', 'worker.mjs'),
+      {
+        PATH: process.env.PATH,
+        REDIS_PORT: String(redisPort),
+        LEASE_MS: String(leaseMs),
+        LOG: this.#log,
+        KEY,
+        ...(gated && { GATES: this.#directory }),
+      },
+      packageRoot,
+    );
+    const [pid = '', , port = ''] = (await program.line(/ listening \d+$/)).split(' ');
+    const worker = { ...program, pid, url: `http://127.0.0.1:${port}/` };
+    this.#running.add(worker);
+    return worker;
+  }
+
+  async kill(worker: Worker): Promise<void> {
+    this.#running.delete(worker);
+    worker.kill('SIGKILL');
+    await worker.exit;
+  }
+
+  /** Lets the handler of one event end in one worker. */
+  openGate(worker: Worker, id: string, end: 'succeed' | 'fail'): void {
+    writeFileSync(join(this.#directory, `${worker.pid}-${id}`), end);
+  }
+
+  /** In the order of writing, whoever wrote it. */
+  notes(): Note[] {
+    const lines = readFileSync(this.#log, 'utf8').split('\n').slice(0, -1);
+    return lines.map((line) => {
+      const [pid = '', what = '', id = '', ...rest] = line.split(' ');
+      return { pid, what, id, rest: rest.join(' ') };
+    });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#running].map((worker) => this.kill(worker)));
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
