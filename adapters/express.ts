@@ -6,7 +6,7 @@ import { type NodeHandler, toNode } from './node.ts';
  *
  * @example
  * ```ts
- * app.post('/webhooks', toExpress(receiver));
+ * app.all('/webhooks', toExpress(receiver));
  * app.use(express.json());
  * ```
  */

@@ -24,7 +24,7 @@ export type NodeHandler = (
 ) => void;
 
 export interface NodeOptions {
-  /** Serve this path only; others go to `next`, or get 404 without one. Every path is served by default. */
+  /** Serve this `request.url` only, without its query; others go to `next`, or get 404 without one. Every path by default. */
   readonly path?: string;
 }
 

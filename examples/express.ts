@@ -13,7 +13,7 @@ const receiver = createReceiver({
 }).on('*', printEvent);
 
 const app = express();
-app.post('/webhooks', toExpress(receiver));
+app.all('/webhooks', toExpress(receiver));
 app.use(express.json()); // for the routes that follow; before the webhooks it would eat their bodies
 
 const server = app.listen(port, (error) => {

@@ -51,6 +51,9 @@ export class Completions {
         pauseMs = FIRST_PAUSE_MS;
         continue;
       }
+      // To the end of the queue: a request that the store always refuses must not hold up the others.
+      this.#pending.delete(next.id);
+      this.#pending.set(next.id, next);
       await pause(pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
@@ -70,6 +73,7 @@ export class Completions {
   }
 }
 
+/** Keeps no process alive: once it is closed, what the store has still not taken is given up. */
 function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -2,7 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { ConfigurationError, CredentialsError } from './errors.ts';
 import type { HeaderValues } from './headers.ts';
 
-/** The credentials that the service presents, in the shape of its own `authentication` object. */
+/**
+ * The credentials that the service presents, in the shape of its own `authentication` object. `NONE` among several accepts
+ * every delivery, whatever else is listed.
+ */
 export type Authentication =
   | { readonly type: 'NONE' }
   | { readonly type: 'BASIC'; readonly basic: { readonly username: string; readonly password: string } }

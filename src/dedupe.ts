@@ -1,11 +1,13 @@
 import type { Activity } from './activity.ts';
-import { AbortedError } from './errors.ts';
-import { type Job, Run, type RunServices } from './run.ts';
+import { AbortedError, UnavailableError } from './errors.ts';
+import type { Job, RunServices } from './job.ts';
+import { Run } from './run.ts';
 
 /** Makes sure that this process runs an event once at a time: a twin joins the run that is under way. */
 export class Dedupe {
   readonly #services: RunServices;
   readonly #activity: Activity;
+  #closed = false;
   readonly #runs = new Map<string, Run>();
 
   constructor(services: RunServices, activity: Activity) {
@@ -23,6 +25,7 @@ export class Dedupe {
     const { id } = job.event;
     const current = this.#runs.get(id);
     if (current !== undefined) return { run: current, joined: true };
+    if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
     const run = new Run(job, this.#services);
     this.#runs.set(id, run);
     this.#activity.begin();
@@ -35,6 +38,7 @@ export class Dedupe {
 
   /** Aborts what is running; resolves with the ids whose handlers had not ended, once the store knows that they are free. */
   async abandon(): Promise<string[]> {
+    this.#closed = true;
     const open = [...this.#runs];
     const abandoned = open.filter(([, run]) => run.isRunning);
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');

@@ -5,7 +5,8 @@ export interface Delivery {
   readonly headers: { readonly [name: string]: readonly string[] | undefined };
   /**
    * Reads the body, unchanged. Rejects with a `RequestError` (`body_too_large`, `body_incomplete`), or with a
-   * `ConfigurationError` (`body_already_parsed`) when something else has read it. `signal` aborts the reading.
+   * `ConfigurationError` (`body_already_parsed`) when something else has read it. When `signal` aborts,
+   * the receiver has given up on the body.
    */
   readonly readBody: (options: {
     readonly maxBytes: number;

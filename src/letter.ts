@@ -32,7 +32,7 @@ export class Letter {
     this.#parking = parking;
     this.#parcel = parcel;
     this.#warn = warn;
-    this.#storedAs = storedAs;
+    this.#storedAs = parking && storedAs;
   }
 
   /** The id that the letter is stored under, once it is. */

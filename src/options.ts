@@ -108,6 +108,7 @@ export function readOptions(options: ReceiverOptions): Settings {
   const retentionMs = readRetention(options.retentionMs, retryScheduleMs);
   const { store = createMemoryStore({ now }) } = options;
   checkMethods('store', store, ['claim', 'renew', 'complete', 'release']);
+  readDuration('store.commandTimeoutMs', store.commandTimeoutMs, 1);
   if (deadLetters !== undefined) checkMethods('deadLetters', deadLetters, ['put', 'get', 'remove', 'list']);
   return {
     keys: createKeySource(signingKey),

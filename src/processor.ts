@@ -3,7 +3,7 @@ import { retentionFor } from './claim.ts';
 import { Completions } from './completions.ts';
 import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import { Dedupe } from './dedupe.ts';
-import { EventError, UnavailableError } from './errors.ts';
+import { EventError, messageOf, UnavailableError } from './errors.ts';
 import { type AnyEvent, checkAge, parseEvent } from './event.ts';
 import { type HeaderValues, readHeaders } from './headers.ts';
 import { isFinalByAge } from './last-attempt.ts';
@@ -74,6 +74,10 @@ export class Processor {
     const event = parseEvent(letter.rawBody);
     const routes = this.#routesFor(event, trace);
     if (routes.length === 0) return { outcome: 'ignored', id: event.id };
+    if (this.#dedupe.isCompleted(event.id)) {
+      await this.#takeOut(letter, trace);
+      return { outcome: 'duplicate', id: event.id };
+    }
     const { rawBody, receivedAt } = letter;
     const headers = readHeaders(letter.headers);
     const deadlineAt = this.#settings.now() + this.#settings.maxRunMs;
@@ -82,7 +86,7 @@ export class Processor {
     trace.run = run;
     trace.joined = joined;
     const answer = joined ? asTwin(await run.ended) : await run.ended;
-    if (joined && isSuccess(answer) && answer.outcome !== 'parked') await this.#parking?.remove(letter.id);
+    if (joined && isSuccess(answer) && answer.outcome !== 'parked') await this.#takeOut(letter, trace);
     return answer;
   }
 
@@ -92,6 +96,14 @@ export class Processor {
     const retentionMs = this.#retentionOf(letter);
     await this.#store.complete({ id: letter.id, token: 'dropped', retentionMs });
     return this.#parking.remove(letter.id);
+  }
+
+  async #takeOut(letter: DeadLetter, trace: Trace): Promise<void> {
+    try {
+      await this.#parking?.remove(letter.id);
+    } catch (error) {
+      trace.warnings.add(`dead_letter_not_removed: ${messageOf(error)}`);
+    }
   }
 
   #retentionOf(letter: DeadLetter): number {

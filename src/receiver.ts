@@ -36,7 +36,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   ): this;
 
   /** Registers the handler of events that no pattern matched. Without it they are answered 200 `ignored`. */
-  onUnhandled(handler: UnhandledHandler): this;
+  onUnhandled(handler: UnhandledHandler<S>): this;
 
   /** Adds an observer of every report. Without any, failures go to `console.error`. */
   observe(observer: Observer): this;
@@ -120,8 +120,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this;
   }
 
-  onUnhandled(handler: UnhandledHandler): this {
-    this.#router.setUnhandled(handler);
+  onUnhandled(handler: UnhandledHandler<S>): this {
+    this.#router.setUnhandled({ handle: handler });
     return this;
   }
 
@@ -139,7 +139,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   async receive(delivery: Delivery): Promise<Reply> {
-    const trace = this.#begin();
+    const trace = this.#begin(false);
     const headers = readHeaders(delivery.headers);
     const answer = await this.#answer(delivery, headers, trace).catch(refuse);
     trace.answerSent = delivery.isConnected?.() ?? true;
@@ -153,7 +153,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   async replay(letter: DeadLetter): Promise<Report> {
-    const trace = this.#begin();
+    const trace = this.#begin(true);
     const answer = await this.#processor.replay(letter, trace).catch(refuse);
     const report = toReport(answer, trace, false);
     this.#reporter.emit(report);
@@ -172,10 +172,11 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this.#closed;
   }
 
-  #begin(): Trace {
+  #begin(isReplay: boolean): Trace {
     this.#router.freeze();
     this.#activity.begin();
-    return beginTrace(this.#settings.now(), this.#settings.deadlineMs, this.#closed !== undefined);
+    const closing = this.#closed !== undefined;
+    return beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, isReplay });
   }
 
   async #answer(delivery: Delivery, headers: HeaderValues, trace: Trace): Promise<Answer> {

@@ -1,6 +1,7 @@
 import { eventTypes } from './catalog.ts';
 import { ConfigurationError, show } from './errors.ts';
 import type { AnyEvent, WebhookEvent } from './event.ts';
+import type { Schemas } from './schema.ts';
 
 /** What a handler is told besides the event. Times are in milliseconds since the epoch. */
 export interface HandlerContext {
@@ -33,7 +34,15 @@ interface PatternRoute extends Route {
 }
 
 /** Gets what no handler matched. `known` says whether the type is in the catalog. */
-export type UnhandledHandler = (event: AnyEvent, details: { readonly known: boolean }) => unknown;
+export type UnhandledHandler<S extends Schemas = Record<never, never>> = (
+  event: AnyEvent<S>,
+  details: { readonly known: boolean },
+) => unknown;
+
+/** The same as the router keeps it: a method, for the reason that `Route` gives. */
+export interface Fallback {
+  handle(event: WebhookEvent<string, unknown>, details: { readonly known: boolean }): unknown;
+}
 
 /** Finds the handlers of an event. */
 export class Router {
@@ -52,16 +61,16 @@ export class Router {
     this.#routes.push({ ...route, matches: (type) => patterns.some((pattern) => matches(pattern, type)) });
   }
 
-  setUnhandled(handler: UnhandledHandler): void {
+  setUnhandled(fallback: Fallback): void {
     this.#checkOpen('onUnhandled');
-    checkFunction(handler, 'the onUnhandled handler');
+    checkFunction(fallback.handle, 'the onUnhandled handler');
     if (this.#unhandled !== undefined)
       throw new ConfigurationError(
         'onUnhandled() was called before: one function gets what no handler matched',
       );
     this.#unhandled = {
       name: undefined,
-      handle: (event: AnyEvent) => handler(event, { known: eventTypes.has(event.type) }),
+      handle: (event) => fallback.handle(event, { known: eventTypes.has(event.type) }),
     };
   }
 

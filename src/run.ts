@@ -1,39 +1,13 @@
 import { Claim } from './claim.ts';
-import type { Completions } from './completions.ts';
-import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import { AbortedError, messageOf, type PosthornError, UnavailableError } from './errors.ts';
-import type { AnyEvent } from './event.ts';
 import { type Progress, runHandlers } from './handlers.ts';
-import type { HeaderValues } from './headers.ts';
-import { isFinal } from './last-attempt.ts';
+import type { Job, RunServices } from './job.ts';
+import { isFinal, isFinalByAge } from './last-attempt.ts';
 import { Letter, type Postmark } from './letter.ts';
-import type { Settings } from './options.ts';
 import { type Answer, refuse } from './outcome.ts';
-import type { Parking } from './parking.ts';
 import type { Warning } from './report.ts';
-import type { Route } from './router.ts';
-import type { ClaimedResult, ClaimResult, Store } from './stores/store.ts';
+import type { ClaimedResult, ClaimResult } from './stores/store.ts';
 import { settledWithin } from './time-limit.ts';
-
-/** An authentic event and the handlers that want it. */
-export interface Job {
-  readonly event: AnyEvent;
-  readonly rawBody: Uint8Array;
-  readonly headers: HeaderValues;
-  readonly receivedAt: number;
-  readonly deadlineAt: number;
-  readonly routes: readonly Route[];
-  /** The letter that is being replayed. */
-  readonly replayed?: DeadLetter | undefined;
-}
-
-/** What all runs of a receiver share. */
-export interface RunServices {
-  readonly settings: Settings;
-  readonly store: Store;
-  readonly parking: Parking | undefined;
-  readonly completions: Completions;
-}
 
 /** The claim of an event whose store does not answer, under `onStoreFailure: 'process'`. */
 const UNCLAIMED: ClaimedResult = {
@@ -142,7 +116,10 @@ export class Run {
     this.attempt = claim.attempt;
     this.final = replayed !== undefined || isFinal(event, settings.now(), settings.retryScheduleMs, claim);
     for (const name of claim.handled) this.progress.handled.add(name);
-    return (await this.#prepareLastAttempt(claim)) ?? (await this.#attempt(claim !== UNCLAIMED));
+    const parked = await this.#prepareLastAttempt(claim);
+    if (parked !== undefined) return parked;
+    if (this.#stopped !== undefined) return this.#recordFailure(this.#stopped);
+    return this.#attempt(claim !== UNCLAIMED);
   }
 
   async #take(): Promise<ClaimResult> {
@@ -176,7 +153,8 @@ export class Run {
     const { replayed } = this.#job;
     const earlier = replayed ?? (await this.#letter.find());
     for (const name of earlier?.handled ?? []) this.progress.handled.add(name);
-    const wasAbandoned = claim.abandoned > 0 || earlier?.runningUntil !== undefined;
+    const wasAbandoned =
+      claim.abandoned > 0 || (earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined);
     const mayRun = replayed !== undefined || !wasAbandoned;
     const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
     const storedAs = await this.#letter.store(reason, this.#postmark(mayRun));
@@ -228,13 +206,18 @@ export class Run {
     await this.#claim.complete();
     this.#isRecorded = true;
     // A retried event may have been parked by an earlier attempt.
-    await (this.attempt === 1 ? this.#letter.remove() : this.#letter.removeAny());
+    const { event } = this.#job;
+    const { now, retryScheduleMs } = this.#services.settings;
+    const mayHaveLetter =
+      this.attempt !== 1 || this.#stopped !== undefined || isFinalByAge(event, now(), retryScheduleMs);
+    await (mayHaveLetter ? this.#letter.removeAny() : this.#letter.remove());
     return processed;
   }
 
   /** Whoever holds the id now need not handle the event again. */
   async #recordLateSuccess(finished: Promise<PosthornError | undefined>): Promise<void> {
     if ((await finished) === undefined) await this.#recordSuccess();
+    else await this.#claim.release(this.progress.handled);
   }
 
   async #recordFailure(error: PosthornError): Promise<Answer> {
@@ -243,9 +226,11 @@ export class Run {
       return this.#success('duplicate');
     }
     this.#phase = 'recording';
-    this.#provisional = refuse(error);
+    const parked = this.#success('parked', error);
+    this.#provisional = this.#letter.storedAs === undefined ? refuse(error) : parked;
     const mustPark = this.final || error.code === 'handler_failed_permanently' || this.#letter.isBegun;
     const storedAs = mustPark ? await this.#letter.store(error, this.#postmark(false)) : undefined;
+    if (storedAs !== undefined) this.#provisional = parked;
     const released = await this.#claim.release(this.progress.handled);
     if (released === 'completed') {
       await this.#letter.remove();
@@ -253,7 +238,7 @@ export class Run {
     }
     if (storedAs === undefined) return refuse(error);
     if (released === 'lost') void this.#reconcile();
-    return this.#success('parked', error);
+    return parked;
   }
 
   #reconcile(): Promise<void> {

@@ -11,6 +11,8 @@ export interface Trace {
   readonly warnings: Set<Warning>;
   /** The receiver was closing when the delivery came. */
   readonly closing: boolean;
+  /** It is a letter's, which no sender waits for. */
+  readonly isReplay: boolean;
   keyIndex?: number;
   /** Whether the body has been read to its end. */
   bodyRead: boolean;
@@ -26,7 +28,11 @@ export interface Trace {
 }
 
 /** Begins the trace of a delivery that has arrived just now. */
-export function beginTrace(receivedAt: number, deadlineMs: number, closing: boolean): Trace {
+export function beginTrace(
+  receivedAt: number,
+  deadlineMs: number,
+  { closing, isReplay }: Pick<Trace, 'closing' | 'isReplay'>,
+): Trace {
   const startedAt = performance.now();
   return {
     receivedAt,
@@ -34,6 +40,7 @@ export function beginTrace(receivedAt: number, deadlineMs: number, closing: bool
     deadline: startedAt + deadlineMs,
     warnings: new Set(),
     closing,
+    isReplay,
     bodyRead: false,
     finalByAge: false,
     joined: false,
@@ -62,7 +69,7 @@ export function toReport(answer: Answer, trace: Trace, late: boolean): Report {
     answerSent: trace.answerSent,
     receivedAt: trace.receivedAt,
     durationMs: performance.now() - trace.startedAt,
-    endpointAtRisk: !isSuccess(answer) && (trace.finalByAge || (attempted && run.final)),
+    endpointAtRisk: !isSuccess(answer) && !trace.isReplay && (trace.finalByAge || (attempted && run.final)),
     warnings: [...trace.warnings, ...(run?.warnings ?? [])],
     error: answer.error,
     keyIndex: trace.keyIndex,

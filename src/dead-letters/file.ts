@@ -1,7 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError, DeadLetterError, messageOf } from '../errors.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { parseLetter, serializeLetter } from './serialized-letter.ts';
@@ -67,8 +77,10 @@ function prepareDirectory(directory: unknown): string {
   }
   const root = resolve(directory);
   try {
-    mkdirSync(root, { recursive: true, mode: 0o700 });
+    const made = mkdirSync(root, { recursive: true, mode: 0o700 });
+    if (made !== undefined) syncAncestors(root, dirname(made));
     accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
+    removeLeftovers(root);
   } catch (cause) {
     throw new ConfigurationError(
       `dead letters cannot be kept in ${root}: it must be a directory that this process may read and write`,
@@ -76,6 +88,29 @@ function prepareDirectory(directory: unknown): string {
     );
   }
   return root;
+}
+
+/** Makes new directories survive a loss of power: the name of each is in its parent. */
+function syncAncestors(root: string, last: string): void {
+  let path = root;
+  do {
+    path = dirname(path);
+    const parent = openSync(path, constants.O_RDONLY);
+    fsyncSync(parent);
+    closeSync(parent);
+  } while (path !== last);
+}
+
+const LEFTOVER_AGE_MS = 3_600_000;
+
+/** What a process that was killed while it wrote has left holds payment data, and is no letter. */
+function removeLeftovers(root: string): void {
+  const leftovers = readdirSync(root).filter((name) => /^\.[0-9a-f]{64}\.json\..+\.tmp$/.test(name));
+  for (const name of leftovers) {
+    const status = statSync(join(root, name), { throwIfNoEntry: false });
+    if (status !== undefined && Date.now() - status.mtimeMs > LEFTOVER_AGE_MS)
+      rmSync(join(root, name), { force: true });
+  }
 }
 
 function nameOf(id: string): string {

@@ -1,0 +1,28 @@
+import type { Completions } from './completions.ts';
+import type { DeadLetter } from './dead-letters/dead-letters.ts';
+import type { AnyEvent } from './event.ts';
+import type { HeaderValues } from './headers.ts';
+import type { Settings } from './options.ts';
+import type { Parking } from './parking.ts';
+import type { Route } from './router.ts';
+import type { Store } from './stores/store.ts';
+
+/** An authentic event and the handlers that want it. */
+export interface Job {
+  readonly event: AnyEvent;
+  readonly rawBody: Uint8Array;
+  readonly headers: HeaderValues;
+  readonly receivedAt: number;
+  readonly deadlineAt: number;
+  readonly routes: readonly Route[];
+  /** The letter that is being replayed. */
+  readonly replayed?: DeadLetter | undefined;
+}
+
+/** What all runs of a receiver share. */
+export interface RunServices {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly parking: Parking | undefined;
+  readonly completions: Completions;
+}
