@@ -81,7 +81,8 @@ export class TcpProxy {
     target.on('data', (bytes) => {
       if (this.#replies === 'swallow' || this.#silenced.has(target)) return;
       if (this.#replies === 'pass') return void client.write(bytes);
-      client.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
+      // So few that not even the first of several replies is whole.
+      client.write(bytes.subarray(0, 5), () => {
         client.destroy();
         target.destroy();
       });
