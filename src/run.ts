@@ -1,6 +1,7 @@
 import { Claim } from './claim.ts';
 import { AbortedError, messageOf, type PosthornError, UnavailableError } from './errors.ts';
 import { type Progress, runHandlers } from './handlers.ts';
+import { Interruption } from './interruption.ts';
 import type { Job, RunServices } from './job.ts';
 import { isFinal, isFinalByAge } from './last-attempt.ts';
 import { Letter, type Postmark } from './letter.ts';
@@ -35,10 +36,7 @@ export class Run {
   readonly #services: RunServices;
   readonly #claim: Claim;
   readonly #letter: Letter;
-  readonly #controller = new AbortController();
-  readonly #interrupted: Promise<AbortedError>;
-  #interrupt: (reason: AbortedError) => void = () => {};
-  #stopped: AbortedError | undefined;
+  readonly #interruption = new Interruption();
   #phase: 'claiming' | 'waiting' | 'running' | 'recording' = 'claiming';
   /** What to answer if the deadline comes now. */
   #provisional: Answer = unavailable('store_unavailable', 'the store did not answer before the deadline');
@@ -53,9 +51,6 @@ export class Run {
     this.#services = services;
     this.#claim = new Claim(event, services, warn);
     this.#letter = new Letter(services.parking, parcel, warn, replayed?.id);
-    this.#interrupted = new Promise((resolve) => {
-      this.#interrupt = resolve;
-    });
     this.ended = this.#execute().catch(refuse);
   }
 
@@ -89,15 +84,11 @@ export class Run {
     return storedAs;
   }
 
-  /** Aborts the handlers' signal. All but a lost lease also ends the run, whether or not the handlers heed it. */
+  /** Interrupts the run: see {@link Interruption}. */
   abort(reason: AbortedError): void {
-    this.#controller.abort(reason);
-    const isLeaseLost = reason.code === 'lease_lost';
-    if (isLeaseLost || reason.code === 'completed_elsewhere')
-      this.warnings.add(`lease_lost: ${reason.message}`);
-    if (isLeaseLost) return;
-    this.#stopped ??= reason;
-    this.#interrupt(reason);
+    const isTaken = reason.code === 'lease_lost' || reason.code === 'completed_elsewhere';
+    if (isTaken) this.warnings.add(`lease_lost: ${reason.message}`);
+    this.#interruption.abort(reason);
   }
 
   async #execute(): Promise<Answer> {
@@ -110,7 +101,7 @@ export class Run {
       if (this.#letter.isBegun) void this.#reconcile();
       return this.#provisional;
     }
-    if (this.#stopped !== undefined) return this.#recordFailure(this.#stopped);
+    if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
     const { settings } = this.#services;
     const { event, replayed } = this.#job;
     this.attempt = claim.attempt;
@@ -118,7 +109,7 @@ export class Run {
     for (const name of claim.handled) this.progress.handled.add(name);
     const parked = await this.#prepareLastAttempt(claim);
     if (parked !== undefined) return parked;
-    if (this.#stopped !== undefined) return this.#recordFailure(this.#stopped);
+    if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
     return this.#attempt(claim !== UNCLAIMED);
   }
 
@@ -129,8 +120,8 @@ export class Run {
           this.#phase = 'waiting';
           this.#provisional = unavailable('twin_running', 'another process is still handling this event');
         },
-        isAwaited: () => this.#waiting > 0 && this.#stopped === undefined,
-        interrupted: this.#interrupted,
+        isAwaited: () => this.#waiting > 0 && this.#interruption.reason === undefined,
+        interrupted: this.#interruption.ended,
       });
     } catch (error) {
       if (this.#services.settings.onStoreFailure === 'process') {
@@ -173,13 +164,13 @@ export class Run {
       this.abort(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
     }, maxRunMs);
     const finished = this.#runHandlers();
-    const end = await Promise.race([finished, this.#interrupted]);
+    const end = await Promise.race([finished, this.#interruption.ended]);
     clearTimeout(overrun);
     // Else the lease is renewed until the completion is recorded, so that no other process takes the event.
     if (end !== undefined) stopKeeping();
     const answer = end === undefined ? await this.#recordSuccess() : await this.#recordFailure(end);
     stopKeeping();
-    if (end !== undefined && end === this.#stopped) void this.#recordLateSuccess(finished);
+    if (end !== undefined && end === this.#interruption.reason) void this.#recordLateSuccess(finished);
     return answer;
   }
 
@@ -194,7 +185,7 @@ export class Run {
   #runHandlers(): Promise<PosthornError | undefined> {
     const { event, routes, deadlineAt, receivedAt, rawBody } = this.#job;
     const { attempt = 1, final } = this;
-    const { signal } = this.#controller;
+    const { signal } = this.#interruption;
     const context = { attempt, final, signal, deadlineAt, receivedAt, rawBody };
     return runHandlers(routes, event, context, this.#services.settings.schemas, this.progress);
   }
@@ -209,7 +200,9 @@ export class Run {
     const { event } = this.#job;
     const { now, retryScheduleMs } = this.#services.settings;
     const mayHaveLetter =
-      this.attempt !== 1 || this.#stopped !== undefined || isFinalByAge(event, now(), retryScheduleMs);
+      this.attempt !== 1 ||
+      this.#interruption.reason !== undefined ||
+      isFinalByAge(event, now(), retryScheduleMs);
     await (mayHaveLetter ? this.#letter.removeAny() : this.#letter.remove());
     return processed;
   }
