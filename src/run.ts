@@ -200,9 +200,7 @@ export class Run {
     const { event } = this.#job;
     const { now, retryScheduleMs } = this.#services.settings;
     const mayHaveLetter =
-      this.attempt !== 1 ||
-      this.#interruption.reason !== undefined ||
-      isFinalByAge(event, now(), retryScheduleMs);
+      this.attempt !== 1 || this.#interruption.signal.aborted || isFinalByAge(event, now(), retryScheduleMs);
     await (mayHaveLetter ? this.#letter.removeAny() : this.#letter.remove());
     return processed;
   }

@@ -1,6 +1,7 @@
-import { createMemoryStore, type DeadLetter, type DeadLetters, UnavailableError } from 'posthorn';
+import { createMemoryStore, UnavailableError } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { readAll } from './dead-letters/read-all.ts';
+import { letterOf } from './letter-of.ts';
 import { createMapDeadLetters } from './map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint } from './open-endpoint.ts';
 import { MINUTE_MS, StepClock } from './step-clock.ts';
@@ -34,12 +35,6 @@ async function openParked(options: EndpointOptions = {}) {
   const letter = await letterOf(deadLetters, event.id);
   runs.length = 0;
   return { ...endpoint, clock, deadLetters, event, letter, runs, state, store };
-}
-
-async function letterOf(deadLetters: DeadLetters, id: string): Promise<DeadLetter> {
-  const letter = await deadLetters.get(id);
-  if (letter === undefined) throw new Error(`no letter of ${id}`);
-  return letter;
 }
 
 describe('a replay', () => {
@@ -114,6 +109,19 @@ describe('a replay', () => {
     expect(await receiver.replay(letter)).toMatchObject({ outcome: 'processed' });
     expect(bodies).toEqual([JSON.stringify(event)]);
     expect(await deadLetters.get(event.id)).toBeUndefined();
+  });
+
+  test('skips what was handled, also when the event was parked again without being run', async () => {
+    const { clock, deadLetters, event, receiver, runs, send, state } = await openParked();
+    clock.moveTo(48 * HOUR_MS);
+    expect(await send(event)).toEqual(accepted('parked', event.id));
+    expect(runs).toEqual([]);
+    const letter = await letterOf(deadLetters, event.id);
+    expect(letter).toMatchObject({ reason: 'event_too_old', attempts: 1, handled: ['book'] });
+    state.mended = true;
+    // The store has forgotten the event by now: the letter alone knows.
+    expect(await receiver.replay(letter)).toMatchObject({ outcome: 'processed' });
+    expect(runs).toEqual([expect.stringMatching(/^mail \d final$/), 'unnamed']);
   });
 
   test('of an event that may be running is busy, and touches nothing', async () => {

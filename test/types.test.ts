@@ -24,6 +24,7 @@ const transfer = z.object({ id: z.string(), amount: z.number().int().transform(B
 const dispute = z.object({ id: z.string(), reason: z.enum(['fraud', 'other']).default('other') });
 type Transfer = { id: string; amount: bigint };
 type Dispute = { id: string; reason: 'fraud' | 'other' };
+type Typed = { transfer: typeof transfer; dispute: typeof dispute };
 
 function create() {
   return createReceiver({ signingKey: KEY, store });
@@ -111,6 +112,40 @@ describe('schemas type data by entity, and hand over their output', () => {
             return expectTypeOf(event.data).toEqualTypeOf<EventData>();
         }
       });
+  });
+
+  test('an event that is not in the catalog may have the data of any schema', () => {
+    createTyped()
+      .on('*', (event) => {
+        expectTypeOf(event).toEqualTypeOf<AnyEvent<Typed>>();
+        if (!isKnownEvent(event)) expectTypeOf(event.data).toEqualTypeOf<EventData | Transfer | Dispute>();
+      })
+      .onUnhandled((event) => {
+        expectTypeOf(event).toEqualTypeOf<AnyEvent<Typed>>();
+        expectTypeOf(event.data).toEqualTypeOf<EventData | Transfer | Dispute>();
+        // A number by EventData, a bigint by the schema: only a look at the value tells.
+        if ('amount' in event.data)
+          expectTypeOf(event.data.amount).toEqualTypeOf<number | bigint | undefined>();
+        if (isKnownEvent(event) && event.type === 'dispute.won')
+          expectTypeOf(event.data).toEqualTypeOf<Dispute>();
+      });
+  });
+
+  test('and such an event is handed over as its schema put it out', async () => {
+    const seen: unknown[] = [];
+    const created = createEvent('transfer.reversed', { id: 'TR1', amount: 1250 });
+    for (const register of [
+      () => createTyped().on('*', ({ data }) => seen.push(data)),
+      () => createTyped().onUnhandled(({ data }) => seen.push(data)),
+    ]) {
+      const url = await serve(register().observe(() => {}));
+      const event = { ...created, id: `${created.id}_${seen.length}` };
+      expect(await deliver(url, event, { key: KEY })).toHaveProperty('status', 200);
+    }
+    expect(seen).toEqual([
+      { id: 'TR1', amount: 1250n },
+      { id: 'TR1', amount: 1250n },
+    ]);
   });
 
   test('and that is what handlers get', async () => {

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { copyFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,6 +49,7 @@ describe('file dead letters', () => {
       await deadLetters.put(letter);
       await deadLetters.put({ ...letter, attempts: 5 });
       expect(await readdir(directory)).toEqual([fileNameOf('evt_é/../1')]);
+      expect((await stat(join(directory, '..'))).mode & 0o777).toBe(0o700);
       expect((await stat(directory)).mode & 0o777).toBe(0o700);
       expect((await stat(join(directory, fileNameOf('evt_é/../1')))).mode & 0o777).toBe(0o600);
       await deadLetters.remove(letter.id);
@@ -73,6 +84,28 @@ describe('file dead letters', () => {
     await deadLetters.put(letter);
     await writeFile(join(directory, `.${fileNameOf('evt_cut')}.0b1d.tmp`), '{"id":"evt_c');
     expect((await readAll(deadLetters.list())).map(({ id }) => id)).toEqual([letter.id]);
+  });
+
+  test('clear away what processes that died over an hour ago have left, and nothing else', async () => {
+    const directory = await temporaryDirectory();
+    const letter = createLetter();
+    await createFileDeadLetters(directory).put(letter);
+    const leftover = (id: string) => `.${fileNameOf(id)}.0b1d.tmp`;
+    const ages = {
+      [leftover('evt_old')]: 61,
+      [leftover('evt_young')]: 59,
+      [fileNameOf(letter.id)]: 600,
+      '.of-somebody-else.tmp': 600,
+    };
+    for (const [name, minutes] of Object.entries(ages)) {
+      const path = join(directory, name);
+      const writtenAt = new Date(Date.now() - minutes * 60_000);
+      await writeFile(path, '{"id":"evt_c', { flag: 'a' });
+      await utimes(path, writtenAt, writtenAt);
+    }
+    createFileDeadLetters(directory);
+    const kept = Object.keys(ages).filter((name) => name !== leftover('evt_old'));
+    expect((await readdir(directory)).sort()).toEqual(kept.sort());
   });
 
   test('need a directory that can be written to', async () => {

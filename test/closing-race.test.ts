@@ -1,0 +1,133 @@
+import { createMemoryStore, type DeadLetters, type Delivery, type Receiver, type Store } from 'posthorn';
+import { describe, expect, test } from 'vitest';
+import { aborted } from './aborted.ts';
+import { deliveryOf } from './delivery-of.ts';
+import { Gate } from './gate.ts';
+import { HeldHandler } from './held-handler.ts';
+import { letterOf } from './letter-of.ts';
+import { createMapDeadLetters } from './map-dead-letters.ts';
+import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from './open-endpoint.ts';
+import { MINUTE_MS } from './step-clock.ts';
+
+describe('once close has run out of grace', () => {
+  test('a delivery whose body was still being read starts no handler', async () => {
+    const held = new HeldHandler();
+    const { receiver, reports } = await openEndpoint({}, (fresh) => fresh.on('transfer.*', held.handle));
+    const reading = new Gate();
+    reading.shut();
+    const event = eventAt(Date.now());
+    const whole = deliveryOf(event);
+    const delivery: Delivery = {
+      ...whole,
+      readBody: async (options) => {
+        await reading.pass();
+        return whole.readBody(options);
+      },
+    };
+    const answer = receiver.receive(delivery);
+    await reading.held.nth(1);
+    expect(await receiver.close({ graceMs: 0 })).toEqual({ abandoned: [] });
+    reading.open();
+    const reply = await answer;
+    expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': expect.any(String) } });
+    expect(JSON.parse(String(reply.body))).toMatchObject({ code: 'closing' });
+    expect(held.calls.all).toEqual([]);
+    expect(reports.all).toMatchObject([{ outcome: 'failed', code: 'closing', event: { id: event.id } }]);
+  });
+
+  test('such a delivery is parked where no retry may follow', async () => {
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const { receiver } = await openEndpoint({ deadLetters }, (fresh) => fresh.on('transfer.*', held.handle));
+    const reading = new Gate();
+    reading.shut();
+    const event = eventAt(Date.now() - 15 * MINUTE_MS);
+    const whole = deliveryOf(event);
+    const readBody: Delivery['readBody'] = (options) => reading.pass().then(() => whole.readBody(options));
+    const answer = receiver.receive({ ...whole, readBody });
+    await reading.held.nth(1);
+    await receiver.close({ graceMs: 0 });
+    reading.open();
+    expect(await answer).toMatchObject({
+      status: 200,
+      body: JSON.stringify({ outcome: 'parked', id: event.id }),
+    });
+    expect(held.calls.all).toEqual([]);
+    expect(await deadLetters.get(event.id)).toMatchObject({ reason: 'closing', attempts: 0 });
+  });
+
+  /** Another run, by whose signal is seen that close has come to the runs. */
+  async function openBeside(options: EndpointOptions) {
+    const held = new HeldHandler();
+    const endpoint = await openEndpoint(options, (receiver) => receiver.on('transfer.*', held.handle));
+    const other = eventAt(Date.now());
+    const running = endpoint.send(other);
+    const call = await held.calls.nth(1);
+    const close = async (receiver: Receiver) => {
+      const closed = receiver.close({ graceMs: 0 });
+      await aborted(call.context.signal);
+      return { closed };
+    };
+    return { ...endpoint, close, held, other, running };
+  }
+
+  test.each(['get', 'put'] as const)(
+    'a run that was at the %s of its letter starts no handler',
+    async (at) => {
+      const map = createMapDeadLetters();
+      const gate = new Gate();
+      const deadLetters: DeadLetters = {
+        ...map,
+        get: async (id) => {
+          if (at === 'get') await gate.pass();
+          return map.get(id);
+        },
+        put: async (letter) => {
+          if (at === 'put') await gate.pass();
+          await map.put(letter);
+        },
+      };
+      const { close, held, other, receiver, reports, running, send } = await openBeside({ deadLetters });
+      gate.shut();
+      const event = eventAt(Date.now() - 15 * MINUTE_MS);
+      const answer = send(event);
+      await gate.held.nth(1);
+      const { closed } = await close(receiver);
+      gate.open();
+      expect(await closed).toEqual({ abandoned: [other.id] });
+      expect(await running).toEqual(refused(503, 'run_closed'));
+      expect(await answer).toEqual(accepted('parked', event.id));
+      expect(held.calls.all).toHaveLength(1);
+      const letter = await letterOf(map, event.id);
+      expect(letter).toMatchObject({ reason: 'run_closed' });
+      expect(letter.runningUntil).toBeUndefined();
+      expect(await reports.first((report) => report.event?.id === event.id)).toMatchObject({
+        outcome: 'parked',
+        code: 'run_closed',
+        endpointAtRisk: false,
+        handlers: [],
+      });
+    },
+  );
+
+  test('a run whose claim was under way starts no handler, and gives the claim back', async () => {
+    const memory = createMemoryStore();
+    const gate = new Gate();
+    const store: Store = { ...memory, claim: (request) => gate.pass().then(() => memory.claim(request)) };
+    const { close, held, other, receiver, reports, running, send } = await openBeside({ store });
+    gate.shut();
+    const event = eventAt(Date.now());
+    const answer = send(event);
+    await gate.held.nth(1);
+    const { closed } = await close(receiver);
+    gate.open();
+    expect(await closed).toEqual({ abandoned: [other.id] });
+    expect(await running).toEqual(refused(503, 'run_closed'));
+    expect(await answer).toEqual(refused(503, 'run_closed'));
+    expect(held.calls.all).toHaveLength(1);
+    const report = await reports.first((seen) => seen.event?.id === event.id);
+    expect(report).toMatchObject({ outcome: 'failed', code: 'run_closed', attempt: undefined });
+    const claim = { id: event.id, token: 'another', leaseMs: 1_000, retentionMs: 60_000 };
+    expect(await memory.claim(claim)).toMatchObject({ state: 'claimed', abandoned: 0 });
+  });
+});

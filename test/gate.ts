@@ -1,0 +1,26 @@
+import { Seen } from './seen.ts';
+
+/** Lets everyone pass until it is shut; then it holds them until it is opened again. */
+export class Gate {
+  /** One entry for everyone who had to wait. */
+  readonly held: Seen<true> = new Seen();
+  #opened: Promise<void> | undefined;
+  #resolve: () => void = () => {};
+
+  readonly shut = (): void => {
+    this.#opened = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  };
+
+  readonly open = (): void => {
+    this.#opened = undefined;
+    this.#resolve();
+  };
+
+  readonly pass = async (): Promise<void> => {
+    if (this.#opened === undefined) return;
+    this.held.add(true);
+    await this.#opened;
+  };
+}
