@@ -2,7 +2,6 @@
 // REDIS_URL says where it is, WORKERS how many processes there are.
 
 import cluster from 'node:cluster';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Redis } from 'ioredis';
 import { createReceiver } from 'posthorn';
@@ -19,14 +18,17 @@ function startWorkers(): void {
   const fork = () => cluster.fork({ SIGNING_KEY: signingKey });
   for (let index = 0; index < workerCount; index += 1) fork();
 
-  let isListening = false;
+  let listening = 0;
   cluster.on('listening', (_worker, { port }) => {
-    if (!isListening) announce({ port });
-    isListening = true;
+    listening += 1;
+    if (listening === workerCount) announce({ port });
   });
   let isClosing = false;
   cluster.on('exit', () => {
-    if (isListening && !isClosing) fork();
+    if (isClosing) return;
+    // A worker that cannot even begin is not helped by another; later ones are replaced, though never in a rush.
+    if (listening >= workerCount) setTimeout(() => isClosing || fork(), 1_000);
+    else process.exitCode = 1;
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
@@ -39,7 +41,7 @@ function startWorkers(): void {
 async function receive(): Promise<void> {
   const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379', { socketTimeout: 5_000 });
   redis.on('error', (error) => console.error(`redis: ${error.message}`));
-  await once(redis, 'ready');
+  await new Promise((resolve) => redis.once('ready', resolve));
 
   const scope = 'example-development';
   const receiver = createReceiver({

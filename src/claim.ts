@@ -5,7 +5,7 @@ import { createdAtMs, type WebhookEvent } from './event.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
 import type { Settings } from './options.ts';
 import type { Warning } from './report.ts';
-import type { ClaimResult, CompleteRequest, ReleaseRequest, ReleaseResult, Store } from './stores/store.ts';
+import type { ClaimResult, CompleteRequest, ReleaseResult, Store } from './stores/store.ts';
 
 /** Between two questions to the store about a twin; half of it is left to chance, so that processes spread out. */
 const POLL_MS = 400;
@@ -111,22 +111,23 @@ export class Claim {
 
   /** Gives the id back; undefined where the store does not answer: it is then tried again until the lease ends. */
   async release(handled: Iterable<string>): Promise<ReleaseResult['state'] | undefined> {
-    const request = { ...this.#request, handled: [...handled] };
     try {
-      return (await this.#store.release(request)).state;
+      return (await this.#store.release({ ...this.#request, handled: [...handled] })).state;
     } catch (error) {
       this.#warn(`release_failed: ${messageOf(error)}`);
-      void this.#releaseLater(request);
+      void this.#releaseLater(handled);
       return undefined;
     }
   }
 
   /** A lease that nobody gives back keeps the event from its retry, which then takes it for one that killed its process. */
-  async #releaseLater(request: ReleaseRequest): Promise<void> {
+  async #releaseLater(handled: Iterable<string>): Promise<void> {
     const endsAt = performance.now() + this.#settings.leaseMs;
     let isReleased = false;
     for (let pauseMs = FIRST_PAUSE_MS; !isReleased && performance.now() < endsAt; pauseMs *= 2) {
       await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+      // Read anew each time: a handler may have finished since.
+      const request = { ...this.#request, handled: [...handled] };
       isReleased = await this.#store.release(request).then(
         () => true,
         () => false,

@@ -184,7 +184,8 @@ function readRetention(value: number | undefined, retryScheduleMs: readonly numb
 
 function readMaxEventAge(value: unknown, retentionMs: number): number {
   if (value === undefined) return retentionMs;
-  if (typeof value === 'number' && value > 0) return value;
+  const isLimit = typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER;
+  if (isLimit || value === Number.POSITIVE_INFINITY) return value;
   throw invalid('maxEventAgeMs', `must be a number above 0, or Infinity for no limit; got ${show(value)}`);
 }
 

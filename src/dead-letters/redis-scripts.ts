@@ -37,11 +37,17 @@ redis.call('SET', removed, position, 'PX', ARGV[4])
 return reply(1)
 `);
 
-/** member: the last one seen, or '' to begin; tells the next member and its letter */
+/**
+ * member: the last one seen, or '' to begin; its position, or '' where only the member is known, because a letter that is
+ * parked anew stands at the end. Tells the next member, its letter and its position.
+ */
 export const NEXT: Script = createScript(`${keys}
-local position = member ~= '' and (redis.call('ZSCORE', positions, member) or redis.call('GET', removed))
-local after = position and '(' .. position or '-inf'
-local next = redis.call('ZRANGEBYSCORE', positions, after, '+inf', 'LIMIT', 0, 1)[1]
-if not next then return reply() end
-return reply(next, redis.call('HGET', letters, next) or '')
+local position = ARGV[4]
+if position == '' and member ~= '' then
+  position = redis.call('ZSCORE', positions, member) or redis.call('GET', removed) or ''
+end
+local after = position == '' and '-inf' or '(' .. position
+local next = redis.call('ZRANGEBYSCORE', positions, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+if not next[1] then return reply() end
+return reply(next[1], redis.call('HGET', letters, next[1]) or '', next[2])
 `);

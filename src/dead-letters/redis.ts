@@ -62,10 +62,12 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
     async *list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
       const unreadable: unknown[] = [];
       let last = after === undefined ? '' : toKey(after);
+      let lastPosition = '';
       for (let count = 0; count < limit; ) {
-        const [member, text] = await run(NEXT, last);
-        if (member === undefined || text === undefined) break;
+        const [member, text, position] = await run(NEXT, last, lastPosition);
+        if (member === undefined || text === undefined || position === undefined) break;
         last = member;
+        lastPosition = position;
         const letter = attempt(() => readLetter(member, text), unreadable);
         if (letter === undefined) continue;
         count += 1;

@@ -42,7 +42,8 @@ export class RedisCommands {
   readonly #limitMs: number;
   /**
    * Server's time less the monotonic clock here, from the last reply. A reply takes time to arrive, so this is too small
-   * rather than too large, and a script gives up before its caller does. Until the first reply the clocks are taken to agree.
+   * rather than too large, and a script gives up before its caller does; in a Cluster as far as the clocks of its nodes
+   * agree. Until the first reply the clock here is taken to agree with the server's.
    */
   #clockOffsetMs: number = Date.now() - performance.now();
 

@@ -1,6 +1,9 @@
+import { createReceiver } from 'posthorn';
 import { createRedisStore } from 'posthorn/redis';
+import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from './clients.ts';
+import { KEY, reportsOf, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
 import { isRedisInstalled } from './installed.ts';
 
@@ -46,11 +49,33 @@ describe.skipIf(!isRedisInstalled())('an event costs little', () => {
     expect(await commandsOf(store.claim.bind(store))).toEqual(['evalsha']);
   });
 
+  test('the same through a receiver, and one more for each script that the server has forgotten', async () => {
+    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1' });
+    const receiver = createReceiver({ signingKey: KEY, store }).on('*', () => {});
+    const reports = reportsOf(receiver);
+    const deliver = await serve(receiver);
+    await deliver(createEvent('transfer.created'));
+    const event = createEvent('transfer.created');
+    expect(await commandsOf(() => deliver(event))).toEqual(['evalsha', 'evalsha']);
+    expect(await commandsOf(() => deliver(event))).toEqual(['evalsha']);
+    fixture.redis.command('script', 'flush');
+    const another = createEvent('transfer.created');
+    expect(await commandsOf(() => deliver(another))).toEqual(['evalsha', 'eval', 'evalsha', 'eval']);
+    expect(reports.map(({ outcome }) => outcome)).toEqual([
+      'processed',
+      'processed',
+      'duplicate',
+      'processed',
+    ]);
+  });
+
   test('it is forgotten after its retention', async () => {
     const store = createRedisStore(await fixture.connect(), { scope: 'billing-1' });
     const key = `billing-1:${request.id}`;
     const expiry = (): number => Number(fixture.redis.command('pttl', key));
     await store.claim(request);
+    expect(expiry()).toBeGreaterThan(request.retentionMs - 20_000);
+    await store.renew(request);
     expect(expiry()).toBeGreaterThan(request.retentionMs - 20_000);
     await store.release({ ...request, handled: [] });
     expect(expiry()).toBeGreaterThan(request.retentionMs - 20_000);

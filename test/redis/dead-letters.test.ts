@@ -85,6 +85,19 @@ describe.skipIf(!isRedisInstalled()).each(['a single Redis', 'a Cluster'])(
         expect(await idsOf(list({ after: '4' }))).toEqual(['5']);
       });
 
+      test('are listed to the end, though the one just seen is parked anew meanwhile', async () => {
+        const { put, list, remove } = fresh();
+        for (const id of ['1', '2', '3']) await put(letterOf(id));
+        const seen: string[] = [];
+        for await (const { id } of list()) {
+          seen.push(id);
+          if (seen.length > 1) continue;
+          await remove(id);
+          await put(letterOf(id));
+        }
+        expect(seen).toEqual(['1', '2', '3', '1']);
+      });
+
       test('of many at once none is lost', async () => {
         const { put, list } = fresh();
         const ids = Array.from({ length: 200 }, (_, index) => `letter ${index}`);

@@ -25,6 +25,7 @@ export class Servers {
   readonly #running = new Set<ChildProcess>();
   readonly #killAll = (): void => {
     for (const child of this.#running) child.kill('SIGKILL');
+    rmSync(this.#directory, { recursive: true, force: true });
   };
 
   constructor() {
