@@ -9,13 +9,15 @@ export type Key = string | Uint8Array;
 export function importKeys(keys: Key | readonly Key[], name: string): readonly KeyObject[] {
   const list: readonly unknown[] = Array.isArray(keys) ? keys : [keys];
   if (list.length === 0) throw new ConfigurationError(`${name} must hold at least one key`);
-  return list.map((key) => {
-    if (typeof key === 'string' && key !== '') return createSecretKey(key, 'utf8');
-    if (key instanceof Uint8Array && key.length > 0) return createSecretKey(key);
-    throw new ConfigurationError(
-      `${name} must be a non-empty string or Uint8Array, or a list of such; got ${kindOf(key)}`,
-    );
-  });
+  return list.map((key) => importKey(key, name));
+}
+
+function importKey(key: unknown, name: string): KeyObject {
+  if (typeof key === 'string' && key !== '') return createSecretKey(key, 'utf8');
+  if (key instanceof Uint8Array && key.length > 0) return createSecretKey(key);
+  throw new ConfigurationError(
+    `${name} must be a non-empty string or Uint8Array, or a list of such; got ${kindOf(key)}`,
+  );
 }
 
 function kindOf(key: unknown): string {
@@ -29,8 +31,7 @@ function kindOf(key: unknown): string {
  * @throws ConfigurationError for a missing or empty key.
  */
 export function sign(body: string | Uint8Array, key: Key): string {
-  const [imported] = importKeys([key], 'key');
-  return hmac(body, imported as KeyObject).toString('hex');
+  return hmac(body, importKey(key, 'key')).toString('hex');
 }
 
 /**

@@ -44,8 +44,8 @@ class Subject {
 
   async claimed(token: string, request: Partial<ClaimRequest> = {}): Promise<ClaimedResult> {
     const result = await this.claim(token, request);
-    assert.equal(result.state, 'claimed');
-    return result as ClaimedResult;
+    if (result.state === 'claimed') return result;
+    throw new assert.AssertionError({ actual: result.state, expected: 'claimed', operator: 'strictEqual' });
   }
 
   async renew(token: string, leaseMs: number = LONG_LEASE_MS): Promise<string> {
