@@ -17,7 +17,6 @@ local position = time[1] * 1000000 + time[2]
 local last = redis.call('ZREVRANGE', positions, 0, 0, 'WITHSCORES')
 if last[2] and tonumber(last[2]) >= position then position = tonumber(last[2]) + 1 end
 redis.call('ZADD', positions, string.format('%.0f', position), member)
-redis.call('DEL', removed)
 return reply()
 `);
 

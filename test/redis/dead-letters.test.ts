@@ -143,3 +143,31 @@ describe.skipIf(!isRedisInstalled()).each(['a single Redis', 'a Cluster'])(
     });
   },
 );
+
+describe.skipIf(!isRedisInstalled())('dead letters in a Redis', () => {
+  const fixture = useRedis();
+
+  test('whose clock has gone back are listed in the order of parking', async () => {
+    const scope = randomUUID();
+    const { put, list } = createRedisDeadLetters(await fixture.connect(), { scope });
+    await put(letterOf('first'));
+    const ahead = String((Date.now() + 3_600_000) * 1_000);
+    fixture.redis.command('zadd', `${scope}/dead-letters{${scope}}:positions`, ahead, 'first');
+    await put(letterOf('second'));
+    await put(letterOf('third'));
+    expect(await idsOf(list())).toEqual(['first', 'second', 'third']);
+  });
+
+  test('that has no memory left can still be removed', async () => {
+    const { put, list, remove } = createRedisDeadLetters(await fixture.connect(), { scope: randomUUID() });
+    await put(letterOf('a'));
+    fixture.redis.command('config', 'set', 'maxmemory', '1');
+    try {
+      await expect(put(letterOf('b'))).rejects.toMatchObject({ code: 'dead_letters_unavailable' });
+      expect(await remove('a')).toBe(true);
+    } finally {
+      fixture.redis.command('config', 'set', 'maxmemory', '0');
+    }
+    expect(await idsOf(list())).toEqual([]);
+  });
+});

@@ -81,6 +81,19 @@ describe.skipIf(!isRedisInstalled())('a command that its caller has given up', (
     expect((await direct.claim({ ...request, token: 'another' })).state).toBe('claimed');
   });
 
+  test('a completion that runs late is taken all the same: the event was handled', async () => {
+    const { proxy, store, request } = await throughProxy();
+    await store.claim(request);
+    await store.complete({ ...request, id: 'makes the script known' });
+    proxy.holdRequests();
+    await expect(store.complete(request)).rejects.toThrow(UnavailableError);
+    proxy.passRequests();
+    const direct = await throughRedis();
+    await until('the completion has run', async () => {
+      return (await direct.claim({ ...request, token: 'another' })).state === 'completed';
+    });
+  });
+
   test('a letter is not taken out by a removal that runs after its next parking', async () => {
     const { proxy, client } = await throughProxy();
     const id = randomUUID();
