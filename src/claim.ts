@@ -5,7 +5,7 @@ import { createdAtMs, type WebhookEvent } from './event.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
 import type { Settings } from './options.ts';
 import type { Warning } from './report.ts';
-import type { ClaimResult, CompleteRequest, ReleaseResult, Store } from './stores/store.ts';
+import type { ClaimedResult, ClaimResult, CompleteRequest, ReleaseResult, Store } from './stores/store.ts';
 
 /** Between two questions to the store about a twin; half of it is left to chance, so that processes spread out. */
 const POLL_MS = 400;
@@ -15,6 +15,15 @@ const FIRST_PAUSE_MS = 100;
 
 /** Beyond an event's age limit, for clocks that differ. */
 const RETENTION_MARGIN_MS = 10 * 60_000;
+
+/** The claim of an event whose store does not answer, under `onStoreFailure: 'process'`. */
+export const UNCLAIMED: ClaimedResult = {
+  state: 'claimed',
+  attempt: 1,
+  abandoned: 0,
+  firstClaimedMsAgo: 0,
+  handled: [],
+};
 
 /** How to wait while another process handles the event. */
 export interface ClaimWait {
@@ -70,7 +79,6 @@ export class Claim {
         return busy;
       });
     }
-    // A question that was not answered may have got the id all the same.
     if (result.state === 'busy' && isUnsure) void this.release([]);
     return result;
   }

@@ -6,6 +6,11 @@ import type { TimeLimitedStore } from './stores/time-limited.ts';
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
+interface PendingRequest extends CompleteRequest {
+  /** By the monotonic clock. */
+  readonly giveUpAt: number;
+}
+
 /**
  * Tells the store of handled events, and keeps those that it has not taken yet: until it has, this process at least
  * does not handle them again.
@@ -13,7 +18,7 @@ const LONGEST_PAUSE_MS = 5_000;
 export class Completions {
   readonly #store: TimeLimitedStore;
   readonly #activity: Activity;
-  readonly #pending = new Map<string, CompleteRequest & { readonly giveUpAt: number }>();
+  readonly #pending = new Map<string, PendingRequest>();
   #delivering = false;
 
   constructor(store: TimeLimitedStore, activity: Activity) {
@@ -61,7 +66,7 @@ export class Completions {
     this.#delivering = false;
   }
 
-  #oldest(): (CompleteRequest & { readonly giveUpAt: number }) | undefined {
+  #oldest(): PendingRequest | undefined {
     return this.#pending.values().next().value;
   }
 

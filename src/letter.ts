@@ -3,21 +3,14 @@ import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import { messageOf } from './errors.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
 import type { Settings } from './options.ts';
-import type { Parcel, Parking } from './parking.ts';
+import type { Parcel, Parking, Postmark } from './parking.ts';
 import type { Warning } from './report.ts';
 import type { Store } from './stores/store.ts';
-
-/** What a letter says besides its parcel. */
-export interface Postmark {
-  readonly attempts: number;
-  readonly handled: Iterable<string>;
-  readonly runningUntil?: number | undefined;
-}
 
 /** The dead letter of one event while a delivery is being handled. What fails here becomes a warning. */
 export class Letter {
   readonly #parking: Parking | undefined;
-  readonly #parcel: Omit<Parcel, keyof Postmark>;
+  readonly #parcel: Parcel;
   readonly #warn: (warning: Warning) => void;
   #storedAs: string | undefined;
   #isBegun = false;
@@ -25,7 +18,7 @@ export class Letter {
   /** `storedAs` is given where the letter is there already: it is being replayed. */
   constructor(
     parking: Parking | undefined,
-    parcel: Omit<Parcel, keyof Postmark>,
+    parcel: Parcel,
     warn: (warning: Warning) => void,
     storedAs?: string,
   ) {
@@ -56,7 +49,7 @@ export class Letter {
     if (this.#parking === undefined) return undefined;
     this.#isBegun = true;
     try {
-      this.#storedAs = await this.#parking.store({ ...this.#parcel, ...postmark }, reason);
+      this.#storedAs = await this.#parking.store(this.#parcel, postmark, reason);
     } catch (error) {
       this.#warn(`dead_letter_not_stored: ${messageOf(error)}`);
     }

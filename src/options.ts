@@ -28,7 +28,10 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   readonly schemas?: S & { readonly [Name in Exclude<keyof S, Entity>]: never };
   /** From the adapter's call to the answer; 25,000 by default, below the service's 30,000. */
   readonly deadlineMs?: number;
-  /** How long handlers may run before they are aborted and the id is released; 240,000 by default, below the second retry. */
+  /**
+   * How long handlers may run before they are aborted and the id is released; 240,000 by default. One that is given must be
+   * below the second retry.
+   */
   readonly maxRunMs?: number;
   /** How long a claim holds without renewal; 20,000 by default. It is renewed every third of it. */
   readonly leaseMs?: number;

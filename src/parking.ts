@@ -11,7 +11,12 @@ export interface Parcel {
   readonly receivedAt: number;
   readonly id?: string | undefined;
   readonly type?: string | undefined;
+}
+
+/** What has been tried with it. */
+export interface Postmark {
   readonly attempts: number;
+  /** Names of the handlers that have finished. */
   readonly handled: Iterable<string>;
   readonly runningUntil?: number | undefined;
 }
@@ -37,8 +42,11 @@ export class Parking {
   }
 
   /** Stores a letter and returns its id: the event's, or the SHA-256 of the body where it has none. */
-  async store(parcel: Parcel, reason: { readonly code: string; readonly message: string }): Promise<string> {
-    const { rawBody, headers, receivedAt, type, attempts, handled, runningUntil } = parcel;
+  async store(
+    { rawBody, headers, receivedAt, type, ...parcel }: Parcel,
+    { attempts, handled, runningUntil }: Postmark,
+    reason: { readonly code: string; readonly message: string },
+  ): Promise<string> {
     const id = parcel.id ?? createHash('sha256').update(rawBody).digest('hex');
     await this.#inOrder(id, async () => {
       // What an earlier letter knows of finished handlers may be known nowhere else any more.

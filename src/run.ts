@@ -1,23 +1,15 @@
-import { Claim } from './claim.ts';
+import { Claim, UNCLAIMED } from './claim.ts';
 import { AbortedError, messageOf, type PosthornError, UnavailableError } from './errors.ts';
 import { type Progress, runHandlers } from './handlers.ts';
 import { Interruption } from './interruption.ts';
 import type { Job, RunServices } from './job.ts';
 import { isFinal, isFinalByAge } from './last-attempt.ts';
-import { Letter, type Postmark } from './letter.ts';
+import { Letter } from './letter.ts';
 import { type Answer, refuse } from './outcome.ts';
+import type { Postmark } from './parking.ts';
 import type { Warning } from './report.ts';
 import type { ClaimedResult, ClaimResult } from './stores/store.ts';
 import { settledWithin } from './time-limit.ts';
-
-/** The claim of an event whose store does not answer, under `onStoreFailure: 'process'`. */
-const UNCLAIMED: ClaimedResult = {
-  state: 'claimed',
-  attempt: 1,
-  abandoned: 0,
-  firstClaimedMsAgo: 0,
-  handled: [],
-};
 
 /**
  * One event on its way through claim, handlers and record. Deliveries of the event that arrive meanwhile join it. It
