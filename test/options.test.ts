@@ -35,7 +35,7 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
   maxRunMs: [...notDurations, 300_000, OVER_A_TIMER],
   leaseMs: [...notDurations, OVER_A_TIMER],
   retentionMs: [...notDurations, 1_259_999],
-  maxEventAgeMs: [null, 0, -1, Number.NaN, -Infinity, '1000', 10n, {}],
+  maxEventAgeMs: [Number.MAX_VALUE, null, 0, -1, Number.NaN, -Infinity, '1000', 10n, {}],
   maxBodyBytes: notDurations,
   maxBufferedBytes: notDurations,
   bodyTimeoutMs: [...notDurations, OVER_A_TIMER],
@@ -66,6 +66,12 @@ describe('a wrong option throws ConfigurationError that names it', () => {
       }
     });
   }
+
+  test('a store whose command time-out is no duration', () => {
+    for (const commandTimeoutMs of [0, -1, 1.5, 'x', null]) {
+      expect(() => createWith('store', { ...store, commandTimeoutMs })).toThrow('store.commandTimeoutMs');
+    }
+  });
 
   test('an unknown one too, with the list of those there are', () => {
     for (const name of ['signingkey', 'deadline', 'queue', 'constructor', '']) {

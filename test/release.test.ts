@@ -88,6 +88,35 @@ test('a handler that finishes after maxRunMs is not run again, though another on
   expect(reports.all).toMatchObject([{ code: 'run_timeout' }, { outcome: 'processed', attempt: 2 }]);
 });
 
+test('a release that is tried again names the handlers that have finished by then', async () => {
+  const { memory, releases, store } = createWatchedStore();
+  let isAway = true;
+  const release: Store['release'] = (request) =>
+    isAway ? Promise.reject(new Error('ECONNRESET')) : store.release(request);
+  const book = new HeldHandler();
+  const mail = new HeldHandler();
+  const { send } = await openEndpoint({ store: { ...store, release }, maxRunMs: 300 }, (receiver) =>
+    receiver
+      .on('transfer.*', () => {}, { name: 'log' })
+      .on('transfer.*', book.handle, { name: 'book' })
+      .on('transfer.*', mail.handle, { name: 'mail' }),
+  );
+  const event = eventAt(Date.now());
+  expect(await send(event)).toEqual(refused(503, 'run_timeout'));
+  (await book.calls.nth(1)).succeed();
+  (await mail.calls.nth(1)).fail(new Error('no mail server'));
+  // That of the timed-out run, and that of its late end; whichever comes last must not forget the booking.
+  await new Promise((resolve) => setImmediate(resolve));
+  isAway = false;
+  await releases.nth(2);
+  expect(releases.all.map(({ handled }) => [...handled].sort())).toEqual([
+    ['book', 'log'],
+    ['book', 'log'],
+  ]);
+  const next = { id: event.id, token: 'next', leaseMs: 1_000, retentionMs: 60_000 };
+  expect(await memory.claim(next)).toMatchObject({ state: 'claimed', handled: ['log', 'book'] });
+});
+
 describe('a failed last attempt that is released', () => {
   const LEASE_MS = 20_000;
 
