@@ -1,0 +1,85 @@
+import { z } from 'zod';
+
+/** What asks for checks (interface, "Get checks by merchant transaction id"). */
+export interface ECheckRequest {
+  readonly merchantTransID: string | readonly string[];
+  /** `0` where custom fields are not wanted. */
+  readonly returnCustomFields?: string | undefined;
+  readonly inBehalf?: string | undefined;
+}
+
+/** One check. Every value is a string. */
+export interface ECheck {
+  readonly BatchID: string;
+  /** `<batch_id>-<n>`. */
+  readonly BundleID: string;
+  readonly CheckTransID: string;
+  /** The caller's own id. */
+  readonly MerchantTransID: string;
+  readonly CheckNumber: string;
+  /** Decimal. */
+  readonly Amount: string;
+  readonly FirstName: string;
+  readonly LastName: string;
+  readonly SentStatus: string;
+  readonly ProcessingStatus: string;
+  readonly TrackingNumber: string;
+}
+
+/** The answer to a lookup. */
+export interface ECheckLookup {
+  /** 0 on success. */
+  readonly errorCode: number;
+  /** Empty on success. */
+  readonly errorMessage: string;
+  readonly bankName: string;
+  readonly bankAlias: string;
+  readonly accountLast4: string;
+  readonly checkInfo: readonly ECheck[];
+}
+
+/** {@link ECheckRequest} as it is checked. */
+export const eCheckRequest: z.ZodType<ECheckRequest> = z
+  .looseObject({
+    merchantTransID: z.union(
+      [z.string().min(1), z.array(z.string().min(1)).min(1)],
+      'must be one id, or a list of at least one',
+    ),
+    returnCustomFields: z.string().optional(),
+    inBehalf: z.string().optional(),
+  })
+  .meta({ id: 'ECheckRequest' });
+
+const eCheck = z
+  .looseObject({
+    BatchID: z.string(),
+    BundleID: z.string(),
+    CheckTransID: z.string(),
+    MerchantTransID: z.string(),
+    CheckNumber: z.string(),
+    Amount: z.string(),
+    FirstName: z.string(),
+    LastName: z.string(),
+    SentStatus: z.string(),
+    ProcessingStatus: z.string(),
+    TrackingNumber: z.string(),
+  })
+  .meta({ id: 'ECheck' });
+
+/** {@link ECheckLookup} as it is read. */
+export const eCheckLookup: z.ZodType<ECheckLookup> = z
+  .looseObject({
+    errorCode: z.int(),
+    errorMessage: z.string(),
+    bankName: z.string(),
+    bankAlias: z.string(),
+    accountLast4: z.string(),
+    checkInfo: z.array(eCheck),
+  })
+  .meta({ id: 'ECheckLookup' });
+
+/** What says whether a lookup succeeded; a failed one need not carry the rest. */
+export const eCheckStatus: z.ZodType<Pick<ECheckLookup, 'errorCode' | 'errorMessage'>> = z.looseObject({
+  errorCode: z.int(),
+  errorMessage: z.string(),
+});

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { timestamp } from './timestamp.ts';
+
+/** What asks for a quote: exactly one of the two amounts, as a decimal string. */
+export type FxQuoteRequest =
+  | {
+      readonly destination: { readonly currency: string; readonly amount: string };
+      readonly source?: undefined;
+    }
+  | {
+      readonly destination: { readonly currency: string; readonly amount?: undefined };
+      readonly source: { readonly amount: string };
+    };
+
+/** An amount of a currency. */
+export interface Money {
+  /** Decimal; two decimal places. */
+  readonly amount: string;
+  /** Three letters, ISO 4217. */
+  readonly currency: string;
+}
+
+/** Who created or updated a quote. */
+export interface Actor {
+  /** `API_USER`, and perhaps others. */
+  readonly userType: string;
+  /** The login name. */
+  readonly userName: string;
+}
+
+/** A quote as the service sends it (interface, "FX quote"). */
+export interface FxQuoteBody {
+  readonly resourceName: 'fxQuote';
+  /** Relative: `v1/customer/id/<customer_id>/transaction/fxQuote/id/<fx_quote_id>`. */
+  readonly url: string;
+  readonly id: number;
+  /** What arrives at the beneficiary. */
+  readonly destination: Money;
+  /** What is debited, in USD. */
+  readonly source: Money;
+  /** Decimal; six decimal places; USD to `destination.currency`. */
+  readonly fxRate: string;
+  /** Decimal; may be zero. */
+  readonly fee: string;
+  /** UTC, `MM/DD/YYYY HH:MM:SS`; 30 seconds after creation. */
+  readonly fxQuoteExpiry: string;
+  /** What becomes of it after its expiry is not documented, so other texts are possible. */
+  readonly status: 'GENERATED' | 'ACCEPTED' | (string & {});
+  readonly createdOn: string;
+  readonly lastUpdatedOn: string;
+  readonly createdBy: Actor;
+  readonly lastUpdatedBy: Actor;
+}
+
+/** A quote may be used for 30 seconds (interface, "Limits"). */
+export const FX_QUOTE_VALIDITY_MS = 30_000;
+
+/** The decimal form without a sign: a float would lose digits. */
+export const decimal: z.ZodType<string> = z
+  .string()
+  .regex(/^\d+(\.\d+)?$/, 'must be a decimal number as a string, for example "125.00"')
+  .meta({ examples: ['125.00'] });
+
+const amount = decimal.refine((text) => /[1-9]/.test(text), 'must be above 0');
+
+const currency = z
+  .string()
+  .regex(/^[A-Z]{3}$/, 'must be a three-letter ISO currency code')
+  .meta({ examples: ['EUR'] });
+
+/** {@link FxQuoteRequest} as it is checked. */
+export const fxQuoteRequest: z.ZodType<FxQuoteRequest> = z
+  .union(
+    [
+      z.looseObject({
+        destination: z.looseObject({ currency, amount }),
+        source: z.undefined().optional(),
+      }),
+      z.looseObject({
+        destination: z.looseObject({ currency, amount: z.undefined().optional() }),
+        source: z.looseObject({ amount }),
+      }),
+    ],
+    'must hold destination.currency and exactly one of destination.amount and source.amount',
+  )
+  .meta({ id: 'FxQuoteRequest' });
+
+const money = z.looseObject({ amount: decimal, currency }).meta({ id: 'Money' });
+const actor = z.looseObject({ userType: z.string(), userName: z.string() }).meta({ id: 'Actor' });
+
+/** {@link FxQuoteBody} as it is read. */
+export const fxQuote: z.ZodType<FxQuoteBody> = z
+  .looseObject({
+    resourceName: z.literal('fxQuote'),
+    url: z.string(),
+    id: z.int(),
+    destination: money,
+    source: money,
+    fxRate: decimal,
+    fee: decimal,
+    fxQuoteExpiry: timestamp,
+    status: z.string().meta({ description: '`GENERATED` or `ACCEPTED`', examples: ['GENERATED'] }),
+    createdOn: timestamp,
+    lastUpdatedOn: timestamp,
+    createdBy: actor,
+    lastUpdatedBy: actor,
+  })
+  .meta({ id: 'FxQuote' });

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { catalog, Entity } from '../catalog.ts';
+import type { Authentication } from '../credentials.ts';
+
+/** Which types of an entity are wanted; with an empty list all of them. */
+export type EventFilter = {
+  [E in Entity]: { readonly entity: E; readonly types: readonly (typeof catalog)[E][number][] };
+}[Entity];
+
+/** A filter as the service sends it; it may name what the catalog lacks. */
+export interface StoredEventFilter {
+  readonly entity: string;
+  readonly types: readonly string[];
+}
+
+/** What creates a webhook. */
+export interface WebhookRequest {
+  /** HTTPS, publicly reachable. */
+  readonly url: string;
+  /** Every event where it is left out or empty. */
+  readonly enabled_events?: readonly EventFilter[] | undefined;
+  /** `NONE` where it is left out. */
+  readonly authentication?: Authentication | undefined;
+}
+
+/** What changes a webhook; only what is there changes, and a list replaces the whole list. */
+export interface WebhookUpdate {
+  readonly url?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly enabled_events?: readonly EventFilter[] | undefined;
+  readonly authentication?: Authentication | undefined;
+}
+
+/** A webhook as the service sends it (interface, "Webhook"). */
+export interface Webhook {
+  readonly id: string;
+  /** ISO 8601, UTC; never changes. */
+  readonly created_at: string;
+  /** ISO 8601, UTC. */
+  readonly updated_at: string;
+  readonly url: string;
+  /** Whether events are sent. */
+  readonly enabled: boolean;
+  /** In clear, as the service sends it: keep it out of logs. */
+  readonly authentication: Authentication;
+  /** Empty: every event. */
+  readonly enabled_events: readonly StoredEventFilter[];
+  /** Set in the answer to a creation, and null ever after. */
+  readonly secret_signing_key: string | null;
+  readonly _links: { readonly self: { readonly href: string } };
+}
+
+/** A page of webhooks. */
+export interface WebhookList {
+  readonly _embedded: { readonly webhooks: readonly Webhook[] };
+  readonly _links: { readonly self: { readonly href: string } };
+  readonly page: { readonly limit: number; readonly offset: number; readonly count: number };
+}
+
+/** The size of a page (interface, "Limits"). */
+export const DEFAULT_LIST_LIMIT = 10;
+export const MAX_LIST_LIMIT = 100;
+
+/** The credentials that the service presents (interface, "Authentication"). */
+export const authentication: z.ZodType<Authentication> = z
+  .discriminatedUnion('type', [
+    z.looseObject({ type: z.literal('NONE') }),
+    z.looseObject({
+      type: z.literal('BASIC'),
+      basic: z.looseObject({ username: z.string(), password: z.string() }),
+    }),
+    z.looseObject({ type: z.literal('BEARER'), bearer: z.looseObject({ token: z.string() }) }),
+  ])
+  .meta({ id: 'Authentication' });
+
+/** The filter of a webhook, with whatever names. */
+export const eventFilters: z.ZodType<readonly StoredEventFilter[]> = z
+  .array(z.looseObject({ entity: z.string(), types: z.array(z.string()) }))
+  .meta({ id: 'EventFilters', description: 'An empty array, and one of types, means all of them' });
+
+const link = z.looseObject({ self: z.looseObject({ href: z.string() }) });
+
+/** {@link Webhook} as it is read. */
+export const webhook: z.ZodType<Webhook> = z
+  .looseObject({
+    id: z.string(),
+    created_at: z.iso.datetime({ offset: true }),
+    updated_at: z.iso.datetime({ offset: true }),
+    url: z.string(),
+    enabled: z.boolean(),
+    authentication,
+    enabled_events: eventFilters,
+    secret_signing_key: z.string().nullable(),
+    _links: link,
+  })
+  .meta({ id: 'Webhook' });
+
+/** {@link WebhookList} as it is read. */
+export const webhookList: z.ZodType<WebhookList> = z
+  .looseObject({
+    _embedded: z.looseObject({ webhooks: z.array(webhook) }),
+    _links: link,
+    page: z.looseObject({ limit: z.int(), offset: z.int(), count: z.int() }),
+  })
+  .meta({ id: 'WebhookList' });
