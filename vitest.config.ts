@@ -10,8 +10,7 @@ export default defineConfig({
       { find: /^posthorn$/, replacement: source('src/index.ts') },
       { find: /^posthorn\/(node|express)$/, replacement: source('adapters/$1.ts') },
       { find: /^posthorn\/file$/, replacement: source('src/dead-letters/file.ts') },
-      { find: /^posthorn\/redis$/, replacement: source('src/redis/index.ts') },
-      { find: /^posthorn\/testing$/, replacement: source('src/testing/index.ts') },
+      { find: /^posthorn\/(redis|client|sandbox|testing)$/, replacement: source('src/$1/index.ts') },
     ],
   },
   test: {
