@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { endOfResponse } from './response.js';
+
+const RECEIVE_BYTES = 65_536;
+
+/**
+ * A connection that is kept open and has one request under way at most. It is written for cheapness: requests are bytes that
+ * were made before, and a response as long as an earlier one from its status line to its end is not parsed again.
+ */
+export class Connection {
+  #socket;
+  /** @type {Buffer} */
+  #received = Buffer.alloc(0);
+  #usualLength = -1;
+
+  /**
+   * Gets the status of each response, or 0 when the connection was closed.
+   *
+   * @type {(status: number) => void}
+   */
+  onResponse = () => {};
+
+  /** @param {number} port */
+  constructor(port) {
+    this.#socket = connect({
+      port,
+      host: '127.0.0.1',
+      noDelay: true,
+      onread: {
+        buffer: Buffer.alloc(RECEIVE_BYTES),
+        callback: (length, buffer) => {
+          this.#receive(buffer.subarray(0, length));
+          return true;
+        },
+      },
+    });
+    this.#socket.on('error', () => {});
+    this.#socket.on('close', () => this.onResponse(0));
+  }
+
+  /** Resolves once it is open. */
+  async opened() {
+    await once(this.#socket, 'connect');
+  }
+
+  /**
+   * @param {Buffer} request must not change before the response
+   */
+  send(request) {
+    this.#socket.write(request);
+  }
+
+  close() {
+    this.onResponse = () => {};
+    this.#socket.destroy();
+  }
+
+  /** @param {Buffer} chunk */
+  #receive(chunk) {
+    const isUsual = this.#received.length === 0 && chunk.length === this.#usualLength;
+    if (isUsual && isSuccess(chunk)) return this.onResponse(200);
+    this.#received = Buffer.concat([this.#received, chunk]);
+    const end = endOfResponse(this.#received);
+    if (end === undefined) return;
+    const status = Number(this.#received.latin1Slice(9, 12));
+    // Whatever follows belongs to no request, and is caught as an answer too many.
+    if (this.#received.length !== end) throw new Error('the server sent more than one response');
+    if (chunk.length === end && isSuccess(chunk)) this.#usualLength = end;
+    this.#received = Buffer.alloc(0);
+    this.onResponse(status);
+  }
+}
+
+const SUCCESS = Buffer.from('HTTP/1.1 200');
+
+/** @param {Buffer} chunk */
+function isSuccess(chunk) {
+  return chunk.compare(SUCCESS, 0, SUCCESS.length, 0, SUCCESS.length) === 0;
+}
