@@ -1,4 +1,4 @@
-import { createReceiver } from '../../dist/src/index.js';
+import { catalog, createReceiver } from '../../dist/src/index.js';
 import { bearerToken, signingKey } from './credentials.js';
 
 let handled = 0;
@@ -8,7 +8,7 @@ let processed = 0;
 export const countHandled = () => Math.min(handled, processed);
 
 /**
- * posthorn with everything on: credentials, signature, envelope, lease, an async typed handler, an observer.
+ * posthorn with everything on: credentials, signature, envelope, lease, an asynchronous typed handler, an observer.
  *
  * @param {Partial<import('../../dist/src/index.js').ReceiverOptions>} [options]
  */
@@ -24,4 +24,23 @@ export function createBenchReceiver(options = {}) {
     .observe(({ outcome }) => {
       if (outcome === 'processed') processed += 1;
     });
+}
+
+/**
+ * Registers handlers that no event of the load is for.
+ *
+ * @param {ReturnType<typeof createBenchReceiver>} receiver
+ * @param {number} count
+ */
+export function addIdleHandlers(receiver, count) {
+  const types = Object.entries(catalog).flatMap(([entity, names]) =>
+    names.map((name) => `${entity}.${name}`),
+  );
+  const others = types.filter((type) => type !== 'transfer.succeeded');
+  for (let index = 0; index < count; index += 1) {
+    const pattern = /** @type {import('../../dist/src/index.js').EventType} */ (
+      others[index % others.length]
+    );
+    receiver.on(pattern, async () => {}, { name: `idle-${index}` });
+  }
 }

@@ -17,7 +17,11 @@ export function serve(server, countHandled) {
     // A profile of `--cpu-prof` is written by an orderly exit only.
     if (type === 'stop') process.exit();
     const { user, system } = process.cpuUsage();
-    process.send?.({ handled: countHandled(), cpuMicroseconds: user + system, rssBytes: process.memoryUsage.rss() });
+    process.send?.({
+      handled: countHandled(),
+      cpuMicroseconds: user + system,
+      rssBytes: process.memoryUsage.rss(),
+    });
   });
   process.on('SIGINT', () => {
     console.log(`${countHandled()} handled`);

@@ -29,7 +29,13 @@ function eventOf(id, bytes) {
     tags: { order_number: '21DFASJSAKAS', note: '' },
     entries: /** @type {object[]} */ ([]),
   };
-  const event = { id, object: 'event', type: 'transfer.succeeded', created_at: new Date().toISOString(), data };
+  const event = {
+    id,
+    object: 'event',
+    type: 'transfer.succeeded',
+    created_at: new Date().toISOString(),
+    data,
+  };
   const missing = () => bytes - JSON.stringify(event).length;
   // Bodies of all sizes are made of small members: one long string would be parsed at the price of a copy.
   while (missing() > ENTRY_LENGTH) data.entries.push(...entries(Math.floor(missing() / ENTRY_LENGTH)));

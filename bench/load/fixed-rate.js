@@ -5,7 +5,7 @@
  * @property {number} p50Ms
  * @property {number} p99Ms
  * @property {number} p999Ms
- * @property {number} lateP99Ms how much later than planned the generator itself came to send, where a connection was free
+ * @property {number} lateP99Ms how much later than planned an event was sent though a connection was free: the generator's own fault
  */
 
 /** How long the generator sleeps where nothing is due: it may share its core with Redis. */
@@ -32,6 +32,7 @@ export function runFixedRate(connections, events, { rate, durationMs }) {
     let sent = 0;
     let answered = 0;
     let refused = 0;
+    let exhaustedAt = startedAt;
 
     const idle = connections.map((connection) => {
       const sender = { connection, request: events.createRequest(), index: 0 };
@@ -49,8 +50,11 @@ export function runFixedRate(connections, events, { rate, durationMs }) {
       const now = performance.now();
       while (sent < count && plannedAt(sent) <= now) {
         const sender = idle.pop();
-        if (sender === undefined) return;
-        if (idle.length > 0) lateness.push(now - plannedAt(sent));
+        if (sender === undefined) {
+          exhaustedAt = now;
+          return;
+        }
+        if (plannedAt(sent) > exhaustedAt) lateness.push(now - plannedAt(sent));
         sender.index = sent;
         sent += 1;
         events.writeNext(sender.request);

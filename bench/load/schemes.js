@@ -47,4 +47,3 @@ export function headOf({ headers }, bodyBytes) {
     '\r\n',
   ].join('\r\n');
 }
-

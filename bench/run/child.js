@@ -35,7 +35,8 @@ export class Child {
    */
   async message() {
     const { value, done } = await this.#messages.next();
-    if (done) throw new Error(`${this.#name} ended with ${this.#process.exitCode ?? this.#process.signalCode}`);
+    if (done)
+      throw new Error(`${this.#name} ended with ${this.#process.exitCode ?? this.#process.signalCode}`);
     const [message] = value;
     if (message.type === 'failure') throw new Error(`${this.#name}: ${message.message}`);
     return message;

@@ -2,23 +2,118 @@
  * @typedef {object} Contender
  * @property {string} name
  * @property {string} title
- * @property {string} program in bench/contenders
- * @property {readonly string[]} [arguments]
+ * @property {string} program in bench/contenders, and its arguments
  * @property {string} [scheme] of load/schemes.js; `service` by default
  * @property {boolean} [onlyReads] it refuses nothing
  * @property {boolean} [needsRedis]
  * @property {number} [bodyBytes] 700 by default
- * @property {boolean} [isQuick] part of `--quick`
+ * @property {boolean} [isQuick] `--quick` measures it
  */
 
 /** @type {readonly Contender[]} */
-export const contenders = [
-  { name: 'bare', title: 'bare node http: drains the body, answers 200', program: 'bare.js', onlyReads: true, isQuick: true },
+const withoutStore = [
+  {
+    name: 'bare',
+    title: 'bare node http: drains the body, answers 200',
+    program: 'bare.js',
+    onlyReads: true,
+    isQuick: true,
+  },
   { name: 'min', title: 'MIN: hand-written minimum', program: 'min.js', isQuick: true },
-  { name: 'octokit', title: '@octokit/webhooks createNodeMiddleware', program: 'octokit.js', scheme: 'github', isQuick: true },
-  { name: 'express-raw', title: 'Express 5 that only reads a raw body', program: 'express-raw.js', onlyReads: true, isQuick: true },
-  { name: 'express-min', title: "MIN's logic behind express.raw", program: 'express-min.js' },
-  { name: 'express-stripe', title: 'Express 5 with stripe.webhooks.constructEvent', program: 'express-stripe.js', scheme: 'stripe', isQuick: true },
+  { name: 'min-strict', title: 'MIN + Bearer, zod, async handler', program: 'min-strict.js' },
+  { name: 'min-tricks', title: 'the same with every correct trick', program: 'min-tricks.js' },
+  { name: 'min-fastify', title: 'MIN on Fastify', program: 'min-fastify.js' },
+  { name: 'min-hono', title: "MIN on Hono's Node server", program: 'min-hono.js' },
+  {
+    name: 'octokit',
+    title: '@octokit/webhooks createNodeMiddleware',
+    program: 'octokit.js',
+    scheme: 'github',
+    isQuick: true,
+  },
+  {
+    name: 'express-raw',
+    title: 'Express 5, reads a raw body only',
+    program: 'express-raw.js',
+    onlyReads: true,
+    isQuick: true,
+  },
+  { name: 'express-min', title: 'Express 5, MIN behind express.raw', program: 'express-min.js' },
+  {
+    name: 'express-stripe',
+    title: 'Express 5, stripe.webhooks.constructEvent',
+    program: 'express-stripe.js',
+    scheme: 'stripe',
+    isQuick: true,
+  },
   { name: 'posthorn-node', title: 'posthorn toNode', program: 'posthorn-node.js', isQuick: true },
   { name: 'posthorn-express', title: 'posthorn toExpress', program: 'posthorn-express.js', isQuick: true },
 ];
+
+/** @type {readonly Contender[]} */
+const withRedis = [
+  {
+    name: 'min-redis-one',
+    title: 'MIN + Redis: SET NX PX',
+    program: 'min-redis.js --dedupe one',
+    needsRedis: true,
+  },
+  {
+    name: 'min-redis-two',
+    title: 'MIN + Redis: two plain commands',
+    program: 'min-redis.js --dedupe two',
+    needsRedis: true,
+    isQuick: true,
+  },
+  {
+    name: 'min-redis-scripts',
+    title: 'MIN + Redis: two EVALSHA',
+    program: 'min-redis.js --dedupe scripts',
+    needsRedis: true,
+  },
+  {
+    name: 'min-redis-unpipelined',
+    title: 'the last without auto-pipelining',
+    program: 'min-redis.js --dedupe scripts --unpipelined',
+    needsRedis: true,
+  },
+  {
+    name: 'posthorn-redis',
+    title: 'posthorn createRedisStore, auto-pipelining client',
+    program: 'posthorn-redis.js',
+    needsRedis: true,
+    isQuick: true,
+  },
+  {
+    name: 'posthorn-redis-unpipelined',
+    title: 'posthorn createRedisStore, plain client',
+    program: 'posthorn-redis.js --unpipelined',
+    needsRedis: true,
+    isQuick: true,
+  },
+];
+
+/** @type {readonly Contender[]} */
+const flatCost = [
+  {
+    name: 'remembered-1k',
+    title: 'posthorn, 1,000 remembered ids',
+    program: 'posthorn-node.js --remembered 1000',
+  },
+  {
+    name: 'remembered-1m',
+    title: 'posthorn, 1,000,000 remembered ids',
+    program: 'posthorn-node.js --remembered 1000000',
+  },
+  { name: 'handlers-1k', title: 'posthorn, 1,000 handlers', program: 'posthorn-node.js --handlers 1000' },
+  { name: 'min-100kb', title: 'MIN, bodies of 100 kB', program: 'min.js', bodyBytes: 100_000 },
+  {
+    name: 'posthorn-100kb',
+    title: 'posthorn, bodies of 100 kB',
+    program: 'posthorn-node.js',
+    bodyBytes: 100_000,
+  },
+];
+
+/** Every contender, in the order of the table. */
+export const contenders = [...withoutStore, ...withRedis, ...flatCost];

@@ -1,50 +1,44 @@
-import { parseArgs } from 'node:util';
-import { contenders } from './contenders.js';
-import { Slot } from './slot.js';
-import { median, ratios } from './statistics.js';
-import { toTable } from './table.js';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { readOptions } from './options.js';
+import { pinningNote } from './pinning.js';
+import { startRedis } from './redis-server.js';
+import { latencyTable, targetTable, throughputTable } from './report.js';
+import { measureHalfLoad, measureThroughput } from './rounds.js';
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    rounds: { type: 'string', default: '5' },
-    duration: { type: 'string' },
-    'warm-up': { type: 'string' },
-    connections: { type: 'string', default: '50' },
-    json: { type: 'string' },
-    'server-flags': { type: 'string', default: '' },
-  },
-});
+const { chosen, rounds, slot, json } = readOptions(process.argv.slice(2));
+const machine = `${availableParallelism()} × ${cpus()[0]?.model.trim()}, Node.js ${process.version}; ${pinningNote}`;
+console.log(
+  `${machine}\n${rounds} rounds of ${slot.durationMs / 1_000} s after ${slot.warmUpMs / 1_000} s, ${slot.connections} connections\n`,
+);
 
-const only = options.only?.split(',');
-const chosen = contenders.filter(({ name, isQuick }) => (only === undefined ? !options.quick || isQuick : only.includes(name)));
-const settings = {
-  connections: Number(options.connections),
-  warmUpMs: Number(options['warm-up'] ?? (options.quick ? 1 : 2)) * 1_000,
-  durationMs: Number(options.duration ?? (options.quick ? 1 : 4)) * 1_000,
-  serverFlags: options['server-flags'].split(' ').filter(Boolean),
-  environment: {},
-};
+const redis = chosen.some(({ needsRedis }) => needsRedis) ? await startRedis() : undefined;
+try {
+  const course = {
+    rounds,
+    slot: { ...slot, environment: { REDIS_PORT: String(redis?.port) } },
+    reset: async () => redis?.empty(),
+    tell: (/** @type {string} */ text) => console.error(text),
+  };
+  const throughput = await measureThroughput(chosen, course);
+  const halfLoad = await measureHalfLoad(chosen, course, throughput);
 
-/** @type {Map<string, import('./slot.js').Measurement[]>} */
-const measurements = new Map(chosen.map(({ name }) => [name, []]));
-for (let round = 0; round < Number(options.rounds); round += 1) {
-  for (const contender of chosen) {
-    const slot = new Slot(contender, settings);
-    try {
-      await slot.prepare();
-      const m = await slot.measureClosedLoop();
-      await slot.verifyCount();
-      measurements.get(contender.name)?.push(m);
-      console.error(`round ${round + 1} ${contender.name} ${Math.round(m.requestsPerSecond)} ${m.cpuMicroseconds.toFixed(1)} server ${m.serverBusy.toFixed(2)} load ${m.loadBusy.toFixed(2)}`);
-    } finally {
-      await slot.stop();
-    }
-  }
+  console.log(`\n${throughputTable(chosen, throughput)}\n`);
+  if (halfLoad !== undefined)
+    console.log(`At ${halfLoad.rate} requests/s:\n\n${latencyTable(halfLoad.latencies)}\n`);
+  console.log(targetTable(throughput, halfLoad?.latencies));
+  if (json !== undefined) writeFileSync(json, toJson(throughput, halfLoad));
+} finally {
+  await redis?.stop();
 }
-const rps = (name) => measurements.get(name)?.map((m) => m.requestsPerSecond) ?? [];
-console.log(toTable(['server', 'requests/s', 'min', 'max', '× MIN', 'cpu'], chosen.map(({ name, title }) => [
-  title, String(Math.round(median(rps(name)))), String(Math.round(Math.min(...rps(name)))), String(Math.round(Math.max(...rps(name)))),
-  median(ratios(rps(name), rps('min'))).toFixed(2), median(measurements.get(name).map((m) => m.cpuMicroseconds)).toFixed(1),
-])));
+
+/**
+ * @param {import('./report.js').Throughput} throughput
+ * @param {{ rate: number, latencies: import('./report.js').Latencies } | undefined} halfLoad
+ */
+function toJson(throughput, halfLoad) {
+  const latency =
+    halfLoad === undefined ? {} : { rate: halfLoad.rate, rounds: Object.fromEntries(halfLoad.latencies) };
+  const result = { machine, rounds, slot, throughput: Object.fromEntries(throughput), latency };
+  return `${JSON.stringify(result, null, 2)}\n`;
+}

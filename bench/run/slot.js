@@ -40,11 +40,12 @@ export class Slot {
    * @param {Settings} settings
    */
   constructor(contender, settings) {
-    const { program, arguments: argv = [], scheme = 'service', bodyBytes = DEFAULT_BODY_BYTES } = contender;
+    const { program, scheme = 'service', bodyBytes = DEFAULT_BODY_BYTES } = contender;
     const { serverFlags, environment, connections } = settings;
+    const [file, ...argv] = program.split(' ');
     this.#contender = contender;
     this.#settings = settings;
-    this.#server = new Child('server', [...serverFlags, pathOf(`contenders/${program}`), ...argv], environment);
+    this.#server = new Child('server', [...serverFlags, pathOf(`contenders/${file}`), ...argv], environment);
     this.#load = new Child('load', [pathOf('load/generator.js')]);
     this.#target = { port: 0, scheme, bodyBytes, connections };
     this.#rate = mostExpected(bodyBytes);
@@ -65,10 +66,22 @@ export class Slot {
     return { requestsPerSecond: result.requestsPerSecond, ...cost };
   }
 
+  /**
+   * @param {number} rate requests per second
+   * @returns {Promise<import('../load/fixed-rate.js').FixedRateResult>}
+   */
+  async measureFixedRate(rate) {
+    const { durationMs } = this.#settings;
+    const count = Math.ceil((rate * durationMs) / 1_000);
+    const { result } = await this.#run({ type: 'fixedRate', durationMs, count, rate });
+    return result;
+  }
+
   /** Makes sure that every event was handled once; throws otherwise. */
   async verifyCount() {
     const { handled } = await this.#server.ask({ type: 'usage' });
-    if (handled !== this.#sent) throw new Error(`${this.#contender.name} handled ${handled} of ${this.#sent} events`);
+    if (handled !== this.#sent)
+      throw new Error(`${this.#contender.name} handled ${handled} of ${this.#sent} events`);
   }
 
   async stop() {

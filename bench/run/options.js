@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util';
+import { contenders } from './contenders.js';
+
+export const usage = `npm run bench -- [options]
+  --quick               a couple of minutes: fewer contenders, shorter slots
+  --only a,b            these contenders only: ${contenders.map(({ name }) => name).join(', ')}
+  --rounds 5            how often all of them take their turn
+  --duration 4          seconds that are measured in each slot
+  --warm-up 2           seconds before
+  --connections 50
+  --json file           everything that was measured
+  --server-flags "…"    for the node of the servers, such as --cpu-prof
+  --help`;
+
+/**
+ * Reads the command line. Ends the program where it is told to, or is told something unknown.
+ *
+ * @param {readonly string[]} argv
+ */
+export function readOptions(argv) {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      rounds: { type: 'string', default: '5' },
+      duration: { type: 'string' },
+      'warm-up': { type: 'string' },
+      connections: { type: 'string', default: '50' },
+      json: { type: 'string' },
+      'server-flags': { type: 'string', default: '' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(usage);
+    process.exit();
+  }
+  const seconds = (/** @type {string | undefined} */ given, /** @type {number} */ usual) =>
+    1_000 * readNumber(given ?? String(usual));
+  return {
+    chosen: choose(values.only, values.quick),
+    rounds: readNumber(values.rounds),
+    json: values.json,
+    slot: {
+      connections: readNumber(values.connections),
+      warmUpMs: seconds(values['warm-up'], values.quick ? 0.8 : 2),
+      durationMs: seconds(values.duration, values.quick ? 1 : 4),
+      serverFlags: values['server-flags'].split(' ').filter(Boolean),
+    },
+  };
+}
+
+/**
+ * @param {string | undefined} only
+ * @param {boolean} isQuick
+ */
+function choose(only, isQuick) {
+  if (only === undefined) return contenders.filter((contender) => !isQuick || contender.isQuick);
+  const names = only.split(',');
+  const unknown = names.find((name) => contenders.every((contender) => contender.name !== name));
+  if (unknown !== undefined) fail(`there is no contender "${unknown}"`);
+  return contenders.filter(({ name }) => names.includes(name));
+}
+
+/** @param {string} text */
+function readNumber(text) {
+  const value = Number(text);
+  return value > 0 ? value : fail(`"${text}" is no number above 0`);
+}
+
+/**
+ * @param {string} complaint
+ * @returns {never}
+ */
+function fail(complaint) {
+  console.error(`${complaint}\n\n${usage}`);
+  process.exit(2);
+}
