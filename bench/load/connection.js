@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { endOfResponse } from './response.js';
 
-const RECEIVE_BYTES = 65_536;
+/** More than any of the answers has; one that comes in pieces is put together. */
+const RECEIVE_BYTES = 4_096;
 
 /**
  * A connection that is kept open and has one request under way at most. It is written for cheapness: requests are bytes that

@@ -1,0 +1,46 @@
+/** Micro benchmarks by subject: `verify`, `envelope`, `router`, `stores`; all of them by default. */
+import { run } from 'mitata';
+import { toTable } from '../run/table.js';
+import * as envelope from './envelope.js';
+import * as router from './router.js';
+import * as stores from './stores.js';
+import * as verify from './verify.js';
+
+const wanted = process.argv.slice(2);
+const chosen = [verify, envelope, router, stores].filter(
+  ({ title }) => wanted.length === 0 || wanted.includes(title),
+);
+const stops = [];
+for (const { register } of chosen) stops.push(await register());
+const { benchmarks, layout } = await run({ colors: process.stdout.isTTY });
+for (const stop of stops) await stop?.();
+if (chosen.includes(verify)) printVerifyTargets();
+
+/** Whether posthorn is the fastest at each size, by the median. */
+function printVerifyTargets() {
+  const rows = verify.sizes.map((bytes) => {
+    const medians = medianOf(verify.groupOf(bytes));
+    const own = medians.get(verify.contender) ?? Number.NaN;
+    const others = [...medians]
+      .filter(([name]) => !name.startsWith('posthorn'))
+      .sort(([, a], [, b]) => a - b);
+    const [best = '', fastest = Number.NaN] = others[0] ?? [];
+    return [
+      verify.groupOf(bytes),
+      `${own.toFixed(0)} ns`,
+      `${fastest.toFixed(0)} ns: ${best}`,
+      (fastest / own).toFixed(2),
+      own < fastest ? 'pass' : 'MISS',
+    ];
+  });
+  console.log(`\n${toTable(['target', verify.contender, 'the fastest other', 'ratio', ''], rows)}`);
+}
+
+/**
+ * @param {string} groupName
+ * @returns {Map<string, number>} nanoseconds by the name of the benchmark
+ */
+function medianOf(groupName) {
+  const ofGroup = benchmarks.filter(({ group }) => layout[group]?.name === groupName);
+  return new Map(ofGroup.map(({ alias, runs }) => [alias, runs[0]?.stats?.p50 ?? Number.NaN]));
+}

@@ -1,0 +1,32 @@
+import { bench, group, do_not_optimize as keep } from 'mitata';
+import { catalog } from '../../dist/src/index.js';
+import { Router } from '../../dist/src/router.js';
+
+export const title = 'router';
+
+const types = Object.entries(catalog).flatMap(([entity, names]) => names.map((name) => `${entity}.${name}`));
+
+export function register() {
+  group('router', () => {
+    for (const count of [1, 10, 100, 1_000]) {
+      const router = createRouter(count);
+      bench(`match among ${count}`, () => keep(router.match('transfer.succeeded')));
+    }
+  });
+}
+
+/**
+ * One handler matches, however many there are.
+ *
+ * @param {number} count
+ */
+function createRouter(count) {
+  const router = new Router();
+  const others = types.filter((type) => type !== 'transfer.succeeded');
+  for (let index = 1; index < count; index += 1) {
+    router.add([others[index % others.length] ?? '*'], { name: undefined, handle: () => {} });
+  }
+  router.add(['transfer.succeeded'], { name: undefined, handle: () => {} });
+  router.freeze();
+  return router;
+}

@@ -1,0 +1,90 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Webhooks } from '@octokit/webhooks';
+import { bench, group, do_not_optimize as keep } from 'mitata';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import Stripe from 'stripe';
+import { Webhook as SvixWebhook } from 'svix';
+import { createReceiver, sign, verifySignature } from '../../dist/src/index.js';
+import { signingKey } from '../contenders/credentials.js';
+import { createTemplate } from '../load/event-template.js';
+
+export const title = 'verify';
+export const sizes = [700, 10_000, 100_000];
+/** What is to be faster than all others of its group. */
+export const contender = 'posthorn verifySignature';
+
+/** All peers get the body in the form that suits them best, and none has to parse it where it can be told not to. */
+export function register() {
+  for (const bytes of sizes) {
+    const { body } = createTemplate(bytes);
+    group(groupOf(bytes), () => {
+      const signature = sign(body, signingKey);
+      bench(contender, () => keep(verifySignature(body, signature, signingKey)));
+      bench('createHmac with a string key, timingSafeEqual', () => keep(verifyByHand(body, signature)));
+      registerPeers(body.toString());
+      registerReceiver(body, signature);
+    });
+  }
+}
+
+/** @param {number} bytes */
+export const groupOf = (bytes) => `verify ${bytes} B`;
+
+/**
+ * @param {Buffer} body
+ * @param {string} signature
+ */
+function verifyByHand(body, signature) {
+  const expected = createHmac('sha256', signingKey).update(body).digest();
+  const given = Buffer.from(signature, 'hex');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** @param {string} text */
+function registerPeers(text) {
+  const octokit = new Webhooks({ secret: signingKey });
+  const octokitSignature = `sha256=${sign(text, signingKey)}`;
+  bench('@octokit/webhooks verify', async () => keep(await octokit.verify(text, octokitSignature)));
+
+  const stripe = new Stripe('sk_test_bench');
+  const stripeHeader = stripe.webhooks.generateTestHeaderString({ payload: text, secret: signingKey });
+  const { signature: stripeSignature } = stripe.webhooks;
+  bench('stripe verifyHeader', () =>
+    keep(stripeSignature?.verifyHeader(text, stripeHeader, signingKey, 10_000)),
+  );
+
+  const standard = new StandardWebhook(Buffer.from(signingKey).toString('base64'));
+  const headers = standardHeaders(standard, text);
+  bench('standardwebhooks verify', () => keep(standard.verify(text, headers, { jsonParse: false })));
+
+  const svix = new SvixWebhook(Buffer.from(signingKey).toString('base64'));
+  bench('svix verify (parses too)', () => keep(svix.verify(text, headers)));
+}
+
+/**
+ * @param {StandardWebhook} webhook
+ * @param {string} text
+ */
+function standardHeaders(webhook, text) {
+  const id = 'msg_bench';
+  const now = new Date();
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+    'webhook-signature': webhook.sign(id, now, text),
+  };
+}
+
+/**
+ * For comparison: it also checks credentials and the envelope, and parses.
+ *
+ * @param {Buffer} body
+ * @param {string} signature
+ */
+function registerReceiver(body, signature) {
+  const receiver = createReceiver({ signingKey, maxEventAgeMs: Number.POSITIVE_INFINITY });
+  const headers = { 'x-service-signature': signature };
+  bench('posthorn receiver.verify (parses and checks too)', async () =>
+    keep(await receiver.verify(body, headers)),
+  );
+}
