@@ -5,7 +5,7 @@ import { serve } from './serve.js';
 
 const app = express();
 app.post('/webhooks', express.raw({ type: 'application/json' }), (request, response) => {
-  response.status(accept(request.body, request.get('x-service-signature'))).send('ok');
+  response.status(accept(request.body, request.get('x-service-signature'))).end('ok');
 });
 
 serve(createServer(app), countHandled);

@@ -6,7 +6,7 @@ let requests = 0;
 const app = express();
 app.post('/webhooks', express.raw({ type: 'application/json' }), (_request, response) => {
   requests += 1;
-  response.send('ok');
+  response.end('ok');
 });
 
 serve(createServer(app), () => requests);

@@ -21,11 +21,11 @@ app.post('/webhooks', express.raw({ type: 'application/json' }), (request, respo
   try {
     event = stripe.webhooks.constructEvent(request.body, request.get('stripe-signature') ?? '', signingKey);
   } catch {
-    response.status(400).send('refused');
+    response.status(400).end('refused');
     return;
   }
   handleOnce(event);
-  response.send('ok');
+  response.end('ok');
 });
 
 serve(createServer(app), () => handled);

@@ -36,7 +36,7 @@ function answer(body, headers, response) {
 /** @param {string} header */
 function isAuthorized(header) {
   if (header.length !== authorization.length) return false;
-  givenAuthorization.latin1Write(header);
+  givenAuthorization.write(header, 'latin1');
   return timingSafeEqual(givenAuthorization, authorization);
 }
 
@@ -46,10 +46,14 @@ function isAuthorized(header) {
  */
 function readEvent(body, headers) {
   const signature = headers['x-service-signature'];
-  if (typeof signature !== 'string' || signature.length !== 64 || givenSignature.hexWrite(signature) !== 32)
+  if (
+    typeof signature !== 'string' ||
+    signature.length !== 64 ||
+    givenSignature.write(signature, 'hex') !== 32
+  )
     return;
   if (!timingSafeEqual(givenSignature, createHmac('sha256', key).update(body).digest())) return;
-  const event = JSON.parse(body.utf8Slice());
+  const event = JSON.parse(body.toString());
   return envelope.safeParse(event).success ? event : undefined;
 }
 

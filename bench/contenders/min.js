@@ -7,7 +7,8 @@ const server = createServer((request, response) => {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
-    response.statusCode = accept(Buffer.concat(chunks), request.headers['x-service-signature']);
+    const { 'x-service-signature': signature } = /** @type {Record<string, string>} */ (request.headers);
+    response.statusCode = accept(Buffer.concat(chunks), signature);
     response.end('ok');
   });
 });

@@ -24,13 +24,14 @@ export class Connection {
 
   /** @param {number} port */
   constructor(port) {
+    const buffer = Buffer.alloc(RECEIVE_BYTES);
     this.#socket = connect({
       port,
       host: '127.0.0.1',
       noDelay: true,
       onread: {
-        buffer: Buffer.alloc(RECEIVE_BYTES),
-        callback: (length, buffer) => {
+        buffer,
+        callback: (length) => {
           this.#receive(buffer.subarray(0, length));
           return true;
         },
@@ -64,7 +65,7 @@ export class Connection {
     this.#received = Buffer.concat([this.#received, chunk]);
     const end = endOfResponse(this.#received);
     if (end === undefined) return;
-    const status = Number(this.#received.latin1Slice(9, 12));
+    const status = Number(this.#received.toString('latin1', 9, 12));
     // Whatever follows belongs to no request, and is caught as an answer too many.
     if (this.#received.length !== end) throw new Error('the server sent more than one response');
     if (chunk.length === end && isSuccess(chunk)) this.#usualLength = end;

@@ -7,7 +7,7 @@
 export function endOfResponse(bytes) {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;
-  const head = bytes.latin1Slice(0, headEnd).toLowerCase();
+  const head = bytes.toString('latin1', 0, headEnd).toLowerCase();
   const bodyStart = headEnd + 4;
   const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
   const end = length === undefined ? endOfChunks(bytes, bodyStart) : bodyStart + Number(length);
@@ -25,7 +25,7 @@ function endOfChunks(bytes, start) {
   for (let position = start; ; ) {
     const lineEnd = bytes.indexOf('\r\n', position);
     if (lineEnd === -1) return undefined;
-    const size = Number.parseInt(bytes.latin1Slice(position, lineEnd), 16);
+    const size = Number.parseInt(bytes.toString('latin1', position, lineEnd), 16);
     position = lineEnd + 2 + size + 2;
     if (size === 0 || position > bytes.length) return position;
   }

@@ -41,11 +41,11 @@ export class SignedEvents {
     const series = `evt_${randomBytes(6).toString('hex')}`;
     for (let index = 0; index < count; index += 1) {
       const id = series + String(index).padStart(ID_LENGTH - series.length, '0');
-      body.latin1Write(id, idOffset);
+      body.write(id, idOffset, 'latin1');
       const hmac = createHmac('sha256', key);
       if (prefix !== '') hmac.update(prefix);
-      this.#ids.latin1Write(id, index * ID_LENGTH);
-      this.#signatures.latin1Write(hmac.update(body).digest('hex'), index * SIGNATURE_LENGTH);
+      this.#ids.write(id, index * ID_LENGTH, 'latin1');
+      this.#signatures.write(hmac.update(body).digest('hex'), index * SIGNATURE_LENGTH, 'latin1');
     }
   }
 

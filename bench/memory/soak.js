@@ -38,8 +38,8 @@ const key = createSecretKey(signingKey, 'utf8');
 function deliveryOf(index) {
   time += MS_PER_EVENT;
   const body = Buffer.from(template);
-  body.latin1Write(`evt_${String(index).padStart(ID_LENGTH - 4, '0')}`, idOffset);
-  body.latin1Write(new Date(time).toISOString(), createdAtOffset);
+  body.write(`evt_${String(index).padStart(ID_LENGTH - 4, '0')}`, idOffset, 'latin1');
+  body.write(new Date(time).toISOString(), createdAtOffset, 'latin1');
   return {
     method: 'POST',
     headers: {

@@ -54,6 +54,7 @@ console.log(
 );
 
 async function connect() {
+  /** @type {Connection[]} */
   const connections = [];
   while (connections.length < count) {
     const batch = Array.from(

@@ -17,18 +17,23 @@ export const contender = 'posthorn verifySignature';
 export function register() {
   for (const bytes of sizes) {
     const { body } = createTemplate(bytes);
-    group(groupOf(bytes), () => {
+    const at = suffixOf(bytes);
+    group(`verify${at}`, () => {
       const signature = sign(body, signingKey);
-      bench(contender, () => keep(verifySignature(body, signature, signingKey)));
-      bench('createHmac with a string key, timingSafeEqual', () => keep(verifyByHand(body, signature)));
-      registerPeers(body.toString());
-      registerReceiver(body, signature);
+      bench(contender + at, () => keep(verifySignature(body, signature, signingKey)));
+      bench(`createHmac with a string key, timingSafeEqual${at}`, () => keep(verifyByHand(body, signature)));
+      registerPeers(body.toString(), at);
+      registerReceiver(body, signature, at);
     });
   }
 }
 
-/** @param {number} bytes */
-export const groupOf = (bytes) => `verify ${bytes} B`;
+/**
+ * What the names of the benchmarks of one size end in.
+ *
+ * @param {number} bytes
+ */
+export const suffixOf = (bytes) => `: ${bytes} B`;
 
 /**
  * @param {Buffer} body
@@ -40,25 +45,28 @@ function verifyByHand(body, signature) {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** @param {string} text */
-function registerPeers(text) {
+/**
+ * @param {string} text
+ * @param {string} at
+ */
+function registerPeers(text, at) {
   const octokit = new Webhooks({ secret: signingKey });
   const octokitSignature = `sha256=${sign(text, signingKey)}`;
-  bench('@octokit/webhooks verify', async () => keep(await octokit.verify(text, octokitSignature)));
+  bench(`@octokit/webhooks verify${at}`, async () => keep(await octokit.verify(text, octokitSignature)));
 
   const stripe = new Stripe('sk_test_bench');
   const stripeHeader = stripe.webhooks.generateTestHeaderString({ payload: text, secret: signingKey });
   const { signature: stripeSignature } = stripe.webhooks;
-  bench('stripe verifyHeader', () =>
+  bench(`stripe verifyHeader${at}`, () =>
     keep(stripeSignature?.verifyHeader(text, stripeHeader, signingKey, 10_000)),
   );
 
   const standard = new StandardWebhook(Buffer.from(signingKey).toString('base64'));
   const headers = standardHeaders(standard, text);
-  bench('standardwebhooks verify', () => keep(standard.verify(text, headers, { jsonParse: false })));
+  bench(`standardwebhooks verify${at}`, () => keep(standard.verify(text, headers, { jsonParse: false })));
 
   const svix = new SvixWebhook(Buffer.from(signingKey).toString('base64'));
-  bench('svix verify (parses too)', () => keep(svix.verify(text, headers)));
+  bench(`svix verify (parses too)${at}`, () => keep(svix.verify(text, headers)));
 }
 
 /**
@@ -80,11 +88,12 @@ function standardHeaders(webhook, text) {
  *
  * @param {Buffer} body
  * @param {string} signature
+ * @param {string} at
  */
-function registerReceiver(body, signature) {
+function registerReceiver(body, signature, at) {
   const receiver = createReceiver({ signingKey, maxEventAgeMs: Number.POSITIVE_INFINITY });
   const headers = { 'x-service-signature': signature };
-  bench('posthorn receiver.verify (parses and checks too)', async () =>
+  bench(`posthorn receiver.verify (parses and checks too)${at}`, async () =>
     keep(await receiver.verify(body, headers)),
   );
 }

@@ -44,7 +44,7 @@ export function readOptions(argv) {
     json: values.json,
     slot: {
       connections: readNumber(values.connections),
-      warmUpMs: seconds(values['warm-up'], values.quick ? 0.8 : 2),
+      warmUpMs: seconds(values['warm-up'], values.quick ? 1.2 : 2),
       durationMs: seconds(values.duration, values.quick ? 1 : 4),
       serverFlags: values['server-flags'].split(' ').filter(Boolean),
     },
