@@ -24,11 +24,23 @@ export function throughputTable(contenders, throughput) {
       spread(ratios(rates, column(throughput, BASE, 'requestsPerSecond'))),
       median(costs).toFixed(1),
       spread(ratios(column(throughput, BASE, 'cpuMicroseconds'), costs)),
-      `${Math.round(100 * median(column(throughput, name, 'loadBusy')))} %`,
+      .../** @type {const} */ (['serverBusy', 'loadBusy']).map(
+        (key) => `${Math.round(100 * median(column(throughput, name, key)))} %`,
+      ),
     ];
   });
   return toTable(
-    ['server', 'name', 'requests/s', 'min–max', '× MIN', 'µs CPU', '× MIN by CPU', 'load busy'],
+    [
+      'server',
+      'name',
+      'requests/s',
+      'min–max',
+      '× MIN',
+      'µs CPU',
+      '× MIN by CPU',
+      'server busy',
+      'load busy',
+    ],
     rows,
   );
 }
