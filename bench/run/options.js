@@ -9,7 +9,7 @@ export const usage = `npm run bench -- [options]
   --warm-up 2           seconds before
   --connections 50
   --json file           everything that was measured
-  --server-flags "…"    for the node of the servers, such as --cpu-prof
+  --server-flags="…"    for the node of the servers, such as --cpu-prof
   --help`;
 
 /**

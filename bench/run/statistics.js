@@ -11,4 +11,4 @@ export function median(values) {
  * @param {readonly number[]} values
  * @param {readonly number[]} base
  */
-export const ratios = (values, base) => values.map((value, round) => value / base[round]);
+export const ratios = (values, base) => values.map((value, round) => value / (base[round] ?? Number.NaN));

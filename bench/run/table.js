@@ -6,7 +6,7 @@
  */
 export function toTable(head, rows) {
   const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column].length)),
+    Math.max(3, title.length, ...rows.map((row) => row[column].length)),
   );
   const line = (/** @type {readonly string[]} */ cells) =>
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join(' | ')} |`;
