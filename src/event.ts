@@ -63,7 +63,11 @@ const data = z.custom<EventData>(
   'must be an object',
 );
 
-const envelope = z.looseObject({ id, type, created_at: createdAt, data });
+/** What every event holds, as it is checked. */
+export const envelope: z.ZodObject<
+  { id: z.ZodString; type: z.ZodString; created_at: z.ZodISODateTime; data: z.ZodType<EventData> },
+  z.core.$loose
+> = z.looseObject({ id, type, created_at: createdAt, data });
 
 // `ignoreBOM: true` keeps a byte order mark in the text, where JSON.parse refuses it (RFC 8259, section 8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

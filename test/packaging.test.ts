@@ -7,7 +7,7 @@ import { packageRoot } from './child-program.ts';
 
 const TIMEOUT_MS = 180_000;
 const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
-const subpaths = Object.keys(manifest.exports).filter((path) => path !== './package.json');
+const subpaths = Object.keys(manifest.exports).filter((path) => !path.endsWith('.json'));
 const specifiers = subpaths.map((path) => path.replace('.', 'posthorn'));
 
 let project: string;
@@ -51,6 +51,11 @@ describe('the packed tarball, installed in an empty project', () => {
     );
     expect(imported.trim()).not.toBe('');
     expect(required.replace(/__esModule,|module\.exports,/, '')).toBe(imported);
+  });
+
+  test('holds the interface as OpenAPI', () => {
+    const program = `console.log(require('posthorn/openapi.json').openapi)`;
+    expect(run('node', ['--input-type=commonjs', '-e', program], project)).toBe('3.1.1\n');
   });
 
   test('handles an event', () => {

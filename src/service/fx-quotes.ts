@@ -61,7 +61,9 @@ export const decimal: z.ZodType<string> = z
   .regex(/^\d+(\.\d+)?$/, 'must be a decimal number as a string, for example "125.00"')
   .meta({ examples: ['125.00'] });
 
-const amount = decimal.refine((text) => /[1-9]/.test(text), 'must be above 0');
+const amount = decimal
+  .refine((text) => /[1-9]/.test(text), 'must be above 0')
+  .meta({ description: 'Above 0', examples: ['125.00'] });
 
 const currency = z
   .string()
@@ -85,20 +87,30 @@ export const fxQuoteRequest: z.ZodType<FxQuoteRequest> = z
   )
   .meta({ id: 'FxQuoteRequest' });
 
-const money = z.looseObject({ amount: decimal, currency }).meta({ id: 'Money' });
+const money = z
+  .looseObject({ amount: decimal.meta({ description: 'With two decimal places' }), currency })
+  .meta({ id: 'Money' });
 const actor = z.looseObject({ userType: z.string(), userName: z.string() }).meta({ id: 'Actor' });
 
 /** {@link FxQuoteBody} as it is read. */
 export const fxQuote: z.ZodType<FxQuoteBody> = z
   .looseObject({
     resourceName: z.literal('fxQuote'),
-    url: z.string(),
+    url: z.string().meta({
+      description: 'Relative: `v1/customer/id/<customer_id>/transaction/fxQuote/id/<fx_quote_id>`',
+    }),
     id: z.int(),
     destination: money,
     source: money,
-    fxRate: decimal,
-    fee: decimal,
-    fxQuoteExpiry: timestamp,
+    fxRate: decimal.meta({
+      description: 'USD to the currency of the destination, with six decimal places',
+      examples: ['0.918273'],
+    }),
+    fee: decimal.meta({ description: 'May be zero', examples: ['0.00'] }),
+    fxQuoteExpiry: timestamp.meta({
+      description: 'UTC, as `MM/DD/YYYY HH:MM:SS`; 30 seconds after creation',
+      examples: ['03/31/2026 09:05:30'],
+    }),
     status: z.string().meta({ description: '`GENERATED` or `ACCEPTED`', examples: ['GENERATED'] }),
     createdOn: timestamp,
     lastUpdatedOn: timestamp,

@@ -71,7 +71,10 @@ export const authentication: z.ZodType<Authentication> = z
     }),
     z.looseObject({ type: z.literal('BEARER'), bearer: z.looseObject({ token: z.string() }) }),
   ])
-  .meta({ id: 'Authentication' });
+  .meta({
+    id: 'Authentication',
+    description: 'The credentials that the service presents to the endpoint; returned in clear',
+  });
 
 /** The filter of a webhook, with whatever names. */
 export const eventFilters: z.ZodType<readonly StoredEventFilter[]> = z
@@ -84,13 +87,16 @@ const link = z.looseObject({ self: z.looseObject({ href: z.string() }) });
 export const webhook: z.ZodType<Webhook> = z
   .looseObject({
     id: z.string(),
-    created_at: z.iso.datetime({ offset: true }),
-    updated_at: z.iso.datetime({ offset: true }),
-    url: z.string(),
-    enabled: z.boolean(),
+    created_at: z.iso.datetime({ offset: true }).meta({ description: 'Never changes' }),
+    updated_at: z.iso.datetime({ offset: true }).meta({ description: 'Changes on each update' }),
+    url: z.string().meta({ description: 'The HTTPS endpoint that receives events' }),
+    enabled: z.boolean().meta({ description: 'Whether events are sent' }),
     authentication,
     enabled_events: eventFilters,
-    secret_signing_key: z.string().nullable(),
+    secret_signing_key: z
+      .string()
+      .nullable()
+      .meta({ description: 'Returned only by the creation; null in every other answer', readOnly: true }),
     _links: link,
   })
   .meta({ id: 'Webhook' });

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { EventType } from '../catalog.ts';
+import { envelope, type WebhookEvent } from '../event.ts';
+
+/** What the interface shows of `data`; the rest depends on the entity. */
+const data = z
+  .looseObject({
+    id: z.string().optional(),
+    state: z.string().optional(),
+    amount: z.int().optional(),
+    tags: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'EventData', description: 'The full resource object of the entity' });
+
+// The receiver also takes a time without a zone; what the service promises is UTC.
+const members = { created_at: z.iso.datetime({ offset: true }).meta({ description: 'UTC' }), data };
+
+/** An event of whatever type (interface, "Webhook event"), as the OpenAPI document has it. */
+export const event: z.ZodType<WebhookEvent> = envelope.extend(members).meta({
+  id: 'Event',
+  description: 'An event of any type, also of one that the service adds later',
+});
+
+/** `PaymentInstrumentVerificationFailed` of `payment_instrument.verification.failed`, a name for generated code. */
+export function nameOf(type: string): string {
+  return type
+    .split(/[._]/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}
+
+/** What each type means (interface, "Events"). */
+const meanings: Readonly<Record<EventType, string>> = {
+  'transfer.created': 'A transfer was created',
+  'transfer.succeeded': 'A transfer succeeded',
+  'transfer.failed': 'A transfer failed',
+  'transfer.updated': 'A transfer was modified',
+  'merchant.created': 'A merchant was created',
+  'merchant.updated': 'A merchant was modified',
+  'merchant.verification.succeeded': 'The verification of a merchant succeeded',
+  'merchant.verification.failed': 'The verification of a merchant failed',
+  'payment_instrument.created': 'A payment instrument was created',
+  'payment_instrument.updated': 'A payment instrument was modified',
+  'payment_instrument.verification.succeeded': 'The verification of a payment instrument succeeded',
+  'payment_instrument.verification.failed': 'The verification of a payment instrument failed',
+  'settlement.created': 'A settlement was created',
+  'settlement.approved': 'A settlement was approved for payout',
+  'settlement.funding_transfer.created': 'The payout of a settlement was initiated',
+  'settlement.funding_transfer.succeeded': 'The payout of a settlement was completed',
+  'settlement.funding_transfer.failed': 'The payout of a settlement failed',
+  'subscription.created': 'A subscription was created',
+  'subscription.updated': 'A subscription was modified',
+  'subscription.canceled': 'A subscription was canceled',
+  'subscription.expired': 'A subscription expired',
+  'dispute.created': 'A chargeback was received',
+  'dispute.updated': 'A dispute was modified',
+  'dispute.won': 'A dispute was won',
+  'dispute.lost': 'A dispute was lost',
+};
+
+/** The events of the catalog, each with its literal type. */
+export const events: readonly {
+  readonly type: string;
+  readonly meaning: string;
+  readonly schema: z.ZodType<WebhookEvent>;
+}[] = Object.entries(meanings).map(([type, meaning]) => ({
+  type,
+  meaning,
+  schema: envelope.extend({ ...members, type: z.literal(type) }).meta({ id: `${nameOf(type)}Event` }),
+}));

@@ -1,0 +1,98 @@
+import { eCheckLookup, eCheckRequest } from './e-checks.ts';
+import { fxQuote, fxQuoteRequest } from './fx-quotes.ts';
+import type { Operation, PathItem } from './openapi.ts';
+import { answer, failure, jsonBody } from './openapi-bodies.ts';
+import { webhookPaths } from './openapi-webhook-paths.ts';
+import { E_CHECKS_QUERY, paths } from './paths.ts';
+import { currencyList, paymentPurposeList } from './reference-lists.ts';
+
+/** Every path of the interface. */
+export function openApiPaths(): Record<string, PathItem> {
+  return {
+    [paths.fxQuotes]: { post: createFxQuote },
+    [paths.fxQuote]: { get: retrieveFxQuote },
+    [paths.eChecks]: { post: findChecks },
+    [paths.login]: { post: login },
+    [paths.paymentPurposes]: { get: listPaymentPurposes },
+    [paths.currencies]: { get: listCurrencies },
+    ...webhookPaths(),
+  };
+}
+
+const banking = [{ bankingToken: [], bankingApiKey: [] }];
+
+const createFxQuote: Operation = {
+  operationId: 'createFxQuote',
+  summary: 'Create a quote from USD to another currency',
+  description:
+    'Give the currency of the destination and one amount: what must arrive, or what is debited. The answer carries the other. ' +
+    'A quote expires 30 seconds after its creation; the transaction that uses it must be created before. The least and the ' +
+    'highest amount and the supported pairs are not documented.',
+  tags: ['FX quotes'],
+  security: banking,
+  requestBody: jsonBody(fxQuoteRequest),
+  responses: { 200: answer('The quote, `GENERATED`', fxQuote), default: failure },
+};
+
+const retrieveFxQuote: Operation = {
+  operationId: 'retrieveFxQuote',
+  summary: 'Retrieve a quote',
+  tags: ['FX quotes'],
+  security: banking,
+  parameters: [{ name: 'fxQuoteId', in: 'path', required: true, schema: { type: 'integer' } }],
+  responses: { 200: answer('The quote, `GENERATED` or `ACCEPTED`', fxQuote), default: failure },
+};
+
+const findChecks: Operation = {
+  operationId: 'findChecksByMerchantTransactionId',
+  summary: 'Get the checks of one or several merchant transaction ids',
+  tags: ['eChecks'],
+  security: banking,
+  parameters: [
+    {
+      name: E_CHECKS_QUERY,
+      in: 'query',
+      required: true,
+      allowEmptyValue: true,
+      description: 'A name without a value; it chooses what the path does',
+      schema: { type: 'string', const: '' },
+    },
+  ],
+  requestBody: jsonBody(eCheckRequest),
+  responses: {
+    200: answer('The checks where `errorCode` is 0; any other says that the lookup failed', eCheckLookup),
+    default: failure,
+  },
+};
+
+const login: Operation = {
+  operationId: 'login',
+  summary: 'Obtain the access token of the reference lists',
+  description: 'The forms of the request and of the answer are not documented.',
+  tags: ['Reference lists'],
+  security: [],
+  requestBody: { content: { 'application/json': { schema: {} } } },
+  responses: {
+    200: { description: 'Holds the access token', content: { 'application/json': { schema: {} } } },
+    default: failure,
+  },
+};
+
+const listPaymentPurposes: Operation = {
+  operationId: 'listPaymentPurposes',
+  summary: 'List all purpose codes of cross-border wires',
+  tags: ['Reference lists'],
+  security: [{ accessToken: [] }],
+  responses: { 200: answer('17 entries, ids 3 to 19, ascending', paymentPurposeList), default: failure },
+};
+
+const listCurrencies: Operation = {
+  operationId: 'listCurrencies',
+  summary: 'List all supported currencies with their countries',
+  tags: ['Reference lists'],
+  security: [{ accessToken: [] }],
+  responses: {
+    200: answer('The currencies; parameters that choose a page are not documented', currencyList),
+    default: failure,
+  },
+};

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { eCheckLookup, eCheckRequest } from './e-checks.ts';
+import { errorBody } from './error-body.ts';
+import { event, events } from './events.ts';
+import { fxQuote, fxQuoteRequest } from './fx-quotes.ts';
+import { currencyList, paymentPurposeList } from './reference-lists.ts';
+import { createdWebhook, webhookRequest, webhookUpdate } from './webhook-bodies.ts';
+import { webhook, webhookList } from './webhooks.ts';
+
+/** A JSON Schema of draft 2020-12, the dialect of OpenAPI 3.1. */
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+const schemas: readonly [z.ZodType, ...z.ZodType[]] = [
+  fxQuoteRequest,
+  fxQuote,
+  eCheckRequest,
+  eCheckLookup,
+  paymentPurposeList,
+  currencyList,
+  webhookRequest,
+  webhookUpdate,
+  webhook,
+  createdWebhook,
+  webhookList,
+  errorBody,
+  event,
+  ...events.map(({ schema }) => schema),
+];
+
+/** Points to a schema among the components, by the `id` of its metadata. */
+export function reference(schema: z.ZodType): { readonly $ref: string } {
+  const id = schema.meta()?.id;
+  if (id === undefined) throw new TypeError('a schema of the OpenAPI document needs an id in its metadata');
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+/**
+ * The components: every schema that bears an `id`, also those inside others. None of them has a transform or a default, so
+ * what is sent and what is read have one form.
+ */
+export function openApiSchemas(): Record<string, JsonSchema> {
+  const { $defs = {} } = z.toJSONSchema(z.tuple(schemas), {
+    target: 'draft-2020-12',
+    unrepresentable: ({ zodSchema }) => (zodSchema._zod.def.type === 'undefined' ? { not: {} } : 'throw'),
+    override: ({ jsonSchema }) => simplify(jsonSchema),
+  });
+  return JSON.parse(JSON.stringify($defs).replaceAll('"#/$defs/', '"#/components/schemas/'));
+}
+
+/** Takes out what says nothing about the service. */
+function simplify(schema: JsonSchema): void {
+  // RFC 3339 is the meaning of the format already; zod's pattern for it fills four lines.
+  if (schema.format === 'date-time') delete schema.pattern;
+  // The range in which JavaScript counts exactly.
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+}

@@ -1,0 +1,107 @@
+import { errorBody } from './error-body.ts';
+import type { Operation, PathItem } from './openapi.ts';
+import { answer, failure, jsonBody } from './openapi-bodies.ts';
+import { paths } from './paths.ts';
+import { createdWebhook, webhookRequest, webhookUpdate } from './webhook-bodies.ts';
+import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, webhook, webhookList } from './webhooks.ts';
+
+/** The management of webhooks (interface, "Create webhook" to "Fetch one webhook"). */
+export function webhookPaths(): Record<string, PathItem> {
+  return {
+    [paths.webhooks]: { get: listWebhooks, post: createWebhook },
+    // The parameter bears the interface's name here, and is named in our own way elsewhere.
+    [paths.webhook.replace('{webhookId}', '{webhook_id}')]: { get: retrieveWebhook, put: updateWebhook },
+  };
+}
+
+const common = { tags: ['Webhooks'], security: [{ administrator: [] }] };
+
+const webhookId = { name: 'webhook_id', in: 'path', required: true, schema: { type: 'string' } };
+
+const notFound = answer('No such webhook: unknown, deleted, or of another environment', errorBody, {
+  webhook: { value: { status: 404, message: 'Webhook not found' } },
+});
+
+const badRequest = answer('What was sent is not valid', errorBody, {
+  url: {
+    summary: 'url is not HTTPS or is malformed',
+    value: { status: 400, message: 'Invalid URL', details: 'URL must use the HTTPS protocol' },
+  },
+  authentication: {
+    summary: 'Members are missing, or the type is invalid',
+    value: {
+      status: 400,
+      message: 'Invalid authentication configuration',
+      details: 'Basic authentication requires username and password',
+    },
+  },
+  enabled_events: {
+    summary: 'An entity or an event type is unknown',
+    value: {
+      status: 400,
+      message: 'Invalid enabled_events',
+      details: 'Unknown entity type',
+    },
+  },
+});
+
+const createWebhook: Operation = {
+  ...common,
+  operationId: 'createWebhook',
+  summary: 'Create a webhook, enabled',
+  description: 'Administrators only. The answer is the only one that ever holds the signing key.',
+  requestBody: jsonBody(webhookRequest),
+  responses: {
+    201: answer('The webhook with its signing key; the status is assumed', createdWebhook),
+    400: badRequest,
+    default: failure,
+  },
+};
+
+const listWebhooks: Operation = {
+  ...common,
+  operationId: 'listWebhooks',
+  summary: 'List webhooks',
+  description: 'Administrators only. `secret_signing_key` is null in every item.',
+  parameters: [
+    {
+      name: 'limit',
+      in: 'query',
+      description: `The size of the page: ${DEFAULT_LIST_LIMIT} by default, at most ${MAX_LIST_LIMIT}`,
+      schema: { type: 'integer', minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT },
+    },
+    {
+      name: 'offset',
+      in: 'query',
+      description: 'How many webhooks to pass over; the name is assumed',
+      schema: { type: 'integer', minimum: 0, default: 0 },
+    },
+  ],
+  responses: { 200: answer('A page of webhooks; the status is assumed', webhookList), default: failure },
+};
+
+const retrieveWebhook: Operation = {
+  ...common,
+  operationId: 'retrieveWebhook',
+  summary: 'Fetch one webhook',
+  description: 'Administrators only. The forms of the request and of the answer are assumed.',
+  parameters: [webhookId],
+  responses: { 200: answer('The webhook, without its key', webhook), 404: notFound, default: failure },
+};
+
+const updateWebhook: Operation = {
+  ...common,
+  operationId: 'updateWebhook',
+  summary: 'Change the members that are sent',
+  description:
+    'Administrators only. A new url or authentication takes effect at once, `enabled_events` replaces the whole list, and ' +
+    '`secret_signing_key` cannot be changed. Enabling resumes the delivery of events.',
+  parameters: [webhookId],
+  requestBody: jsonBody(webhookUpdate),
+  responses: {
+    200: answer('The whole webhook, without its key; the status is assumed', webhook),
+    400: badRequest,
+    404: notFound,
+    default: failure,
+  },
+};

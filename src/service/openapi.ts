@@ -1,0 +1,87 @@
+import { openApiPaths } from './openapi-paths.ts';
+import { type JsonSchema, openApiSchemas } from './openapi-schemas.ts';
+import { eventsTag, openApiWebhooks } from './openapi-webhooks.ts';
+
+/** An OpenAPI 3.1 document, as far as ours has need of it. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly object[];
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly webhooks: Readonly<Record<string, PathItem>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly securitySchemes: Readonly<Record<string, object>>;
+  };
+}
+
+/** The operations of a path by their methods. */
+export type PathItem = Readonly<Partial<Record<'get' | 'post' | 'put', Operation>>>;
+
+/** One operation. */
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  /** Any one of these is enough; `{}` is none. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  readonly responses: Readonly<Record<string, object>>;
+}
+
+/** The service's interface as OpenAPI 3.1, from the same schemas that the client and the sandbox use. */
+export function createOpenApiDocument(): OpenApiDocument {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Payments and Banking Service',
+      // The interface has no version of its own: versions appear only in paths.
+      version: '1.0.0',
+      description:
+        'Foreign-exchange quotes, lookup of eChecks, reference lists, and webhooks with their events. ' +
+        'Where the interface leaves something open, the choice is marked as assumed. Rate limits are not documented.',
+    },
+    servers: [
+      {
+        url: '{base_url}',
+        description:
+          'Production and staging differ in the base address only. The default is `posthorn sandbox`.',
+        variables: { base_url: { default: 'http://127.0.0.1:4010' } },
+      },
+    ],
+    tags: [
+      { name: 'FX quotes' },
+      { name: 'eChecks' },
+      { name: 'Reference lists' },
+      { name: 'Webhooks' },
+      eventsTag,
+    ],
+    paths: openApiPaths(),
+    webhooks: openApiWebhooks(),
+    components: { schemas: openApiSchemas(), securitySchemes },
+  };
+}
+
+const securitySchemes = {
+  bankingToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'With the API key' },
+  bankingApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'With the JWT' },
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Obtained through the login operation; its lifetime is not documented',
+  },
+  administrator: { type: 'http', scheme: 'basic', description: 'An administrator user' },
+  webhookBasic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Sent by the service where `authentication.type` of the webhook is `BASIC`',
+  },
+  webhookBearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Sent by the service where `authentication.type` of the webhook is `BEARER`',
+  },
+} as const;

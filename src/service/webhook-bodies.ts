@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { catalog } from '../catalog.ts';
+import { nameOf } from './events.ts';
+import { authentication, type Webhook, webhook } from './webhooks.ts';
+
+const url = z
+  .string()
+  .regex(/^https:\/\//)
+  .meta({
+    format: 'uri',
+    description: 'HTTPS, publicly reachable',
+    examples: ['https://example.com/events'],
+  });
+
+const filters = z
+  .array(
+    z.union(
+      Object.entries(catalog).map(([entity, types]) =>
+        z
+          .looseObject({ entity: z.literal(entity), types: z.array(z.enum(types)) })
+          .meta({ id: `${nameOf(entity)}EventFilter`, description: 'No types: all of the entity' }),
+      ),
+    ),
+  )
+  .meta({ description: 'An empty array means every event' });
+
+/** The body that creates a webhook, in the terms of the catalog. */
+export const webhookRequest: z.ZodType = z
+  .looseObject({ url, enabled_events: filters.optional(), authentication: authentication.optional() })
+  .meta({ id: 'WebhookRequest' });
+
+/** The body that changes a webhook. */
+export const webhookUpdate: z.ZodType = z
+  .looseObject({
+    url: url.optional(),
+    enabled: z.boolean().optional(),
+    enabled_events: filters.optional(),
+    authentication: authentication.optional(),
+  })
+  .meta({ id: 'WebhookUpdate', description: 'Only the members sent change; a list replaces the whole list' });
+
+/** The answer to a creation, the only one that holds the key. */
+export const createdWebhook: z.ZodType<Webhook & { readonly secret_signing_key: string }> = z
+  .intersection(webhook, z.looseObject({ secret_signing_key: z.string() }))
+  .meta({ id: 'CreatedWebhook' });
