@@ -88,6 +88,18 @@ describe('a webhook gets', () => {
     expect(await arriving(played, endpoint)).toEqual(ALL);
   });
 
+  test('nothing of a time when it was disabled, however late the first delivery is', async () => {
+    const played = await play();
+    const endpoint = await record();
+    const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
+    const path = `/payments/na/webhooks/${id}`;
+    await played.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
+    played.sandbox.send({ type: 'transfer.created', delayMs: 1_000 });
+    await played.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
+    await played.sandbox.clock.advance(2_000);
+    expect(endpoint.received.all).toEqual([]);
+  });
+
   test('what its new filter says, at once', async () => {
     const played = await play();
     const endpoint = await record();

@@ -48,6 +48,18 @@ describe('POST fxQuote', () => {
     });
   });
 
+  test.each([
+    // 100 × 0.92145 = 92.145; to even it would be 92.14.
+    ['{"source":{"amount":"100.00"},"destination":{"currency":"EUR"}}', '92.15', '100.00'],
+    // 169.06 ÷ 1352.48 = 0.125; to even it would be 0.12.
+    ['{"destination":{"currency":"KRW","amount":"169.06"}}', '169.06', '0.13'],
+  ])('half a cent is rounded up: %s', async (body, destination, source) => {
+    expect((await quote(await play(), body)).body).toMatchObject({
+      destination: { amount: destination },
+      source: { amount: source },
+    });
+  });
+
   test.each(['7', '7.0', '7.00', '007.00'])(
     'an amount of "%s" is shown with two decimal places',
     async (amount) => {
