@@ -4,17 +4,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createReceiver, PermanentError } from 'posthorn';
+import { createReceiver, PermanentError, type ReceiverOptions } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { toNode } from 'posthorn/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAll } from '../dead-letters/read-all.ts';
 import { createWebhook, play, retrieveWebhook } from './play.ts';
 
-/** The interface allows 30 seconds; these tests need no more than this. */
-const DEADLINE_MS = 300;
+type Limits = Pick<ReceiverOptions, 'deadlineMs' | 'maxRunMs'>;
 
-async function receive(handler: () => unknown): Promise<{
+async function receive(
+  handler: () => unknown,
+  limits: Limits = {},
+): Promise<{
   readonly send: (id: string) => void;
   readonly advance: (ms: number) => Promise<void>;
   readonly attempts: (event: string) => (number | undefined)[];
@@ -30,8 +32,7 @@ async function receive(handler: () => unknown): Promise<{
     signingKey: async () => key,
     deadLetters,
     now: sandbox.clock.now,
-    deadlineMs: DEADLINE_MS,
-    maxRunMs: 2 * DEADLINE_MS,
+    ...limits,
   });
   receiver.on('transfer.*', handler).on('dispute.*', () => {});
   receiver.observe(() => {});
@@ -75,8 +76,13 @@ describe('a receiver with dead letters is never given up by the service', () => 
     expect(await enabled()).toBe(true);
   });
 
-  test('when its handler never ends', async () => {
-    const { send, advance, attempts, parked, enabled } = await receive(() => new Promise(() => {}));
+  // Long enough for a letter to be written to a busy disk.
+  test.each<[string, Limits]>([
+    ['the deadline', { deadlineMs: 1_500 }],
+    ['maxRunMs', { maxRunMs: 1_500 }],
+  ])('when its handler never ends, and %s does', async (_, limits) => {
+    const hang = () => new Promise(() => {});
+    const { send, advance, attempts, parked, enabled } = await receive(hang, limits);
     send('hanging');
     await advance(HOUR_MS);
     expect(attempts('hanging')).toEqual([503, 503, 503, 200]);
