@@ -1,0 +1,111 @@
+import http from 'node:http';
+import https from 'node:https';
+import { messageOf } from '../errors.ts';
+
+/** One HTTP request that carried an event, and what came of it. */
+export interface DeliveryAttempt {
+  /** The event's id. */
+  readonly event: string;
+  /** The webhook's id. */
+  readonly webhook: string;
+  /** 1 for the first delivery, 2 to 4 for its retries. */
+  readonly number: number;
+  /** Whether this was a copy that was asked for, which is never retried. */
+  readonly duplicate: boolean;
+  /** When it was sent, by the sandbox's clock: ISO 8601, UTC. */
+  readonly at: string;
+  readonly request: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    /** The exact text whose UTF-8 bytes were signed and sent. */
+    readonly body: string;
+  };
+  /** The status of the answer; from 200 to 299 the delivery has succeeded. */
+  readonly status?: number | undefined;
+  /** Why there was no answer. */
+  readonly error?: string | undefined;
+  /** The answer, its body cut after 16 KiB. */
+  readonly response?:
+    | { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+    | undefined;
+  /** From the start to the end of the answer, in real time. */
+  readonly durationMs: number;
+}
+
+/** What an endpoint made of a request. */
+export type Answer = Pick<DeliveryAttempt, 'status' | 'error' | 'response' | 'durationMs'>;
+
+type Answered = Omit<Answer, 'durationMs'>;
+
+export interface PostOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** How long the endpoint has for its answer, in real time. */
+  readonly answerTimeoutMs: number;
+  /** Ends the request at once, for a sandbox that closes. */
+  readonly signal: AbortSignal;
+}
+
+const KEPT_BODY_BYTES = 16_384;
+
+/**
+ * Posts once and follows no redirect. Resolves whatever happens. The status decides: an answer whose body breaks off or
+ * is still under way at the time limit counts by its status.
+ */
+export async function post(options: PostOptions): Promise<Answer> {
+  const startedAt = performance.now();
+  const durationMs = (): number => Math.round(performance.now() - startedAt);
+  try {
+    const answer = await exchange(options);
+    return { ...answer, durationMs: durationMs() };
+  } catch (error) {
+    return { error: reasonOf(error), durationMs: durationMs() };
+  }
+}
+
+function exchange({ url, headers, body, answerTimeoutMs, signal }: PostOptions): Promise<Answered> {
+  const { request: open } = url.startsWith('https:') ? https : http;
+  return new Promise((resolve, reject) => {
+    // A connection of its own: one that is kept could be closed by the endpoint just when it is used again.
+    const request = open(url, { method: 'POST', headers, agent: false, signal });
+    const timeout = new Error(`no answer within ${answerTimeoutMs} ms`);
+    const timer = setTimeout(() => request.destroy(timeout), answerTimeoutMs);
+    request.on('close', () => clearTimeout(timer));
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      let keptBytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        if (keptBytes < KEPT_BODY_BYTES) chunks.push(chunk);
+        keptBytes += chunk.length;
+      });
+      // What breaks it off says nothing of the status, which has arrived.
+      request.off('error', reject).on('error', () => {});
+      response.on('error', () => {});
+      response.on('close', () => resolve(answered(response, chunks)));
+    });
+    request.end(body);
+  });
+}
+
+function answered(response: http.IncomingMessage, chunks: readonly Buffer[]): Answered {
+  const headers = Object.entries(response.headersDistinct).map(([name, values = []]) => [
+    name,
+    values.join(', '),
+  ]);
+  const body = Buffer.concat(chunks).subarray(0, KEPT_BODY_BYTES).toString('utf8');
+  return { status: response.statusCode, response: { headers: Object.fromEntries(headers), body } };
+}
+
+/** An error of several addresses, which `localhost` has, bears no message but a code. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return error.errors.map(messageOf).join('; ');
+  return messageOf(error);
+}
+
+/** Whether the service takes an answer for a success (interface, "Limits"). */
+export function isSuccess({ status }: Answer): boolean {
+  return status !== undefined && status >= 200 && status <= 299;
+}
