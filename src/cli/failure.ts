@@ -1,0 +1,67 @@
+import { ConfigurationError, messageOf, PosthornError } from '../errors.ts';
+import { escapeControls } from '../escape.ts';
+
+/** What the exit code of a command says. */
+export const exitCodes = {
+  /** The thing asked for was done. */
+  ok: 0,
+  /** It failed. */
+  failed: 1,
+  /** Wrong usage: nothing was tried. */
+  usage: 2,
+  /** Nobody answered at the address. */
+  unreachable: 3,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The same, for the end of a help text. */
+export const EXIT_CODES_HELP = `
+Exit codes:
+  0  done
+  1  the thing asked for failed
+  2  wrong usage: an option, a file or a package is missing or wrong
+  3  nobody answered at the address`;
+
+/** Ends a command with one line and an exit code. */
+export class CommandError extends PosthornError<
+  'usage_invalid' | 'file_unreadable' | 'package_missing' | 'unreachable' | 'failed'
+> {
+  get exitCode(): ExitCode {
+    switch (this.code) {
+      case 'unreachable':
+        return exitCodes.unreachable;
+      case 'failed':
+        return exitCodes.failed;
+      default:
+        return exitCodes.usage;
+    }
+  }
+}
+
+/** A command that was not asked for in the right way; the message says how it would be. */
+export function usageError(message: string): CommandError {
+  return new CommandError('usage_invalid', message);
+}
+
+/** Codes of the client that mean that no answer came. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['service_unreachable', 'service_timeout']);
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof ConfigurationError) return exitCodes.usage;
+  if (error instanceof PosthornError && UNREACHABLE.has(error.code)) return exitCodes.unreachable;
+  return exitCodes.failed;
+}
+
+/** The one line that tells of an error: its message and its code, no stack. */
+export function lineOf(error: unknown): string {
+  const code = codeOf(error);
+  return `posthorn: ${escapeControls(messageOf(error))}${code === undefined ? '' : ` (${code})`}`;
+}
+
+/** The code of one of our errors, or of one of the system such as `EADDRINUSE`. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,19 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+
+/** Listens, and resolves with the address, as `http://127.0.0.1:3000`. Rejects where the port is taken. */
+export async function serve(server: Server, port: number, host: string): Promise<string> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  const actualPort = typeof address === 'object' ? address?.port : undefined;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`;
+}
+
+/** Resolves on the first SIGINT or SIGTERM; a second one ends the program at once. */
+export async function untilSignal(): Promise<void> {
+  const heard = new AbortController();
+  const options = { signal: heard.signal };
+  await Promise.race([once(process, 'SIGINT', options), once(process, 'SIGTERM', options)]);
+  heard.abort();
+}
