@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addDeadLetters } from './dead-letters/command.ts';
 import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
 import { addListen } from './listen.ts';
 import { version } from './peers.ts';
@@ -28,6 +29,7 @@ function createProgram(): Command {
   addListen(program);
   addSend(program);
   addVerify(program);
+  addDeadLetters(program);
   return program;
 }
 
