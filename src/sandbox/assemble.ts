@@ -1,0 +1,74 @@
+import { createApp } from './app.ts';
+import { createGuards } from './authentication.ts';
+import { controlRoutes } from './control-routes.ts';
+import { DeliveryQueue } from './delivery-queue.ts';
+import { eCheckRoutes } from './e-check-routes.ts';
+import { MAX_STEP_MS, readEventRequest } from './event-request.ts';
+import { fxQuoteRoutes } from './fx-quote-routes.ts';
+import { FxQuotes } from './fx-quotes.ts';
+import { readOptions, type SandboxOptions } from './options.ts';
+import type { Peers } from './peers.ts';
+import { referenceRoutes } from './reference-routes.ts';
+import { RefusedError } from './refused-error.ts';
+import type { Controls, Sandbox } from './sandbox.ts';
+import { SandboxServer } from './server.ts';
+import { openState } from './state.ts';
+import { webhookRoutes } from './webhook-routes.ts';
+import { Webhooks } from './webhooks.ts';
+
+/** What is fixed for users. */
+export interface Fixed {
+  readonly peers: Peers;
+  /** How long an endpoint has for its answer, in real time. */
+  readonly answerTimeoutMs: number;
+}
+
+/** Puts the parts of a sandbox together. */
+export function assembleSandbox(options: SandboxOptions, { peers, answerTimeoutMs }: Fixed): Sandbox {
+  const { credentials, speed, startAt, stateFile, signatureHeader } = readOptions(options);
+  const state = openState(stateFile, speed, startAt);
+  const webhooks = new Webhooks(state);
+  const quotes = new FxQuotes(state, peers.Big, credentials.administrator.username);
+  const queue = new DeliveryQueue(state, webhooks, { signatureHeader, answerTimeoutMs });
+  const controls: Controls = {
+    clock: {
+      now: state.clock.now,
+      advance: async (ms) => {
+        if (!Number.isInteger(ms) || ms < 0 || ms > MAX_STEP_MS) {
+          throw new RefusedError(400, 'Invalid step', `must be a whole number from 0 to ${MAX_STEP_MS}`);
+        }
+        await queue.advance(ms);
+      },
+    },
+    send: (request) => {
+      const sent = readEventRequest(request, state.clock.now());
+      queue.add(sent);
+      return sent.event;
+    },
+    deliveries: ({ event, webhook } = {}) =>
+      state.attempts.filter(
+        (attempt) =>
+          (event === undefined || attempt.event === event) &&
+          (webhook === undefined || attempt.webhook === webhook),
+      ),
+    acceptQuote: (id) => quotes.accept(id),
+  };
+  const guards = createGuards(credentials);
+  const app = createApp(peers, [
+    ...webhookRoutes(webhooks, guards.administrator),
+    ...fxQuoteRoutes(quotes, guards.banking),
+    ...eCheckRoutes(guards.banking),
+    ...referenceRoutes(credentials, guards.profile),
+    ...controlRoutes(controls),
+  ]);
+  const server = new SandboxServer(app);
+  return {
+    ...controls,
+    app,
+    listen: (port, host) => server.listen(port, host),
+    settled: () => queue.settled(),
+    close: async () => {
+      await Promise.all([server.close(), queue.close()]);
+    },
+  };
+}

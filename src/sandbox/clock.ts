@@ -1,0 +1,38 @@
+/** Where a clock stood, and when that was in real time. */
+export interface ClockReading {
+  readonly time: number;
+  readonly realTime: number;
+}
+
+/** The time of the sandbox: it runs at a multiple of real time, or stands still, and can be stepped forward. */
+export class Clock {
+  /** How many milliseconds pass per real millisecond; 0 for a clock that only steps. */
+  readonly speed: number;
+  readonly #start: ClockReading;
+  #steppedMs = 0;
+
+  /** Goes on from a reading as if it had run on since then. */
+  constructor(speed: number, start: ClockReading) {
+    this.speed = speed;
+    this.#start = start;
+  }
+
+  readonly now = (): number =>
+    Math.floor(
+      this.#start.time + this.#steppedMs + Math.max(0, Date.now() - this.#start.realTime) * this.speed,
+    );
+
+  /** Steps to a moment; never back. */
+  stepTo(time: number): void {
+    this.#steppedMs += Math.max(0, time - this.now());
+  }
+
+  /** How long until a moment in real time; undefined where it never comes by itself. */
+  realMsUntil(time: number): number | undefined {
+    return this.speed === 0 ? undefined : Math.max(0, Math.ceil((time - this.now()) / this.speed));
+  }
+
+  reading(): ClockReading {
+    return { time: this.now(), realTime: Date.now() };
+  }
+}

@@ -1,0 +1,28 @@
+import { assembleSandbox } from './assemble.ts';
+import type { SandboxOptions } from './options.ts';
+import { loadPeers } from './peers.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** An endpoint has 30 seconds for its answer (interface, "Limits"). */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/**
+ * Plays the service on this machine: every path of its interface, and the deliveries of events, over real HTTP. Needs
+ * the optional peers express and big.js.
+ *
+ * @throws ConfigurationError for a wrong option, a peer that is not installed, or a state file that cannot be read or
+ * written.
+ *
+ * @example
+ * ```ts
+ * const sandbox = createSandbox({ clock: 'manual' });
+ * const { url } = await sandbox.listen();
+ * // create a webhook at `url` + '/payments/na/webhooks', then:
+ * sandbox.send({ type: 'transfer.succeeded' });
+ * await sandbox.settled();
+ * await sandbox.clock.advance(60_000); // the first retry of what failed
+ * ```
+ */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  return assembleSandbox(options, { peers: loadPeers(), answerTimeoutMs: ANSWER_TIMEOUT_MS });
+}

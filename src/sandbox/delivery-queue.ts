@@ -1,0 +1,188 @@
+import { setMaxListeners } from 'node:events';
+import { messageOf } from '../errors.ts';
+import type { WebhookEvent } from '../event.ts';
+import { type Answer, isSuccess, post } from './attempt.ts';
+import { deliveryHeaders } from './delivery-headers.ts';
+import { isWanted } from './event-filter.ts';
+import type { SentEvent } from './event-request.ts';
+import type { PendingDelivery, State, StoredWebhook } from './state.ts';
+import type { Webhooks } from './webhooks.ts';
+
+/** After each failed attempt (interface, "Limits"). */
+const RETRY_DELAYS_MS = [60_000, 300_000, 900_000] as const;
+
+/** Older ones are forgotten. */
+const KEPT_ATTEMPTS = 1_000;
+
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface DeliverySettings {
+  readonly signatureHeader: string;
+  /** How long an endpoint has for its answer, in real time. */
+  readonly answerTimeoutMs: number;
+}
+
+/** Delivers events when they are due by the sandbox's clock, and again when they fail. */
+export class DeliveryQueue {
+  readonly #state: State;
+  readonly #webhooks: Webhooks;
+  readonly #settings: DeliverySettings;
+  readonly #underWay = new Map<PendingDelivery, Promise<void>>();
+  readonly #closing = new AbortController();
+  #steps: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(state: State, webhooks: Webhooks, settings: DeliverySettings) {
+    this.#state = state;
+    this.#webhooks = webhooks;
+    this.#settings = settings;
+    // Every request under way listens to it; Node.js would take so many for a leak.
+    setMaxListeners(0, this.#closing.signal);
+    this.#startDue();
+  }
+
+  /** Has an event delivered to every enabled webhook that wants it. */
+  add({ event, duplicates, delayMs }: SentEvent): void {
+    const dueAt = this.#state.clock.now() + delayMs;
+    for (const webhook of this.#webhooks.all) {
+      if (!webhook.enabled || !isWanted(event.type, webhook.enabled_events)) continue;
+      const first = { event, webhook: webhook.id, number: 1, dueAt };
+      this.#state.pending.push({ ...first, duplicate: false });
+      for (let copy = 0; copy < duplicates; copy += 1)
+        this.#state.pending.push({ ...first, duplicate: true });
+    }
+    this.#state.save();
+    this.#startDue();
+  }
+
+  /**
+   * Moves the clock, stopping wherever a delivery falls due until it is answered, so that the retries of one step see each
+   * other's outcome. Steps that overlap are made one after the other.
+   */
+  advance(ms: number): Promise<void> {
+    const step = this.#steps.then(() => this.#advance(ms));
+    this.#steps = step.catch(() => {});
+    return step;
+  }
+
+  async #advance(ms: number): Promise<void> {
+    const { clock } = this.#state;
+    await this.settled();
+    const target = clock.now() + ms;
+    for (let next = this.#nextDueAt(); next !== undefined && next <= target; next = this.#nextDueAt()) {
+      if (this.#closing.signal.aborted) return;
+      clock.stepTo(next);
+      this.#startDue();
+      await this.settled();
+    }
+    clock.stepTo(target);
+    this.#state.save();
+    this.#startDue();
+  }
+
+  /** Resolves once nothing is under way; retries that are not due yet are not waited for. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
+  }
+
+  /** Ends what is under way; it stays pending in the state. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#timer);
+    await this.settled();
+  }
+
+  #nextDueAt(): number | undefined {
+    const waiting = this.#state.pending.filter((delivery) => !this.#underWay.has(delivery));
+    return waiting.length === 0
+      ? undefined
+      : waiting.reduce((least, { dueAt }) => Math.min(least, dueAt), Infinity);
+  }
+
+  #startDue(): void {
+    if (this.#closing.signal.aborted) return;
+    const now = this.#state.clock.now();
+    for (const delivery of [...this.#state.pending]) {
+      if (delivery.dueAt <= now && !this.#underWay.has(delivery)) this.#start(delivery);
+    }
+    this.#setTimer();
+  }
+
+  /** Real time brings the next delivery, unless the clock only steps. */
+  #setTimer(): void {
+    clearTimeout(this.#timer);
+    const next = this.#nextDueAt();
+    const delayMs = next === undefined ? undefined : this.#state.clock.realMsUntil(next);
+    if (delayMs === undefined) return;
+    this.#timer = setTimeout(() => this.#startDue(), Math.min(Math.max(delayMs, 1), MAX_TIMER_MS));
+    // The server keeps the process alive while it listens; a retry to come need not.
+    this.#timer.unref();
+  }
+
+  #start(delivery: PendingDelivery): void {
+    const webhook = this.#webhooks.find(delivery.webhook);
+    if (webhook === undefined || !webhook.enabled) {
+      this.#remove(delivery);
+      return;
+    }
+    const end = this.#attempt(delivery, webhook)
+      .catch((error: unknown) => {
+        // Nobody waits for this one. The next call that changes something meets the same fault.
+        process.emitWarning(`sandbox: ${messageOf(error)}`);
+      })
+      .finally(() => {
+        this.#underWay.delete(delivery);
+        this.#startDue();
+      });
+    this.#underWay.set(delivery, end);
+  }
+
+  async #attempt(delivery: PendingDelivery, webhook: StoredWebhook): Promise<void> {
+    const { signatureHeader, answerTimeoutMs } = this.#settings;
+    const { signal } = this.#closing;
+    const at = new Date(this.#state.clock.now()).toISOString();
+    const body = serialize(delivery.event);
+    const bytes = Buffer.from(body);
+    const headers = deliveryHeaders(bytes, webhook, signatureHeader);
+    const answer = await post({ url: webhook.url, headers, body: bytes, answerTimeoutMs, signal });
+    if (signal.aborted) return;
+    const { event, number, duplicate } = delivery;
+    this.#record({
+      event: event.id,
+      webhook: webhook.id,
+      number,
+      duplicate,
+      at,
+      request: { url: webhook.url, headers, body },
+      ...answer,
+    });
+    this.#conclude(delivery, answer);
+    this.#state.save();
+  }
+
+  #conclude(delivery: PendingDelivery, answer: Answer): void {
+    this.#remove(delivery);
+    if (isSuccess(answer) || delivery.duplicate) return;
+    const delayMs = RETRY_DELAYS_MS[delivery.number - 1];
+    if (delayMs === undefined) {
+      this.#webhooks.update(delivery.webhook, { enabled: false });
+      return;
+    }
+    const dueAt = this.#state.clock.now() + delayMs;
+    this.#state.pending.push({ ...delivery, number: delivery.number + 1, dueAt });
+  }
+
+  #record(attempt: State['attempts'][number]): void {
+    this.#state.attempts.push(attempt);
+    this.#state.attempts.splice(0, this.#state.attempts.length - KEPT_ATTEMPTS);
+  }
+
+  #remove(delivery: PendingDelivery): void {
+    this.#state.pending.splice(this.#state.pending.indexOf(delivery), 1);
+  }
+}
+
+/** The members in the order of the interface, "Webhook event". */
+function serialize({ type, id, created_at, data }: WebhookEvent): string {
+  return JSON.stringify({ type, id, created_at, data });
+}

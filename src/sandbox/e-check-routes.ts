@@ -1,0 +1,36 @@
+import type { RequestHandler } from 'express';
+import { type ECheckLookup, eCheckRequest } from '../service/e-checks.ts';
+import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
+import { complaintsOf } from './complaints.ts';
+import { account, eChecks } from './e-checks.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** The eCheck lookup; its status is inside the body (interface, "Errors"). */
+export function eCheckRoutes(guard: RequestHandler): readonly Endpoint[] {
+  return [
+    {
+      path: paths.eChecks,
+      guard,
+      post: (request, response) => {
+        if (request.query[E_CHECKS_QUERY] === undefined) {
+          response.json(failed(2, `unknown function; the query must be ?${E_CHECKS_QUERY}`));
+          return;
+        }
+        response.json(lookUp(request.body));
+      },
+    },
+  ];
+}
+
+/** No match is a success without checks. */
+function lookUp(body: unknown): ECheckLookup {
+  const { data, error } = eCheckRequest.safeParse(body);
+  if (error !== undefined) return failed(1, complaintsOf(error));
+  const wanted = new Set([data.merchantTransID].flat());
+  const checkInfo = eChecks.filter(({ MerchantTransID }) => wanted.has(MerchantTransID));
+  return { errorCode: 0, errorMessage: '', ...account, checkInfo };
+}
+
+function failed(errorCode: number, errorMessage: string): ECheckLookup {
+  return { errorCode, errorMessage, bankName: '', bankAlias: '', accountLast4: '', checkInfo: [] };
+}

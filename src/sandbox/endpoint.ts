@@ -1,0 +1,44 @@
+import type { Express, RequestHandler } from 'express';
+import { RefusedError } from './refused-error.ts';
+
+/** What is served at one path. */
+export interface Endpoint {
+  /** With parameters as `{name}`. */
+  readonly path: string;
+  /** Runs first, whatever the method: no stranger learns more than that. */
+  readonly guard?: RequestHandler;
+  readonly get?: RequestHandler;
+  readonly post?: RequestHandler;
+  readonly put?: RequestHandler;
+}
+
+const METHODS = ['get', 'post', 'put'] as const;
+
+/** Serves an endpoint; other methods are answered 405. Bodies are read by `readJson`, behind the guard. */
+export function serve(app: Express, endpoint: Endpoint, readJson: RequestHandler): void {
+  const route = app.route(endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'));
+  const methods = METHODS.filter((method) => endpoint[method] !== undefined);
+  const allowed = methods.map((method) => method.toUpperCase()).join(', ');
+  if (endpoint.guard !== undefined) route.all(endpoint.guard);
+  for (const method of methods) {
+    const handler = endpoint[method];
+    if (handler !== undefined) route[method](method === 'get' ? [handler] : [requireJson, readJson, handler]);
+  }
+  route.all((_request, response) => {
+    response.set('allow', allowed);
+    throw new RefusedError(405, 'Method not allowed', `allowed here: ${allowed}`);
+  });
+}
+
+/** A request without a body goes on; the handler says what it wants. */
+const requireJson: RequestHandler = (request, _response, next) => {
+  // false for a body of another type, null for no body; fetch says that its body is of length 0.
+  if (request.get('content-length') !== '0' && request.is('application/json') === false) {
+    throw new RefusedError(
+      415,
+      'Unsupported media type',
+      'send the body with Content-Type: application/json',
+    );
+  }
+  next();
+};

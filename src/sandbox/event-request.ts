@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { EventType } from '../catalog.ts';
+import { entityOf, type WebhookEvent } from '../event.ts';
+import type { EventData } from '../schema.ts';
+import { complaintsOf } from './complaints.ts';
+import { RefusedError } from './refused-error.ts';
+
+/** What happens at the service. */
+export interface SendRequest {
+  /** `<entity>.<type>`; those of the catalog are suggested, and services add others. */
+  readonly type: EventType | (string & {});
+  /** The resource; by default a plausible one of the entity. */
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+  /** The event's id; a new one by default. */
+  readonly id?: string | undefined;
+  /** How many copies go out beside each first delivery; 0 by default, 100 at most. Copies are not retried. */
+  readonly duplicates?: number | undefined;
+  /** How much later than the event its first delivery is, by the sandbox's clock; 0 by default. Reorders events. */
+  readonly delayMs?: number | undefined;
+}
+
+/** A request, checked, and the event that it makes happen. */
+export interface SentEvent {
+  readonly event: WebhookEvent;
+  readonly duplicates: number;
+  readonly delayMs: number;
+}
+
+/** The longest step and delay: a hundred years. */
+export const MAX_STEP_MS: number = 100 * 365 * 86_400_000;
+
+const schema = z.strictObject({
+  type: z.string('must be <entity>.<type>').regex(/^[^.]+(\.[^.]+)+$/, 'must be <entity>.<type>'),
+  data: z.record(z.string(), z.json(), 'must be an object of JSON values').optional(),
+  id: z.string('must be a string').min(1, 'must not be empty').optional(),
+  duplicates: z
+    .int('must be a whole number')
+    .min(0, 'must not be negative')
+    .max(100, 'must be 100 at most')
+    .default(0),
+  delayMs: z
+    .int('must be a whole number')
+    .min(0, 'must not be negative')
+    .max(MAX_STEP_MS, `must be ${MAX_STEP_MS} at most`)
+    .default(0),
+});
+
+/** Checks a request; throws {@link RefusedError} that names the member at fault. */
+export function readEventRequest(request: unknown, now: number): SentEvent {
+  const { data: read, error } = schema.safeParse(request);
+  if (error !== undefined) throw new RefusedError(400, 'Invalid event', complaintsOf(error));
+  const { type, id = `evt_${randomUUID()}`, data, duplicates, delayMs } = read;
+  const event = {
+    type,
+    id,
+    created_at: new Date(now).toISOString(),
+    // Copied, so that what the caller changes later changes no retry.
+    data: structuredClone(data) ?? sampleData(type),
+  };
+  return { event, duplicates, delayMs };
+}
+
+const idPrefixes: ReadonlyMap<string, string> = new Map([
+  ['transfer', 'TR'],
+  ['merchant', 'MU'],
+  ['payment_instrument', 'PI'],
+  ['settlement', 'ST'],
+  ['subscription', 'SU'],
+  ['dispute', 'DI'],
+]);
+
+/** By the last word of the type. The states of the entities are not documented: these are only plausible. */
+const states: ReadonlyMap<string, string> = new Map([
+  ['created', 'PENDING'],
+  ['succeeded', 'SUCCEEDED'],
+  ['failed', 'FAILED'],
+  ['approved', 'APPROVED'],
+  ['canceled', 'CANCELED'],
+  ['expired', 'EXPIRED'],
+  ['won', 'WON'],
+  ['lost', 'LOST'],
+]);
+
+function sampleData(type: string): EventData {
+  const prefix = idPrefixes.get(entityOf(type)) ?? 'RS';
+  const state = states.get(type.slice(type.lastIndexOf('.') + 1)) ?? 'ACTIVE';
+  return { id: `${prefix}${randomUUID().replaceAll('-', '').slice(0, 20)}`, state, amount: 1250, tags: {} };
+}

@@ -1,0 +1,114 @@
+import { FX_QUOTE_VALIDITY_MS, type FxQuoteBody, fxQuoteRequest, type Money } from '../service/fx-quotes.ts';
+import { paths } from '../service/paths.ts';
+import { formatTimestamp } from '../service/timestamp.ts';
+import { complaintsOf } from './complaints.ts';
+import type { Peers } from './peers.ts';
+import { type Rate, rates } from './rates.ts';
+import { RefusedError } from './refused-error.ts';
+import type { State, StoredQuote } from './state.ts';
+
+const CUSTOMER_ID = 1001;
+const FIRST_QUOTE_ID = 5001;
+
+/** A decimal number with at most two decimal places: more of them could not be kept in the answer. */
+const TWO_PLACES = /^\d+(\.\d{1,2})?$/;
+
+/** The quotes of the sandbox. */
+export class FxQuotes {
+  readonly #state: State;
+  readonly #Big: Peers['Big'];
+  readonly #userName: string;
+
+  constructor(state: State, Big: Peers['Big'], userName: string) {
+    this.#state = state;
+    // A constructor of our own, so that its settings touch nobody else's numbers.
+    this.#Big = Big();
+    this.#Big.DP = 2;
+    this.#Big.RM = Big.roundHalfUp;
+    this.#userName = userName;
+  }
+
+  /** Throws {@link RefusedError} for anything but a currency of the table and one amount. */
+  create(request: unknown): FxQuoteBody {
+    const { data, error } = fxQuoteRequest.safeParse(request);
+    if (error !== undefined) throw invalid(complaintsOf(error));
+    const rate = findRate(data.destination.currency);
+    const now = this.#state.clock.now();
+    const id = FIRST_QUOTE_ID + this.#state.quotes.length;
+    const actor = { userType: 'API_USER', userName: this.#userName };
+    const quote: FxQuoteBody = {
+      resourceName: 'fxQuote',
+      url: `v1/customer/id/${CUSTOMER_ID}/transaction/fxQuote/id/${id}`,
+      id,
+      ...this.#amounts(rate, data.destination.amount, data.source?.amount),
+      fxRate: rate.rate,
+      fee: '0.00',
+      fxQuoteExpiry: formatTimestamp(now + FX_QUOTE_VALIDITY_MS),
+      status: 'GENERATED',
+      createdOn: formatTimestamp(now),
+      lastUpdatedOn: formatTimestamp(now),
+      createdBy: actor,
+      lastUpdatedBy: actor,
+    };
+    this.#state.quotes.push({ quote, expiresAt: now + FX_QUOTE_VALIDITY_MS });
+    this.#state.save();
+    return quote;
+  }
+
+  /** An expired quote is still found, with the status that it had. */
+  get(id: number): FxQuoteBody {
+    return this.#find(id).quote;
+  }
+
+  /** What the creation of a transaction would do (interface, "States and transitions"). */
+  accept(id: number): FxQuoteBody {
+    const found = this.#find(id);
+    const now = this.#state.clock.now();
+    if (found.quote.status !== 'GENERATED') throw new RefusedError(409, 'FX quote already accepted');
+    if (now >= found.expiresAt) {
+      throw new RefusedError(409, 'FX quote expired', `it expired at ${found.quote.fxQuoteExpiry} UTC`);
+    }
+    const quote: FxQuoteBody = { ...found.quote, status: 'ACCEPTED', lastUpdatedOn: formatTimestamp(now) };
+    this.#state.quotes[this.#state.quotes.indexOf(found)] = { ...found, quote };
+    this.#state.save();
+    return quote;
+  }
+
+  #find(id: number): StoredQuote {
+    const found = this.#state.quotes.find(({ quote }) => quote.id === id);
+    if (found === undefined) throw new RefusedError(404, 'FX quote not found');
+    return found;
+  }
+
+  /** The given amount stays as it is; the other one is computed and rounded half up, once. */
+  #amounts(
+    { currency, rate }: Rate,
+    destination: string | undefined,
+    source: string | undefined,
+  ): { readonly destination: Money; readonly source: Money } {
+    const given = destination ?? source ?? '';
+    if (!TWO_PLACES.test(given)) throw invalid('an amount has two decimal places at most');
+    const amount = this.#Big(given);
+    const computed = destination === undefined ? amount.times(rate).round(2) : amount.div(rate);
+    if (computed.eq(0)) throw invalid('the amount is too small: the other side of it would be 0.00');
+    const [received, debited] = destination === undefined ? [computed, amount] : [amount, computed];
+    return {
+      destination: { amount: received.toFixed(2), currency },
+      source: { amount: debited.toFixed(2), currency: 'USD' },
+    };
+  }
+}
+
+function findRate(currency: string): Rate {
+  const rate = rates.find((candidate) => candidate.currency === currency);
+  if (rate !== undefined) return rate;
+  throw new RefusedError(
+    400,
+    'Unsupported currency',
+    `${currency} cannot be quoted; the currencies are listed at ${paths.currencies}`,
+  );
+}
+
+function invalid(details: string): RefusedError {
+  return new RefusedError(400, 'Invalid FX quote request', details);
+}

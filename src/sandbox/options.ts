@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { ConfigurationError } from '../errors.ts';
+import { checkOptions } from '../known-options.ts';
+import { complaintsOf } from './complaints.ts';
+
+/** Who may call what (interface, "Authentication"). */
+export interface SandboxCredentials {
+  /** HTTP Basic, for the webhooks. */
+  readonly administrator: { readonly username: string; readonly password: string };
+  /** HTTP Basic too, but no administrator: answered 403. */
+  readonly user: { readonly username: string; readonly password: string };
+  /** For FX quotes and eChecks: the bearer token and the `x-api-key`. */
+  readonly banking: { readonly token: string; readonly apiKey: string };
+  /** For the reference lists: the bearer token that the login issues. */
+  readonly profile: { readonly accessToken: string };
+}
+
+/** What the sandbox asks for unless it is told otherwise. */
+export const defaultCredentials: SandboxCredentials = {
+  administrator: { username: 'sandbox-admin', password: 'sandbox-password' },
+  user: { username: 'sandbox-user', password: 'sandbox-password' },
+  banking: { token: 'sandbox-jwt', apiKey: 'sandbox-key' },
+  profile: { accessToken: 'sandbox-access' },
+};
+
+/** What `createSandbox` takes: the credentials, each {@link defaultCredentials} where it is left out, and the rest. */
+export interface SandboxOptions extends Partial<SandboxCredentials> {
+  /** `real` by default; with `manual` time moves only by `clock.advance`. */
+  readonly clock?: 'real' | 'manual' | undefined;
+  /** How many seconds pass in one real second; 1 by default. For the real clock only. */
+  readonly speed?: number | undefined;
+  /** When the clock starts, in milliseconds since the epoch; now by default. A state that is found goes on where it was. */
+  readonly startAt?: number | undefined;
+  /** A file that keeps the state over restarts; in memory only by default. It holds signing keys: mode 0600. */
+  readonly state?: string | undefined;
+  /** The header of the signature; `x-service-signature` by default. */
+  readonly signatureHeader?: string | undefined;
+}
+
+/** The options, checked and with their defaults. */
+export interface Settings {
+  readonly credentials: SandboxCredentials;
+  /** 0 for the manual clock. */
+  readonly speed: number;
+  readonly startAt: number;
+  readonly stateFile: string | undefined;
+  readonly signatureHeader: string;
+}
+
+const optionNames = {
+  administrator: true,
+  user: true,
+  banking: true,
+  profile: true,
+  clock: true,
+  speed: true,
+  startAt: true,
+  state: true,
+  signatureHeader: true,
+} as const satisfies Record<keyof SandboxOptions, true>;
+
+/** Year 275760: the last moment that a Date holds. */
+export const LAST_MOMENT = 8.64e15;
+
+// RFC 7617, section 2: no colon in the user-id, no control characters in either part.
+const username = z
+  .string()
+  .regex(/^[^:\p{Cc}]+$/u, 'must be a non-empty string without ":" and control characters');
+const password = z.string().regex(/^\P{Cc}+$/u, 'must be a non-empty string without control characters');
+const token = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces, and not empty');
+const basic = z.strictObject({ username, password });
+
+const schema = z.object({
+  administrator: basic.default(defaultCredentials.administrator),
+  user: basic.default(defaultCredentials.user),
+  banking: z.strictObject({ token, apiKey: token }).default(defaultCredentials.banking),
+  profile: z.strictObject({ accessToken: token }).default(defaultCredentials.profile),
+  clock: z.enum(['real', 'manual'], 'must be "real" or "manual"').default('real'),
+  speed: z.number('must be a number').positive('must be above 0').optional(),
+  startAt: z
+    .int('must be milliseconds since the epoch, as a whole number')
+    .min(0, 'must not be negative')
+    .max(LAST_MOMENT, 'must be a moment that a Date can hold')
+    .optional(),
+  state: z.string('must be the path of a file').min(1, 'must be the path of a file').optional(),
+  signatureHeader: z
+    .string()
+    // RFC 9110, section 5.1: a field name is a token.
+    .regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/i, 'must be the name of a header')
+    .transform((name) => name.toLowerCase())
+    .default('x-service-signature'),
+});
+
+/** Checks the options once; throws {@link ConfigurationError} that names the one at fault. */
+export function readOptions(options: SandboxOptions): Settings {
+  checkOptions(options, Object.keys(optionNames), 'createSandbox');
+  const { data, error } = schema.safeParse(options);
+  if (error !== undefined) throw new ConfigurationError(complaintsOf(error), { cause: error });
+  const { administrator, user, banking, profile, clock, speed, startAt, state, signatureHeader } = data;
+  if (clock === 'manual' && speed !== undefined) {
+    throw new ConfigurationError(
+      'speed has no meaning for clock "manual", which moves only by clock.advance',
+    );
+  }
+  if (administrator.username === user.username) {
+    throw new ConfigurationError(
+      'administrator.username and user.username must differ: one may, one may not',
+    );
+  }
+  return {
+    credentials: { administrator, user, banking, profile },
+    speed: clock === 'manual' ? 0 : (speed ?? 1),
+    startAt: startAt ?? Date.now(),
+    stateFile: state,
+    signatureHeader,
+  };
+}

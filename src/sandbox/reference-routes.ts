@@ -1,0 +1,54 @@
+import type { RequestHandler } from 'express';
+import { z } from 'zod';
+import { paths } from '../service/paths.ts';
+import type { CurrencyList, PaymentPurposeList } from '../service/reference-lists.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { SandboxCredentials } from './options.ts';
+import { paymentPurposes } from './payment-purposes.ts';
+import { rates } from './rates.ts';
+import { RefusedError } from './refused-error.ts';
+
+const purposeList: PaymentPurposeList = { success: true, documentTypes: paymentPurposes };
+
+const currencies = rates
+  .flatMap(({ currency, countries }) =>
+    countries.map((countryName) => ({ currencyName: currency, countryName })),
+  )
+  .map((entry, index) => ({ id: index + 1, ...entry }));
+
+/** All on one page: how to ask for another is not shown. */
+const currencyList: CurrencyList = {
+  success: true,
+  data: currencies,
+  metadata: { total: currencies.length, currentPage: 1, pageSize: currencies.length },
+};
+
+/** The login and the two lists that its token opens (interface, "Login" to "List all supported currencies"). */
+export function referenceRoutes(
+  { administrator, user, profile }: SandboxCredentials,
+  guard: RequestHandler,
+): readonly Endpoint[] {
+  return [
+    {
+      path: paths.login,
+      post: (request, response) => {
+        const { username, password } = readLogin(request.body);
+        const isKnown = [administrator, user].some(
+          (known) => known.username === username && known.password === password,
+        );
+        if (!isKnown) throw new RefusedError(401, 'Unauthorized', 'username or password is wrong');
+        response.json({ success: true, accessToken: profile.accessToken });
+      },
+    },
+    { path: paths.paymentPurposes, guard, get: (_request, response) => void response.json(purposeList) },
+    { path: paths.currencies, guard, get: (_request, response) => void response.json(currencyList) },
+  ];
+}
+
+const login = z.looseObject({ username: z.string(), password: z.string() });
+
+function readLogin(body: unknown): z.infer<typeof login> {
+  const { data } = login.safeParse(body);
+  if (data === undefined) throw new RefusedError(400, 'Invalid login', 'username and password are required');
+  return data;
+}

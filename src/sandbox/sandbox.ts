@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { WebhookEvent } from '../event.ts';
+import type { FxQuoteBody } from '../service/fx-quotes.ts';
+import type { DeliveryAttempt } from './attempt.ts';
+import type { SendRequest } from './event-request.ts';
+
+/** The Express application as a request listener: for `http.createServer`, or `app.use` of another one. */
+export type SandboxApp = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+/** The time of the sandbox. */
+export interface SandboxClock {
+  /** Milliseconds since the epoch. Hand it to a receiver as `now`. */
+  readonly now: () => number;
+  /**
+   * Moves time forward. Every delivery that falls due on the way, retries of the same way included, has been made and
+   * answered when this resolves. Not to be awaited by an endpoint before it answers: each would wait for the other.
+   *
+   * @throws RefusedError for anything but a whole number that is not negative.
+   */
+  readonly advance: (ms: number) => Promise<void>;
+}
+
+/** Which attempts are asked for; all of them without a member. */
+export interface DeliveryFilter {
+  /** The id of an event. */
+  readonly event?: string | undefined;
+  /** The id of a webhook. */
+  readonly webhook?: string | undefined;
+}
+
+/** What the paths below `/sandbox/` do, for programs. */
+export interface Controls {
+  readonly clock: SandboxClock;
+  /**
+   * Makes an event happen: it is on its way to the webhooks that want it when this returns.
+   *
+   * @throws RefusedError for a wrong member.
+   */
+  send(request: SendRequest): WebhookEvent;
+  /** The attempts that have ended, the oldest first; the last 1,000 are kept. */
+  deliveries(filter?: DeliveryFilter): readonly DeliveryAttempt[];
+  /**
+   * Accepts an FX quote, as a transaction would.
+   *
+   * @throws RefusedError for an unknown, expired or accepted one.
+   */
+  acceptQuote(id: number): FxQuoteBody;
+}
+
+/** The service, played on this machine. */
+export interface Sandbox extends Controls {
+  readonly app: SandboxApp;
+  /**
+   * Serves the sandbox; on a free port of 127.0.0.1 by default.
+   *
+   * @throws ConfigurationError when it cannot, or does already.
+   */
+  listen(port?: number, host?: string): Promise<{ readonly url: string; readonly port: number }>;
+  /** Resolves once no delivery is under way; retries that are not due yet are not waited for. */
+  settled(): Promise<void>;
+  /** Stops serving and delivering. What is under way or to come stays in the state file, if there is one. */
+  close(): Promise<void>;
+}

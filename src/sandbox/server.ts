@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ConfigurationError, messageOf } from '../errors.ts';
+import type { SandboxApp } from './sandbox.ts';
+
+/** Serves the application at one address. */
+export class SandboxServer {
+  readonly #app: SandboxApp;
+  #server: Server | undefined;
+
+  constructor(app: SandboxApp) {
+    this.#app = app;
+  }
+
+  async listen(port = 0, host = '127.0.0.1'): Promise<{ readonly url: string; readonly port: number }> {
+    if (this.#server !== undefined)
+      throw new ConfigurationError('the sandbox listens already: it does so once');
+    const server = createServer(this.#app);
+    this.#server = server;
+    try {
+      server.listen(port, host);
+      await once(server, 'listening');
+    } catch (cause) {
+      this.#server = undefined;
+      throw new ConfigurationError(`the sandbox cannot listen on ${host}:${port}: ${messageOf(cause)}`, {
+        cause,
+      });
+    }
+    const address = server.address();
+    if (!isAddress(address)) throw new ConfigurationError(`${host} is no address with a port`);
+    return { url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, port: address.port };
+  }
+
+  /** Waits for no connection: those that are kept open would keep it waiting. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  }
+}
+
+function isAddress(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === 'object' && address !== null;
+}

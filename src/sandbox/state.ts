@@ -1,0 +1,137 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { ConfigurationError, messageOf } from '../errors.ts';
+import type { WebhookEvent } from '../event.ts';
+import { type FxQuoteBody, fxQuote } from '../service/fx-quotes.ts';
+import { authentication, eventFilters, type Webhook } from '../service/webhooks.ts';
+import type { DeliveryAttempt } from './attempt.ts';
+import { Clock, type ClockReading } from './clock.ts';
+
+/** A webhook with its key, which is shown once. */
+export type StoredWebhook = Omit<Webhook, '_links' | 'secret_signing_key'> & {
+  readonly secret_signing_key: string;
+};
+
+/** A quote with the moment of its expiry, which the text of it cuts to a second. */
+export interface StoredQuote {
+  readonly quote: FxQuoteBody;
+  readonly expiresAt: number;
+}
+
+/** A delivery that is due, under way or still to come. */
+export interface PendingDelivery {
+  readonly event: WebhookEvent;
+  readonly webhook: string;
+  readonly number: number;
+  readonly duplicate: boolean;
+  /** By the sandbox's clock. */
+  readonly dueAt: number;
+}
+
+interface Kept {
+  readonly webhooks: StoredWebhook[];
+  readonly quotes: StoredQuote[];
+  readonly pending: PendingDelivery[];
+  readonly attempts: DeliveryAttempt[];
+}
+
+/** Everything that the sandbox knows. Whoever changes it calls `save`. */
+export interface State extends Kept {
+  readonly clock: Clock;
+  /** Writes the file, if there is one; throws {@link ConfigurationError} when that fails. */
+  save(): void;
+}
+
+const attempt: z.ZodType<DeliveryAttempt> = z.object({
+  event: z.string(),
+  webhook: z.string(),
+  number: z.int(),
+  duplicate: z.boolean(),
+  at: z.string(),
+  request: z.object({ url: z.string(), headers: z.record(z.string(), z.string()), body: z.string() }),
+  status: z.int().optional(),
+  error: z.string().optional(),
+  response: z.object({ headers: z.record(z.string(), z.string()), body: z.string() }).optional(),
+  durationMs: z.number(),
+});
+
+const file: z.ZodType<Kept & { readonly version: 1; readonly clock: ClockReading }> = z.object({
+  version: z.literal(1),
+  clock: z.object({ time: z.int(), realTime: z.int() }),
+  webhooks: z.array(
+    z.object({
+      id: z.string(),
+      created_at: z.iso.datetime(),
+      updated_at: z.iso.datetime(),
+      url: z.url(),
+      enabled: z.boolean(),
+      authentication,
+      enabled_events: eventFilters,
+      secret_signing_key: z.string().min(1),
+    }),
+  ),
+  quotes: z.array(z.object({ quote: fxQuote, expiresAt: z.int() })),
+  pending: z.array(
+    z.object({
+      event: z.object({
+        type: z.string(),
+        id: z.string(),
+        created_at: z.iso.datetime(),
+        data: z.record(z.string(), z.unknown()),
+      }),
+      webhook: z.string(),
+      number: z.int(),
+      duplicate: z.boolean(),
+      dueAt: z.int(),
+    }),
+  ),
+  attempts: z.array(attempt),
+});
+
+/** Reads the state out of its file, or begins with an empty one; throws {@link ConfigurationError} for a bad file. */
+export function openState(path: string | undefined, speed: number, startAt: number): State {
+  const found = path === undefined ? undefined : readState(resolve(path));
+  const { webhooks, quotes, pending, attempts } = found ?? {
+    webhooks: [],
+    quotes: [],
+    pending: [],
+    attempts: [],
+  };
+  const kept: Kept = { webhooks, quotes, pending, attempts };
+  const clock = new Clock(speed, found?.clock ?? { time: startAt, realTime: Date.now() });
+  const save = (): void => {
+    if (path === undefined) return;
+    writeState(resolve(path), JSON.stringify({ version: 1, clock: clock.reading(), ...kept }, undefined, 1));
+  };
+  // At once: a file that cannot be written is found before anything depends on it.
+  save();
+  return { ...kept, clock, save };
+}
+
+function readState(path: string): z.infer<typeof file> | undefined {
+  try {
+    return file.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw new ConfigurationError(
+      `the state file ${path} cannot be read as the state of a sandbox: mend it, or move it away to begin anew`,
+      { cause },
+    );
+  }
+}
+
+/** A crash leaves the old file or the new one, never a part. */
+function writeState(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, text, { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch (cause) {
+    rmSync(temporary, { force: true });
+    throw new ConfigurationError(
+      `the state cannot be written to ${path}: it must be a file in a directory that this process may write to (${messageOf(cause)})`,
+      { cause },
+    );
+  }
+}

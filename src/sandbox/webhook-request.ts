@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import type { Authentication } from '../credentials.ts';
+import { eventFilters, type StoredEventFilter } from '../service/webhooks.ts';
+import { complaintsOf } from './complaints.ts';
+import { findUnknown } from './event-filter.ts';
+import { RefusedError } from './refused-error.ts';
+import type { WebhookMembers } from './webhooks.ts';
+
+const object = z.record(z.string(), z.unknown());
+
+/** Reads what creates a webhook; throws {@link RefusedError} in the service's words. */
+export function readCreation(body: unknown): WebhookMembers {
+  const { url, authentication, enabled_events } = readBody(body);
+  return {
+    url: readUrl(url),
+    enabled: true,
+    authentication: authentication === undefined ? { type: 'NONE' } : readAuthentication(authentication),
+    enabled_events: enabled_events === undefined ? [] : readEnabledEvents(enabled_events),
+  };
+}
+
+/** Reads what updates a webhook: only what was sent. Members that cannot be updated are passed over. */
+export function readUpdate(body: unknown): Partial<WebhookMembers> {
+  const { url, enabled, authentication, enabled_events } = readBody(body);
+  return {
+    ...(url !== undefined && { url: readUrl(url) }),
+    ...(enabled !== undefined && { enabled: readEnabled(enabled) }),
+    ...(authentication !== undefined && { authentication: readAuthentication(authentication) }),
+    ...(enabled_events !== undefined && { enabled_events: readEnabledEvents(enabled_events) }),
+  };
+}
+
+function readBody(body: unknown): Record<string, unknown> {
+  const { data, success } = object.safeParse(body);
+  if (!success) throw new RefusedError(400, 'Invalid request', 'the body must be a JSON object');
+  return data;
+}
+
+/** HTTPS; `http:` only where nobody else can listen in. */
+function readUrl(value: unknown): string {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (url === undefined || !isAllowed) {
+    throw new RefusedError(400, 'Invalid URL', 'URL must use the HTTPS protocol');
+  }
+  // They would be sent whatever `authentication` says, and shown in every log of the url.
+  if (url.username !== '' || url.password !== '') {
+    throw new RefusedError(400, 'Invalid URL', 'URL must not contain credentials: use authentication');
+  }
+  return String(value);
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}
+
+function readEnabled(value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw new RefusedError(400, 'Invalid enabled', 'enabled must be true or false');
+}
+
+function readEnabledEvents(value: unknown): readonly StoredEventFilter[] {
+  const { data, error } = eventFilters.safeParse(value);
+  const complaint = error === undefined ? findUnknown(data) : complaintsOf(error);
+  if (data === undefined || complaint !== undefined) {
+    throw new RefusedError(400, 'Invalid enabled_events', complaint);
+  }
+  return data.map(({ entity, types }) => ({ entity, types }));
+}
+
+const basic = z.looseObject({
+  basic: z.looseObject({ username: z.string().min(1), password: z.string().min(1) }),
+});
+const bearer = z.looseObject({ bearer: z.looseObject({ token: z.string().min(1) }) });
+
+function readAuthentication(value: unknown): Authentication {
+  const { data: { type } = {} } = object.safeParse(value);
+  switch (type) {
+    case 'NONE':
+      return { type };
+    case 'BASIC': {
+      const { data } = basic.safeParse(value);
+      if (data === undefined)
+        throw invalidAuthentication('Basic authentication requires username and password');
+      return { type, basic: readBasic(data.basic) };
+    }
+    case 'BEARER': {
+      const { data } = bearer.safeParse(value);
+      if (data === undefined) throw invalidAuthentication('Bearer authentication requires token');
+      return { type, bearer: readBearer(data.bearer) };
+    }
+    default:
+      throw invalidAuthentication('type must be NONE, BASIC or BEARER');
+  }
+}
+
+/** RFC 7617, section 2: no colon in the user-id, no control characters in either. */
+function readBasic({ username, password }: { readonly username: string; readonly password: string }): {
+  readonly username: string;
+  readonly password: string;
+} {
+  if (/[:\p{Cc}]/u.test(username) || /\p{Cc}/u.test(password)) {
+    throw invalidAuthentication('username must not contain ":", and neither part control characters');
+  }
+  return { username, password };
+}
+
+/** What does not fit in a header could never be sent. */
+function readBearer({ token }: { readonly token: string }): { readonly token: string } {
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw invalidAuthentication('token must be printable ASCII without spaces');
+  return { token };
+}
+
+function invalidAuthentication(details: string): RefusedError {
+  return new RefusedError(400, 'Invalid authentication configuration', details);
+}
