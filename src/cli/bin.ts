@@ -5,7 +5,9 @@ import { exitCodeOf, exitCodes, lineOf } from './failure.ts';
 import { loadWithPeers } from './peers.ts';
 
 // A reader that has seen enough, such as `head`, is no reason for a stack.
-process.stdout.on('error', () => process.exit(exitCodes.failed));
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', () => process.exit(exitCodes.failed));
+}
 
 try {
   const { run } = await loadWithPeers(() => import('./program.ts'));

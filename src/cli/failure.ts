@@ -1,3 +1,4 @@
+import { ServiceError } from '../client/service-error.ts';
 import { ConfigurationError, messageOf, PosthornError } from '../errors.ts';
 import { escapeControls } from '../escape.ts';
 
@@ -44,20 +45,21 @@ export function usageError(message: string): CommandError {
   return new CommandError('usage_invalid', message);
 }
 
-/** Codes of the client that mean that no answer came. */
-const UNREACHABLE: ReadonlySet<string> = new Set(['service_unreachable', 'service_timeout']);
-
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof ConfigurationError) return exitCodes.usage;
-  if (error instanceof PosthornError && UNREACHABLE.has(error.code)) return exitCodes.unreachable;
-  return exitCodes.failed;
+  const isUnreachable =
+    error instanceof ServiceError &&
+    (error.code === 'service_unreachable' || error.code === 'service_timeout');
+  return isUnreachable ? exitCodes.unreachable : exitCodes.failed;
 }
 
 /** The one line that tells of an error: its message and its code, no stack. */
 export function lineOf(error: unknown): string {
-  const code = codeOf(error);
-  return `posthorn: ${escapeControls(messageOf(error))}${code === undefined ? '' : ` (${code})`}`;
+  const { status, details } = error instanceof ServiceError ? error : {};
+  const message = [messageOf(error), details].filter((part) => part !== undefined).join(': ');
+  const code = [codeOf(error), status].filter((part) => part !== undefined).join(' ');
+  return `posthorn: ${escapeControls(message)}${code === '' ? '' : ` (${code})`}`;
 }
 
 /** The code of one of our errors, or of one of the system such as `EADDRINUSE`. */

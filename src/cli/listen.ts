@@ -43,7 +43,7 @@ Ids are kept in memory: after a restart everything is new.
 passed on). An answer other than 2xx, a redirect too, is answered 500, so that the service sends the event again.
 
 Ends on SIGINT or SIGTERM, once the deliveries that are running are answered.
-Exit codes: 0 ended by a signal, 1 it could not listen or had to abandon an event, 2 wrong usage.
+Exit codes: 0 ended by a signal, 1 it had to abandon an event, 2 wrong usage, or the port is taken.
 
 Examples:
   $ SIGNING_KEY=… posthorn listen

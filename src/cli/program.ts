@@ -3,8 +3,10 @@ import { addDeadLetters } from './dead-letters/command.ts';
 import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
 import { addListen } from './listen.ts';
 import { version } from './peers.ts';
+import { addSandbox } from './sandbox.ts';
 import { addSend } from './send.ts';
 import { addVerify } from './verify.ts';
+import { addWebhooks } from './webhooks/command.ts';
 
 /** Runs one command to its end. What went wrong with it is thrown, except for what commander has printed itself. */
 export async function run(argv: readonly string[]): Promise<void> {
@@ -26,9 +28,11 @@ function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(toOwnForm(text)) })
     .addHelpText('after', EXIT_CODES_HELP);
+  addSandbox(program);
   addListen(program);
   addSend(program);
   addVerify(program);
+  addWebhooks(program);
   addDeadLetters(program);
   return program;
 }

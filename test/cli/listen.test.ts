@@ -103,11 +103,11 @@ describe('posthorn listen', () => {
     });
   });
 
-  test('a port that is taken is one line and exit code 1', async () => {
+  test('a port that is taken is one line and exit code 2', async () => {
     const { url } = await startListening();
     const { code, stdout, stderr } = await posthorn(['listen', '--port', new URL(url).port], { env });
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^posthorn: .*\(EADDRINUSE\)\n$/);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^posthorn: cannot listen on .*EADDRINUSE.*\n$/);
   });
 
   test.each([

@@ -9,6 +9,7 @@ import { letter, temporaryDirectory } from './letters.ts';
 import { posthorn } from './posthorn.ts';
 
 const commands = [
+  'sandbox',
   'listen',
   'send',
   'verify',
@@ -16,6 +17,14 @@ const commands = [
   'dead-letters show',
   'dead-letters replay',
   'dead-letters drop',
+  'webhooks list',
+  'webhooks show',
+  'webhooks create',
+  'webhooks update',
+  'webhooks enable',
+  'webhooks disable',
+  'webhooks ensure',
+  'webhooks rotate',
 ];
 
 describe('posthorn', () => {
@@ -33,7 +42,7 @@ describe('posthorn', () => {
     expect(stdout).toContain(`Usage: posthorn ${command} `);
     expect(stdout).toContain(' --json ');
     expect(stdout).toMatch(/\nExit codes:/);
-    expect(stdout).toMatch(new RegExp(`\nExamples:\n[^]* {2}\\$ (.* )?posthorn ${command} `));
+    expect(stdout).toMatch(new RegExp(`\nExamples:\n[^]* {2}\\$ (.* )?posthorn ${command}\\b`));
   });
 
   test('the environment is not printed by --help', async () => {
@@ -56,11 +65,23 @@ describe('posthorn', () => {
     { args: ['lsten'], message: "posthorn: unknown command 'lsten'\n(Did you mean listen?)\n" },
     { args: ['dead-letters', 'lits'], message: "posthorn: unknown command 'lits'\n(Did you mean list?)\n" },
     {
-      args: ['verify', '--kee', 'hidden'],
+      args: ['listen', '--kee', 'hidden'],
       message: "posthorn: unknown option '--kee'\n(Did you mean --key?)\n",
     },
   ])('$args gets a suggestion, exit code 2', async ({ args, message }) => {
     expect(await posthorn(args)).toEqual({ code: 2, stdout: '', stderr: message });
+  });
+
+  test('colours are for a terminal: not in a pipe, and never with --json', async () => {
+    const directory = temporaryDirectory();
+    await createFileDeadLetters(directory).put(letter('evt_1'));
+    const list = ['dead-letters', 'list', '--dir', directory];
+    const colour = '\u001b[';
+    expect((await posthorn(list)).stdout).not.toContain(colour);
+    // What a terminal would get.
+    const env = { FORCE_COLOR: '1' };
+    expect((await posthorn(list, { env })).stdout).toContain(colour);
+    expect((await posthorn([...list, '--json'], { env })).stdout).not.toContain(colour);
   });
 
   test('a reader that has seen enough, such as head, ends it without a stack', async () => {
@@ -107,6 +128,17 @@ describe('where optional packages are not installed', () => {
     const env = { SIGNING_KEY: 'k' };
     const ended = await posthorn(['verify', '--signature', 'abc'], { program, env });
     expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('not verified') });
+  });
+
+  test('the sandbox says what to install', async () => {
+    const program = install([...dependencies, 'commander']);
+    expect(await posthorn(['sandbox', '--port', '0'], { program })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^posthorn: .*express.*npm install express big\.js \(configuration_invalid\)\n$/,
+      ),
+    });
   });
 
   test('what needs Redis says how to install ioredis', async () => {

@@ -4,6 +4,7 @@ import type { DeadLetter, DeadLetters } from '../../dead-letters/dead-letters.ts
 import { DeadLetterError } from '../../errors.ts';
 import { matchesPattern } from '../../router.ts';
 import { CommandError, usageError } from '../failure.ts';
+import { readDuration } from '../options.ts';
 
 /** Which letters are meant. */
 export interface SelectionOptions {
@@ -31,15 +32,9 @@ function parsePattern(text: string): string {
   );
 }
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-function isUnit(text: string | undefined): text is keyof typeof UNIT_MS {
-  return text !== undefined && Object.hasOwn(UNIT_MS, text);
-}
-
 function parseSince(text: string): number {
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  if (isUnit(unit)) return Date.now() - Number(count) * UNIT_MS[unit];
+  const ageMs = readDuration(text);
+  if (ageMs !== undefined) return Date.now() - ageMs;
   if (z.iso.date().safeParse(text).success) return Date.parse(text);
   if (z.iso.datetime({ offset: true, local: true }).safeParse(text).success) {
     return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
