@@ -35,6 +35,8 @@ export interface DeliveryAttempt {
 /** What an endpoint made of a request. */
 export type Answer = Pick<DeliveryAttempt, 'status' | 'error' | 'response' | 'durationMs'>;
 
+type Answered = Omit<Answer, 'durationMs'>;
+
 export interface PostOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -51,46 +53,56 @@ const KEPT_BODY_BYTES = 16_384;
  * Posts once and follows no redirect. Resolves whatever happens. The status decides: an answer whose body breaks off or
  * is still under way at the time limit counts by its status.
  */
-export function post({ url, headers, body, answerTimeoutMs, signal }: PostOptions): Promise<Answer> {
+export async function post(options: PostOptions): Promise<Answer> {
   const startedAt = performance.now();
-  return new Promise((resolve) => {
-    const { request: open } = url.startsWith('https:') ? https : http;
+  const durationMs = (): number => Math.round(performance.now() - startedAt);
+  try {
+    const answer = await exchange(options);
+    return { ...answer, durationMs: durationMs() };
+  } catch (error) {
+    return { error: reasonOf(error), durationMs: durationMs() };
+  }
+}
+
+function exchange({ url, headers, body, answerTimeoutMs, signal }: PostOptions): Promise<Answered> {
+  const { request: open } = url.startsWith('https:') ? https : http;
+  return new Promise((resolve, reject) => {
     // A connection of its own: one that is kept could be closed by the endpoint just when it is used again.
     const request = open(url, { method: 'POST', headers, agent: false, signal });
-    const chunks: Buffer[] = [];
-    let keptBytes = 0;
-    let response: http.IncomingMessage | undefined;
-
-    const finish = (error: string): void => {
-      clearTimeout(timer);
-      const durationMs = Math.round(performance.now() - startedAt);
-      resolve(response === undefined ? { error, durationMs } : { ...answered(response, chunks), durationMs });
-      request.destroy();
-    };
-    const timer = setTimeout(() => finish(`no answer within ${answerTimeoutMs} ms`), answerTimeoutMs);
-
-    // Stays for good: an error after the end would be thrown otherwise.
-    request.on('error', (error) => finish(messageOf(error)));
-    request.on('response', (incoming) => {
-      response = incoming;
-      incoming.on('data', (chunk: Buffer) => {
+    const timeout = new Error(`no answer within ${answerTimeoutMs} ms`);
+    const timer = setTimeout(() => request.destroy(timeout), answerTimeoutMs);
+    request.on('close', () => clearTimeout(timer));
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      let keptBytes = 0;
+      response.on('data', (chunk: Buffer) => {
         if (keptBytes < KEPT_BODY_BYTES) chunks.push(chunk);
         keptBytes += chunk.length;
       });
-      incoming.on('error', () => {});
-      incoming.on('close', () => finish('the answer broke off'));
+      // What breaks it off says nothing of the status, which has arrived.
+      request.off('error', reject).on('error', () => {});
+      response.on('error', () => {});
+      response.on('close', () => resolve(answered(response, chunks)));
     });
     request.end(body);
   });
 }
 
-function answered(response: http.IncomingMessage, chunks: readonly Buffer[]): Omit<Answer, 'durationMs'> {
+function answered(response: http.IncomingMessage, chunks: readonly Buffer[]): Answered {
   const headers = Object.entries(response.headersDistinct).map(([name, values = []]) => [
     name,
     values.join(', '),
   ]);
   const body = Buffer.concat(chunks).subarray(0, KEPT_BODY_BYTES).toString('utf8');
   return { status: response.statusCode, response: { headers: Object.fromEntries(headers), body } };
+}
+
+/** An error of several addresses, which `localhost` has, bears no message but a code. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return error.errors.map(messageOf).join('; ');
+  return messageOf(error);
 }
 
 /** Whether the service takes an answer for a success (interface, "Limits"). */

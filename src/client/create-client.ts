@@ -1,0 +1,49 @@
+import { createEChecks, type EChecks } from './e-checks.ts';
+import { createFxQuotes, type FxQuotes } from './fx-quotes.ts';
+import { type ClientOptions, readOptions } from './options.ts';
+import {
+  type Currencies,
+  createCurrencies,
+  createPaymentPurposes,
+  type PaymentPurposes,
+} from './reference-lists.ts';
+import { createService } from './service.ts';
+import { createWebhooks, type Webhooks } from './webhooks.ts';
+
+/**
+ * The service, apart from its deliveries. Every method takes `{ signal }` last, and rejects with a {@link ServiceError} where the
+ * service fails, and with a {@link ConfigurationError} where the call is wrong or the credentials it needs were not given.
+ */
+export interface Client {
+  readonly webhooks: Webhooks;
+  readonly fxQuotes: FxQuotes;
+  readonly eChecks: EChecks;
+  readonly paymentPurposes: PaymentPurposes;
+  readonly currencies: Currencies;
+}
+
+/**
+ * Creates a client of the service. Throws {@link ConfigurationError} for a wrong option.
+ *
+ * What can be repeated without harm (all but creations) is tried up to 4 times when the connection fails, the time is over, or the
+ * answer is 429 or 5xx, with growing pauses; a `Retry-After` of up to 30 seconds is honoured.
+ *
+ * @example
+ * ```ts
+ * const client = createClient({
+ *   baseUrl: 'https://api.example.com',
+ *   banking: { token: () => currentJwt(), apiKey: process.env.API_KEY ?? '' },
+ *   administrator: { username: 'admin', password: process.env.PASSWORD ?? '' },
+ * });
+ * ```
+ */
+export function createClient(options: ClientOptions): Client {
+  const service = createService(readOptions(options));
+  return {
+    webhooks: createWebhooks(service),
+    fxQuotes: createFxQuotes(service),
+    eChecks: createEChecks(service),
+    paymentPurposes: createPaymentPurposes(service),
+    currencies: createCurrencies(service),
+  };
+}

@@ -1,0 +1,81 @@
+import { ConfigurationError } from '../errors.ts';
+import { checkOptions } from '../known-options.ts';
+import { createSecretSource, PASSWORD_FORM, type Secret, TOKEN_FORM } from './secret.ts';
+
+/** For FX quotes and eChecks (interface, "Authentication"). */
+export interface BankingCredentials {
+  /** The JWT of `Authorization: Bearer`. */
+  readonly token: Secret;
+  /** The value of `x-api-key`. */
+  readonly apiKey: Secret;
+}
+
+/** For the lists of payment purposes and currencies. */
+export interface ProfileCredentials {
+  /** What the login operation issues. */
+  readonly accessToken: Secret;
+}
+
+/** For webhooks. */
+export interface AdministratorCredentials {
+  /** Of a user who is an administrator. */
+  readonly username: string;
+  readonly password: Secret;
+}
+
+/** How one request is authorized. */
+export interface Authorization {
+  readonly headers: Readonly<Record<string, string>>;
+  /** What must not show in an error, in every form in which it is sent. */
+  readonly secrets: readonly string[];
+}
+
+/** Asks for the secrets anew, each for so many milliseconds at most. */
+export type Authorize = (timeoutMs: number) => Promise<Authorization>;
+
+export function readBanking(option: BankingCredentials): Authorize {
+  checkArea('banking', option, ['token', 'apiKey']);
+  const readToken = createSecretSource('banking.token', option.token, TOKEN_FORM);
+  const readApiKey = createSecretSource('banking.apiKey', option.apiKey, TOKEN_FORM);
+  return async (timeoutMs) => {
+    const [token, apiKey] = await Promise.all([readToken(timeoutMs), readApiKey(timeoutMs)]);
+    return {
+      headers: { authorization: `Bearer ${token}`, 'x-api-key': apiKey },
+      secrets: [token, apiKey],
+    };
+  };
+}
+
+export function readProfile(option: ProfileCredentials): Authorize {
+  checkArea('profile', option, ['accessToken']);
+  const readToken = createSecretSource('profile.accessToken', option.accessToken, TOKEN_FORM);
+  return async (timeoutMs) => {
+    const token = await readToken(timeoutMs);
+    return { headers: { authorization: `Bearer ${token}` }, secrets: [token] };
+  };
+}
+
+export function readAdministrator(option: AdministratorCredentials): Authorize {
+  checkArea('administrator', option, ['username', 'password']);
+  const { username } = option;
+  // RFC 7617, section 2: no colon in the user-id.
+  if (typeof username !== 'string' || !PASSWORD_FORM.pattern.test(username) || username.includes(':')) {
+    throw new ConfigurationError(
+      'administrator.username must be a string without ":" and control characters, and not empty',
+    );
+  }
+  const readPassword = createSecretSource('administrator.password', option.password, PASSWORD_FORM);
+  return async (timeoutMs) => {
+    const password = await readPassword(timeoutMs);
+    const encoded = Buffer.from(`${username}:${password}`).toString('base64');
+    return { headers: { authorization: `Basic ${encoded}` }, secrets: [password, encoded] };
+  };
+}
+
+/** Shows no value: what is no object may be a token. */
+function checkArea(name: string, option: unknown, members: readonly string[]): void {
+  if (typeof option !== 'object' || option === null) {
+    throw new ConfigurationError(`${name} must be an object with ${members.join(' and ')}`);
+  }
+  checkOptions(option, members, name);
+}

@@ -1,0 +1,42 @@
+import { ConfigurationError } from '../errors.ts';
+import {
+  type ECheckLookup,
+  type ECheckRequest,
+  eCheckLookup,
+  eCheckRequest,
+  eCheckStatus,
+} from '../service/e-checks.ts';
+import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
+import type { CallOptions } from './options.ts';
+import type { Service } from './service.ts';
+
+/** Checks by the caller's own ids; needs `banking`. */
+export interface EChecks {
+  /**
+   * Looks up the checks of one of your transactions, or of several. Rejects with a {@link ServiceError} of the code
+   * `e_check_failed` where the service reports an `errorCode` other than 0.
+   */
+  findByMerchantTransactionId(ids: string | readonly string[], options?: CallOptions): Promise<ECheckLookup>;
+}
+
+export function createEChecks(service: Service): EChecks {
+  return {
+    async findByMerchantTransactionId(ids, options) {
+      const name = 'eChecks.findByMerchantTransactionId';
+      const body: ECheckRequest = { merchantTransID: ids, returnCustomFields: '0' };
+      if (!eCheckRequest.safeParse(body).success) {
+        throw new ConfigurationError(`${name} takes one id, or a list of at least one, and no empty id`);
+      }
+      const path = `${paths.eChecks}?${E_CHECKS_QUERY}`;
+      // A lookup changes nothing, so this POST may be repeated.
+      const answer = await service(
+        { name, area: 'banking', method: 'POST', path, body, repeatable: true },
+        options,
+      );
+      const { errorCode, errorMessage } = answer.read(eCheckStatus);
+      if (errorCode === 0) return answer.read(eCheckLookup);
+      const message = errorMessage || `the eCheck lookup failed with errorCode ${errorCode}`;
+      throw answer.error('e_check_failed', message, { errorCode });
+    },
+  };
+}

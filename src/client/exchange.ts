@@ -1,0 +1,68 @@
+import { Answer, type AnswerContext, refusal } from './answer.ts';
+import { readRetryAfter } from './retry.ts';
+import { ServiceError } from './service-error.ts';
+
+/** One HTTP request, ready to be sent. */
+export interface ExchangeRequest {
+  /** The method and the path, for messages. */
+  readonly request: string;
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly secrets: readonly string[];
+  readonly outcomeUnknown: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Sends one request once and resolves with an answer of 2xx. Rejects with {@link ServiceError}, or with the reason of the
+ * signal.
+ */
+export async function exchange(request: ExchangeRequest): Promise<Answer> {
+  const { response, text } = await fetchText(request);
+  const context: AnswerContext = { ...request, status: response.status };
+  if (response.ok) return new Answer(context, text);
+  throw refusal(context, text, readRetryAfter(response.headers.get('retry-after')));
+}
+
+async function fetchText(request: ExchangeRequest): Promise<{ response: Response; text: string }> {
+  const { method, url, headers, body = null, timeoutMs, signal } = request;
+  // Not AbortSignal.any: with it, Node.js 20 keeps memory for as long as the caller's signal lives.
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(timedOut(request)), timeoutMs);
+  const onAbort = (): void => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+  try {
+    // A redirect is not followed: fetch would carry x-api-key to another host.
+    const init: RequestInit = { method, headers, body, redirect: 'manual', signal: controller.signal };
+    const response = await fetch(url, init);
+    return { response, text: await response.text() };
+  } catch (thrown) {
+    controller.signal.throwIfAborted();
+    throw unreachable(request, thrown);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function timedOut({ request, timeoutMs, outcomeUnknown }: ExchangeRequest): ServiceError {
+  const message = `the service has not answered ${request} within ${timeoutMs} ms${outcomeUnknown}`;
+  return new ServiceError('service_timeout', message, { request });
+}
+
+/** Without the error of fetch as its cause: the parser's holds a part of the answer, which may hold a signing key. */
+function unreachable({ request, outcomeUnknown }: ExchangeRequest, thrown: unknown): ServiceError {
+  const message = `the service could not be reached by ${request}: ${innermostMessage(thrown)}${outcomeUnknown}`;
+  return new ServiceError('service_unreachable', message, { request });
+}
+
+/** fetch says "fetch failed", and its cause says why; an AggregateError has a code and an empty message. */
+function innermostMessage(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'the connection failed';
+  if (thrown.cause instanceof Error) return innermostMessage(thrown.cause);
+  return thrown.message || ('code' in thrown ? String(thrown.code) : thrown.name);
+}

@@ -1,0 +1,89 @@
+import { ConfigurationError, show } from '../errors.ts';
+import { type FxQuoteBody, type FxQuoteRequest, fxQuote, fxQuoteRequest } from '../service/fx-quotes.ts';
+import { paths } from '../service/paths.ts';
+import { parseTimestamp } from '../service/timestamp.ts';
+import { type Answer, describeIssues } from './answer.ts';
+import type { CallOptions } from './options.ts';
+import type { Service } from './service.ts';
+
+/** A quote of the service, and until when it may be used. */
+export interface FxQuote extends FxQuoteBody {
+  /** `fxQuoteExpiry`. */
+  readonly expiresAt: Date;
+  /** Whether it is too late to use the quote; asked for the present unless a time is given. */
+  readonly isExpired: (now?: Date | number) => boolean;
+}
+
+/** Quotes for changing USD into a foreign currency; needs `banking`. */
+export interface FxQuotes {
+  /**
+   * Asks for a quote, which holds for 30 seconds. Exactly one of the two amounts is given, as a decimal string; the service
+   * computes the other. It is sent once and never again: a failure may leave a quote behind.
+   *
+   * @example
+   * ```ts
+   * const quote = await client.fxQuotes.create({ destination: { currency: 'EUR', amount: '250.00' } });
+   * console.log(quote.source.amount, quote.fxRate, quote.expiresAt);
+   * ```
+   */
+  create(request: FxQuoteRequest, options?: CallOptions): Promise<FxQuote>;
+  /** Reads a quote again; its status may have become `ACCEPTED`. */
+  retrieve(id: number, options?: CallOptions): Promise<FxQuote>;
+}
+
+export function createFxQuotes(service: Service): FxQuotes {
+  const area = 'banking';
+  return {
+    async create(request, options) {
+      checkRequest(request);
+      return readQuote(
+        await service(
+          {
+            name: 'fxQuotes.create',
+            area,
+            method: 'POST',
+            path: paths.fxQuotes,
+            body: request,
+            repeatable: false,
+          },
+          options,
+        ),
+      );
+    },
+    async retrieve(id, options) {
+      if (!Number.isSafeInteger(id)) {
+        throw new ConfigurationError(`fxQuotes.retrieve takes the integer id of a quote, got ${show(id)}`);
+      }
+      const path = paths.fxQuote.replace('{fxQuoteId}', String(id));
+      return readQuote(
+        await service({ name: 'fxQuotes.retrieve', area, method: 'GET', path, repeatable: true }, options),
+      );
+    },
+  };
+}
+
+function readQuote(answer: Answer): FxQuote {
+  const body = answer.read(fxQuote);
+  const expiresAt = parseTimestamp(body.fxQuoteExpiry);
+  if (expiresAt === undefined) throw answer.error('answer_invalid', 'fxQuoteExpiry is no time');
+  return {
+    ...body,
+    expiresAt: new Date(expiresAt),
+    // "Before fxQuoteExpiry" (interface, "FX quote"), so that time itself is too late.
+    isExpired: (now = Date.now()) => Number(now) >= expiresAt,
+  };
+}
+
+function checkRequest(request: FxQuoteRequest): void {
+  const amounts = { destination: request?.destination?.amount, source: request?.source?.amount };
+  for (const [side, amount] of Object.entries<unknown>(amounts)) {
+    if (amount === undefined || typeof amount === 'string') continue;
+    throw new ConfigurationError(
+      `${side}.amount must be a decimal number as a string, for example "125.00", because a float loses digits; ` +
+        `got ${show(amount)}`,
+    );
+  }
+  const { success, error } = fxQuoteRequest.safeParse(request);
+  if (!success)
+    throw new ConfigurationError(`the request of fxQuotes.create: ${describeIssues(error.issues)}`);
+}

@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ServiceError } from './service-error.ts';
+
+/** How often what is safe to repeat is sent at most. */
+const MAX_TRIES = 4;
+
+/** The first pause is this long at most, and each further one twice as long. */
+const FIRST_PAUSE_MS = 250;
+
+/** Whoever asks for more patience than this is told to the caller instead. */
+const MAX_RETRY_AFTER_MS = 30_000;
+
+/** How long to wait after so many tries, in milliseconds, or undefined where another try is out of place. */
+export function pauseAfter(error: unknown, tries: number): number | undefined {
+  if (tries >= MAX_TRIES || !(error instanceof ServiceError) || !mayPass(error)) return undefined;
+  const { retryAfterMs = 0 } = error;
+  if (retryAfterMs > MAX_RETRY_AFTER_MS) return undefined;
+  // Half of it at random, so that clients which failed together do not come back together.
+  const pauseMs = FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
+  return Math.max(pauseMs, retryAfterMs);
+}
+
+function mayPass({ code, status = 0 }: ServiceError): boolean {
+  if (code === 'service_unreachable' || code === 'service_timeout') return true;
+  return code === 'service_refused' && (status === 429 || status >= 500);
+}
+
+/** Reads seconds or a date (RFC 9110, section 10.2.3) as milliseconds from now; undefined for anything else. */
+export function readRetryAfter(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/** Waits; rejects with the signal's reason as soon as it aborts. */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await delay(ms, undefined, signal && { signal });
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    throw thrown;
+  }
+}

@@ -1,0 +1,155 @@
+import { ConfigurationError } from '../errors.ts';
+import { checkOptions } from '../known-options.ts';
+import { readDuration } from '../options.ts';
+import type { Webhook } from '../service/webhooks.ts';
+import type { CallOptions } from './options.ts';
+import { pause } from './retry.ts';
+import { areSameEvents, isSameAuthentication, isSameUrl } from './same-webhook.ts';
+import { ServiceError } from './service-error.ts';
+import { createDisabled, type DisabledWebhook, setEnabled } from './set-enabled.ts';
+import type { WebhookRequests } from './webhook-requests.ts';
+
+/** How a signing key is rotated. */
+export interface RotateOptions {
+  /**
+   * Stores the new key with the id of the new webhook, and makes every receiver accept both the old key and the new one. Nothing
+   * is sent with the new key before it resolves.
+   */
+  readonly onSigningKey: (signingKey: string, webhook: { readonly id: string }) => unknown;
+  /**
+   * Goes on with a rotation that broke off after `onSigningKey` had resolved: the id and the key that it was given. A rotation that
+   * broke off earlier starts over without it.
+   */
+  readonly resume?: { readonly id: string; readonly signingKey: string } | undefined;
+  /**
+   * How long both webhooks send, in milliseconds; 0 by default. While they do, events come twice. The service may drop the retries
+   * that the old webhook has under way when it is disabled; 1,300,000 waits for all of them.
+   */
+  readonly overlapMs?: number | undefined;
+}
+
+/** A webhook whose key was rotated. */
+export interface RotatedWebhook {
+  /** The one that sends from now on. */
+  readonly webhook: Webhook;
+  /** The one that it replaces, disabled. */
+  readonly previous: Webhook;
+  /** The key of `webhook`. */
+  readonly signingKey: string;
+}
+
+/** See `Webhooks.rotate`. At every moment at least one of the two webhooks is enabled. */
+export async function rotateSigningKey(
+  requests: WebhookRequests,
+  id: string,
+  options: RotateOptions,
+  callOptions?: CallOptions,
+): Promise<RotatedWebhook> {
+  const { onSigningKey, resume, overlapMs } = readOptions(id, options);
+  const previous = await requests.retrieve(id, callOptions);
+  const next =
+    resume === undefined
+      ? await bringIn(requests, previous, onSigningKey, callOptions)
+      : {
+          webhook: await readNext(requests, previous, resume.id, callOptions),
+          signingKey: resume.signingKey,
+        };
+  const webhook = next.webhook.enabled
+    ? next.webhook
+    : await setEnabled(requests, next.webhook.id, true, callOptions);
+  if (!previous.enabled) return { webhook, previous, signingKey: next.signingKey };
+  await pause(overlapMs, callOptions?.signal);
+  const disabled = await setEnabled(requests, id, false, callOptions);
+  return { webhook, previous: disabled, signingKey: next.signingKey };
+}
+
+/** Shows no value: each may be a signing key, or hold one. */
+function readOptions(id: string, options: RotateOptions): RotateOptions & { readonly overlapMs: number } {
+  checkOptions(options, ['onSigningKey', 'resume', 'overlapMs'], 'webhooks.rotate');
+  const { onSigningKey, resume } = options;
+  if (typeof onSigningKey !== 'function') {
+    throw new ConfigurationError('onSigningKey must be a function that stores the new key');
+  }
+  const isResume =
+    resume === undefined || (typeof resume?.id === 'string' && typeof resume.signingKey === 'string');
+  if (!isResume) throw new ConfigurationError('resume must be an object with the texts id and signingKey');
+  if (resume?.id === id) {
+    throw new ConfigurationError('resume.id must be the id of the new webhook, not that of the old one');
+  }
+  return { onSigningKey, resume, overlapMs: readDuration('overlapMs', options.overlapMs, 0, 0) };
+}
+
+async function bringIn(
+  requests: WebhookRequests,
+  previous: Webhook,
+  onSigningKey: RotateOptions['onSigningKey'],
+  options: CallOptions | undefined,
+): Promise<DisabledWebhook> {
+  if (!previous.enabled) {
+    throw new ServiceError(
+      'webhook_disabled',
+      `webhook "${previous.id}" is disabled, so it has nothing to hand over: enable it first, or resume the rotation that ` +
+        'has disabled it with {id, signingKey} of the new webhook',
+    );
+  }
+  await disableOrphans(requests, previous, options);
+  const next = await createNext(requests, previous, options);
+  await onSigningKey(next.signingKey, { id: next.webhook.id });
+  return next;
+}
+
+async function createNext(
+  requests: WebhookRequests,
+  previous: Webhook,
+  options: CallOptions | undefined,
+): Promise<DisabledWebhook> {
+  const { url, enabled_events, authentication } = previous;
+  try {
+    return await createDisabled(requests, { url, enabled_events, authentication }, options);
+  } catch (error) {
+    // Without the caller's signal, as in createDisabled. The first failure is the one to tell.
+    if (!isRefusal(error)) await disableOrphans(requests, previous).catch(() => {});
+    throw error;
+  }
+}
+
+/** Whether nothing was created for certain; any other failure may have left a webhook behind that nobody was told of. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'service_refused' && Number(error.status) < 500;
+}
+
+/** Disables what rotations that broke off have left: nobody has its key. */
+async function disableOrphans(
+  requests: WebhookRequests,
+  previous: Webhook,
+  options?: CallOptions,
+): Promise<void> {
+  const orphans: Webhook[] = [];
+  for await (const webhook of requests.listAll(options)) {
+    if (webhook.enabled && isOrphan(webhook, previous)) orphans.push(webhook);
+  }
+  for (const { id } of orphans) await setEnabled(requests, id, false, options);
+}
+
+function isOrphan(webhook: Webhook, previous: Webhook): boolean {
+  return (
+    webhook.id !== previous.id &&
+    Date.parse(webhook.created_at) >= Date.parse(previous.created_at) &&
+    isSameUrl(webhook.url, previous.url) &&
+    areSameEvents(webhook.enabled_events, previous.enabled_events) &&
+    isSameAuthentication(webhook.authentication, previous.authentication)
+  );
+}
+
+async function readNext(
+  requests: WebhookRequests,
+  previous: Webhook,
+  id: string,
+  options: CallOptions | undefined,
+): Promise<Webhook> {
+  const next = await requests.retrieve(id, options);
+  if (isSameUrl(next.url, previous.url)) return next;
+  throw new ConfigurationError(
+    `resume.id must be the id of the webhook that replaces "${previous.id}", and "${id}" has another url`,
+  );
+}

@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Authentication } from '../credentials.ts';
+import type { StoredEventFilter } from '../service/webhooks.ts';
+
+/** Whether two addresses are one: the service may have written `https://example.com` as `https://example.com/`. */
+export function isSameUrl(one: string, other: string): boolean {
+  return normalizeUrl(one) === normalizeUrl(other);
+}
+
+/** Whether two filters let the same events through, whatever their order and repetitions. */
+export function areSameEvents(
+  one: readonly StoredEventFilter[],
+  other: readonly StoredEventFilter[],
+): boolean {
+  return isDeepStrictEqual(typesByEntity(one), typesByEntity(other));
+}
+
+/** Whether two credentials are the same. Members besides those of the type do not count. */
+export function isSameAuthentication(one: Authentication, other: Authentication): boolean {
+  return isDeepStrictEqual(partsOf(one), partsOf(other));
+}
+
+function normalizeUrl(url: string): string {
+  return URL.canParse(url) ? new URL(url).href : url;
+}
+
+/** An empty set stands for every type, as an empty list does at the service, and takes in the types named beside it. */
+function typesByEntity(filters: readonly StoredEventFilter[]): Map<string, Set<string>> {
+  const byEntity = new Map<string, Set<string>>();
+  for (const { entity, types } of filters) {
+    const named = byEntity.get(entity);
+    const isEvery = types.length === 0 || named?.size === 0;
+    byEntity.set(entity, new Set(isEvery ? [] : [...(named ?? []), ...types]));
+  }
+  return byEntity;
+}
+
+function partsOf(authentication: Authentication): readonly string[] {
+  switch (authentication.type) {
+    case 'BASIC':
+      return [authentication.type, authentication.basic.username, authentication.basic.password];
+    case 'BEARER':
+      return [authentication.type, authentication.bearer.token];
+    case 'NONE':
+      return [authentication.type];
+  }
+}

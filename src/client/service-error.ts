@@ -1,0 +1,72 @@
+import { PosthornError } from '../errors.ts';
+
+/** What a {@link ServiceError} is about. */
+export type ServiceErrorCode =
+  /** The service answered with another status than 2xx, or with `success: false`. */
+  | 'service_refused'
+  /** No answer, or only a part of it, came over the connection. */
+  | 'service_unreachable'
+  /** No whole answer came within `timeoutMs`. */
+  | 'service_timeout'
+  /** An answer lacks what the interface says it holds. */
+  | 'answer_invalid'
+  /** The function that gives a token or a password threw, rejected, or was late; `cause` is what it threw. */
+  | 'credentials_unavailable'
+  /** An eCheck lookup reported an `errorCode` other than 0. */
+  | 'e_check_failed'
+  /** Pages of a list hold the same entry twice. */
+  | 'list_repeated'
+  /** The service has more entries than it sent. */
+  | 'list_incomplete'
+  /** Several webhooks could be the one that is meant. */
+  | 'webhook_ambiguous'
+  /** A webhook that should be sending is disabled. */
+  | 'webhook_disabled'
+  /** A webhook that was just created should have been disabled, and may be sending. */
+  | 'webhook_left_enabled';
+
+/** What is known of a failure besides its code and its message. */
+export interface ServiceErrorFacts {
+  readonly status?: number | undefined;
+  readonly details?: string | undefined;
+  readonly request?: string | undefined;
+  readonly errorCode?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * The service refused, failed, could not be reached, or answered what cannot be used. `message` is the service's own where it
+ * sent one. No token, password or signing key is in it.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await client.webhooks.update('WH1', { enabled: true });
+ * } catch (error) {
+ *   if (error instanceof ServiceError && error.status === 404) console.log('gone:', error.message);
+ *   else throw error;
+ * }
+ * ```
+ */
+export class ServiceError extends PosthornError<ServiceErrorCode> {
+  /** The HTTP status, where an answer came. */
+  readonly status: number | undefined;
+  /** What the service says besides its message. */
+  readonly details: string | undefined;
+  /** The method and the path, for example `GET /payments/na/webhooks?limit=100&offset=0`. */
+  readonly request: string | undefined;
+  /** Of an eCheck lookup. */
+  readonly errorCode: number | undefined;
+  /** What the service asked for in `Retry-After`, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ServiceErrorCode, message: string, { cause, ...facts }: ServiceErrorFacts = {}) {
+    super(code, message, cause === undefined ? undefined : { cause });
+    this.status = facts.status;
+    this.details = facts.details;
+    this.request = facts.request;
+    this.errorCode = facts.errorCode;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}

@@ -1,0 +1,115 @@
+import { ConfigurationError, show } from '../errors.ts';
+import { checkOptions } from '../known-options.ts';
+import type { Answer } from './answer.ts';
+import type { Authorization } from './credentials.ts';
+import { type ExchangeRequest, exchange } from './exchange.ts';
+import type { Area, CallOptions, ClientSettings } from './options.ts';
+import { pause, pauseAfter } from './retry.ts';
+
+/** A request to the service, as the methods of the client make it. */
+export interface ServiceRequest {
+  /** The method of the client, for messages: `webhooks.list`. */
+  readonly name: string;
+  readonly area: Area;
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** From the base address on, with the query. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Parts of the body that must not show in an error. */
+  readonly secrets?: readonly string[] | undefined;
+  /** False for what creates something: a second try could create a second one. */
+  readonly repeatable: boolean;
+}
+
+/**
+ * Sends a request, again where that is safe and may help, and resolves with an answer of 2xx. Rejects with
+ * {@link ServiceError}, {@link ConfigurationError}, or the reason of the signal.
+ */
+export type Service = (request: ServiceRequest, options?: CallOptions) => Promise<Answer>;
+
+/** What is in the closure is not shown by `inspect`. */
+export function createService(settings: ClientSettings): Service {
+  return async (request, options = {}) => {
+    const signal = readSignal(options, request.name);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await sendOnce(settings, request, signal);
+      } catch (error) {
+        const pauseMs = request.repeatable ? pauseAfter(error, tries) : undefined;
+        if (pauseMs === undefined) throw error;
+        await pause(pauseMs, signal);
+      }
+    }
+  };
+}
+
+function readSignal(options: CallOptions, name: string): AbortSignal | undefined {
+  checkOptions(options, ['signal'], `the last argument of ${name}`);
+  const { signal } = options;
+  if (signal === undefined || signal instanceof AbortSignal) return signal;
+  throw new ConfigurationError(`signal of ${name} must be an AbortSignal, got ${show(signal)}`);
+}
+
+async function sendOnce(
+  settings: ClientSettings,
+  request: ServiceRequest,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  signal?.throwIfAborted();
+  const authorization = await untilAborted(authorize(settings, request), signal);
+  return exchange(toExchange(settings, request, authorization, signal));
+}
+
+const missing: Readonly<Record<Area, string>> = {
+  banking: 'banking: { token, apiKey }',
+  profile: 'profile: { accessToken }',
+  administrator: 'administrator: { username, password }',
+};
+
+async function authorize(
+  { areas, timeoutMs }: ClientSettings,
+  { name, area }: ServiceRequest,
+): Promise<Authorization> {
+  const source = areas[area];
+  if (source !== undefined) return source(timeoutMs);
+  throw new ConfigurationError(`${name} needs ${missing[area]} among the options of createClient`);
+}
+
+function toExchange(
+  { baseUrl, timeoutMs }: ClientSettings,
+  { method, path, body, headers, secrets = [], repeatable }: ServiceRequest,
+  authorization: Authorization,
+  signal: AbortSignal | undefined,
+): ExchangeRequest {
+  return {
+    request: `${method} ${path}`,
+    method,
+    url: `${baseUrl}${path}`,
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+      ...authorization.headers,
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    secrets: [...authorization.secrets, ...secrets],
+    outcomeUnknown: repeatable
+      ? ''
+      : '; it may have been carried out all the same: look before you send it again',
+    timeoutMs,
+    signal,
+  };
+}
+
+/** A source of tokens knows nothing of the signal. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

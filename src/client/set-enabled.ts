@@ -1,0 +1,47 @@
+import { messageOf } from '../errors.ts';
+import type { Webhook } from '../service/webhooks.ts';
+import type { CallOptions } from './options.ts';
+import { ServiceError } from './service-error.ts';
+import type { CreatedWebhook, WebhookRequests } from './webhook-requests.ts';
+
+/** Enables or disables a webhook, and makes sure that the service says so too. */
+export async function setEnabled(
+  requests: WebhookRequests,
+  id: string,
+  enabled: boolean,
+  options?: CallOptions,
+): Promise<Webhook> {
+  const webhook = await requests.update(id, { enabled }, options);
+  if (webhook.enabled === enabled) return webhook;
+  throw new ServiceError(
+    'answer_invalid',
+    `the service answered the update of webhook "${id}" to enabled: ${enabled} with enabled: ${webhook.enabled}`,
+  );
+}
+
+/** A webhook that sends nothing yet, and the key that will sign what it sends. */
+export interface DisabledWebhook {
+  readonly webhook: Webhook;
+  readonly signingKey: string;
+}
+
+/** Creates a webhook and disables it at once, because the service creates none that is disabled. */
+export async function createDisabled(
+  requests: WebhookRequests,
+  request: Parameters<WebhookRequests['create']>[0],
+  options?: CallOptions,
+): Promise<DisabledWebhook> {
+  const created: CreatedWebhook = await requests.create(request, options);
+  try {
+    // Without the caller's signal: what has been created must not go on sending because the caller has lost interest.
+    const webhook = await setEnabled(requests, created.id, false);
+    return { webhook, signingKey: created.secret_signing_key };
+  } catch (cause) {
+    throw new ServiceError(
+      'webhook_left_enabled',
+      `webhook "${created.id}" was created and could not be disabled: ${messageOf(cause)}. It may be sending events that are ` +
+        'signed with a key nobody has: disable it, then rotate its key or create another',
+      { cause },
+    );
+  }
+}

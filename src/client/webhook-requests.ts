@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import type { Authentication } from '../credentials.ts';
+import { ConfigurationError, show } from '../errors.ts';
+import { checkOptions } from '../known-options.ts';
+import { paths } from '../service/paths.ts';
+import {
+  MAX_LIST_LIMIT,
+  type StoredEventFilter,
+  type Webhook,
+  type WebhookList,
+  type WebhookRequest,
+  type WebhookUpdate,
+  webhook,
+  webhookList,
+} from '../service/webhooks.ts';
+import type { CallOptions } from './options.ts';
+import type { Service, ServiceRequest } from './service.ts';
+import { ServiceError } from './service-error.ts';
+
+/** A webhook just created, with the key that signs its events. It is shown this once: store it at once, and safely. */
+export type CreatedWebhook = Webhook & { readonly secret_signing_key: string };
+
+/** Which part of the list of webhooks is wanted. */
+export interface PageRequest {
+  /** 1 to 100; the service takes 10 where it is left out. */
+  readonly limit?: number | undefined;
+  /** How many webhooks to pass over. */
+  readonly offset?: number | undefined;
+}
+
+/** A part of the list of webhooks. */
+export interface WebhookPage {
+  readonly webhooks: readonly Webhook[];
+  readonly page: WebhookList['page'];
+}
+
+/** A change that may carry what another webhook of the service holds, known to the catalog or not. */
+type WithStoredFilters<T> = Omit<T, 'enabled_events'> & {
+  readonly enabled_events?: readonly StoredEventFilter[] | undefined;
+};
+
+/** The webhook operations, each one request or one sequence of pages. */
+export interface WebhookRequests {
+  create(request: WithStoredFilters<WebhookRequest>, options?: CallOptions): Promise<CreatedWebhook>;
+  list(page?: PageRequest, options?: CallOptions): Promise<WebhookPage>;
+  listAll(options?: CallOptions): AsyncIterable<Webhook>;
+  retrieve(id: string, options?: CallOptions): Promise<Webhook>;
+  update(id: string, changes: WithStoredFilters<WebhookUpdate>, options?: CallOptions): Promise<Webhook>;
+}
+
+const createdWebhook: z.ZodType<CreatedWebhook> = webhook.and(
+  z.looseObject({ secret_signing_key: z.string().min(1) }),
+);
+
+export function createWebhookRequests(service: Service): WebhookRequests {
+  const send = (request: Omit<ServiceRequest, 'area'>, options?: CallOptions) =>
+    service({ ...request, area: 'administrator' }, options);
+  const list: WebhookRequests['list'] = async (page = {}, options) => {
+    const path = `${paths.webhooks}${queryOf(page)}`;
+    const answer = await send({ name: 'webhooks.list', method: 'GET', path, repeatable: true }, options);
+    const { _embedded, page: sent } = answer.read(webhookList);
+    return { webhooks: _embedded.webhooks, page: sent };
+  };
+  return {
+    async create(request, options) {
+      const name = 'webhooks.create';
+      checkOptions(request, ['url', 'enabled_events', 'authentication'], name);
+      const secrets = secretsOf(request.authentication);
+      const path = paths.webhooks;
+      const answer = await send(
+        { name, method: 'POST', path, body: request, secrets, repeatable: false },
+        options,
+      );
+      return answer.read(createdWebhook);
+    },
+    list,
+    listAll: (options) => readPages(list, options),
+    async retrieve(id, options) {
+      const name = 'webhooks.retrieve';
+      const path = pathOf(id, name);
+      return (await send({ name, method: 'GET', path, repeatable: true }, options)).read(webhook);
+    },
+    async update(id, changes, options) {
+      const name = 'webhooks.update';
+      checkOptions(changes, ['url', 'enabled', 'enabled_events', 'authentication'], name);
+      const secrets = secretsOf(changes.authentication);
+      const path = pathOf(id, name);
+      // The same update twice leaves what it leaves once, so this may be repeated.
+      const answer = await send(
+        { name, method: 'PUT', path, body: changes, secrets, repeatable: true },
+        options,
+      );
+      return answer.read(webhook);
+    },
+  };
+}
+
+async function* readPages(
+  list: WebhookRequests['list'],
+  options: CallOptions | undefined,
+): AsyncGenerator<Webhook, void, undefined> {
+  const seen = new Set<string>();
+  for (;;) {
+    const { webhooks, page } = await list({ limit: MAX_LIST_LIMIT, offset: seen.size }, options);
+    for (const webhook of webhooks) {
+      if (seen.has(webhook.id)) throw repeated(webhook.id);
+      seen.add(webhook.id);
+      yield webhook;
+    }
+    // Against the page's own limit, which the service may have lowered. Whether `count` is that of the page or of the whole
+    // list is not shown: in neither case is it above what has been seen when the list ends.
+    const isLast = webhooks.length < page.limit && page.count <= seen.size;
+    if (webhooks.length === 0 || isLast) return;
+  }
+}
+
+function repeated(id: string): ServiceError {
+  return new ServiceError(
+    'list_repeated',
+    `the list of webhooks holds "${id}" twice: it has changed while it was read, in which case reading it again helps, ` +
+      'or the service does not take "offset" for the start of a page',
+  );
+}
+
+function queryOf(page: PageRequest): string {
+  checkOptions(page, ['limit', 'offset'], 'webhooks.list');
+  checkInteger('limit', page.limit, 1, MAX_LIST_LIMIT);
+  checkInteger('offset', page.offset, 0, Number.MAX_SAFE_INTEGER);
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(page)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+function checkInteger(name: string, value: number | undefined, least: number, most: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return;
+  throw new ConfigurationError(
+    `${name} of webhooks.list must be a whole number from ${least} to ${most}, got ${show(value)}`,
+  );
+}
+
+/** "." and ".." have a meaning of their own in a path, encoded or not (RFC 3986, section 5.2.4). */
+function pathOf(id: string, name: string): string {
+  if (typeof id === 'string' && id.isWellFormed() && !['', '.', '..'].includes(id)) {
+    return paths.webhook.replace('{webhookId}', encodeURIComponent(id));
+  }
+  throw new ConfigurationError(`${name} takes the id of a webhook, got ${show(id)}`);
+}
+
+/** Also of credentials that are incomplete, which are for the service to refuse. */
+function secretsOf(authentication: Authentication = { type: 'NONE' }): readonly string[] {
+  return Object.values(authentication)
+    .flatMap((member) => (typeof member === 'object' ? Object.entries(member ?? {}) : []))
+    .flatMap(([name, value]) => (typeof value === 'string' && name !== 'username' ? [value] : []));
+}

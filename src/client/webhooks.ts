@@ -1,0 +1,86 @@
+import type { Webhook, WebhookRequest, WebhookUpdate } from '../service/webhooks.ts';
+import { type EnsuredWebhook, ensureWebhook, type WantedWebhook } from './ensure-webhook.ts';
+import type { CallOptions } from './options.ts';
+import { type RotatedWebhook, type RotateOptions, rotateSigningKey } from './rotate-signing-key.ts';
+import type { Service } from './service.ts';
+import {
+  type CreatedWebhook,
+  createWebhookRequests,
+  type PageRequest,
+  type WebhookPage,
+} from './webhook-requests.ts';
+
+/** Where the service sends events; needs `administrator`, with the credentials of an administrator. */
+export interface Webhooks {
+  /**
+   * Creates a webhook, enabled, with the key that signs its events: `secret_signing_key`, shown this once. It is sent once and never
+   * again: a failure may leave a webhook behind.
+   *
+   * @example
+   * ```ts
+   * const { id, secret_signing_key } = await client.webhooks.create({
+   *   url: 'https://example.com/webhooks',
+   *   enabled_events: [{ entity: 'transfer', types: ['succeeded', 'failed'] }],
+   *   authentication: { type: 'BASIC', basic: { username: 'posthorn', password } },
+   * });
+   * ```
+   */
+  create(request: WebhookRequest, options?: CallOptions): Promise<CreatedWebhook>;
+  /** Reads one page. */
+  list(page?: PageRequest, options?: CallOptions): Promise<WebhookPage>;
+  /**
+   * Reads all of them, in pages of 100. Ends with a {@link ServiceError} of the code `list_repeated` where a webhook comes twice,
+   * rather than go on for ever.
+   *
+   * @example
+   * ```ts
+   * for await (const webhook of client.webhooks.listAll()) console.log(webhook.id, webhook.url, webhook.enabled);
+   * ```
+   */
+  listAll(options?: CallOptions): AsyncIterable<Webhook>;
+  /** Reads one webhook. */
+  retrieve(id: string, options?: CallOptions): Promise<Webhook>;
+  /** Changes what is given and nothing else; a list of events replaces the whole list. */
+  update(id: string, changes: WebhookUpdate, options?: CallOptions): Promise<Webhook>;
+  /**
+   * Makes the service match a wanted webhook, and says what it changed. The webhook is found by `id`, else by `url`: the only one
+   * with that url, or the only enabled one. Where there is none it is created, which gives `signingKey`. Rejects with a
+   * {@link ServiceError} of the code `webhook_ambiguous`, which names the ids, where several could be meant.
+   *
+   * @example
+   * ```ts
+   * const { changes, signingKey } = await client.webhooks.ensure({
+   *   url: 'https://example.com/webhooks',
+   *   enabled_events: [{ entity: 'dispute', types: [] }],
+   *   enabled: true,
+   * });
+   * if (signingKey !== undefined) await secrets.store(signingKey);
+   * ```
+   */
+  ensure(wanted: WantedWebhook, options?: CallOptions): Promise<EnsuredWebhook>;
+  /**
+   * Brings in a new signing key: creates a second webhook like the first, disables it at once, awaits `onSigningKey`, enables it, and
+   * disables the first. Where it breaks off, call it again: with `resume` if `onSigningKey` had resolved, else without. Rejects with
+   * what `onSigningKey` throws, and then nothing has changed but for a disabled webhook that is left over.
+   *
+   * @example
+   * ```ts
+   * const { webhook } = await client.webhooks.rotate('WH1', {
+   *   onSigningKey: async (key, { id }) => {
+   *     await secrets.store({ id, key });
+   *     await receiversAccept(key);
+   *   },
+   * });
+   * ```
+   */
+  rotate(id: string, rotation: RotateOptions, options?: CallOptions): Promise<RotatedWebhook>;
+}
+
+export function createWebhooks(service: Service): Webhooks {
+  const requests = createWebhookRequests(service);
+  return {
+    ...requests,
+    ensure: (wanted, options) => ensureWebhook(requests, wanted, options),
+    rotate: (id, rotation, options) => rotateSigningKey(requests, id, rotation, options),
+  };
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+
+/** What arrived, as it arrived. */
+export interface SeenRequest {
+  /** Method and target: `GET /payments/na/webhooks?limit=100&offset=0`. */
+  readonly line: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** What is sent back: a status, headers and a text; or a connection that is reset, cut in the middle, or left hanging. */
+export type Reply =
+  | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: string }
+  | 'reset'
+  | 'cut'
+  | 'hang';
+
+export interface LiteralService {
+  readonly url: string;
+  readonly requests: readonly SeenRequest[];
+  /** The first lines of the requests, in the order of their arrival. */
+  readonly lines: () => readonly string[];
+}
+
+export type Respond = (request: SeenRequest) => Reply | Promise<Reply>;
+
+/** Serves what `respond` says until the test is over. It knows nothing of the package. */
+export async function openLiteralService(respond: Respond): Promise<LiteralService> {
+  const requests: SeenRequest[] = [];
+  const server = createServer(async (incoming, response) => {
+    const request = await read(incoming);
+    requests.push(request);
+    send(response, await respond(request));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, requests, lines: () => requests.map(({ line }) => line) };
+}
+
+/** Answers with one reply after the other. Whatever comes after the last gets a status that no test expects. */
+export function inTurn(...replies: readonly Reply[]): Respond {
+  const left = [...replies];
+  return () => left.shift() ?? { status: 418, body: 'no further reply was written' };
+}
+
+/** 200 with a body in JSON. */
+export function json(body: string, status = 200): Reply {
+  return { status, headers: { 'content-type': 'application/json' }, body };
+}
+
+async function read(incoming: IncomingMessage): Promise<SeenRequest> {
+  const { method, url, headers } = incoming;
+  return { line: `${method} ${url}`, headers, body: await text(incoming) };
+}
+
+function send(response: ServerResponse, reply: Reply): void {
+  if (reply === 'hang') return;
+  if (reply === 'reset') {
+    response.socket?.resetAndDestroy();
+    return;
+  }
+  if (reply === 'cut') {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+    response.write('{"id":', () => response.socket?.destroy());
+    return;
+  }
+  response.writeHead(reply.status ?? 200, reply.headers).end(reply.body ?? '');
+}

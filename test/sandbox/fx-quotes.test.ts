@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { BANKING, CONTROL, type Played, play, type Reply } from './play.ts';
+
+const PATH = '/banking/us2/v1/transaction/fxQuote';
+
+function quote({ call }: Played, body: string): Promise<Reply> {
+  return call('POST', PATH, BANKING, body);
+}
+
+function idOf({ body }: Reply): number {
+  return (body as { id: number }).id;
+}
+
+describe('POST fxQuote', () => {
+  test('with destination.amount: the whole quote', async () => {
+    const reply = await quote(await play(), '{"destination":{"currency":"EUR","amount":"100.00"}}');
+    expect(reply.status).toBe(200);
+    const id = idOf(reply);
+    expect(Number.isInteger(id)).toBe(true);
+    expect(reply.body).toEqual({
+      resourceName: 'fxQuote',
+      url: expect.stringMatching(new RegExp(`^v1/customer/id/\\d+/transaction/fxQuote/id/${id}$`)),
+      id,
+      destination: { amount: '100.00', currency: 'EUR' },
+      // 100 / 0.92145 = 108.5246…
+      source: { amount: '108.52', currency: 'USD' },
+      fxRate: '0.921450',
+      fee: '0.00',
+      fxQuoteExpiry: '03/01/2026 12:00:30',
+      status: 'GENERATED',
+      createdOn: '03/01/2026 12:00:00',
+      lastUpdatedOn: '03/01/2026 12:00:00',
+      createdBy: { userType: 'API_USER', userName: 'sandbox-admin' },
+      lastUpdatedBy: { userType: 'API_USER', userName: 'sandbox-admin' },
+    });
+  });
+
+  test('with source.amount: the destination is computed', async () => {
+    const reply = await quote(await play(), '{"source":{"amount":"10.01"},"destination":{"currency":"JPY"}}');
+    // 10.01 × 151.237 = 1513.88237
+    expect(reply).toMatchObject({
+      status: 200,
+      body: {
+        destination: { amount: '1513.88', currency: 'JPY' },
+        source: { amount: '10.01', currency: 'USD' },
+        fxRate: '151.237000',
+      },
+    });
+  });
+
+  test.each(['7', '7.0', '7.00', '007.00'])(
+    'an amount of "%s" is shown with two decimal places',
+    async (amount) => {
+      const reply = await quote(await play(), `{"destination":{"currency":"GBP","amount":"${amount}"}}`);
+      expect(reply.body).toMatchObject({ destination: { amount: '7.00' } });
+    },
+  );
+
+  test('each quote has an id of its own', async () => {
+    const played = await play();
+    const body = '{"destination":{"currency":"EUR","amount":"1.00"}}';
+    expect(idOf(await quote(played, body))).not.toBe(idOf(await quote(played, body)));
+  });
+
+  test.each([
+    ['no amount', '{"destination":{"currency":"EUR"}}'],
+    ['both amounts', '{"destination":{"currency":"EUR","amount":"1.00"},"source":{"amount":"1.00"}}'],
+    ['no currency', '{"source":{"amount":"1.00"}}'],
+    ['a currency in lower case', '{"destination":{"currency":"eur","amount":"1.00"}}'],
+    ['a currency of four letters', '{"destination":{"currency":"EURO","amount":"1.00"}}'],
+    ['a number as amount', '{"destination":{"currency":"EUR","amount":1.5}}'],
+    ['an amount of 0', '{"destination":{"currency":"EUR","amount":"0.00"}}'],
+    ['a negative amount', '{"destination":{"currency":"EUR","amount":"-1.00"}}'],
+    ['an exponent', '{"destination":{"currency":"EUR","amount":"1e3"}}'],
+    ['a comma', '{"destination":{"currency":"EUR","amount":"1,00"}}'],
+    ['three decimal places', '{"destination":{"currency":"EUR","amount":"1.005"}}'],
+    ['an amount whose other side is 0.00', '{"destination":{"currency":"KRW","amount":"1.00"}}'],
+    ['no object', '[]'],
+  ])('%s is refused', async (_, body) => {
+    const reply = await quote(await play(), body);
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual({
+      status: 400,
+      message: 'Invalid FX quote request',
+      details: expect.stringMatching(/\w/),
+    });
+  });
+
+  test.each(['USD', 'XXX'])('%s cannot be quoted', async (currency) => {
+    const reply = await quote(await play(), `{"destination":{"currency":"${currency}","amount":"1.00"}}`);
+    expect(reply).toMatchObject({
+      status: 400,
+      body: { status: 400, message: 'Unsupported currency', details: expect.stringContaining(currency) },
+    });
+  });
+});
+
+describe('GET fxQuote/id/{id}', () => {
+  test('shows the same quote, after its expiry too', async () => {
+    const played = await play();
+    const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');
+    const path = `${PATH}/id/${idOf(created)}`;
+    for (const advanceMs of [0, 30_000]) {
+      await played.sandbox.clock.advance(advanceMs);
+      const { accept, ...headers } = { ...BANKING, accept: 'application/json' };
+      expect(await played.call('GET', path, { ...headers, accept })).toMatchObject({
+        status: 200,
+        body: created.body,
+      });
+    }
+  });
+
+  test.each(['1', '0', '-1', 'abc', '5001.5'])('%s is unknown', async (id) => {
+    const { call } = await play();
+    const reply = await call('GET', `${PATH}/id/${id}`, BANKING);
+    expect(reply).toMatchObject({ status: 404, body: { status: 404, message: 'FX quote not found' } });
+  });
+});
+
+describe('POST /sandbox/fxQuotes/{id}/accept', () => {
+  test('accepts a quote until its 30 seconds have passed', async () => {
+    const played = await play();
+    const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');
+    await played.sandbox.clock.advance(29_999);
+    const path = `/sandbox/fxQuotes/${idOf(created)}/accept`;
+    const accepted = await played.call('POST', path);
+    expect(accepted).toMatchObject({ status: 200 });
+    expect(accepted.body).toEqual({
+      ...(created.body as object),
+      status: 'ACCEPTED',
+      lastUpdatedOn: '03/01/2026 12:00:30',
+    });
+    const retrieved = await played.call('GET', `${PATH}/id/${idOf(created)}`, BANKING);
+    expect(retrieved.body).toEqual(accepted.body);
+    expect(await played.call('POST', path, CONTROL, '{}')).toMatchObject({
+      status: 409,
+      body: { status: 409, message: 'FX quote already accepted' },
+    });
+  });
+
+  test('refuses one that has expired, and one that nobody knows', async () => {
+    const played = await play();
+    const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');
+    await played.sandbox.clock.advance(30_000);
+    expect(await played.call('POST', `/sandbox/fxQuotes/${idOf(created)}/accept`)).toMatchObject({
+      status: 409,
+      body: {
+        status: 409,
+        message: 'FX quote expired',
+        details: expect.stringContaining('03/01/2026 12:00:30'),
+      },
+    });
+    expect(() => played.sandbox.acceptQuote(idOf(created))).toThrow('FX quote expired');
+    expect(await played.call('POST', '/sandbox/fxQuotes/1/accept')).toMatchObject({
+      status: 404,
+      body: { status: 404, message: 'FX quote not found' },
+    });
+  });
+});

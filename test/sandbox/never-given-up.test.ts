@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createReceiver, PermanentError } from 'posthorn';
+import { createFileDeadLetters } from 'posthorn/file';
+import { toNode } from 'posthorn/node';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readAll } from '../dead-letters/read-all.ts';
+import { createWebhook, play, retrieveWebhook } from './play.ts';
+
+/** The interface allows 30 seconds; these tests need no more than this. */
+const DEADLINE_MS = 300;
+
+async function receive(handler: () => unknown): Promise<{
+  readonly send: (id: string) => void;
+  readonly advance: (ms: number) => Promise<void>;
+  readonly attempts: (event: string) => (number | undefined)[];
+  readonly parked: () => Promise<string[]>;
+  readonly enabled: () => Promise<boolean>;
+}> {
+  const played = await play();
+  const { sandbox } = played;
+  const directory = mkdtempSync(join(tmpdir(), 'posthorn-sandbox-'));
+  const deadLetters = createFileDeadLetters(directory);
+  let key = '';
+  const receiver = createReceiver({
+    signingKey: async () => key,
+    deadLetters,
+    now: sandbox.clock.now,
+    deadlineMs: DEADLINE_MS,
+    maxRunMs: 2 * DEADLINE_MS,
+  });
+  receiver.on('transfer.*', handler).on('dispute.*', () => {});
+  receiver.observe(() => {});
+  const server = createServer(toNode(receiver)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    await sandbox.close();
+    server.close();
+    server.closeAllConnections();
+    await receiver.close({ graceMs: 0 });
+    rmSync(directory, { recursive: true });
+  });
+  const { port } = server.address() as AddressInfo;
+  const { id, secret_signing_key } = await createWebhook(played, `{"url":"http://127.0.0.1:${port}/"}`);
+  key = secret_signing_key;
+  return {
+    send: (event) => void sandbox.send({ type: 'transfer.created', id: event }),
+    advance: sandbox.clock.advance,
+    attempts: (event) => sandbox.deliveries({ event }).map(({ status }) => status),
+    parked: async () => (await readAll(deadLetters.list())).map((letter) => letter.id).sort(),
+    enabled: async () => (await retrieveWebhook(played, id)).enabled,
+  };
+}
+
+const HOUR_MS = 3_600_000;
+
+describe('a receiver with dead letters is never given up by the service', () => {
+  test('when its handler always throws', async () => {
+    const { send, advance, attempts, parked, enabled } = await receive(() => {
+      throw new Error('no');
+    });
+    send('poison');
+    await advance(HOUR_MS);
+    expect(attempts('poison')).toEqual([500, 500, 500, 200]);
+    expect(await parked()).toEqual(['poison']);
+    expect(await enabled()).toBe(true);
+    send('later');
+    await advance(HOUR_MS);
+    expect(attempts('later')).toEqual([500, 500, 500, 200]);
+    expect(await parked()).toEqual(['later', 'poison']);
+    expect(await enabled()).toBe(true);
+  });
+
+  test('when its handler never ends', async () => {
+    const { send, advance, attempts, parked, enabled } = await receive(() => new Promise(() => {}));
+    send('hanging');
+    await advance(HOUR_MS);
+    expect(attempts('hanging')).toEqual([503, 503, 503, 200]);
+    expect(await parked()).toEqual(['hanging']);
+    expect(await enabled()).toBe(true);
+  });
+
+  test('when its handler says that no retry can help', async () => {
+    const { send, advance, attempts, parked, enabled } = await receive(() => {
+      throw new PermanentError('never');
+    });
+    send('permanent');
+    await advance(HOUR_MS);
+    expect(attempts('permanent')).toEqual([200]);
+    expect(await parked()).toEqual(['permanent']);
+    expect(await enabled()).toBe(true);
+  });
+
+  test('when it fails once, and then has the event handled', async () => {
+    let runs = 0;
+    const { send, advance, attempts, parked } = await receive(() => {
+      runs += 1;
+      if (runs === 1) throw new Error('not yet');
+    });
+    send('recovered');
+    await advance(HOUR_MS);
+    expect(attempts('recovered')).toEqual([500, 200]);
+    expect(runs).toBe(2);
+    expect(await parked()).toEqual([]);
+  });
+});

@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import { ConfigurationError } from 'posthorn';
+import { createSandbox, defaultCredentials, type SandboxOptions } from 'posthorn/sandbox';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { packageRoot } from '../child-program.ts';
+import { play } from './play.ts';
+
+test('the default credentials are those of the documentation', () => {
+  expect(defaultCredentials).toEqual({
+    administrator: { username: 'sandbox-admin', password: 'sandbox-password' },
+    user: { username: 'sandbox-user', password: 'sandbox-password' },
+    banking: { token: 'sandbox-jwt', apiKey: 'sandbox-key' },
+    profile: { accessToken: 'sandbox-access' },
+  });
+});
+
+describe('a wrong option is named:', () => {
+  test.each<[string, unknown, string]>([
+    ['an unknown one', { port: 4010 }, '"port"'],
+    ['no object', 'manual', 'object'],
+    ['clock', { clock: 'stopped' }, 'clock must be "real" or "manual"'],
+    ['speed', { speed: 0 }, 'speed must be above 0'],
+    ['speed', { speed: Number.POSITIVE_INFINITY }, 'speed'],
+    ['speed of a manual clock', { clock: 'manual', speed: 60 }, 'speed'],
+    ['startAt', { startAt: 1.5 }, 'startAt'],
+    ['startAt', { startAt: 9e15 }, 'startAt'],
+    ['state', { state: '' }, 'state'],
+    ['signatureHeader', { signatureHeader: 'two words' }, 'signatureHeader'],
+    ['administrator', { administrator: { username: 'a' } }, 'administrator.password'],
+    ['administrator', { administrator: { username: 'a:b', password: 'p' } }, 'administrator.username'],
+    [
+      'administrator',
+      { administrator: { username: 'sandbox-user', password: 'p' } },
+      'administrator.username',
+    ],
+    ['banking', { banking: { token: '', apiKey: 'k' } }, 'banking.token'],
+    ['banking', { banking: { token: 't', apiKey: 'k', key: 'x' } }, '"key"'],
+    ['profile', { profile: { accessToken: 'two words' } }, 'profile.accessToken'],
+    ['profile', { profile: null }, 'profile'],
+  ])('%s %j', (_, options, named) => {
+    const create = () => createSandbox(options as SandboxOptions);
+    expect(create).toThrow(ConfigurationError);
+    expect(create).toThrow(named);
+  });
+
+  test('secrets stay out of the error', () => {
+    let error: unknown;
+    try {
+      createSandbox({ banking: { token: 'very secret', apiKey: 'k' } });
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(inspect(error, { depth: 10 })).not.toContain('very secret');
+  });
+});
+
+describe('listen', () => {
+  test('serves once, on a port of its own or a given one', async () => {
+    const { sandbox, url } = await play();
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    await expect(sandbox.listen()).rejects.toThrow(ConfigurationError);
+    const other = createSandbox();
+    onTestFinished(() => other.close());
+    const port = Number(new URL(url).port);
+    await expect(other.listen(port)).rejects.toThrow(`127.0.0.1:${port}`);
+    expect(await other.listen(0, 'localhost')).toEqual({
+      url: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+      port: expect.any(Number),
+    });
+  });
+
+  test('close ends it, whatever connections are kept open, and may be called twice', async () => {
+    const { call, sandbox } = await play();
+    await call('GET', '/sandbox/clock');
+    await sandbox.close();
+    await sandbox.close();
+    await expect(call('GET', '/sandbox/clock')).rejects.toThrow();
+  });
+});
+
+/** What a program prints that makes a sandbox where only the given packages are installed. */
+function runWith(packages: readonly string[]): string {
+  const project = mkdtempSync(join(tmpdir(), 'posthorn-peers-'));
+  onTestFinished(() => rmSync(project, { recursive: true }));
+  const installed = join(project, 'node_modules', 'posthorn');
+  cpSync(join(packageRoot, 'dist'), join(installed, 'dist'), { recursive: true });
+  cpSync(join(packageRoot, 'package.json'), join(installed, 'package.json'));
+  mkdirSync(join(project, 'node_modules', '@types'));
+  for (const name of ['zod', ...packages]) {
+    symlinkSync(
+      join(packageRoot, 'node_modules', name),
+      join(project, 'node_modules', name.replace('express-4', 'express')),
+    );
+  }
+  const module = pathToFileURL(join(installed, 'dist', 'src', 'sandbox', 'index.js')).href;
+  const program = `
+    import { createSandbox } from ${JSON.stringify(module)};
+    try {
+      const sandbox = createSandbox();
+      const { url } = await sandbox.listen();
+      console.log((await fetch(url + '/sandbox/clock')).status);
+      await sandbox.close();
+    } catch (error) {
+      console.log(error.name, error.message);
+    }`;
+  return execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: project,
+    encoding: 'utf8',
+  });
+}
+
+describe('the optional peers', () => {
+  test.each(['express', 'express-4'])('%s and big.js are found where the package is installed', (express) => {
+    expect(runWith([express, 'big.js'])).toBe('200\n');
+  });
+
+  test.each([[[]], [['express']], [['big.js']]])(
+    'with %j only, the error says what to install',
+    (packages) => {
+      expect(runWith(packages)).toMatch(/^ConfigurationError .*npm install express big\.js/);
+    },
+  );
+});

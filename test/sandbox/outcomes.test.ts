@@ -1,0 +1,173 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createSandbox, type DeliveryAttempt } from 'posthorn/sandbox';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { assembleSandbox } from '../../src/sandbox/assemble.ts';
+import { loadPeers } from '../../src/sandbox/peers.ts';
+import { createWebhook, type Played, play, retrieveWebhook, START_AT, serveUntilTheEnd } from './play.ts';
+import { record } from './recording-endpoint.ts';
+
+/** Long enough on a busy machine for an answer that comes at once. */
+const ANSWER_TIMEOUT_MS = 1_000;
+
+/** A sandbox that waits for answers for a second instead of 30. */
+function playImpatiently(): Promise<Played> {
+  const fixed = { peers: loadPeers(), answerTimeoutMs: ANSWER_TIMEOUT_MS };
+  return serveUntilTheEnd(assembleSandbox({ clock: 'manual', startAt: START_AT }, fixed));
+}
+
+/** The first attempt, and how many there are after the time of the first retry. */
+async function attemptAt(
+  played: Played,
+  url: string,
+): Promise<{ readonly first: DeliveryAttempt | undefined; readonly count: number }> {
+  await createWebhook(played, `{"url":"${url}"}`);
+  played.sandbox.send({ type: 'transfer.created' });
+  await played.sandbox.settled();
+  const [first] = played.sandbox.deliveries();
+  await played.sandbox.clock.advance(60_000);
+  return { first, count: played.sandbox.deliveries().length };
+}
+
+/** A new key and its certificate, made by openssl. */
+function selfSigned(): { readonly key: string; readonly cert: string } {
+  const request =
+    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=127.0.0.1 -keyout -';
+  const pem = execFileSync('openssl', request.split(' '), {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return { key: pem, cert: pem.slice(pem.indexOf('-----BEGIN CERTIFICATE')) };
+}
+
+const RETRIED = 2;
+const DONE = 1;
+
+describe('the answer decides:', () => {
+  test.each([200, 201, 204, 299])('%d is a success', async (status) => {
+    const endpoint = await record((response) => void response.writeHead(status).end());
+    const { first, count } = await attemptAt(await play(), endpoint.url);
+    expect(first).toMatchObject({ number: 1, status });
+    expect(first).not.toHaveProperty('error');
+    expect(count).toBe(DONE);
+  });
+
+  test.each([300, 304, 400, 401, 404, 410, 429, 500, 503])('%d is a failure', async (status) => {
+    const endpoint = await record((response) => void response.writeHead(status).end());
+    const { first, count } = await attemptAt(await play(), endpoint.url);
+    expect(first).toMatchObject({ number: 1, status });
+    expect(count).toBe(RETRIED);
+  });
+
+  test.each([301, 302, 307, 308])('a redirect by %d is not followed, and a failure', async (status) => {
+    const elsewhere = await record();
+    const endpoint = await record(
+      (response) => void response.writeHead(status, { location: elsewhere.url }).end(),
+    );
+    const { first, count } = await attemptAt(await play(), endpoint.url);
+    expect(first).toMatchObject({ status, response: { headers: { location: elsewhere.url } } });
+    expect(elsewhere.received.all).toEqual([]);
+    expect(count).toBe(RETRIED);
+  });
+
+  test('an informational answer is none', async () => {
+    const endpoint = await record((response) => {
+      response.writeProcessing();
+      response.writeHead(500).end();
+    });
+    const { first, count } = await attemptAt(await play(), endpoint.url);
+    expect(first).toMatchObject({ status: 500 });
+    expect(count).toBe(RETRIED);
+  });
+
+  const cut: Record<string, (response: ServerResponse) => void> = {
+    'a body that breaks off': (response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy());
+    },
+    'a body that never ends': (response) => void response.writeHead(200).write('and so on'),
+  };
+  test.each(Object.entries(cut))('%s changes nothing of the status', async (_, answer) => {
+    const endpoint = await record(answer);
+    const { first, count } = await attemptAt(await playImpatiently(), endpoint.url);
+    expect(first).toMatchObject({
+      status: 200,
+      response: { body: expect.stringMatching(/^(half|and so on)$/) },
+    });
+    expect(count).toBe(DONE);
+  });
+});
+
+describe('no answer is a failure:', () => {
+  test('a refused connection', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    const { first, count } = await attemptAt(await play(), `http://127.0.0.1:${port}/`);
+    expect(first).toMatchObject({ number: 1, error: expect.stringContaining('ECONNREFUSED') });
+    expect(first).not.toHaveProperty('status');
+    expect(count).toBe(RETRIED);
+  });
+
+  test('a connection that is reset', async () => {
+    const endpoint = await record((response) => void response.socket?.resetAndDestroy());
+    const { first, count } = await attemptAt(await play(), endpoint.url);
+    expect(first?.error).toMatch(/ECONNRESET|hang up/);
+    expect(count).toBe(RETRIED);
+  });
+
+  test('something that does not speak HTTP', async () => {
+    const endpoint = await record((response) => void response.socket?.end('SSH-2.0-nonsense\r\n'));
+    const { first, count } = await attemptAt(await play(), endpoint.url);
+    expect(first?.error).toMatch(/Parse Error/);
+    expect(count).toBe(RETRIED);
+  });
+
+  test('a host that nobody knows', async () => {
+    const { first } = await attemptAt(await play(), 'https://no-such-host.invalid/');
+    expect(first?.error).toMatch(/no-such-host\.invalid/);
+  });
+
+  test('a certificate that nobody vouches for', async () => {
+    const { key, cert } = selfSigned();
+    const server = createTlsServer({ key, cert }, (_request, response) => void response.end());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { first, count } = await attemptAt(await play(), `https://127.0.0.1:${port}/`);
+    expect(first?.error).toMatch(/self.signed certificate/);
+    expect(count).toBe(RETRIED);
+  });
+
+  test('an answer that does not come in time', async () => {
+    const played = await playImpatiently();
+    const endpoint = await record(() => {});
+    const { first, count } = await attemptAt(played, endpoint.url);
+    expect(first).toMatchObject({ error: `no answer within ${ANSWER_TIMEOUT_MS} ms` });
+    expect(first?.durationMs).toBeGreaterThanOrEqual(ANSWER_TIMEOUT_MS - 5);
+    expect(count).toBe(RETRIED);
+  });
+});
+
+test('an endpoint has 30 seconds of real time, however the clock of the sandbox goes', {
+  timeout: 60_000,
+}, async () => {
+  const played = await serveUntilTheEnd(createSandbox({ clock: 'manual' }));
+  const late = await record((response) => void setTimeout(() => response.writeHead(200).end(), 27_000));
+  const never = await record(() => {});
+  const inTime = await createWebhook(played, `{"url":"${late.url}"}`);
+  const tooLate = await createWebhook(played, `{"url":"${never.url}"}`);
+  played.sandbox.send({ type: 'transfer.created' });
+  await played.sandbox.clock.advance(59_999);
+  expect(played.sandbox.deliveries({ webhook: inTime.id })).toMatchObject([{ status: 200 }]);
+  const [attempt] = played.sandbox.deliveries({ webhook: tooLate.id });
+  expect(attempt).toMatchObject({ error: 'no answer within 30000 ms' });
+  expect(attempt?.durationMs).toBeGreaterThanOrEqual(29_990);
+  expect(attempt?.durationMs).toBeLessThan(36_000);
+  expect(await retrieveWebhook(played, tooLate.id)).toMatchObject({ enabled: true });
+});

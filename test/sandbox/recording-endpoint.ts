@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+import { Seen } from '../seen.ts';
+
+/** A request as it came. */
+export interface Received {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  readonly body: {
+    readonly id: string;
+    readonly type: string;
+    readonly created_at: string;
+    readonly data: object;
+  };
+}
+
+export interface RecordingEndpoint {
+  readonly url: string;
+  readonly received: Seen<Received>;
+}
+
+/** An http server by hand: it records what comes, and answers as told; 204 by default. */
+export async function record(
+  answer: (response: ServerResponse, received: Received) => void = (response) =>
+    void response.writeHead(204).end(),
+): Promise<RecordingEndpoint> {
+  const received = new Seen<Received>();
+  const server = createServer(async (request, response) => {
+    const bytes = await buffer(request);
+    const { method, url: path, headers } = request;
+    const entry = { method, path, headers, bytes, body: JSON.parse(bytes.toString('utf8')) };
+    received.add(entry);
+    answer(response, entry);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, received };
+}
+
+/** Answers the given statuses in turn, and 200 after the last. */
+export function statuses(...list: readonly number[]): (response: ServerResponse) => void {
+  let count = 0;
+  return (response) => {
+    response.writeHead(list[count] ?? 200).end();
+    count += 1;
+  };
+}

@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Big from 'big.js';
+import express5 from 'express';
+import express4 from 'express-4';
+import { createSandbox } from 'posthorn/sandbox';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { assembleSandbox } from '../../src/sandbox/assemble.ts';
+import {
+  ADMINISTRATOR,
+  BANKING,
+  CONTROL,
+  callTo,
+  createWebhook,
+  type Played,
+  PROFILE,
+  START_AT,
+  serveUntilTheEnd,
+} from './play.ts';
+import { record } from './recording-endpoint.ts';
+
+describe.each([
+  ['express 5', express5],
+  ['express 4', express4],
+])('on %s', (_, express) => {
+  function playHere(): Promise<Played> {
+    const options = { clock: 'manual', startAt: START_AT } as const;
+    return serveUntilTheEnd(assembleSandbox(options, { peers: { express, Big }, answerTimeoutMs: 30_000 }));
+  }
+
+  test('every path answers', async () => {
+    const played = await playHere();
+    const { call } = played;
+    const endpoint = await record();
+    const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
+    const webhook = `/payments/na/webhooks/${id}`;
+    expect(await call('GET', '/payments/na/webhooks?limit=1', ADMINISTRATOR)).toMatchObject({
+      status: 200,
+      body: { page: { limit: 1, offset: 0, count: 1 } },
+    });
+    expect(await call('GET', webhook, ADMINISTRATOR)).toMatchObject({ status: 200, body: { id } });
+    expect(await call('PUT', webhook, ADMINISTRATOR, '{"enabled":true}')).toMatchObject({ status: 200 });
+
+    const quotes = '/banking/us2/v1/transaction/fxQuote';
+    const asked = '{"destination":{"currency":"EUR","amount":"100.00"}}';
+    const { body } = await call('POST', quotes, BANKING, asked);
+    const quoteId = (body as { id: number }).id;
+    expect(await call('GET', `${quotes}/id/${quoteId}`, BANKING)).toMatchObject({ status: 200, body });
+    expect(await call('POST', `/sandbox/fxQuotes/${quoteId}/accept`)).toMatchObject({
+      status: 200,
+      body: { status: 'ACCEPTED' },
+    });
+
+    const eChecks = '/banking/echecks/apiServices/uploadChecks.php?GetChecksByMerchantTransID';
+    expect(await call('POST', eChecks, BANKING, '{"merchantTransID":"MTX-1001"}')).toMatchObject({
+      status: 200,
+      body: { errorCode: 0, checkInfo: [{ MerchantTransID: 'MTX-1001' }] },
+    });
+    const profile = '/banking/ibans/v2/profile/v2.1';
+    for (const list of ['purpose', 'currencies']) {
+      expect(await call('GET', `${profile}/${list}`, PROFILE)).toMatchObject({
+        status: 200,
+        body: { success: true },
+      });
+    }
+
+    const sent = await call('POST', '/sandbox/events', CONTROL, '{"type":"transfer.created"}');
+    expect(sent.status).toBe(200);
+    const clock = await call('POST', '/sandbox/clock', CONTROL, '{"advanceMs":1000}');
+    expect(clock).toMatchObject({ status: 200, body: { now: '2026-03-01T12:00:01.500Z' } });
+    const event = (sent.body as { id: string }).id;
+    expect(await call('GET', `/sandbox/deliveries?event=${event}`)).toMatchObject({
+      status: 200,
+      body: [{ event, status: 204 }],
+    });
+  });
+
+  test.each([
+    ['POST', '/payments/na/webhooks', ADMINISTRATOR],
+    ['POST', '/banking/us2/v1/transaction/fxQuote', BANKING],
+    ['POST', '/banking/echecks/apiServices/uploadChecks.php?GetChecksByMerchantTransID', BANKING],
+    ['POST', '/banking/ibans/v2/users/login', CONTROL],
+    ['POST', '/sandbox/events', CONTROL],
+    ['POST', '/sandbox/clock', CONTROL],
+  ])('%s %s with a body that is no JSON: 400', async (method, path, headers) => {
+    const { call } = await playHere();
+    for (const body of ['{"url":', 'text', '"text"']) {
+      const reply = await call(method, path, headers, body);
+      expect(reply.status).toBe(400);
+      expect(reply.body).toEqual({
+        status: 400,
+        message: 'Invalid request',
+        details: expect.stringMatching(/\w/),
+      });
+    }
+  });
+
+  test('a body of another type: 415, with what to say', async () => {
+    const { call } = await playHere();
+    const headers = { ...ADMINISTRATOR, 'content-type': 'application/x-www-form-urlencoded' };
+    expect(
+      await call('POST', '/payments/na/webhooks', headers, '{"url":"https://example.com/"}'),
+    ).toMatchObject({
+      status: 415,
+      body: { status: 415, details: 'send the body with Content-Type: application/json' },
+    });
+  });
+
+  test('a body that is too long: 413', async () => {
+    const { call } = await playHere();
+    const body = `{"type":"transfer.created","data":{"long":"${'x'.repeat(200_000)}"}}`;
+    expect(await call('POST', '/sandbox/events', CONTROL, body)).toMatchObject({
+      status: 413,
+      body: { status: 413 },
+    });
+  });
+
+  test.each([
+    '/',
+    '/payments/na/webhook',
+    '/payments/na/webhooks/WH1/more',
+    '/Payments/na/webhooks',
+    '/banking/us2/v1/transaction/fxQuote/5001',
+    '/sandbox',
+    '/sandbox/nothing',
+  ])('GET %s is unknown: 404', async (path) => {
+    const { call } = await playHere();
+    const reply = await call('GET', path, ADMINISTRATOR);
+    expect(reply.status).toBe(404);
+    expect(reply.body).toEqual({ status: 404, message: 'Not found', details: expect.stringContaining(path) });
+  });
+
+  test.each([
+    ['DELETE', '/payments/na/webhooks', 'GET, POST', ADMINISTRATOR],
+    ['DELETE', '/payments/na/webhooks/WH1', 'GET, PUT', ADMINISTRATOR],
+    ['PATCH', '/payments/na/webhooks/WH1', 'GET, PUT', ADMINISTRATOR],
+    ['GET', '/banking/us2/v1/transaction/fxQuote', 'POST', BANKING],
+    ['PUT', '/banking/us2/v1/transaction/fxQuote/id/5001', 'GET', BANKING],
+    ['POST', '/banking/ibans/v2/profile/v2.1/purpose', 'GET', PROFILE],
+    ['GET', '/sandbox/events', 'POST', CONTROL],
+  ])('%s %s: 405', async (method, path, allow, headers) => {
+    const { call } = await playHere();
+    const reply = await call(method, path, headers);
+    expect(reply).toMatchObject({ status: 405, body: { status: 405, message: 'Method not allowed' } });
+    expect(reply.headers.get('allow')).toBe(allow);
+  });
+
+  test('an id that is no text: 400', async () => {
+    const { call } = await playHere();
+    expect(await call('GET', '/payments/na/webhooks/%E0%A4%A', ADMINISTRATOR)).toMatchObject({
+      status: 400,
+      body: { status: 400 },
+    });
+  });
+
+  test('mounted below a path, beside a body parser, its links name that path', async () => {
+    const sandbox = assembleSandbox({}, { peers: { express, Big }, answerTimeoutMs: 30_000 });
+    onTestFinished(() => sandbox.close());
+    const app = express();
+    app.use(express.json());
+    app.use('/service', sandbox.app);
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/service`;
+    const played = { sandbox, url, call: callTo(url) };
+    const { id } = await createWebhook(played, '{"url":"https://example.com/"}');
+    const { body } = await played.call('GET', '/payments/na/webhooks', ADMINISTRATOR);
+    expect(body).toMatchObject({
+      _embedded: { webhooks: [{ _links: { self: { href: `${url}/payments/na/webhooks/${id}` } } }] },
+      _links: { self: { href: `${url}/payments/na/webhooks` } },
+    });
+  });
+});
+
+test('app is a request listener of node:http too', async () => {
+  const sandbox = createSandbox();
+  onTestFinished(() => sandbox.close());
+  const server = createServer(sandbox.app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const call = callTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  expect((await call('GET', '/sandbox/clock')).status).toBe(200);
+});
