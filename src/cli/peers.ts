@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { CommandError, codeOf } from './failure.ts';
 
+// Above dist/src/cli, where this file is built to.
 const manifest = z
   .object({ version: z.string(), peerDependencies: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')));

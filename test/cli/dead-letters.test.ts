@@ -28,7 +28,7 @@ describe('posthorn dead-letters list', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.trimEnd().split('\n').sort();
     expect(lines).toHaveLength(4);
-    expect(lines.at(-1)).toBe('3 dead letters, 1 still running');
+    expect(lines.at(-1)).toBe('3 parked, 1 still running');
     expect(lines.find((line) => line.includes('evt_new'))).toMatch(
       /^\S+Z transfer\.succeeded evt_new after 4 attempts, handler_failed: a handler failed: out of order$/,
     );
@@ -192,11 +192,11 @@ describe('posthorn dead-letters drop', () => {
     const missing = await posthorn([...args, 'evt_x']);
     expect(missing).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('1 of the ids have no dead letter'),
+      stderr: expect.stringContaining('ids without a dead letter: 1'),
     });
     expect(missing.stdout).toContain('1 dropped, 1 not found\n');
     const running = await posthorn(['dead-letters', 'drop', '--dir', directory, 'evt_running']);
-    expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('still be running') });
+    expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('still be running: 1') });
     expect(readdirSync(directory)).toHaveLength(3);
   });
 

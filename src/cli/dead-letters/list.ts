@@ -15,7 +15,7 @@ export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'
     }
     const { running } = selection;
     output.print({ kind: 'summary', letters, running }, () =>
-      countsOf([letters, 'dead letters'], [running, 'still running']),
+      countsOf([letters, 'parked'], [running, 'still running']),
     );
   });
   selection.check();

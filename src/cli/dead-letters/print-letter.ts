@@ -22,10 +22,10 @@ export function summaryOf(letter: DeadLetter): object {
 export function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): string {
   const when = colours.minor(new Date(parkedAt).toISOString());
   const what = `${colours.strong(escapeControls(type))} ${escapeControls(id)}`;
-  return `${when} ${what} after ${attempts} attempts, ${escapeControls(`${reason}: ${message}`)}`;
+  return `${when} ${what} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}, ${escapeControls(`${reason}: ${message}`)}`;
 }
 
-/** Counts as text, without those of nothing except the first: `3 letters, 1 still running`. */
+/** Counts as text, without those of nothing except the first: `3 parked, 1 still running`. */
 export function countsOf(first: readonly [number, string], ...others: (readonly [number, string])[]): string {
   return [first, ...others.filter(([count]) => count > 0)]
     .map(([count, what]) => `${count} ${what}`)

@@ -84,13 +84,9 @@ export class Selection {
   /** Throws for what kept a command from doing all that it was asked for. */
   check(): void {
     if (this.#unreadable !== undefined) throw this.#unreadable;
-    if (this.#missing > 0)
-      throw new CommandError('failed', `${this.#missing} of the ids have no dead letter`);
+    if (this.#missing > 0) throw new CommandError('failed', `ids without a dead letter: ${this.#missing}`);
     if (this.isByIds && this.#running > 0) {
-      throw new CommandError(
-        'failed',
-        `${this.#running} of the events may still be running: try again later`,
-      );
+      throw new CommandError('failed', `events that may still be running: ${this.#running}; try again later`);
     }
   }
 
