@@ -29,11 +29,7 @@ export interface Request {
 }
 
 /** A server that keeps its requests and lets the test answer each. */
-export async function openBehind(): Promise<{
-  url: string;
-  next: () => Promise<Request>;
-  close: () => void;
-}> {
+export async function openBehind(): Promise<{ url: string; next: () => Promise<Request> }> {
   const waiting: ((request: Request) => void)[] = [];
   const server = createServer(async (request, response) => {
     const body = await text(request);
@@ -42,11 +38,10 @@ export async function openBehind(): Promise<{
     waiting.shift()?.({ headers: request.headersDistinct, body, answerWith });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const close = (): void => {
+  onTestFinished(() => {
     server.closeAllConnections();
     server.close();
-  };
-  onTestFinished(close);
+  });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/inner?a=b`;
-  return { url, close, next: () => new Promise((resolve) => void waiting.push(resolve)) };
+  return { url, next: () => new Promise((resolve) => void waiting.push(resolve)) };
 }
