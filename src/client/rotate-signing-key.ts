@@ -94,6 +94,7 @@ async function bringIn(
   }
   await disableOrphans(requests, previous, options);
   const next = await createNext(requests, previous, options);
+  options?.signal?.throwIfAborted();
   await onSigningKey(next.signingKey, { id: next.webhook.id });
   return next;
 }

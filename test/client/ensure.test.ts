@@ -54,6 +54,7 @@ describe('a webhook that is as it was wanted stays as it is', () => {
           { entity: 'dispute', types: ['won'] },
           { entity: 'transfer', types: ['succeeded'] },
           { entity: 'dispute', types: [] },
+          { entity: 'dispute', types: ['lost'] },
         ],
       },
     ],
@@ -166,6 +167,20 @@ describe('a webhook that is not there is created', () => {
       `POST /payments/na/webhooks {"url":"${url}"}`,
       'PUT /payments/na/webhooks/WH9 {"enabled":false}',
     ]);
+  });
+
+  test('disabled, while the caller loses interest: the key is handed over all the same', async () => {
+    const controller = new AbortController();
+    const respond = inTurn(json(page([])), json(created), json(webhook('WH9', { enabled: 'false' })));
+    const service = await openLiteralService((request) => {
+      if (request.line.startsWith('PUT')) controller.abort();
+      return respond(request);
+    });
+    const { signal } = controller;
+    expect(await clientOf(service.url).webhooks.ensure({ url, enabled: false }, { signal })).toMatchObject({
+      webhook: { enabled: false },
+      signingKey: SIGNING_KEY,
+    });
   });
 
   test.each<[string, Reply]>([

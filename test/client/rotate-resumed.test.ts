@@ -147,11 +147,11 @@ describe('a second webhook that may be there, or may be sending, is not left so 
     expect(program.stored).toBeUndefined();
   });
 
-  test('created while the caller loses interest: disabled all the same', async () => {
+  test.each(['POST', 'PUT'])('the caller loses interest at %s: disabled all the same', async (method) => {
     const program = await new Program().open();
     const controller = new AbortController();
     program.service.onRequest((line) => {
-      if (line.startsWith('POST')) controller.abort();
+      if (line.startsWith(method)) controller.abort();
     });
     const error = await failureOf(() => program.rotate({ withStored: false, signal: controller.signal }));
     expect(error).toBe(controller.signal.reason);
