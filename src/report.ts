@@ -1,4 +1,5 @@
 import { ConfigurationError, messageOf, type PosthornError, show } from './errors.ts';
+import { escapeControls } from './escape.ts';
 import type { Outcome } from './outcome.ts';
 
 /** What observers are told of a delivery. Times are in milliseconds. */
@@ -134,12 +135,8 @@ function lineOf(report: Report): string {
 
 const MAX_LOGGED_LENGTH = 500;
 
-/** Control characters would let a sender forge lines of the log, or drive the terminal that shows it. */
 function oneLine(text: string): string {
-  const escaped = text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
+  const escaped = escapeControls(text);
   return escaped.length <= MAX_LOGGED_LENGTH ? escaped : `${escaped.slice(0, MAX_LOGGED_LENGTH)}…`;
 }
 

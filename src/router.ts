@@ -58,7 +58,10 @@ export class Router {
     if (patterns.length === 0) throw new ConfigurationError('on() needs at least one pattern');
     for (const pattern of patterns) checkPattern(pattern);
     if (route.name !== undefined) this.#addName(route.name);
-    this.#routes.push({ ...route, matches: (type) => patterns.some((pattern) => matches(pattern, type)) });
+    this.#routes.push({
+      ...route,
+      matches: (type) => patterns.some((pattern) => matchesPattern(pattern, type)),
+    });
   }
 
   setUnhandled(fallback: Fallback): void {
@@ -109,14 +112,15 @@ export class Router {
   }
 }
 
-function matches(pattern: string, type: string): boolean {
+/** Whether a pattern, taken to be well formed, means a type. */
+export function matchesPattern(pattern: string, type: string): boolean {
   return (
     pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
   );
 }
 
 function checkPattern(pattern: unknown): void {
-  if (typeof pattern === 'string' && [...eventTypes].some((type) => matches(pattern, type))) return;
+  if (typeof pattern === 'string' && [...eventTypes].some((type) => matchesPattern(pattern, type))) return;
   throw new ConfigurationError(
     `${show(pattern)} matches no event type: a pattern is "*", a type such as "transfer.succeeded", or a prefix ` +
       `such as "transfer.*"; the types are ${[...eventTypes].join(', ')}. Types that are not in this list yet reach "*" and onUnhandled()`,

@@ -19,8 +19,13 @@ export interface ChildProgram {
 }
 
 /** Runs a built JavaScript file. */
-export function startProgram(path: string, env: NodeJS.ProcessEnv, cwd: string): ChildProgram {
-  const child = spawn(process.execPath, [path], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+export function startProgram(
+  path: string,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  args: readonly string[] = [],
+): ChildProgram {
+  const child = spawn(process.execPath, [path, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
   const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {

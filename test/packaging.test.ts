@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,6 +72,15 @@ describe('the packed tarball, installed in an empty project', () => {
         server.close();
       });`;
     expect(run('node', ['--input-type=module', '-e', program], project)).toBe('processed\n');
+  });
+
+  test('its program says how to install the package that it needs', () => {
+    const program = join(project, 'node_modules', '.bin', 'posthorn');
+    const { status, stderr } = spawnSync(program, ['--version'], { encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringContaining('npm install "commander@'),
+    });
   });
 
   test('its types compile in a strict project without those of Express', () => {

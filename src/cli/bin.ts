@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+// The program `posthorn`. Everything else is loaded once it is known that commander is installed.
+
+import { exitCodeOf, exitCodes, lineOf } from './failure.ts';
+import { loadWithPeers } from './peers.ts';
+
+// A reader that has seen enough, such as `head`, is no reason for a stack.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', () => process.exit(exitCodes.failed));
+}
+
+try {
+  const { run } = await loadWithPeers(() => import('./program.ts'));
+  await run(process.argv);
+} catch (error) {
+  process.stderr.write(`${lineOf(error)}\n`);
+  process.exitCode = exitCodeOf(error);
+}
+
+// What a receiver's module keeps open must not keep a command from ending.
+process.stdout.write('', () => process.stderr.write('', () => process.exit()));

@@ -1,0 +1,57 @@
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import { escapeControls } from '../../escape.ts';
+import { exitCodes } from '../failure.ts';
+import { createOutput } from '../output.ts';
+import { countsOf, lineOfLetter, summaryOf } from './print-letter.ts';
+import { isRunning, readSelection, type SelectionOptions } from './selection.ts';
+import { type Source, type SourceOptions, withSource } from './source.ts';
+
+export interface DropOptions extends SelectionOptions, SourceOptions {
+  readonly dryRun?: boolean;
+}
+
+/** `posthorn dead-letters drop` */
+export async function drop(ids: readonly string[], options: DropOptions): Promise<void> {
+  const output = createOutput(options);
+  const selection = readSelection(ids, options);
+  await withSource(options, async (source) => {
+    let dropped = 0;
+    let failed = 0;
+    for await (const letter of selection.letters(source.deadLetters)) {
+      if (options.dryRun) {
+        dropped += 1;
+        output.print({ kind: 'letter', ...summaryOf(letter) }, () => lineOfLetter(letter));
+      } else if (await dropOne(letter, source)) {
+        dropped += 1;
+        const { id, type } = letter;
+        output.print({ kind: 'drop', id, type, completed: source.receiver !== undefined }, () =>
+          escapeControls(`dropped ${type ?? '?'} ${id}`),
+        );
+      } else failed += 1;
+    }
+    if (failed > 0) process.exitCode = exitCodes.failed;
+    const { running, missing } = selection;
+    output.print(
+      { kind: 'summary', dryRun: options.dryRun === true, dropped, failed, running, missing },
+      () =>
+        countsOf(
+          [dropped, options.dryRun ? 'would be dropped' : 'dropped'],
+          [failed, 'no longer there, or running'],
+          [running, 'still running'],
+          [missing, 'not found'],
+        ),
+    );
+    if (source.receiver === undefined && !options.dryRun && dropped > 0) {
+      output.note(
+        'only the letters were removed: an event that is delivered again is handled as new. --receiver completes the ids too',
+      );
+    }
+  });
+  selection.check();
+}
+
+async function dropOne(letter: DeadLetter, { deadLetters, receiver }: Source): Promise<boolean> {
+  if (receiver !== undefined) return receiver.drop(letter);
+  const current = await deadLetters.get(letter.id);
+  return current !== undefined && !isRunning(current) && deadLetters.remove(letter.id);
+}

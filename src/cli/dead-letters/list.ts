@@ -1,0 +1,22 @@
+import { createOutput } from '../output.ts';
+import { countsOf, lineOfLetter, summaryOf } from './print-letter.ts';
+import { Selection, type SelectionOptions } from './selection.ts';
+import { type SourceOptions, withSource } from './source.ts';
+
+/** `posthorn dead-letters list` */
+export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'>): Promise<void> {
+  const output = createOutput(options);
+  const selection = new Selection([], options);
+  await withSource(options, async ({ deadLetters }) => {
+    let letters = 0;
+    for await (const letter of selection.letters(deadLetters)) {
+      letters += 1;
+      output.print({ kind: 'letter', ...summaryOf(letter) }, () => lineOfLetter(letter));
+    }
+    const { running } = selection;
+    output.print({ kind: 'summary', letters, running }, () =>
+      countsOf([letters, 'parked'], [running, 'still running']),
+    );
+  });
+  selection.check();
+}

@@ -1,0 +1,130 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import type { DeadLetter, DeadLetters } from '../../dead-letters/dead-letters.ts';
+import { DeadLetterError } from '../../errors.ts';
+import { matchesPattern } from '../../router.ts';
+import { CommandError, usageError } from '../failure.ts';
+import { readDuration } from '../options.ts';
+
+/** Which letters are meant. */
+export interface SelectionOptions {
+  readonly all?: boolean;
+  readonly type?: string;
+  /** Milliseconds since the epoch. */
+  readonly since?: number;
+}
+
+/** Adds the options that narrow a selection down. */
+export function addFilterOptions(command: Command): Command {
+  return command
+    .option('--type <pattern>', 'of this type, or of types such as transfer.*', parsePattern)
+    .option(
+      '--since <time>',
+      'parked since then: ISO 8601 (UTC without a zone), or an age as 30m, 2h or 3d',
+      parseSince,
+    );
+}
+
+function parsePattern(text: string): string {
+  if (text === '*' || /^[^.*]+(\.[^.*]+)*\.([^.*]+|\*)$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    'It must be a type such as transfer.succeeded, a prefix such as transfer.*, or *.',
+  );
+}
+
+function parseSince(text: string): number {
+  const ageMs = readDuration(text);
+  if (ageMs !== undefined) return Date.now() - ageMs;
+  if (z.iso.date().safeParse(text).success) return Date.parse(text);
+  if (z.iso.datetime({ offset: true, local: true }).safeParse(text).success) {
+    return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
+  }
+  throw new InvalidArgumentError(
+    'It must be a time such as 2026-03-31T09:00:00Z, or an age such as 30m, 2h or 3d.',
+  );
+}
+
+/** The letters that a command was asked for, and a count of those that it did not get. */
+export class Selection {
+  readonly #ids: readonly string[];
+  readonly #options: SelectionOptions;
+  #running = 0;
+  #missing = 0;
+  #unreadable: DeadLetterError | undefined;
+
+  /** No ids: every letter that the options let through. */
+  constructor(ids: readonly string[], options: SelectionOptions) {
+    this.#ids = [...new Set(ids)];
+    this.#options = options;
+  }
+
+  /** How many were passed over because their handlers may still be running. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** How many ids no letter has. */
+  get missing(): number {
+    return this.#missing;
+  }
+
+  /** Whether the letters were asked for by their ids. */
+  get isByIds(): boolean {
+    return this.#ids.length > 0;
+  }
+
+  async *letters(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+    for await (const letter of this.isByIds ? this.#named(deadLetters) : this.#listed(deadLetters)) {
+      if (!this.#isMeant(letter)) continue;
+      if (isRunning(letter)) this.#running += 1;
+      else yield letter;
+    }
+  }
+
+  /** Throws for what kept a command from doing all that it was asked for. */
+  check(): void {
+    if (this.#unreadable !== undefined) throw this.#unreadable;
+    if (this.#missing > 0) throw new CommandError('failed', `ids without a dead letter: ${this.#missing}`);
+    if (this.isByIds && this.#running > 0) {
+      throw new CommandError('failed', `events that may still be running: ${this.#running}; try again later`);
+    }
+  }
+
+  async *#named(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+    for (const id of this.#ids) {
+      const letter = await deadLetters.get(id);
+      if (letter === undefined) this.#missing += 1;
+      else yield letter;
+    }
+  }
+
+  /** One damaged letter, of which a list complains at its end, must not keep the others from their command. */
+  async *#listed(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+    try {
+      yield* deadLetters.list();
+    } catch (error) {
+      if (!(error instanceof DeadLetterError && error.code === 'dead_letter_unreadable')) throw error;
+      this.#unreadable = error;
+    }
+  }
+
+  #isMeant({ type, parkedAt }: DeadLetter): boolean {
+    const { type: pattern = '*', since = Number.NEGATIVE_INFINITY } = this.#options;
+    return parkedAt >= since && (pattern === '*' || (type !== undefined && matchesPattern(pattern, type)));
+  }
+}
+
+/** The selection of a command that changes something: it must have been said which letters are meant. */
+export function readSelection(ids: readonly string[], options: SelectionOptions): Selection {
+  const { all, type, since } = options;
+  if (all && ids.length > 0) throw usageError('give ids or --all, not both');
+  if (!all && ids.length === 0 && type === undefined && since === undefined) {
+    throw usageError('say which letters: ids, --all, --type or --since');
+  }
+  return new Selection(ids, options);
+}
+
+/** Whether the event's handlers may still be running, so that its letter is to be left alone. */
+export function isRunning({ runningUntil }: DeadLetter): boolean {
+  return runningUntil !== undefined && runningUntil > Date.now();
+}

@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer';
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import { escapeControls } from '../../escape.ts';
+import { CommandError } from '../failure.ts';
+import { colours, createOutput, escapeText } from '../output.ts';
+import { summaryOf } from './print-letter.ts';
+import { isRunning } from './selection.ts';
+import { type SourceOptions, withSource } from './source.ts';
+
+/** `posthorn dead-letters show` */
+export async function show(id: string, options: SourceOptions): Promise<void> {
+  const output = createOutput(options);
+  await withSource(options, async ({ deadLetters }) => {
+    const letter = await deadLetters.get(id);
+    if (letter === undefined)
+      throw new CommandError('failed', `no dead letter has the id ${JSON.stringify(id)}`);
+    output.print(toValue(letter), () => textOf(letter));
+  });
+}
+
+function toValue(letter: DeadLetter): object {
+  const bytes = Buffer.from(letter.rawBody);
+  return {
+    kind: 'letter',
+    ...summaryOf(letter),
+    headers: letter.headers,
+    rawBody: bytes.toString('base64'),
+    ...(isUtf8(bytes) && { body: bytes.toString() }),
+  };
+}
+
+function textOf(letter: DeadLetter): string {
+  const fields = Object.entries(summaryOf(letter)).map(([name, value]) => line(name, String(value ?? '?')));
+  const headers = Object.entries(letter.headers).map(([name, values]) =>
+    line(`  ${name}`, values.join(', ')),
+  );
+  const bytes = Buffer.from(letter.rawBody);
+  const title = `body, ${bytes.byteLength} bytes${isUtf8(bytes) ? '' : ', which are no UTF-8'}`;
+  return [
+    ...fields,
+    ...(isRunning(letter) ? [colours.doubtful('its handlers may still be running')] : []),
+    colours.strong('headers'),
+    ...headers,
+    colours.strong(title),
+    escapeText(bytes.toString()),
+  ].join('\n');
+}
+
+function line(name: string, value: string): string {
+  return `${colours.strong(escapeControls(name))} ${escapeControls(value)}`;
+}

@@ -1,0 +1,103 @@
+import { statSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
+import { createFileDeadLetters } from '../../dead-letters/file.ts';
+import { createRedisDeadLetters } from '../../dead-letters/redis.ts';
+import { messageOf } from '../../errors.ts';
+import { CommandError, usageError } from '../failure.ts';
+import { loadWithPeers } from '../peers.ts';
+import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
+
+/** Where the letters are: one of these. */
+export interface SourceOptions {
+  readonly dir?: string;
+  readonly redis?: string;
+  readonly scope?: string;
+  readonly receiver?: string;
+  readonly json?: boolean;
+}
+
+/** Letters, and the receiver that they belong to where it is known. */
+export interface Source {
+  readonly deadLetters: DeadLetters;
+  readonly receiver?: ReceiverModule['receiver'];
+}
+
+/** Adds the options that say where the letters are. */
+export function addStorageOptions(command: Command): Command {
+  return command
+    .option('--dir <directory>', 'letters in files: the directory of createFileDeadLetters')
+    .option('--scope <scope>', 'letters in Redis: the scope of createRedisDeadLetters')
+    .addOption(new Option('--redis <url>', 'the address of Redis, together with --scope').env('REDIS_URL'));
+}
+
+/** The option that names the receiver's module. */
+export function receiverOption(): Option {
+  return new Option('--receiver <module>', 'a module that exports `receiver` and `deadLetters`');
+}
+
+/** Opens the letters for as long as `use` takes. */
+export async function withSource(
+  options: SourceOptions,
+  use: (source: Source) => Promise<void>,
+): Promise<void> {
+  const { dir, scope, receiver } = options;
+  if ([dir, scope, receiver].filter((place) => place !== undefined).length > 1) {
+    throw usageError('give one of --dir, --scope and --receiver: the letters are in one place');
+  }
+  if (dir !== undefined) await use({ deadLetters: openDirectory(dir) });
+  else if (scope !== undefined) await withRedis(options.redis, scope, use);
+  else if (receiver !== undefined) await withReceiver(receiver, options.json === true, use);
+  else throw usageError('say where the letters are: --dir, --scope with REDIS_URL, or --receiver');
+}
+
+/** A directory that is not there is a mistake here, and must not be made. */
+function openDirectory(dir: string): DeadLetters {
+  if (statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return createFileDeadLetters(dir);
+  throw usageError(`--dir must be a directory that is there, and ${JSON.stringify(dir)} is none`);
+}
+
+async function withReceiver(
+  path: string,
+  json: boolean,
+  use: (source: Source) => Promise<void>,
+): Promise<void> {
+  const module = await loadReceiver(path, json);
+  await use(module);
+  // What the store has not been told yet is told within the grace of close().
+  await module.receiver.close();
+}
+
+async function withRedis(
+  url: string | undefined,
+  scope: string,
+  use: (source: Source) => Promise<void>,
+): Promise<void> {
+  if (url === undefined || !/^rediss?:\/\//.test(url)) {
+    throw usageError(
+      'the address of Redis is missing or not one: REDIS_URL or --redis is redis://… or rediss://…',
+    );
+  }
+  const { Redis } = await loadWithPeers(() => import('ioredis'));
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 5_000,
+    socketTimeout: 5_000,
+    retryStrategy: () => null,
+  });
+  let lastError: unknown;
+  redis.on('error', (error) => {
+    lastError = error;
+  });
+  try {
+    const deadLetters = createRedisDeadLetters(redis, { scope });
+    await redis.connect().catch((cause: unknown) => {
+      throw new CommandError('unreachable', `Redis cannot be reached: ${messageOf(lastError ?? cause)}`, {
+        cause,
+      });
+    });
+    await use({ deadLetters });
+  } finally {
+    redis.disconnect();
+  }
+}

@@ -1,0 +1,69 @@
+import { ServiceError } from '../client/service-error.ts';
+import { ConfigurationError, messageOf, PosthornError } from '../errors.ts';
+import { escapeControls } from '../escape.ts';
+
+/** What the exit code of a command says. */
+export const exitCodes = {
+  /** The thing asked for was done. */
+  ok: 0,
+  /** It failed. */
+  failed: 1,
+  /** Wrong usage: nothing was tried. */
+  usage: 2,
+  /** Nobody answered at the address. */
+  unreachable: 3,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The same, for the end of a help text. */
+export const EXIT_CODES_HELP = `
+Exit codes:
+  0  done
+  1  the thing asked for failed
+  2  wrong usage: an option, a file or a package is missing or wrong
+  3  nobody answered at the address`;
+
+/** Ends a command with one line and an exit code. */
+export class CommandError extends PosthornError<
+  'usage_invalid' | 'file_unreadable' | 'package_missing' | 'unreachable' | 'failed'
+> {
+  get exitCode(): ExitCode {
+    switch (this.code) {
+      case 'unreachable':
+        return exitCodes.unreachable;
+      case 'failed':
+        return exitCodes.failed;
+      default:
+        return exitCodes.usage;
+    }
+  }
+}
+
+/** A command that was not asked for in the right way; the message says how it would be. */
+export function usageError(message: string): CommandError {
+  return new CommandError('usage_invalid', message);
+}
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof ConfigurationError) return exitCodes.usage;
+  const isUnreachable =
+    error instanceof ServiceError &&
+    (error.code === 'service_unreachable' || error.code === 'service_timeout');
+  return isUnreachable ? exitCodes.unreachable : exitCodes.failed;
+}
+
+/** The one line that tells of an error: its message and its code, no stack. */
+export function lineOf(error: unknown): string {
+  const { status, details } = error instanceof ServiceError ? error : {};
+  const message = [messageOf(error), details].filter((part) => part !== undefined).join(': ');
+  const code = [codeOf(error), status].filter((part) => part !== undefined).join(' ');
+  return `posthorn: ${escapeControls(message)}${code === '' ? '' : ` (${code})`}`;
+}
+
+/** The code of one of our errors, or of one of the system such as `EADDRINUSE`. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,67 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Delivery } from '../delivery.ts';
+import { messageOf } from '../errors.ts';
+import { readHeaders } from '../headers.ts';
+import type { Receiver } from '../receiver.ts';
+import type { HandlerContext } from '../router.ts';
+import { addressOf } from './options.ts';
+
+/** Stands before a receiver, so that its handler can pass on a delivery as it came. */
+export interface Forwarder extends Pick<Receiver, 'receive'> {
+  /** To be called by the receiver's handler. Rejects unless the answer is 2xx. */
+  readonly forward: (context: Pick<HandlerContext, 'rawBody' | 'signal'>) => Promise<void>;
+}
+
+/** Handlers are told the body but not the headers: those are kept for the time of their delivery. */
+export function createForwarder(url: URL, receiver: Pick<Receiver, 'receive'>): Forwarder {
+  const headersOfDelivery = new AsyncLocalStorage<Delivery['headers']>();
+  return {
+    receive: (delivery) => headersOfDelivery.run(delivery.headers, () => receiver.receive(delivery)),
+
+    async forward({ rawBody, signal }) {
+      const headers = endToEnd(headersOfDelivery.getStore() ?? {});
+      const body = new Uint8Array(rawBody);
+      // A redirect is no 2xx to the service, so it must not become one here.
+      const request = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
+      const response = await fetch(url, request).catch((cause: unknown) => {
+        throw new Error(`${addressOf(url)} cannot be reached: ${reasonOf(cause)}`, { cause });
+      });
+      await response.body?.cancel();
+      if (!response.ok) throw new Error(`${addressOf(url)} answered ${response.status}`);
+    },
+  };
+}
+
+/** Of one connection (RFC 9110, section 7.6.1, and what RFC 2616 listed), or written anew for the next one. */
+const NOT_PASSED_ON: readonly string[] = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'host',
+  'content-length',
+];
+
+function endToEnd(fields: Delivery['headers']): Headers {
+  const values = readHeaders(fields);
+  const named = (values.get('connection') ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/));
+  const dropped = new Set([...NOT_PASSED_ON, ...named]);
+  const headers = new Headers();
+  for (const [name, list] of values) {
+    if (dropped.has(name)) continue;
+    for (const value of list) headers.append(name, value);
+  }
+  return headers;
+}
+
+/** What lies beneath the "fetch failed" of fetch. */
+export function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return messageOf(cause);
+}

@@ -1,0 +1,14 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { messageOf } from '../errors.ts';
+import { CommandError } from './failure.ts';
+
+/** The bytes of a file, or with `-` those of stdin. */
+export async function readInput(file: string): Promise<Uint8Array> {
+  if (file === '-') return buffer(process.stdin);
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    throw new CommandError('file_unreadable', `cannot read the file: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,147 @@
+import { createServer } from 'node:http';
+import type { Command } from 'commander';
+import { toNode } from '../../adapters/node.ts';
+import { messageOf } from '../errors.ts';
+import { escapeControls } from '../escape.ts';
+import type { AnyEvent } from '../event.ts';
+import { createReceiver } from '../receiver.ts';
+import type { Report } from '../report.ts';
+import { exitCodes } from './failure.ts';
+import { createForwarder } from './forward.ts';
+import {
+  basicOption,
+  bearerOption,
+  type CredentialOptions,
+  hostOption,
+  type JsonOption,
+  jsonOption,
+  type KeyOption,
+  keyOption,
+  parseUrl,
+  portOption,
+  readAuthentication,
+  requireKey,
+  signatureHeaderOption,
+} from './options.ts';
+import { colours, createOutput, type Output } from './output.ts';
+import { serve, untilSignal } from './server.ts';
+
+interface ListenOptions extends JsonOption, KeyOption, CredentialOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly path: string;
+  readonly forward?: string;
+  readonly signatureHeader: string;
+}
+
+const HELP = `
+It answers as a posthorn receiver does: an event that was handled is a duplicate when it comes again.
+Ids are kept in memory: after a restart everything is new.
+
+--forward posts each verified event to another address: the very bytes that came, with the headers that came
+(signature and authorization too, so that the receiver behind can check them; those of the connection are not
+passed on). An answer other than 2xx, a redirect too, is answered 500, so that the service sends the event again.
+
+Ends on SIGINT or SIGTERM, once the deliveries that are running are answered.
+Exit codes: 0 ended by a signal, 1 it had to abandon an event, 2 wrong usage, or the port is taken.
+
+Examples:
+  $ SIGNING_KEY=… posthorn listen
+  $ SIGNING_KEY=… BASIC_USERNAME=billing BASIC_PASSWORD=… posthorn listen --forward http://127.0.0.1:8080/webhooks
+  $ SIGNING_KEY=… posthorn listen --json | jq 'select(.kind == "event") | .event.data'`;
+
+/** `posthorn listen` */
+export function addListen(program: Command): void {
+  program
+    .command('listen')
+    .description('receive webhooks and print what arrives')
+    .addOption(portOption(3000))
+    .addOption(hostOption())
+    .option('--path <path>', 'the path to receive on', '/webhooks')
+    .option('--forward <url>', 'pass verified events on to this address')
+    .addOption(keyOption())
+    .addOption(basicOption())
+    .addOption(bearerOption())
+    .addOption(signatureHeaderOption())
+    .addOption(jsonOption())
+    .addHelpText('after', HELP)
+    .action(listen);
+}
+
+async function listen({ port, host, path, ...options }: ListenOptions): Promise<void> {
+  const output = createOutput(options);
+  const receiver = createReceiver({
+    signingKey: requireKey(options),
+    authentication: readAuthentication(options),
+    signatureHeader: options.signatureHeader,
+  });
+  const forwarder =
+    options.forward === undefined
+      ? undefined
+      : createForwarder(parseUrl('--forward', options.forward), receiver);
+  receiver.observe((report) => printReport(output, report));
+  receiver.on('*', async (event, context) => {
+    printEvent(output, event);
+    await forwarder?.forward(context);
+  });
+
+  const server = createServer(toNode(forwarder ?? receiver, { path }));
+  const signalled = untilSignal();
+  const url = `${await serve(server, port, host)}${path}`;
+  output.print({ kind: 'listening', url }, () => `${colours.strong('listening')} on ${url}`);
+  await signalled;
+  server.close();
+  const { abandoned } = await receiver.close();
+  if (abandoned.length > 0) process.exitCode = exitCodes.failed;
+}
+
+function printEvent(output: Output, event: AnyEvent): void {
+  output.print({ kind: 'event', event }, () => {
+    const { id, type, created_at, data } = event;
+    return `${colours.strong(escapeControls(type))} ${escapeControls(`${id} ${created_at} ${JSON.stringify(data)}`)}`;
+  });
+}
+
+function printReport(output: Output, report: Report): void {
+  const { error, ...rest } = report;
+  // What the receiver keeps by itself is enough for a program that is stopped again soon.
+  const warnings = report.warnings.filter((warning) => !warning.startsWith('dead_letters_missing'));
+  const value = { kind: 'report', ...rest, warnings, ...(error && { message: messageOf(error) }) };
+  output.print(value, () => lineOf({ ...report, warnings }));
+}
+
+function lineOf({
+  outcome,
+  status,
+  late,
+  event,
+  attempt,
+  durationMs,
+  warnings,
+  error,
+  endpointAtRisk,
+}: Report): string {
+  const parts = [`  ${colourOf(outcome)(`${outcome} ${status}`)}${late ? ' (after its answer)' : ''}`];
+  if (event !== undefined) parts.push(escapeControls(`${event.type ?? '?'} ${event.id}`));
+  if (attempt !== undefined) parts.push(`attempt ${attempt}`);
+  parts.push(colours.minor(`${Math.round(durationMs)} ms`));
+  if (error !== undefined) parts.push(escapeControls(`${error.code}: ${messageOf(error)}`));
+  parts.push(...warnings.map((warning) => colours.doubtful(escapeControls(warning))));
+  if (endpointAtRisk) parts.push(colours.bad('the service may now stop sending'));
+  return parts.join(' ');
+}
+
+function colourOf(outcome: Report['outcome']): (text: string) => string {
+  switch (outcome) {
+    case 'processed':
+      return colours.good;
+    case 'duplicate':
+    case 'ignored':
+      return colours.minor;
+    case 'busy':
+    case 'parked':
+      return colours.doubtful;
+    default:
+      return colours.bad;
+  }
+}

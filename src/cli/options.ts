@@ -1,0 +1,146 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { type Authentication, createCredentialsCheck } from '../credentials.ts';
+import { usageError } from './failure.ts';
+
+export interface JsonOption {
+  readonly json?: boolean;
+}
+
+export interface KeyOption {
+  readonly key?: string;
+}
+
+export interface CredentialOptions {
+  readonly basic?: string;
+  readonly bearer?: string;
+}
+
+// Every command gets options of its own: commander keeps state in them.
+
+export function jsonOption(): Option {
+  return new Option('--json', 'print one line of JSON for each result, and nothing else, on stdout');
+}
+
+export function keyOption(): Option {
+  return new Option('--key <key>', "the webhook's secret_signing_key").env('SIGNING_KEY');
+}
+
+export function basicOption(): Option {
+  return new Option(
+    '--basic <user:password>',
+    'BASIC credentials of the webhook (env: BASIC_USERNAME, BASIC_PASSWORD)',
+  );
+}
+
+export function bearerOption(): Option {
+  return new Option('--bearer <token>', 'the BEARER token of the webhook (env: BEARER_TOKEN)');
+}
+
+export function signatureHeaderOption(): Option {
+  return new Option('--signature-header <name>', 'the header that holds the signature')
+    .default('x-service-signature')
+    .argParser(parseHeaderName);
+}
+
+/** RFC 9110, section 5.1: a name is a token. */
+function parseHeaderName(text: string): string {
+  if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('It must be the name of a header.');
+}
+
+export function portOption(port: number): Option {
+  return new Option('--port <number>', 'where to listen; 0 takes a free port')
+    .default(port)
+    .argParser(parsePort);
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+}
+
+export function hostOption(): Option {
+  return new Option('--host <address>', 'the address to listen on').default('127.0.0.1');
+}
+
+/** The signing key; an empty one means none, as everywhere. */
+export function requireKey({ key = '' }: KeyOption): string {
+  if (key !== '') return key;
+  throw usageError(
+    "the webhook's secret_signing_key is missing: set SIGNING_KEY in the environment, or give --key",
+  );
+}
+
+/**
+ * The credentials of a webhook: those of the options, else those of the environment, else none. Throws without naming
+ * them: they are secret.
+ */
+export function readAuthentication(
+  { basic, bearer }: CredentialOptions,
+  environment: NodeJS.ProcessEnv = process.env,
+): Authentication {
+  if (basic !== undefined && bearer !== undefined) throw usageError('give --basic or --bearer, not both');
+  const authentication = fromOptions(basic, bearer) ?? fromEnvironment(environment);
+  createCredentialsCheck(authentication);
+  return authentication;
+}
+
+function fromOptions(basic: string | undefined, token: string | undefined): Authentication | undefined {
+  if (basic !== undefined) return { type: 'BASIC', basic: parseUserAndPassword('--basic', basic) };
+  return token === undefined ? undefined : { type: 'BEARER', bearer: { token } };
+}
+
+function fromEnvironment({
+  BASIC_USERNAME,
+  BASIC_PASSWORD,
+  BEARER_TOKEN,
+}: NodeJS.ProcessEnv): Authentication {
+  const [username = '', password = '', token = ''] = [BASIC_USERNAME, BASIC_PASSWORD, BEARER_TOKEN];
+  if (username !== '' && password !== '') return { type: 'BASIC', basic: { username, password } };
+  if (username !== '' || password !== '') {
+    throw usageError('BASIC_USERNAME and BASIC_PASSWORD belong together, and only one of them is set');
+  }
+  return token === '' ? { type: 'NONE' } : { type: 'BEARER', bearer: { token } };
+}
+
+/** `user:password`, split at the first colon: a user has none (RFC 7617, section 2). */
+export function parseUserAndPassword(
+  option: string,
+  text: string,
+): { readonly username: string; readonly password: string } {
+  const colon = text.indexOf(':');
+  if (colon > 0 && colon < text.length - 1) {
+    return { username: text.slice(0, colon), password: text.slice(colon + 1) };
+  }
+  throw usageError(`${option} takes a user and a password with a colon between them`);
+}
+
+/** An address to send to. Not checked by commander, whose messages repeat the value: it may hold a password. */
+export function parseUrl(option: string, text: string): URL {
+  if (!URL.canParse(text) || !/^https?:/i.test(text)) {
+    throw usageError(`${option} takes an address that begins with http:// or https://`);
+  }
+  const url = new URL(text);
+  if (url.username === '' && url.password === '') return url;
+  throw usageError(`${option} takes an address without a user and a password`);
+}
+
+/** An address as it may be printed: without its query, which may hold a token. */
+export function addressOf(url: URL): string {
+  return `${url.origin}${url.pathname}`;
+}
+
+const UNIT_MS: ReadonlyMap<string | undefined, number> = new Map([
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** Milliseconds of `30s`, `2h` and the like; undefined for anything else. */
+export function readDuration(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const unitMs = UNIT_MS.get(unit);
+  return unitMs === undefined ? undefined : Number(count) * unitMs;
+}

@@ -1,0 +1,151 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { createSandbox, defaultCredentials, type SandboxCredentials } from '../sandbox/index.ts';
+import { hostOption, type JsonOption, jsonOption, parseUserAndPassword, portOption } from './options.ts';
+import { colours, createOutput } from './output.ts';
+import { untilSignal } from './server.ts';
+
+interface SandboxCommandOptions extends JsonOption {
+  readonly port: number;
+  readonly host: string;
+  readonly clock: 'real' | 'manual';
+  readonly speed?: number;
+  readonly state?: string;
+  readonly signatureHeader?: string;
+  readonly administrator?: string;
+  readonly user?: string;
+  readonly bankingToken?: string;
+  readonly apiKey?: string;
+  readonly accessToken?: string;
+}
+
+const HELP = `
+It serves every path of the service's interface, and delivers events over HTTP to the webhooks that were created in it.
+Its own controls are below /sandbox/: POST events, GET and POST clock, GET deliveries, POST fxQuotes/{id}/accept.
+With --clock manual time moves by POST /sandbox/clock only: step over the 1, 5 and 15 minutes of the retries at will.
+
+Needs the packages express and big.js. Ends on SIGINT or SIGTERM.
+Exit codes: 0 ended by a signal, 2 wrong usage, a package is missing, or the port is taken.
+
+Examples:
+  $ posthorn sandbox
+  $ posthorn sandbox --clock manual --state sandbox.json
+  $ SANDBOX_ADMINISTRATOR=admin:secret posthorn sandbox --speed 60 --port 0 --json`;
+
+/** `posthorn sandbox` */
+export function addSandbox(program: Command): void {
+  program
+    .command('sandbox')
+    .description('play the service on this machine')
+    .addOption(portOption(4010))
+    .addOption(hostOption())
+    .addOption(
+      new Option('--clock <kind>', 'real, or manual: moved by POST /sandbox/clock')
+        .choices(['real', 'manual'])
+        .default('real'),
+    )
+    .option('--speed <number>', 'how many seconds pass in a real one', parseSpeed)
+    .option('--state <file>', 'keep the state in this file; it holds secrets')
+    .option(
+      '--signature-header <name>',
+      'the header that holds the signature (default: "x-service-signature")',
+    )
+    .addOption(
+      new Option('--administrator <user:password>', 'who may manage webhooks').env('SANDBOX_ADMINISTRATOR'),
+    )
+    .addOption(new Option('--user <user:password>', 'who may not: no administrator').env('SANDBOX_USER'))
+    .addOption(
+      new Option('--banking-token <token>', 'for FX quotes and eChecks').env('SANDBOX_BANKING_TOKEN'),
+    )
+    .addOption(new Option('--api-key <key>', 'for the same').env('SANDBOX_API_KEY'))
+    .addOption(new Option('--access-token <token>', 'for the reference lists').env('SANDBOX_ACCESS_TOKEN'))
+    .addOption(jsonOption())
+    .addHelpText('after', HELP)
+    .action(play);
+}
+
+function parseSpeed(text: string): number {
+  if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError('It must be a number above 0.');
+}
+
+async function play({
+  port,
+  host,
+  clock,
+  speed,
+  state,
+  signatureHeader,
+  ...options
+}: SandboxCommandOptions): Promise<void> {
+  const output = createOutput(options);
+  const credentials = readCredentials(options);
+  const sandbox = createSandbox({ ...credentials, clock, speed, state, signatureHeader });
+  const signalled = untilSignal();
+  const { url } = await sandbox.listen(port, host);
+  const commands = commandsToTry(url, credentials, clock);
+  output.print({ kind: 'listening', url, clock, speed, state, credentials, try: commands }, () =>
+    [
+      `${colours.strong('sandbox')} on ${url}, ${describeClock(clock, speed)}, state in ${state ?? 'memory only'}`,
+      ...linesOf(credentials),
+      colours.strong('to try:'),
+      ...commands.map((command) => `  ${command}`),
+    ].join('\n'),
+  );
+  await signalled;
+  await sandbox.close();
+}
+
+function readCredentials(
+  options: Omit<SandboxCommandOptions, 'port' | 'host' | 'clock'>,
+): SandboxCredentials {
+  const { administrator, user, bankingToken, apiKey, accessToken } = options;
+  const { banking, profile, ...people } = defaultCredentials;
+  return {
+    administrator:
+      administrator === undefined
+        ? people.administrator
+        : parseUserAndPassword('--administrator', administrator),
+    user: user === undefined ? people.user : parseUserAndPassword('--user', user),
+    banking: { token: bankingToken ?? banking.token, apiKey: apiKey ?? banking.apiKey },
+    profile: { accessToken: accessToken ?? profile.accessToken },
+  };
+}
+
+function describeClock(clock: 'real' | 'manual', speed = 1): string {
+  if (clock === 'manual') return 'its clock stands until it is moved';
+  return speed === 1 ? 'its clock is the real one' : `its clock runs ${speed} times as fast as the real one`;
+}
+
+function linesOf({ administrator, user, banking, profile }: SandboxCredentials): string[] {
+  return [
+    `  administrator  ${administrator.username}:${administrator.password}`,
+    `  other user     ${user.username}:${user.password}`,
+    `  banking token  ${banking.token}`,
+    `  API key        ${banking.apiKey}`,
+    `  access token   ${profile.accessToken}`,
+  ];
+}
+
+function commandsToTry(
+  url: string,
+  { administrator, banking }: SandboxCredentials,
+  clock: 'real' | 'manual',
+): string[] {
+  const { username, password } = administrator;
+  const post = `curl -sS -H 'content-type: application/json'`;
+  return [
+    `export POSTHORN_BASE_URL=${url} POSTHORN_USERNAME=${quote(username)} POSTHORN_PASSWORD=${quote(password)}`,
+    `posthorn webhooks create http://127.0.0.1:3000/webhooks`,
+    `SIGNING_KEY=… posthorn listen --port 3000`,
+    `${post} -d '{"type":"transfer.succeeded"}' ${url}/sandbox/events`,
+    ...(clock === 'manual' ? [`${post} -d '{"advanceMs":60000}' ${url}/sandbox/clock`] : []),
+    `curl -sS ${url}/sandbox/deliveries`,
+    `${post} -H ${quote(`authorization: Bearer ${banking.token}`)} -H ${quote(`x-api-key: ${banking.apiKey}`)} ` +
+      `-d '{"destination":{"currency":"EUR"},"source":{"amount":"100.00"}}' ${url}/banking/us2/v1/transaction/fxQuote`,
+  ];
+}
+
+/** Quotes for a POSIX shell, where it is needed. */
+function quote(text: string): string {
+  return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

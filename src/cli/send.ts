@@ -1,0 +1,133 @@
+import type { Command } from 'commander';
+import { eventTypes } from '../catalog.ts';
+import { escapeControls } from '../escape.ts';
+import type { WebhookEvent } from '../event.ts';
+import { createEvent } from '../testing/create-event.ts';
+import { signedHeaders } from '../testing/signed-headers.ts';
+import { CommandError, exitCodes, usageError } from './failure.ts';
+import { reasonOf } from './forward.ts';
+import { readInput } from './input.ts';
+import {
+  addressOf,
+  basicOption,
+  bearerOption,
+  type CredentialOptions,
+  type JsonOption,
+  jsonOption,
+  type KeyOption,
+  keyOption,
+  parseUrl,
+  readAuthentication,
+  requireKey,
+  signatureHeaderOption,
+} from './options.ts';
+import { colours, createOutput, escapeText } from './output.ts';
+
+interface SendOptions extends JsonOption, KeyOption, CredentialOptions {
+  readonly to: string;
+  readonly data?: string;
+  readonly id?: string;
+  readonly twice?: boolean;
+  readonly tamper?: boolean;
+  readonly signatureHeader: string;
+}
+
+const HELP = `
+The event is made up and signed as the service would; --data gives its data, a JSON object.
+
+Exit codes: 0 every answer was 2xx, 1 one was not, 2 wrong usage, 3 no answer within 30 seconds.
+
+Examples:
+  $ SIGNING_KEY=… posthorn send transfer.succeeded --to http://127.0.0.1:3000/webhooks
+  $ SIGNING_KEY=… BEARER_TOKEN=… posthorn send dispute.created --to https://example.com/webhooks --data dispute.json
+  $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --twice --json
+  $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --tamper   # expect 403`;
+
+/** `posthorn send` */
+export function addSend(program: Command): void {
+  program
+    .command('send')
+    .description('send a signed event, and print the answer')
+    .argument('<type>', 'the type of the event, for example transfer.succeeded')
+    .requiredOption('--to <url>', 'the address of the receiver')
+    .addOption(keyOption())
+    .addOption(basicOption())
+    .addOption(bearerOption())
+    .option('--data <file>', "a file with the event's data as JSON; - for stdin")
+    .option('--id <id>', 'the id of the event; made up by default')
+    .option('--twice', 'send the same event a second time, after the first answer')
+    .option('--tamper', 'change the body after it was signed: a space more at its end')
+    .addOption(signatureHeaderOption())
+    .addOption(jsonOption())
+    .addHelpText('after', HELP)
+    .action(send);
+}
+
+async function send(type: string, options: SendOptions): Promise<void> {
+  const output = createOutput(options);
+  const url = parseUrl('--to', options.to);
+  const signing = {
+    key: requireKey(options),
+    authentication: readAuthentication(options),
+    signatureHeader: options.signatureHeader,
+  };
+  if (!eventTypes.has(type))
+    output.note(`note: ${escapeControls(type)} is none of the types that the service lists`);
+  const event = await createWantedEvent(type, options);
+  const body = JSON.stringify(event);
+  const headers = signedHeaders(body, signing);
+
+  for (let left = options.twice ? 2 : 1; left > 0; left -= 1) {
+    const answer = await post(url, headers, options.tamper ? `${body} ` : body);
+    const isGood = answer.status >= 200 && answer.status <= 299;
+    if (!isGood) process.exitCode = exitCodes.failed;
+    output.print({ event: event.id, type, ...answer }, () => {
+      const status = (isGood ? colours.good : colours.bad)(String(answer.status));
+      const first = `${status} ${escapeControls(`${type} ${event.id}`)} ${colours.minor(`${answer.durationMs} ms`)}`;
+      return answer.body === '' ? first : `${first}\n${escapeText(answer.body)}`;
+    });
+  }
+}
+
+async function createWantedEvent(
+  type: string,
+  { data, id }: SendOptions,
+): Promise<WebhookEvent<string, unknown>> {
+  const event =
+    data === undefined
+      ? createEvent(type)
+      : createEvent(type, parseData(Buffer.from(await readInput(data)).toString()));
+  return id === undefined ? event : { ...event, id };
+}
+
+function parseData(text: string): object {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (cause) {
+    throw new CommandError('file_unreadable', 'the data of the event is no JSON', { cause });
+  }
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data;
+  throw usageError('the data of the event must be a JSON object');
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly durationMs: number;
+}
+
+/** The service gives up on an answer after this time (interface, "Limits"). */
+const ANSWER_LIMIT_MS = 30_000;
+
+async function post(url: URL, headers: Record<string, string>, body: string): Promise<Answer> {
+  const startedAt = performance.now();
+  const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
+    const text = await response.text();
+    return { status: response.status, body: text, durationMs: Math.round(performance.now() - startedAt) };
+  } catch (cause) {
+    throw new CommandError('unreachable', `no answer from ${addressOf(url)}: ${reasonOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,123 @@
+import { type Key, verifySignature } from '../signature.ts';
+
+/** Whether a signature verifies, and if not, what may be wrong. */
+export interface Diagnosis {
+  readonly verified: boolean;
+  /** Sentences; none if it verifies. */
+  readonly hints: readonly string[];
+}
+
+/** Something as it was given, or changed in the way that a common mistake would have changed it. */
+interface Variant<T> {
+  readonly value: T;
+  /** The mistake; absent for what was given. */
+  readonly hint?: string;
+}
+
+/** Checks a signature; where it does not match, looks for the mistakes that would explain it. */
+export function diagnose(body: Uint8Array, signature: string, key: string): Diagnosis {
+  if (verifySignature(body, signature, key)) return { verified: true, hints: [] };
+  for (const givenSignature of signatures(signature)) {
+    for (const givenKey of keys(key)) {
+      const found = bodies(body).find(({ value }) =>
+        verifySignature(value, givenSignature.value, givenKey.value),
+      );
+      if (found === undefined) continue;
+      return { verified: false, hints: [givenSignature, givenKey, found].flatMap(({ hint }) => hint ?? []) };
+    }
+  }
+  return { verified: false, hints: unexplained(signature) };
+}
+
+function unexplained(signature: string): readonly string[] {
+  const isHex = /^[0-9a-f]{64}$/i.test(signature);
+  return [
+    ...(isHex ? [] : ['the signature does not have the form of one: 64 hexadecimal digits']),
+    'either the key is that of another webhook, or the body is not what was signed',
+  ];
+}
+
+function signatures(signature: string): Variant<string>[] {
+  const variants: Variant<string>[] = [{ value: signature }];
+  const bare = signature.trim().replace(/^sha256=/i, '');
+  if (bare !== signature) {
+    variants.push({
+      value: bare,
+      hint: 'the signature has something around its 64 hexadecimal digits: leave it away',
+    });
+  }
+  const bytes = Buffer.from(bare, 'base64');
+  if (bytes.length === 32) {
+    variants.push({
+      value: bytes.toString('hex'),
+      hint: 'the signature is in base64; the service sends hexadecimal',
+    });
+  }
+  return variants;
+}
+
+function keys(key: string): Variant<Key>[] {
+  const variants: Variant<Key>[] = [{ value: key }];
+  const trimmed = key.trim();
+  if (trimmed !== key && trimmed !== '') {
+    variants.push({ value: trimmed, hint: 'the key has white space around it: take it away' });
+  }
+  if (/^([0-9a-f]{2})+$/i.test(trimmed)) {
+    variants.push({
+      value: Buffer.from(trimmed, 'hex'),
+      hint: 'the sender signed with the bytes that the key is the hexadecimal text of; the service signs with the text itself',
+    });
+  }
+  const bytes = Buffer.from(trimmed, 'base64');
+  if (bytes.length > 0) {
+    variants.push({
+      value: bytes,
+      hint: 'the sender signed with the bytes that the key is the base64 of; the service signs with the text itself',
+    });
+  }
+  return variants;
+}
+
+function bodies(body: Uint8Array): Variant<Uint8Array | string>[] {
+  // One character for each byte, so that no byte is changed that is not meant to be.
+  const text = Buffer.from(body).toString('latin1');
+  const variants: Variant<string>[] = [
+    {
+      value: text.replace(/\r?\n$/, ''),
+      hint: 'the body has got a line end that was not signed: an editor or echo adds one',
+    },
+    { value: `${text}\n`, hint: 'the body has lost the line end that was signed' },
+    {
+      value: text.replaceAll('\r\n', '\n'),
+      hint: 'the line ends of the body were made CR LF after it was signed',
+    },
+    {
+      value: text.replace(/\r?\n/g, '\r\n'),
+      hint: 'the line ends of the body were CR LF when it was signed',
+    },
+    {
+      value: text.replace(/^\xef\xbb\xbf/, ''),
+      hint: 'the body has got a byte order mark that was not signed',
+    },
+  ];
+  const changed = variants.filter(({ value }) => value !== text);
+  return [
+    { value: body },
+    ...changed.map(({ value, hint }) => ({ value: Buffer.from(value, 'latin1'), ...(hint && { hint }) })),
+    ...rewritten(body),
+  ];
+}
+
+function rewritten(body: Uint8Array): Variant<string>[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch {
+    return [];
+  }
+  const hint = 'the body was parsed and written anew after it was signed: keep the bytes as they came';
+  return [undefined, 2, 4].map((indentation) => ({
+    value: JSON.stringify(value, undefined, indentation),
+    hint,
+  }));
+}

@@ -1,0 +1,55 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { exitCodes } from './failure.ts';
+import { readInput } from './input.ts';
+import { type JsonOption, jsonOption, type KeyOption, keyOption, requireKey } from './options.ts';
+import { colours, createOutput } from './output.ts';
+import { diagnose } from './signature-diagnosis.ts';
+
+interface VerifyOptions extends JsonOption, KeyOption {
+  readonly signature: string;
+}
+
+const HELP = `
+The body must be the very bytes that came: nothing parsed and written anew, no line end added.
+Where the signature does not match, what commonly goes wrong is tried, and named if it explains the signature.
+
+Exit codes: 0 it verifies, 1 it does not, 2 wrong usage or an unreadable file.
+
+Examples:
+  $ export SIGNING_KEY=…
+  $ posthorn verify body.json --signature 5f8d…
+  $ printf %s "$body" | posthorn verify --signature "$signature" --json`;
+
+/** `posthorn verify` */
+export function addVerify(program: Command): void {
+  program
+    .command('verify')
+    .description('say whether a signature is that of a body, and if not, what may be wrong')
+    .argument('[file]', 'the raw body; - for stdin', '-')
+    .requiredOption('--signature <hex>', 'what came in the signature header', notEmpty)
+    .addOption(keyOption())
+    .addOption(jsonOption())
+    .addHelpText('after', HELP)
+    .action(verify);
+}
+
+function notEmpty(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('It must not be empty.');
+}
+
+async function verify(file: string, options: VerifyOptions): Promise<void> {
+  const output = createOutput(options);
+  const key = requireKey(options);
+  const body = await readInput(file);
+  const { verified, hints } = diagnose(body, options.signature, key);
+  output.print({ verified, bytes: body.byteLength, hints }, () =>
+    verified
+      ? `${colours.good('verified')}: the signature is that of these ${body.byteLength} bytes`
+      : [
+          `${colours.bad('not verified')}: ${body.byteLength} bytes`,
+          ...hints.map((hint) => `  ${hint}`),
+        ].join('\n'),
+  );
+  if (!verified) process.exitCode = exitCodes.failed;
+}

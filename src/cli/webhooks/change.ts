@@ -1,0 +1,94 @@
+import { escapeControls } from '../../escape.ts';
+import { usageError } from '../failure.ts';
+import type { JsonOption } from '../options.ts';
+import { createOutput } from '../output.ts';
+import { type ConnectionOptions, connect } from './connection.ts';
+import { linesOfKey, openKeyKeeper } from './key-file.ts';
+import { lineOfWebhook, visibleParts } from './print-webhook.ts';
+import { readWanted, type WantedOptions } from './wanted.ts';
+
+export interface CreateOptions extends ConnectionOptions, JsonOption, WantedOptions {
+  readonly keyFile?: string;
+}
+
+/** `posthorn webhooks create` */
+export async function create(url: string, options: CreateOptions): Promise<void> {
+  const output = createOutput(options);
+  const webhooks = connect(options);
+  const request = { url, ...readWanted(options) };
+  const keeper = await openKeyKeeper(options.keyFile);
+  try {
+    const webhook = await webhooks.create(request);
+    const kept = await keeper.keep(webhook.secret_signing_key);
+    output.print({ webhook: visibleParts(webhook), ...kept }, () =>
+      [`created ${lineOfWebhook(webhook)}`, ...linesOfKey(kept)].join('\n'),
+    );
+  } finally {
+    await keeper.close();
+  }
+}
+
+export interface UpdateOptions extends ConnectionOptions, JsonOption, WantedOptions {
+  readonly url?: string;
+}
+
+/** `posthorn webhooks update` */
+export async function update(id: string, options: UpdateOptions): Promise<void> {
+  const { url } = options;
+  const changes = { ...(url !== undefined && { url }), ...readWanted(options) };
+  if (Object.keys(changes).length === 0) {
+    throw usageError('say what to change: --url, --event, --authentication, --basic or --bearer');
+  }
+  await applyUpdate(id, changes, 'updated', options);
+}
+
+/** `posthorn webhooks enable` and `disable` */
+export function setEnabled(
+  enabled: boolean,
+): (id: string, options: ConnectionOptions & JsonOption) => Promise<void> {
+  return (id, options) => applyUpdate(id, { enabled }, enabled ? 'enabled' : 'disabled', options);
+}
+
+async function applyUpdate(
+  id: string,
+  changes: Parameters<ReturnType<typeof connect>['update']>[1],
+  done: string,
+  options: ConnectionOptions & JsonOption,
+): Promise<void> {
+  const output = createOutput(options);
+  const webhook = await connect(options).update(id, changes);
+  output.print({ webhook: visibleParts(webhook) }, () => `${done} ${lineOfWebhook(webhook)}`);
+}
+
+export interface EnsureOptions extends CreateOptions {
+  readonly id?: string;
+  readonly enable?: boolean;
+  readonly disable?: boolean;
+}
+
+/** `posthorn webhooks ensure` */
+export async function ensure(url: string, options: EnsureOptions): Promise<void> {
+  const output = createOutput(options);
+  const { id, enable, disable } = options;
+  if (enable && disable) throw usageError('give --enable or --disable, not both');
+  const enabled = enable ? true : disable ? false : undefined;
+  const wanted = {
+    url,
+    ...(id !== undefined && { id }),
+    ...readWanted(options),
+    ...(enabled !== undefined && { enabled }),
+  };
+  const webhooks = connect(options);
+  const keeper = await openKeyKeeper(options.keyFile, true);
+  try {
+    const { webhook, changes, signingKey } = await webhooks.ensure(wanted);
+    const kept = signingKey === undefined ? undefined : await keeper.keep(signingKey);
+    output.print({ webhook: visibleParts(webhook), changes, ...kept }, () => {
+      const what = changes.length === 0 ? 'unchanged' : `changed (${changes.join(', ')})`;
+      const first = `${changes.includes('created') ? 'created' : escapeControls(what)} ${lineOfWebhook(webhook)}`;
+      return kept === undefined ? first : [first, ...linesOfKey(kept)].join('\n');
+    });
+  } finally {
+    await keeper.close();
+  }
+}

@@ -1,0 +1,107 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { EXIT_CODES_HELP } from '../failure.ts';
+import { jsonOption, readDuration } from '../options.ts';
+import { create, ensure, setEnabled, update } from './change.ts';
+import { addConnectionOptions } from './connection.ts';
+import { list, show } from './read.ts';
+import { rotate } from './rotate.ts';
+import { addWantedOptions } from './wanted.ts';
+
+const KEY_HELP = `
+The signing key of a new webhook is shown this once. With --key-file it is not printed but written to a new file that
+only its owner can read; a file that is there is never written over.
+`;
+
+const WANTED_HELP = `
+Without --event a new webhook gets every event. Credentials are changed only if asked for: --authentication basic takes
+BASIC_USERNAME and BASIC_PASSWORD from the environment, bearer takes BEARER_TOKEN, none takes them away.
+`;
+
+const ROTATE_HELP = `
+In two steps, so that no event is lost:
+  1. rotate ID creates a second webhook like the first, disabled, and gives its id and its signing key.
+     Then make every receiver accept both keys: createReceiver({ signingKey: [newKey, oldKey] }).
+  2. rotate ID --resume NEWID, with the key in NEW_SIGNING_KEY or --key-file, enables the second and disables the first.
+The first step can be repeated: what an earlier one has left is disabled. The second can be repeated with the same ids.
+Retries that the first webhook has under way may be dropped with it: --overlap 22m lets both send that long.
+`;
+
+/** `posthorn webhooks` */
+export function addWebhooks(program: Command): void {
+  const group = program.command('webhooks').description("manage the service's webhooks");
+  const add = (usage: string, description: string, help: string): Command =>
+    addConnectionOptions(group.command(usage).description(description))
+      .addOption(jsonOption())
+      .addHelpText('after', `${help}${EXIT_CODES_HELP}\n\nExamples:\n${examplesOf(usage)}`);
+
+  add('list', 'list the webhooks, one line each', '')
+    .option('--show-credentials', 'do not mask passwords and tokens')
+    .action(list);
+  add('show <id>', 'show one webhook', '')
+    .option('--show-credentials', 'do not mask passwords and tokens')
+    .action(show);
+  addWantedOptions(
+    add('create <url>', 'create a webhook, and give its signing key', `${KEY_HELP}${WANTED_HELP}`),
+  )
+    .option('--key-file <file>', 'write the signing key to this new file')
+    .action(create);
+  addWantedOptions(add('update <id>', 'change a webhook; what is not mentioned stays', WANTED_HELP))
+    .option('--url <url>', 'another address')
+    .action(update);
+  add('enable <id>', 'let a webhook send', '').action(setEnabled(true));
+  add('disable <id>', 'keep a webhook from sending', '').action(setEnabled(false));
+  addWantedOptions(
+    add(
+      'ensure <url>',
+      'make a webhook as it should be; create it if it is not there',
+      `${KEY_HELP}${WANTED_HELP}`,
+    ),
+  )
+    .option('--id <id>', 'the webhook that is meant; by default the one with the url')
+    .option('--enable', 'enable it if it is disabled')
+    .option('--disable', 'disable it if it is enabled')
+    .option('--key-file <file>', 'write the signing key of a new webhook to this file')
+    .action(ensure);
+  add('rotate <id>', 'bring in a new signing key', ROTATE_HELP)
+    .option('--resume <new-id>', 'the second step: every receiver accepts both keys')
+    .option('--key-file <file>', 'where the new key is written, and read in the second step')
+    .option('--overlap <duration>', 'how long both send in the second step, as 22m', parseOverlap)
+    .action(rotate);
+}
+
+function parseOverlap(text: string): number {
+  const ms = readDuration(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError('It must be a duration such as 30s or 22m.');
+}
+
+/** All of them take POSTHORN_BASE_URL, POSTHORN_USERNAME and POSTHORN_PASSWORD from the environment. */
+function examplesOf(usage: string): string {
+  const [name = ''] = usage.split(' ');
+  return (examples[name] ?? []).map((example) => `  $ ${example}`).join('\n');
+}
+
+const examples: Readonly<Record<string, readonly string[]>> = {
+  list: [
+    'export POSTHORN_BASE_URL=https://api.example.com POSTHORN_USERNAME=… POSTHORN_PASSWORD=…',
+    'posthorn webhooks list --json | jq -r .url',
+  ],
+  show: ['posthorn webhooks show WH1 --show-credentials'],
+  create: [
+    "posthorn webhooks create https://example.com/webhooks --event 'transfer.*' --event dispute.created",
+    'BEARER_TOKEN=… posthorn webhooks create https://example.com/webhooks --authentication bearer --key-file key',
+  ],
+  update: [
+    "posthorn webhooks update WH1 --event '*'",
+    'BASIC_USERNAME=… BASIC_PASSWORD=… posthorn webhooks update WH1 --authentication basic',
+  ],
+  enable: ['posthorn webhooks enable WH1'],
+  disable: ['posthorn webhooks disable WH1'],
+  ensure: [
+    "posthorn webhooks ensure https://example.com/webhooks --event 'transfer.*' --enable --key-file key",
+  ],
+  rotate: [
+    'posthorn webhooks rotate WH1 --key-file new-key',
+    'posthorn webhooks rotate WH1 --resume WH2 --key-file new-key --overlap 22m',
+  ],
+};

@@ -1,0 +1,70 @@
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { messageOf } from '../../errors.ts';
+import { CommandError, codeOf } from '../failure.ts';
+
+/** What becomes of a signing key that the service shows once. */
+export interface KeyKeeper {
+  /** Keeps the key; resolves with the members that tell of it in a result. */
+  keep(signingKey: string): Promise<KeptKey>;
+  /** Cleans up where no key came. */
+  close(): Promise<void>;
+}
+
+/** Where a key has gone: to a file, or, shown this once, into the result. */
+export type KeptKey = { readonly keyFile: string } | { readonly secret_signing_key: string };
+
+/**
+ * A new file, readable by its owner only, that is opened before there is a key to lose; without a path the key is
+ * printed. A file that is there is never written over: it is refused, or, where `mayExist` says that most likely no key
+ * will come, the key is printed should one come all the same.
+ */
+export async function openKeyKeeper(path: string | undefined, mayExist = false): Promise<KeyKeeper> {
+  if (path === undefined) return printer;
+  try {
+    return new KeyFile(path, await open(path, 'wx', 0o600));
+  } catch (cause) {
+    if (mayExist && codeOf(cause) === 'EEXIST') return printer;
+    const message = `--key-file must be a new file that can be written: ${messageOf(cause)}`;
+    throw new CommandError('file_unreadable', message, { cause });
+  }
+}
+
+const printer: KeyKeeper = {
+  keep: async (signingKey) => ({ secret_signing_key: signingKey }),
+  close: async () => {},
+};
+
+class KeyFile implements KeyKeeper {
+  readonly #path: string;
+  readonly #file: FileHandle;
+  #isKept = false;
+
+  constructor(path: string, file: FileHandle) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  async keep(signingKey: string): Promise<KeptKey> {
+    try {
+      await this.#file.writeFile(signingKey);
+      await this.#file.sync();
+      this.#isKept = true;
+      return { keyFile: this.#path };
+    } catch {
+      // A full disk, for example: shown is better than lost.
+      return { secret_signing_key: signingKey };
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+    if (!this.#isKept) await unlink(this.#path);
+  }
+}
+
+/** The lines that tell where a key has gone. */
+export function linesOfKey(kept: KeptKey): string[] {
+  if ('keyFile' in kept)
+    return [`  its signing key is in ${kept.keyFile}; it cannot be read from the service again`];
+  return ['  its signing key, shown this once: it cannot be read again', `  ${kept.secret_signing_key}`];
+}

@@ -1,0 +1,58 @@
+import type { Authentication } from '../../credentials.ts';
+import { escapeControls } from '../../escape.ts';
+import type { Webhook } from '../../service/webhooks.ts';
+import { colours } from '../output.ts';
+
+/** A webhook without its signing key, and without its credentials unless they are asked for. */
+export function visibleParts(webhook: Webhook, showCredentials = false): object {
+  const { secret_signing_key: _, ...rest } = webhook;
+  return showCredentials ? rest : { ...rest, authentication: masked(webhook.authentication) };
+}
+
+const MASK = '********';
+
+function masked(authentication: Authentication): Authentication {
+  switch (authentication.type) {
+    case 'NONE':
+      return { type: 'NONE' };
+    case 'BASIC':
+      return { type: 'BASIC', basic: { username: authentication.basic.username, password: MASK } };
+    case 'BEARER':
+      return { type: 'BEARER', bearer: { token: MASK } };
+  }
+}
+
+/** A webhook on one line. */
+export function lineOfWebhook(webhook: Webhook, showCredentials = false): string {
+  const { id, url, enabled, authentication } = webhook;
+  const state = enabled ? colours.good('enabled') : colours.doubtful('disabled');
+  const credentials = credentialsOf(showCredentials ? authentication : masked(authentication));
+  return `${colours.strong(escapeControls(id))} ${state} ${escapeControls(`${url} ${eventsOf(webhook)} ${credentials}`)}`;
+}
+
+function eventsOf({ enabled_events }: Webhook): string {
+  const patterns = enabled_events.flatMap(({ entity, types }) =>
+    types.length === 0 ? [`${entity}.*`] : types.map((type) => `${entity}.${type}`),
+  );
+  return patterns.length === 0 ? '*' : patterns.join(',');
+}
+
+function credentialsOf(authentication: Authentication): string {
+  switch (authentication.type) {
+    case 'NONE':
+      return 'NONE';
+    case 'BASIC':
+      return `BASIC ${authentication.basic.username}:${authentication.basic.password}`;
+    case 'BEARER':
+      return `BEARER ${authentication.bearer.token}`;
+  }
+}
+
+/** A webhook on several lines. */
+export function textOfWebhook(webhook: Webhook, showCredentials = false): string {
+  const { created_at, updated_at } = webhook;
+  return [
+    lineOfWebhook(webhook, showCredentials),
+    escapeControls(`  created ${created_at}, updated ${updated_at}`),
+  ].join('\n');
+}

@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../errors.ts';
+import { escapeControls } from '../../escape.ts';
+import { CommandError, usageError } from '../failure.ts';
+import type { JsonOption } from '../options.ts';
+import { createOutput } from '../output.ts';
+import { type ConnectionOptions, connect } from './connection.ts';
+import { type KeptKey, linesOfKey, openKeyKeeper } from './key-file.ts';
+import { lineOfWebhook, visibleParts } from './print-webhook.ts';
+
+export interface RotateCommandOptions extends ConnectionOptions, JsonOption {
+  readonly keyFile?: string;
+  readonly resume?: string;
+  /** Milliseconds. */
+  readonly overlap?: number;
+}
+
+/** `posthorn webhooks rotate` */
+export function rotate(id: string, options: RotateCommandOptions): Promise<void> {
+  return options.resume === undefined ? begin(id, options) : finish(id, options.resume, options);
+}
+
+/** Ends the client's rotation once the key is kept: the receivers need it before anything is sent with it. */
+class Paused extends Error {}
+
+async function begin(id: string, options: RotateCommandOptions): Promise<void> {
+  if (options.overlap !== undefined) throw usageError('--overlap belongs to the second step, with --resume');
+  const output = createOutput(options);
+  const webhooks = connect(options);
+  const keeper = await openKeyKeeper(options.keyFile);
+  let next: { readonly id: string; readonly kept: KeptKey } | undefined;
+  try {
+    await webhooks.rotate(id, {
+      onSigningKey: async (signingKey, webhook) => {
+        next = { id: webhook.id, kept: await keeper.keep(signingKey) };
+        throw new Paused();
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof Paused)) throw error;
+  } finally {
+    await keeper.close();
+  }
+  if (next === undefined) return;
+  const { id: nextId, kept } = next;
+  output.print({ id: nextId, previous: id, ...kept }, () =>
+    [
+      escapeControls(`created ${nextId}, which is disabled until you go on`),
+      ...linesOfKey(kept),
+      '  now make every receiver accept both keys, and then go on with the key in NEW_SIGNING_KEY or --key-file:',
+      escapeControls(`  posthorn webhooks rotate ${id} --resume ${nextId}`),
+    ].join('\n'),
+  );
+}
+
+async function finish(id: string, nextId: string, options: RotateCommandOptions): Promise<void> {
+  const output = createOutput(options);
+  const webhooks = connect(options);
+  const signingKey = await readNewKey(options.keyFile);
+  const { webhook, previous } = await webhooks.rotate(id, {
+    onSigningKey: () => {},
+    resume: { id: nextId, signingKey },
+    ...(options.overlap !== undefined && { overlapMs: options.overlap }),
+  });
+  output.print({ webhook: visibleParts(webhook), previous: visibleParts(previous) }, () =>
+    [`now sending ${lineOfWebhook(webhook)}`, `before      ${lineOfWebhook(previous)}`].join('\n'),
+  );
+}
+
+/** Whoever has not kept the key would enable a webhook that every receiver refuses. */
+async function readNewKey(keyFile: string | undefined): Promise<string> {
+  const key = keyFile === undefined ? (process.env.NEW_SIGNING_KEY ?? '') : await readKeyFile(keyFile);
+  if (key !== '') return key;
+  throw usageError(
+    'the new signing key is missing: give it as NEW_SIGNING_KEY or --key-file. If it is lost, rotate without --resume',
+  );
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    throw new CommandError('file_unreadable', `cannot read the key file: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,86 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { catalog, eventTypes } from '../../catalog.ts';
+import type { Authentication } from '../../credentials.ts';
+import { matchesPattern } from '../../router.ts';
+import type { EventFilter, StoredEventFilter } from '../../service/webhooks.ts';
+import { usageError } from '../failure.ts';
+import { basicOption, bearerOption, type CredentialOptions, readAuthentication } from '../options.ts';
+
+/** What a webhook is to be like, apart from its url. */
+export interface WantedOptions extends CredentialOptions {
+  readonly event?: readonly string[];
+  readonly authentication?: 'none' | 'basic' | 'bearer';
+}
+
+/** Adds the options that say what a webhook is to be like. */
+export function addWantedOptions(command: Command): Command {
+  return command
+    .option('--event <pattern>', 'a type, transfer.* or *; may be given several times', collectPattern)
+    .addOption(
+      new Option('--authentication <type>', 'with credentials of the environment, or none').choices([
+        'none',
+        'basic',
+        'bearer',
+      ]),
+    )
+    .addOption(basicOption())
+    .addOption(bearerOption());
+}
+
+function collectPattern(pattern: string, earlier: readonly string[] = []): readonly string[] {
+  if ([...eventTypes].some((type) => matchesPattern(pattern, type))) return [...earlier, pattern];
+  throw new InvalidArgumentError(`It matches no type of the service: ${[...eventTypes].join(', ')}.`);
+}
+
+/** The members of a webhook that the options ask for; what they do not mention is left out. */
+export function readWanted(options: WantedOptions): {
+  readonly enabled_events?: readonly EventFilter[];
+  readonly authentication?: Authentication;
+} {
+  const authentication = readWantedAuthentication(options);
+  return {
+    ...(options.event && { enabled_events: toFilters(options.event) }),
+    ...(authentication && { authentication }),
+  };
+}
+
+/**
+ * Only what is asked for: credentials that stand in the environment for another purpose must not change a webhook.
+ */
+function readWantedAuthentication(options: WantedOptions): Authentication | undefined {
+  const { authentication: type, basic, bearer } = options;
+  if (type === undefined && basic === undefined && bearer === undefined) return undefined;
+  if (type === 'none' && basic === undefined && bearer === undefined) return { type: 'NONE' };
+  const { BASIC_USERNAME, BASIC_PASSWORD, BEARER_TOKEN } = process.env;
+  const environment = type === 'basic' ? { BASIC_USERNAME, BASIC_PASSWORD } : { BEARER_TOKEN };
+  const authentication = readAuthentication({ basic, bearer }, environment);
+  if (type === undefined || authentication.type === type.toUpperCase()) return authentication;
+  throw usageError(
+    authentication.type === 'NONE'
+      ? `--authentication ${type} needs ${type === 'basic' ? 'BASIC_USERNAME and BASIC_PASSWORD' : 'BEARER_TOKEN'} in the environment`
+      : `--authentication ${type} contradicts --${authentication.type.toLowerCase()}`,
+  );
+}
+
+/** The service's form of the patterns (interface, "Events"): an entity with no types means all of them. */
+function toFilters(patterns: readonly string[]): EventFilter[] {
+  if (patterns.includes('*')) return [];
+  const filters = Object.entries(catalog).map(
+    ([entity, types]): StoredEventFilter => ({
+      entity,
+      types: types.filter((type) => isWanted(`${entity}.${type}`, patterns)),
+    }),
+  );
+  return filters
+    .filter(({ types }) => types.length > 0)
+    .map((filter) => (patterns.includes(`${filter.entity}.*`) ? { ...filter, types: [] } : filter))
+    .filter(isEventFilter);
+}
+
+function isWanted(type: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => matchesPattern(pattern, type));
+}
+
+function isEventFilter(filter: StoredEventFilter): filter is EventFilter {
+  return filter.types.every((type) => eventTypes.has(`${filter.entity}.${type}`));
+}

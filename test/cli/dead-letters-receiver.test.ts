@@ -1,0 +1,197 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DeadLetter, DeadLetters } from 'posthorn';
+import { createFileDeadLetters } from 'posthorn/file';
+import { describe, expect, test } from 'vitest';
+import { packageRoot } from '../child-program.ts';
+import { useRedis } from '../redis/fixture.ts';
+import { isRedisInstalled } from '../redis/installed.ts';
+import { letter, temporaryDirectory } from './letters.ts';
+import { jsonLines, posthorn } from './posthorn.ts';
+
+const HEAD = `
+  import { createReceiver, PermanentError } from 'posthorn';
+  import { createFileDeadLetters } from 'posthorn/file';
+  const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+  const receiver = createReceiver({ signingKey: 'k', deadLetters });
+  receiver.on('transfer.*', (event) => {
+    console.log('handling', event.id);
+    if (event.data.broken) throw new Error('still\\nbroken');
+  }, { name: 'book' });
+  setInterval(() => {}, 1_000); // as a pool of connections would, it keeps the process open
+`;
+
+/** A module with a receiver, within the package so that it can import it by its name, and its letters. */
+async function write(
+  code: string,
+  letters: readonly DeadLetter[] = [],
+  name = 'receiver.js',
+): Promise<{ file: string; deadLetters: DeadLetters }> {
+  const directory = temporaryDirectory(join(packageRoot, 'dist'));
+  const file = join(directory, name);
+  writeFileSync(file, code);
+  const deadLetters = createFileDeadLetters(join(directory, 'letters'));
+  for (const item of letters) await deadLetters.put(item);
+  return { file, deadLetters };
+}
+
+const EXPORTED = `${HEAD} export { receiver, deadLetters };`;
+
+function broken(id: string): DeadLetter {
+  const body = { id, type: 'transfer.failed', created_at: new Date().toISOString(), data: { broken: true } };
+  return letter(id, { type: 'transfer.failed', rawBody: Buffer.from(JSON.stringify(body)) });
+}
+
+describe('posthorn dead-letters replay', () => {
+  test('runs the handlers, takes out what succeeds, and ends by itself', async () => {
+    const { file, deadLetters } = await write(EXPORTED, [letter('evt_good'), broken('evt_bad')]);
+    const ended = await posthorn(['dead-letters', 'replay', 'evt_good', 'evt_bad', '--receiver', file]);
+    expect(ended.code).toBe(1);
+    expect(ended.stdout.split('\n')).toEqual([
+      'handling evt_good',
+      'processed transfer.succeeded evt_good',
+      'handling evt_bad',
+      expect.stringMatching(
+        /^(failed|parked) transfer\.failed evt_bad handler_failed: .*still\\u\{a\}broken$/,
+      ),
+      '1 replayed, 1 failed',
+      '',
+    ]);
+    expect(await deadLetters.get('evt_good')).toBeUndefined();
+    expect(await deadLetters.get('evt_bad')).toMatchObject({ reason: 'handler_failed' });
+  });
+
+  test('--all passes over what is running, and what may be a recording', async () => {
+    const { file, deadLetters } = await write(EXPORTED, [
+      letter('evt_good'),
+      letter('evt_running', { runningUntil: Date.now() + 3_600_000 }),
+      letter('evt_recorded', { reason: 'event_too_old' }),
+    ]);
+    const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file, '--json']);
+    expect(ended.code).toBe(0);
+    expect(jsonLines(ended)).toMatchObject([
+      {
+        kind: 'replay',
+        id: 'evt_good',
+        type: 'transfer.succeeded',
+        outcome: 'processed',
+        handlers: [{ name: 'book', ok: true }],
+      },
+      { kind: 'summary', dryRun: false, replayed: 1, failed: 0, running: 1, old: 1, missing: 0 },
+    ]);
+    // Under --json what handlers print does not stand between the results.
+    expect(ended.stderr).toContain('handling evt_good');
+    expect(await deadLetters.get('evt_recorded')).toBeDefined();
+    expect(await deadLetters.get('evt_running')).toBeDefined();
+
+    const byId = await posthorn(['dead-letters', 'replay', 'evt_recorded', '--receiver', file]);
+    expect(byId).toMatchObject({ code: 0, stdout: expect.stringContaining('1 replayed') });
+  });
+
+  test('--dry-run runs nothing', async () => {
+    const { file, deadLetters } = await write(EXPORTED, [letter('evt_good'), broken('evt_bad')]);
+    const args = ['--type', 'transfer.succeeded', '--since', '1h', '--dry-run'];
+    const ended = await posthorn(['dead-letters', 'replay', '--receiver', file, ...args]);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toMatch(/^\S+ transfer\.succeeded evt_good after .*\n1 would be replayed\n$/);
+    expect(await deadLetters.get('evt_good')).toBeDefined();
+  });
+
+  test('what no handler is registered for stays, and is exit code 1', async () => {
+    const { file, deadLetters } = await write(EXPORTED, [
+      letter('evt_1', { type: 'dispute.won', rawBody: letter('evt_1', { type: 'dispute.won' }).rawBody }),
+    ]);
+    const ended = await posthorn(['dead-letters', 'replay', 'evt_1', '--receiver', file]);
+    expect(ended.code).toBe(1);
+    expect(ended.stdout).toContain('no handler is registered for it');
+    expect(await deadLetters.get('evt_1')).toBeDefined();
+  });
+
+  test('one damaged letter does not keep the others from their replay', async () => {
+    const { file } = await write(EXPORTED, [letter('evt_good')]);
+    writeFileSync(join(file, '..', 'letters', `${'0'.repeat(64)}.json`), '{');
+    const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file]);
+    expect(ended.code).toBe(1);
+    expect(ended.stdout).toContain('1 replayed\n');
+    expect(ended.stderr).toContain('(dead_letter_unreadable)');
+  });
+});
+
+describe('the module of --receiver', () => {
+  test.each([
+    {
+      form: 'a default export',
+      name: 'receiver.mjs',
+      code: `${HEAD} export default { receiver, deadLetters };`,
+    },
+    {
+      form: 'CommonJS',
+      name: 'receiver.cjs',
+      code: `const { createReceiver } = require('posthorn');
+        const { createFileDeadLetters } = require('posthorn/file');
+        const deadLetters = createFileDeadLetters(require('node:path').join(__dirname, 'letters'));
+        module.exports = { deadLetters, receiver: createReceiver({ signingKey: 'k', deadLetters }).on('*', () => {}) };`,
+    },
+  ])('may be $form; its letters can be listed', async ({ name, code }) => {
+    const { file } = await write(code, [letter('evt_1')], name);
+    const listed = await posthorn(['dead-letters', 'list', '--receiver', file, '--json']);
+    expect(jsonLines(listed)).toMatchObject([{ id: 'evt_1' }, { letters: 1 }]);
+    const replayed = await posthorn(['dead-letters', 'replay', 'evt_1', '--receiver', file]);
+    expect(replayed).toMatchObject({ code: 0, stdout: expect.stringContaining('1 replayed') });
+  });
+
+  test.each([
+    {
+      what: 'exports something else',
+      code: 'export const receiver = {};',
+      message: /must export `receiver`/,
+    },
+    {
+      what: 'throws',
+      code: 'throw new Error("no\\ndatabase");',
+      message: /cannot be loaded: no\\u\{a\}database \(file_unreadable\)\n$/,
+    },
+    { what: 'is TypeScript', code: 'export {};', name: 'receiver.ts', message: /TypeScript|must export/ },
+  ])('that $what is exit code 2', async ({ code, name, message }) => {
+    const { file } = await write(code, [], name);
+    const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file]);
+    expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+  });
+
+  test('that is not there is exit code 2, and so is none', async () => {
+    const absent = await posthorn(['dead-letters', 'replay', '--all', '--receiver', './absent.js']);
+    expect(absent).toMatchObject({ code: 2, stderr: expect.stringContaining('must name a file') });
+    const none = await posthorn(['dead-letters', 'replay', '--all']);
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('--receiver <module>') });
+  });
+});
+
+describe.skipIf(!isRedisInstalled())('posthorn dead-letters drop with --receiver', () => {
+  const fixture = useRedis();
+
+  test('completes the id in the store, so that the event is not handled when it comes again', async () => {
+    const { file, deadLetters } = await write(
+      `${HEAD}
+      import { Redis } from 'ioredis';
+      import { createRedisStore } from 'posthorn/redis';
+      const redis = new Redis(process.env.REDIS_URL);
+      await new Promise((resolve) => redis.once('ready', resolve));
+      const store = createRedisStore(redis, { scope: 'billing-test' });
+      const shared = createReceiver({ signingKey: 'k', deadLetters, store }).on('*', () => {});
+      export { shared as receiver, deadLetters };`,
+      [letter('evt_1'), letter('evt_2')],
+    );
+    const env = { REDIS_URL: `redis://127.0.0.1:${fixture.redis.port}` };
+    const ended = await posthorn(['dead-letters', 'drop', 'evt_1', '--receiver', file, '--json'], { env });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(jsonLines(ended)).toMatchObject([{ kind: 'drop', id: 'evt_1', completed: true }, { dropped: 1 }]);
+    expect(await deadLetters.get('evt_1')).toBeUndefined();
+
+    await deadLetters.put(letter('evt_1'));
+    const again = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file, '--json'], { env });
+    expect(Object.fromEntries(jsonLines(again).map(({ id, outcome }) => [id, outcome]))).toMatchObject({
+      evt_1: 'duplicate',
+      evt_2: 'processed',
+    });
+  });
+});

@@ -1,0 +1,212 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFileDeadLetters } from 'posthorn/file';
+import { describe, expect, test } from 'vitest';
+import { letter, temporaryDirectory } from './letters.ts';
+import { jsonLines, posthorn } from './posthorn.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A directory with letters, one of them of an event that is running. */
+async function fill(): Promise<string> {
+  const directory = temporaryDirectory();
+  const deadLetters = createFileDeadLetters(directory);
+  await deadLetters.put(letter('evt_new'));
+  await deadLetters.put(letter('evt_old', { type: 'dispute.lost', parkedAt: Date.now() - 49 * HOUR_MS }));
+  await deadLetters.put(letter('evt_running', { runningUntil: Date.now() + HOUR_MS }));
+  await deadLetters.put(letter('evt_ran', { type: 'transfer.failed', runningUntil: Date.now() - 1 }));
+  return directory;
+}
+
+function idsOf(lines: readonly Record<string, unknown>[]): unknown[] {
+  return lines.flatMap(({ kind, id }) => (kind === 'letter' || kind === 'drop' ? [id] : [])).sort();
+}
+
+describe('posthorn dead-letters list', () => {
+  test('lists what is parked, one line each, and counts what is still running', async () => {
+    const { code, stdout, stderr } = await posthorn(['dead-letters', 'list', '--dir', await fill()]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.trimEnd().split('\n').sort();
+    expect(lines).toHaveLength(4);
+    expect(lines.at(-1)).toBe('3 parked, 1 still running');
+    expect(lines.find((line) => line.includes('evt_new'))).toMatch(
+      /^\S+Z transfer\.succeeded evt_new after 4 attempts, handler_failed: a handler failed: out of order$/,
+    );
+  });
+
+  test('prints JSON lines without what the letters hold', async () => {
+    const ended = await posthorn(['dead-letters', 'list', '--dir', await fill(), '--json']);
+    const lines = jsonLines(ended);
+    expect(lines.at(-1)).toEqual({ kind: 'summary', letters: 3, running: 1 });
+    expect(idsOf(lines)).toEqual(['evt_new', 'evt_old', 'evt_ran']);
+    expect(lines.find(({ id }) => id === 'evt_new')).toEqual({
+      kind: 'letter',
+      id: 'evt_new',
+      type: 'transfer.succeeded',
+      reason: 'handler_failed',
+      message: 'a handler failed: out of order',
+      receivedAt: expect.stringMatching(/Z$/),
+      parkedAt: expect.stringMatching(/Z$/),
+      attempts: 4,
+      handled: [],
+    });
+  });
+
+  test.each([
+    { args: ['--type', 'transfer.*'], ids: ['evt_new', 'evt_ran'], running: 1 },
+    { args: ['--type', 'dispute.lost'], ids: ['evt_old'], running: 0 },
+    { args: ['--since', '2d'], ids: ['evt_new', 'evt_ran'], running: 1 },
+    { args: ['--since', '50h'], ids: ['evt_new', 'evt_old', 'evt_ran'], running: 1 },
+    { args: ['--since', '2999-01-01'], ids: [], running: 0 },
+    {
+      args: ['--since', '2026-03-31T09:00:00+02:00', '--type', '*'],
+      ids: ['evt_new', 'evt_old', 'evt_ran'],
+      running: 1,
+    },
+  ])('$args', async ({ args, ids, running }) => {
+    const ended = await posthorn(['dead-letters', 'list', '--dir', await fill(), '--json', ...args]);
+    const lines = jsonLines(ended);
+    expect(idsOf(lines)).toEqual(ids);
+    expect(lines.at(-1)).toMatchObject({ letters: ids.length, running });
+  });
+
+  test('a damaged letter does not hide the others, and is exit code 1', async () => {
+    const directory = await fill();
+    writeFileSync(join(directory, `${'0'.repeat(64)}.json`), '{');
+    const ended = await posthorn(['dead-letters', 'list', '--dir', directory, '--json']);
+    expect(ended.code).toBe(1);
+    expect(jsonLines(ended).at(-1)).toMatchObject({ letters: 3 });
+    expect(ended.stderr).toMatch(
+      /^posthorn: the dead letter .* cannot be read.* \(dead_letter_unreadable\)\n$/,
+    );
+  });
+
+  test.each([
+    { args: [], message: /say where the letters are.*\(usage_invalid\)/ },
+    { args: ['--dir', 'a', '--scope', 'b'], message: /one of --dir, --scope and --receiver/ },
+    { args: ['--dir', 'absent'], message: /--dir must be a directory that is there/ },
+    { args: ['--dir', '.', '--type', 'transfer'], message: /It must be a type such as/ },
+    { args: ['--dir', '.', '--since', 'yesterday'], message: /It must be a time such as/ },
+    { args: ['--dir', '.', '--since', '2026-02-30'], message: /It must be a time such as/ },
+  ])('$args is exit code 2', async ({ args, message }) => {
+    const cwd = temporaryDirectory();
+    const ended = await posthorn(['dead-letters', 'list', ...args], { cwd });
+    expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+    expect(existsSync(join(cwd, 'absent'))).toBe(false);
+  });
+});
+
+describe('posthorn dead-letters show', () => {
+  test('shows the body readable, with everything escaped that could drive the terminal', async () => {
+    const directory = temporaryDirectory();
+    const rawBody = Buffer.from('{\n\t"a": "\u001b[31m\u202eé"\n}');
+    const headers = { 'x-odd': ['a\u0007b'] };
+    await createFileDeadLetters(directory).put(letter('evt_1', { rawBody, headers, message: 'bad\nline' }));
+    const { code, stdout } = await posthorn(['dead-letters', 'show', 'evt_1', '--dir', directory]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('message bad\\u{a}line\n');
+    expect(stdout).toContain('  x-odd a\\u{7}b\n');
+    expect(stdout).toMatch(/\nbody, \d+ bytes\n\{\n\t"a": "\\u\{1b\}\[31m\\u\{202e\}é"\n\}\n$/);
+  });
+
+  test('gives the bytes with --json, whatever they are', async () => {
+    const directory = temporaryDirectory();
+    const rawBody = Buffer.from([0xff, 0x00]);
+    await createFileDeadLetters(directory).put(letter('evt_1', { rawBody }));
+    const ended = await posthorn(['dead-letters', 'show', 'evt_1', '--dir', directory, '--json']);
+    const [shown] = jsonLines(ended);
+    expect(shown).toMatchObject({
+      id: 'evt_1',
+      headers: { 'content-type': ['application/json'] },
+      rawBody: '/wA=',
+    });
+    expect(shown).not.toHaveProperty('body');
+    const text = await posthorn(['dead-letters', 'show', 'evt_1', '--dir', directory]);
+    expect(text.stdout).toContain('body, 2 bytes, which are no UTF-8\n');
+  });
+
+  test('says of a running one that it is', async () => {
+    const { code, stdout } = await posthorn(['dead-letters', 'show', 'evt_running', '--dir', await fill()]);
+    expect({ code, told: stdout.includes('may still be running') }).toEqual({ code: 0, told: true });
+  });
+
+  test('an unknown id is exit code 1', async () => {
+    const ended = await posthorn(['dead-letters', 'show', 'evt_x', '--dir', await fill()]);
+    expect(ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'posthorn: no dead letter has the id "evt_x" (failed)\n',
+    });
+  });
+});
+
+describe('posthorn dead-letters drop', () => {
+  test('removes what it is told to, and says that the ids are not completed', async () => {
+    const directory = await fill();
+    const ended = await posthorn(['dead-letters', 'drop', 'evt_new', 'evt_old', '--dir', directory]);
+    expect(ended).toEqual({
+      code: 0,
+      stdout: 'dropped transfer.succeeded evt_new\ndropped dispute.lost evt_old\n2 dropped\n',
+      stderr: expect.stringContaining('only the letters were removed'),
+    });
+    expect(readdirSync(directory)).toHaveLength(2);
+  });
+
+  test('--all leaves alone what is still running', async () => {
+    const directory = await fill();
+    const ended = await posthorn(['dead-letters', 'drop', '--all', '--dir', directory, '--json']);
+    expect(ended.code).toBe(0);
+    const lines = jsonLines(ended);
+    expect(idsOf(lines)).toEqual(['evt_new', 'evt_old', 'evt_ran']);
+    expect(lines[0]).toMatchObject({ kind: 'drop', completed: false });
+    expect(lines.at(-1)).toEqual({
+      kind: 'summary',
+      dryRun: false,
+      dropped: 3,
+      failed: 0,
+      running: 1,
+      missing: 0,
+    });
+    expect(readdirSync(directory)).toHaveLength(1);
+  });
+
+  test('--dry-run changes nothing', async () => {
+    const directory = await fill();
+    const ended = await posthorn([
+      'dead-letters',
+      'drop',
+      '--type',
+      'transfer.*',
+      '--dir',
+      directory,
+      '--dry-run',
+    ]);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toMatch(/\n2 would be dropped, 1 still running\n$/);
+    expect(readdirSync(directory)).toHaveLength(4);
+  });
+
+  test('an id that is not there, or running, is exit code 1; the others are dropped', async () => {
+    const directory = await fill();
+    const args = ['dead-letters', 'drop', '--dir', directory, 'evt_new'];
+    const missing = await posthorn([...args, 'evt_x']);
+    expect(missing).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('ids without a dead letter: 1'),
+    });
+    expect(missing.stdout).toContain('1 dropped, 1 not found\n');
+    const running = await posthorn(['dead-letters', 'drop', '--dir', directory, 'evt_running']);
+    expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('still be running: 1') });
+    expect(readdirSync(directory)).toHaveLength(3);
+  });
+
+  test.each([
+    { args: [], message: /say which letters/ },
+    { args: ['evt_new', '--all'], message: /ids or --all, not both/ },
+  ])('$args is exit code 2', async ({ args, message }) => {
+    const directory = await fill();
+    const ended = await posthorn(['dead-letters', 'drop', '--dir', directory, ...args]);
+    expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+    expect(readdirSync(directory)).toHaveLength(4);
+  });
+});

@@ -1,0 +1,161 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFileDeadLetters } from 'posthorn/file';
+import { describe, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import { packageRoot } from '../child-program.ts';
+import { letter, temporaryDirectory } from './letters.ts';
+import { posthorn } from './posthorn.ts';
+
+const commands = [
+  'sandbox',
+  'listen',
+  'send',
+  'verify',
+  'dead-letters list',
+  'dead-letters show',
+  'dead-letters replay',
+  'dead-letters drop',
+  'webhooks list',
+  'webhooks show',
+  'webhooks create',
+  'webhooks update',
+  'webhooks enable',
+  'webhooks disable',
+  'webhooks ensure',
+  'webhooks rotate',
+];
+
+describe('posthorn', () => {
+  test('lists its commands and exit codes', async () => {
+    const { code, stdout, stderr } = await posthorn(['--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const command of commands)
+      expect(stdout).toMatch(new RegExp(`^ {2}${command.replace(/ .*/, '')} `, 'm'));
+    expect(stdout).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 .*\n {2}3 /);
+  });
+
+  test.each(commands)('%s --help has examples, exit codes and --json', async (command) => {
+    const { code, stdout, stderr } = await posthorn([...command.split(' '), '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: posthorn ${command} `);
+    expect(stdout).toContain(' --json ');
+    expect(stdout).toMatch(/\nExit codes:/);
+    expect(stdout).toMatch(new RegExp(`\nExamples:\n[^]* {2}\\$ (.* )?posthorn ${command}\\b`));
+  });
+
+  test('the environment is not printed by --help', async () => {
+    const { stdout } = await posthorn(['listen', '--help'], { env: { SIGNING_KEY: 'hidden' } });
+    expect(stdout).toContain('SIGNING_KEY');
+    expect(stdout).not.toContain('hidden');
+  });
+
+  test('--version is that of the package', async () => {
+    expect(await posthorn(['--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+  });
+
+  test('without a command it prints its help to stderr, exit code 2', async () => {
+    const { code, stdout, stderr } = await posthorn([]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('Usage: posthorn');
+  });
+
+  test.each([
+    { args: ['lsten'], message: "posthorn: unknown command 'lsten'\n(Did you mean listen?)\n" },
+    { args: ['dead-letters', 'lits'], message: "posthorn: unknown command 'lits'\n(Did you mean list?)\n" },
+    {
+      args: ['listen', '--kee', 'hidden'],
+      message: "posthorn: unknown option '--kee'\n(Did you mean --key?)\n",
+    },
+  ])('$args gets a suggestion, exit code 2', async ({ args, message }) => {
+    expect(await posthorn(args)).toEqual({ code: 2, stdout: '', stderr: message });
+  });
+
+  test('colours are for a terminal: not in a pipe, and never with --json', async () => {
+    const directory = temporaryDirectory();
+    await createFileDeadLetters(directory).put(letter('evt_1'));
+    const list = ['dead-letters', 'list', '--dir', directory];
+    const colour = '\u001b[';
+    expect((await posthorn(list)).stdout).not.toContain(colour);
+    // What a terminal would get.
+    const env = { FORCE_COLOR: '1' };
+    expect((await posthorn(list, { env })).stdout).toContain(colour);
+    expect((await posthorn([...list, '--json'], { env })).stdout).not.toContain(colour);
+  });
+
+  test('a reader that has seen enough, such as head, ends it without a stack', async () => {
+    const directory = temporaryDirectory();
+    const deadLetters = createFileDeadLetters(directory);
+    for (let count = 0; count < 50; count += 1) {
+      await deadLetters.put(letter(`evt_${count}`, { message: 'x'.repeat(10_000) }));
+    }
+    const bin = join(packageRoot, 'dist', 'src', 'cli', 'bin.js');
+    const command = `'${process.execPath}' '${bin}' dead-letters list --dir '${directory}' | head -c 10`;
+    const { stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+    expect({ length: stdout.length, stderr }).toEqual({ length: 10, stderr: '' });
+  });
+});
+
+describe('where optional packages are not installed', () => {
+  const dependencies = Object.keys(manifest.dependencies);
+
+  /** A copy of what is built, beside no more than the given packages. */
+  function install(packages: readonly string[]): string {
+    const directory = temporaryDirectory();
+    cpSync(join(packageRoot, 'dist', 'src'), join(directory, 'dist', 'src'), { recursive: true });
+    cpSync(join(packageRoot, 'dist', 'adapters'), join(directory, 'dist', 'adapters'), { recursive: true });
+    cpSync(join(packageRoot, 'package.json'), join(directory, 'package.json'));
+    mkdirSync(join(directory, 'node_modules'));
+    for (const name of packages) {
+      symlinkSync(join(packageRoot, 'node_modules', name), join(directory, 'node_modules', name));
+    }
+    return join(directory, 'dist', 'src', 'cli', 'bin.js');
+  }
+
+  test('without commander it says how to install it', async () => {
+    const program = install(dependencies);
+    expect(await posthorn(['verify', '--help'], { program })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'posthorn: this needs the package commander, which is not installed: npm install "commander@^14.0.0" (package_missing)\n',
+    });
+  });
+
+  test('with commander alone, what needs no other package works', async () => {
+    const program = install([...dependencies, 'commander']);
+    const env = { SIGNING_KEY: 'k' };
+    const ended = await posthorn(['verify', '--signature', 'abc'], { program, env });
+    expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('not verified') });
+  });
+
+  test('the sandbox says what to install', async () => {
+    const program = install([...dependencies, 'commander']);
+    expect(await posthorn(['sandbox', '--port', '0'], { program })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^posthorn: .*express.*npm install express big\.js \(configuration_invalid\)\n$/,
+      ),
+    });
+  });
+
+  test('what needs Redis says how to install ioredis', async () => {
+    const program = install([...dependencies, 'commander']);
+    const env = { REDIS_URL: 'redis://127.0.0.1:1' };
+    expect(await posthorn(['dead-letters', 'list', '--scope', 'a'], { program, env })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        / ioredis, .*: npm install "ioredis@\^5\.11\.0 \|\| \^6\.0\.0" \(package_missing\)\n$/,
+      ),
+    });
+  });
+});
+
+test('the built program begins with a line for the shell', () => {
+  const { posthorn: bin } = manifest.bin;
+  const { stdout } = spawnSync('head', ['-1', join(packageRoot, bin)], { encoding: 'utf8' });
+  expect(stdout).toBe('#!/usr/bin/env node\n');
+});

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import type { ChildProgram } from '../child-program.ts';
+import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
+
+/** A sandbox that runs as a program of its own, and what the command line needs to reach it. */
+export interface Sandboxed {
+  readonly program: ChildProgram;
+  readonly url: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Runs `posthorn webhooks …` against it. */
+  readonly webhooks: (...args: string[]) => Promise<Ended>;
+  /** The same with `--json`: each line of the results; throws if it failed. */
+  readonly results: (...args: string[]) => Promise<Record<string, unknown>[]>;
+  /** Moves its clock, with curl. */
+  readonly advance: (advanceMs: number) => void;
+}
+
+export async function startSandbox(...args: string[]): Promise<Sandboxed> {
+  const program = startPosthorn(['sandbox', '--port', '0', '--clock', 'manual', '--json', ...args]);
+  const { url } = JSON.parse(await program.line(/"listening"/));
+  const env = {
+    POSTHORN_BASE_URL: url,
+    POSTHORN_USERNAME: 'sandbox-admin',
+    POSTHORN_PASSWORD: 'sandbox-password',
+  };
+  const webhooks: Sandboxed['webhooks'] = (...args) => posthorn(['webhooks', ...args], { env });
+  return {
+    program,
+    url,
+    env,
+    webhooks,
+    results: async (...args) => {
+      const ended = await webhooks(...args, '--json');
+      if (ended.code !== 0) throw new Error(ended.stderr);
+      return jsonLines(ended);
+    },
+    advance: (advanceMs) => void curl('POST', `${url}/sandbox/clock`, { advanceMs }),
+  };
+}
+
+/** The answer of curl, as JSON. */
+export function curl(method: string, url: string, body?: object): unknown {
+  const data = body === undefined ? [] : ['-H', 'content-type: application/json', '-d', JSON.stringify(body)];
+  return JSON.parse(
+    execFileSync('curl', ['-sS', '-X', method, ...data, url], { encoding: 'utf8', timeout: 18_000 }),
+  );
+}

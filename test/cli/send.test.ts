@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../child-program.ts';
+import { openEndpoint } from '../open-endpoint.ts';
+import { KEY } from '../served.ts';
+import { jsonLines, posthorn } from './posthorn.ts';
+import { signedByOpenssl } from './signed-by-openssl.ts';
+
+const env = { SIGNING_KEY: KEY };
+
+interface Request {
+  readonly method: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A plain server that keeps what it is sent and gives one answer. */
+async function openServer(status: number, body: string, headers: Record<string, string> = {}) {
+  const requests: Request[] = [];
+  const server = createServer(async (request, response) => {
+    requests.push({ method: request.method, headers: request.headers, body: await text(request) });
+    response.writeHead(status, headers).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`, requests };
+}
+
+describe('posthorn send', () => {
+  test('sends an event that a receiver takes, and prints the answer without colours', async () => {
+    const { url, reports } = await openEndpoint({}, (receiver) => receiver.on('*', () => {}));
+    const { code, stdout, stderr } = await posthorn(
+      ['send', 'transfer.succeeded', '--to', url, '--id', 'evt_1'],
+      { env },
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(
+      /^200 transfer\.succeeded evt_1 \d+ ms\n\{"outcome":"processed","id":"evt_1"\}\n$/,
+    );
+    expect(reports.all).toMatchObject([{ outcome: 'processed', event: { id: 'evt_1' } }]);
+  });
+
+  test('signs the very bytes, as openssl does, under the header that was asked for', async () => {
+    const { url, requests } = await openServer(204, '');
+    const args = [
+      'send',
+      'dispute.created',
+      '--to',
+      url,
+      '--key',
+      'other',
+      '--signature-header',
+      'X-Vendor-Signature',
+    ];
+    const ended = await posthorn([...args, '--data', '-', '--json'], {
+      input: '{"id": "D1", "ü": [1, 2]}',
+      env,
+    });
+    expect(ended.code).toBe(0);
+    const [{ method, headers, body } = { headers: {}, body: '', method: '' }] = requests;
+    expect({ method, type: headers['content-type'] }).toEqual({ method: 'POST', type: 'application/json' });
+    expect(headers['x-vendor-signature']).toBe(signedByOpenssl(body, 'other'));
+    const event = JSON.parse(body);
+    expect(event).toEqual({
+      id: expect.stringMatching(/^evt_/),
+      type: 'dispute.created',
+      created_at: expect.any(String),
+      data: { id: 'D1', ü: [1, 2] },
+    });
+    expect(Math.abs(Date.now() - Date.parse(event.created_at))).toBeLessThan(60_000);
+    expect(jsonLines(ended)).toEqual([
+      { event: event.id, type: 'dispute.created', status: 204, body: '', durationMs: expect.any(Number) },
+    ]);
+  });
+
+  test('--twice sends the same event again', async () => {
+    const { url } = await openEndpoint({}, (receiver) => receiver.on('*', () => {}));
+    const ended = await posthorn(['send', 'transfer.created', '--to', url, '--twice', '--json'], { env });
+    expect(ended.code).toBe(0);
+    const answers = jsonLines(ended);
+    expect(answers.map(({ body }) => JSON.parse(String(body)).outcome)).toEqual(['processed', 'duplicate']);
+    expect(answers[0]?.event).toBe(answers[1]?.event);
+  });
+
+  test('--tamper is refused', async () => {
+    const { url } = await openEndpoint({}, (receiver) => receiver.on('*', () => {}));
+    const ended = await posthorn(['send', 'transfer.created', '--to', url, '--tamper', '--json'], { env });
+    expect(ended.code).toBe(1);
+    expect(jsonLines(ended)).toMatchObject([
+      { status: 403, body: expect.stringContaining('signature_mismatch') },
+    ]);
+  });
+
+  test.each([
+    { from: '--basic', args: ['--basic', 'billing:p:ass'], env: {} },
+    { from: 'the environment', args: [], env: { BASIC_USERNAME: 'billing', BASIC_PASSWORD: 'p:ass' } },
+    { from: '--basic over BEARER_TOKEN', args: ['--basic', 'billing:p:ass'], env: { BEARER_TOKEN: 'token' } },
+  ])('presents BASIC credentials of $from', async ({ args, env: more }) => {
+    const { url, requests } = await openServer(200, 'fine');
+    await posthorn(['send', 'transfer.created', '--to', url, ...args], { env: { ...env, ...more } });
+    expect(requests[0]?.headers.authorization).toBe('Basic YmlsbGluZzpwOmFzcw==');
+  });
+
+  test.each([
+    { from: '--bearer', args: ['--bearer', 'to-ken'], env: {} },
+    { from: 'the environment', args: [], env: { BEARER_TOKEN: 'to-ken' } },
+  ])('presents the BEARER token of $from', async ({ args, env: more }) => {
+    const { url, requests } = await openServer(200, 'fine');
+    await posthorn(['send', 'transfer.created', '--to', url, ...args], { env: { ...env, ...more } });
+    expect(requests[0]?.headers.authorization).toBe('Bearer to-ken');
+  });
+
+  test('a redirect is no success, and is not followed', async () => {
+    const target = await openServer(200, '');
+    const { url } = await openServer(307, '', { location: target.url });
+    const { code, stdout } = await posthorn(['send', 'transfer.created', '--to', url], { env });
+    expect({ code, status: stdout.slice(0, 4) }).toEqual({ code: 1, status: '307 ' });
+    expect(target.requests).toEqual([]);
+  });
+
+  test('an answer cannot drive the terminal, with --json either', async () => {
+    const { url } = await openServer(200, 'a\u001b[31mb\u009b1m\u202e\nc\td');
+    const plain = await posthorn(['send', 'transfer.created', '--to', url], { env });
+    expect(plain.stdout).toContain('\na\\u{1b}[31mb\\u{9b}1m\\u{202e}\nc\td\n');
+    const json = await posthorn(['send', 'transfer.created', '--to', url, '--json'], { env });
+    expect(json.stdout).toMatch(/^[\x20-\x7e]+\n$/);
+    expect(jsonLines(json)).toMatchObject([{ body: 'a\u001b[31mb\u009b1m\u202e\nc\td' }]);
+  });
+
+  test('nobody there is exit code 3, on one line without the query', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/webhooks?token=secret`;
+    const { code, stdout, stderr } = await posthorn(['send', 'transfer.created', '--to', url], { env });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toMatch(
+      /^posthorn: no answer from http:\/\/\S+\/webhooks: .*ECONNREFUSED.* \(unreachable\)\n$/,
+    );
+  });
+
+  test('a type that the service does not list is sent, with a note', async () => {
+    const { url, requests } = await openServer(200, '');
+    const { code, stderr } = await posthorn(['send', 'transfer.exploded', '--to', url], { env });
+    expect({ code, sent: requests.length }).toEqual({ code: 0, sent: 1 });
+    expect(stderr).toBe('note: transfer.exploded is none of the types that the service lists\n');
+  });
+
+  test.each([
+    { what: 'no address', args: [], message: /--to <url>' not specified/ },
+    { what: 'an address with a password', args: ['--to', 'http://u:hidden@h/'], message: /without a user/ },
+    { what: 'no http', args: ['--to', 'ftp://hidden/'], message: /http:\/\/ or https:\/\// },
+    { what: 'a user without a password', args: ['--basic', 'hidden'], message: /--basic takes a user/ },
+    { what: 'a token on two lines', args: ['--bearer', 'hid\nden'], message: /bearer\.token must be/ },
+    { what: 'both', args: ['--basic', 'a:hidden', '--bearer', 'hidden'], message: /not both/ },
+    {
+      what: 'a misspelt option',
+      args: ['--keey=hidden'],
+      message: /^posthorn: unknown option '--keey=…'\n$/,
+    },
+    { what: 'data that are no object', args: ['--data', '-'], message: /must be a JSON object/ },
+  ])('$what is exit code 2, and no secret is told', async ({ what, args, message }) => {
+    const to = what.includes('address') || what === 'no http' ? [] : ['--to', 'http://127.0.0.1:9/'];
+    const ended = await posthorn(['send', 'transfer.created', ...to, ...args], { env, input: '[]' });
+    expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+    expect(ended.stderr).not.toMatch(/hid|\n {4}at /);
+  });
+});
