@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeadLetter, DeadLetters } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
+import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../child-program.ts';
 import { useRedis } from '../redis/fixture.ts';
@@ -175,7 +176,6 @@ describe.skipIf(!isRedisInstalled())('posthorn dead-letters drop with --receiver
       import { Redis } from 'ioredis';
       import { createRedisStore } from 'posthorn/redis';
       const redis = new Redis(process.env.REDIS_URL);
-      await new Promise((resolve) => redis.once('ready', resolve));
       const store = createRedisStore(redis, { scope: 'billing-test' });
       const shared = createReceiver({ signingKey: 'k', deadLetters, store }).on('*', () => {});
       export { shared as receiver, deadLetters };`,
@@ -193,5 +193,29 @@ describe.skipIf(!isRedisInstalled())('posthorn dead-letters drop with --receiver
       evt_1: 'duplicate',
       evt_2: 'processed',
     });
+  });
+
+  test('waits for letters in a Redis that the module has only begun to connect to', async () => {
+    const { file } = await write(
+      `import { Redis } from 'ioredis';
+      import { createReceiver } from 'posthorn';
+      import { createRedisDeadLetters } from 'posthorn/redis';
+      const redis = new Redis(process.env.REDIS_URL).on('error', () => {});
+      const deadLetters = createRedisDeadLetters(redis, { scope: 'billing-test' });
+      export { deadLetters };
+      export const receiver = createReceiver({ signingKey: 'k', deadLetters }).on('*', () => {});`,
+    );
+    const { Redis } = await import('ioredis');
+    const redis = fixture.keep(new Redis(fixture.redis.port));
+    await redis.ping();
+    await createRedisDeadLetters(redis, { scope: 'billing-test' }).put(letter('evt_3'));
+    const env = { REDIS_URL: `redis://127.0.0.1:${fixture.redis.port}` };
+    const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file, '--json'], { env });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(jsonLines(ended)).toMatchObject([{ id: 'evt_3', outcome: 'processed' }, { replayed: 1 }]);
+
+    const nowhere = { REDIS_URL: 'redis://127.0.0.1:1' };
+    const failed = await posthorn(['dead-letters', 'list', '--receiver', file], { env: nowhere });
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('(dead_letters_unavailable)') });
   });
 });

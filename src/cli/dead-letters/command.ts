@@ -18,6 +18,7 @@ The module exports \`receiver\` and \`deadLetters\`, by name or on its default e
   export const receiver = createReceiver({ signingKey, store, deadLetters });
   receiver.on('transfer.succeeded', book, { name: 'book' });
 
+Connections that it makes, to Redis for example, are waited for, 5 seconds at most.
 Letters whose handlers may still be running are passed over and counted.`;
 
 const LIST_HELP = `${WHERE_HELP}

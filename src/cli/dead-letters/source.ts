@@ -6,6 +6,7 @@ import { createRedisDeadLetters } from '../../dead-letters/redis.ts';
 import { messageOf } from '../../errors.ts';
 import { CommandError, usageError } from '../failure.ts';
 import { loadWithPeers } from '../peers.ts';
+import { awaitConnections } from './await-connections.ts';
 import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
 
 /** Where the letters are: one of these. */
@@ -62,7 +63,7 @@ async function withReceiver(
   json: boolean,
   use: (source: Source) => Promise<void>,
 ): Promise<void> {
-  const module = await loadReceiver(path, json);
+  const module = await awaitConnections(await loadReceiver(path, json));
   await use(module);
   // What the store has not been told yet is told within the grace of close().
   await module.receiver.close();

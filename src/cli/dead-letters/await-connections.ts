@@ -1,0 +1,51 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { codeOf } from '../failure.ts';
+import type { ReceiverModule } from './receiver-module.ts';
+
+/** How long a connection may take that the module has begun to make, to Redis for example. */
+const CONNECTION_LIMIT_MS = 5_000;
+const PAUSE_MS = 50;
+
+const UNCONNECTED: readonly unknown[] = ['dead_letters_unavailable', 'store_unavailable'];
+
+/**
+ * A process that serves has time to connect before its first delivery; a command begins at once, and what is not
+ * connected yet refuses it. Resolves once the letters are reachable, with a receiver that waits for its store.
+ */
+export async function awaitConnections({ receiver, deadLetters }: ReceiverModule): Promise<ReceiverModule> {
+  const endsAt = performance.now() + CONNECTION_LIMIT_MS;
+  const isTooEarly = (error: unknown): boolean =>
+    UNCONNECTED.includes(codeOf(error)) && performance.now() < endsAt;
+
+  await repeat(() => deadLetters.get('any'), isTooEarly);
+  return {
+    deadLetters,
+    receiver: {
+      replay: (letter) =>
+        repeat(
+          () => receiver.replay(letter),
+          isTooEarly,
+          ({ error }) => error,
+        ),
+      drop: (letter) => repeat(() => receiver.drop(letter), isTooEarly),
+      close: (options) => receiver.close(options),
+    },
+  };
+}
+
+/** Makes an attempt until it does not end too early, whether it rejects then or tells of the error in its result. */
+async function repeat<T>(
+  attempt: () => Promise<T>,
+  isTooEarly: (error: unknown) => boolean,
+  errorOf: (result: T) => unknown = () => undefined,
+): Promise<T> {
+  for (;;) {
+    try {
+      const result = await attempt();
+      if (!isTooEarly(errorOf(result))) return result;
+    } catch (error) {
+      if (!isTooEarly(error)) throw error;
+    }
+    await delay(PAUSE_MS);
+  }
+}
