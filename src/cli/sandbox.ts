@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createSandbox, defaultCredentials, type SandboxCredentials } from '../sandbox/index.ts';
 import { hostOption, type JsonOption, jsonOption, parseUserAndPassword, portOption } from './options.ts';
 import { colours, createOutput } from './output.ts';
+import { quote } from './quote.ts';
 import { untilSignal } from './server.ts';
 
 interface SandboxCommandOptions extends JsonOption {
@@ -143,9 +144,4 @@ function commandsToTry(
     `${post} -H ${quote(`authorization: Bearer ${banking.token}`)} -H ${quote(`x-api-key: ${banking.apiKey}`)} ` +
       `-d '{"destination":{"currency":"EUR"},"source":{"amount":"100.00"}}' ${url}/banking/us2/v1/transaction/fxQuote`,
   ];
-}
-
-/** Quotes for a POSIX shell, where it is needed. */
-function quote(text: string): string {
-  return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -79,7 +79,10 @@ test('a key is rotated in two steps while a receiver runs, and no event is refus
   expect(newKey).not.toBe(oldKey);
   expect(begun.stdout).not.toContain(newKey);
   const [, newId] =
-    new RegExp(`posthorn webhooks rotate ${webhook.id} --resume (\\S+)\n`).exec(begun.stdout) ?? [];
+    new RegExp(
+      `^ {2}posthorn webhooks rotate ${webhook.id} --resume (\\S+) --key-file ${keyFile}$`,
+      'm',
+    ).exec(begun.stdout) ?? [];
   const states = async (): Promise<unknown> =>
     Object.fromEntries((await sandbox.results('list')).map(({ id, enabled }) => [id, enabled]));
   expect(await states()).toEqual({ [webhook.id]: true, [String(newId)]: false });

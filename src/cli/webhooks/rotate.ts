@@ -4,6 +4,7 @@ import { escapeControls } from '../../escape.ts';
 import { CommandError, usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
+import { quote } from '../quote.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
 import { type KeptKey, linesOfKey, openKeyKeeper } from './key-file.ts';
 import { lineOfWebhook, visibleParts } from './print-webhook.ts';
@@ -47,10 +48,16 @@ async function begin(id: string, options: RotateCommandOptions): Promise<void> {
     [
       escapeControls(`created ${nextId}, which is disabled until you go on`),
       ...linesOfKey(kept),
-      '  now make every receiver accept both keys, and then go on with the key in NEW_SIGNING_KEY or --key-file:',
-      escapeControls(`  posthorn webhooks rotate ${id} --resume ${nextId}`),
+      '  now make every receiver accept both keys, and then go on:',
+      escapeControls(`  ${commandToFinish(id, nextId, kept)}`),
     ].join('\n'),
   );
+}
+
+/** A key that was shown is not repeated: the command would keep it in the history of the shell. */
+function commandToFinish(id: string, nextId: string, kept: KeptKey): string {
+  const command = `posthorn webhooks rotate ${quote(id)} --resume ${quote(nextId)}`;
+  return 'keyFile' in kept ? `${command} --key-file ${quote(kept.keyFile)}` : `NEW_SIGNING_KEY=… ${command}`;
 }
 
 async function finish(id: string, nextId: string, options: RotateCommandOptions): Promise<void> {
