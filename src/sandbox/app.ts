@@ -6,11 +6,14 @@ import { type Endpoint, serve } from './endpoint.ts';
 import type { Peers } from './peers.ts';
 import { RefusedError } from './refused-error.ts';
 
+/** Far above what receivers take by default, so that their limit can be tried with an event. */
+const MAX_BODY_BYTES = 8_388_608;
+
 /** The Express application, the same on Express 4 and 5. */
 export function createApp({ express }: Peers, endpoints: readonly Endpoint[]): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
-  const readJson = express.json();
+  const readJson = express.json({ limit: MAX_BODY_BYTES });
   for (const endpoint of endpoints) serve(app, endpoint, readJson);
   app.use((request) => {
     throw new RefusedError(404, 'Not found', `${request.path} is no path of the service or of the sandbox`);
