@@ -83,7 +83,7 @@ export const fxQuoteRequest: z.ZodType<FxQuoteRequest> = z
         source: z.looseObject({ amount }),
       }),
     ],
-    'must hold destination.currency and exactly one of destination.amount and source.amount',
+    'must hold destination.currency and exactly one of destination.amount and source.amount, as texts',
   )
   .meta({ id: 'FxQuoteRequest' });
 

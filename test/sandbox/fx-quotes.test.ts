@@ -98,6 +98,11 @@ describe('POST fxQuote', () => {
     });
   });
 
+  test('a number as amount is told that it must be a text', async () => {
+    const { body } = await quote(await play(), '{"destination":{"currency":"EUR","amount":1.5}}');
+    expect(body).toMatchObject({ details: expect.stringContaining('as texts') });
+  });
+
   test.each(['USD', 'XXX'])('%s cannot be quoted', async (currency) => {
     const reply = await quote(await play(), `{"destination":{"currency":"${currency}","amount":"1.00"}}`);
     expect(reply).toMatchObject({
