@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createSandbox, defaultCredentials, type SandboxCredentials } from '../sandbox/index.ts';
+import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
 import { hostOption, type JsonOption, jsonOption, parseUserAndPassword, portOption } from './options.ts';
 import { colours, createOutput } from './output.ts';
 import { quote } from './quote.ts';
@@ -23,6 +24,7 @@ const HELP = `
 It serves every path of the service's interface, and delivers events over HTTP to the webhooks that were created in it.
 Its own controls are below /sandbox/: POST events, GET and POST clock, GET deliveries, POST fxQuotes/{id}/accept.
 With --clock manual time moves by POST /sandbox/clock only: step over the 1, 5 and 15 minutes of the retries at will.
+eChecks can be found for the ids MTX-1001 (one), MTX-1002 (two) and MTX-1003 (one that was returned).
 
 Needs the packages express and big.js. Ends on SIGINT or SIGTERM.
 Exit codes: 0 ended by a signal, 2 wrong usage, a package is missing, or the port is taken.
@@ -134,6 +136,7 @@ function commandsToTry(
 ): string[] {
   const { username, password } = administrator;
   const post = `curl -sS -H 'content-type: application/json'`;
+  const authorized = `${post} -H ${quote(`authorization: Bearer ${banking.token}`)} -H ${quote(`x-api-key: ${banking.apiKey}`)}`;
   return [
     `export POSTHORN_BASE_URL=${url} POSTHORN_USERNAME=${quote(username)} POSTHORN_PASSWORD=${quote(password)}`,
     `posthorn webhooks create http://127.0.0.1:3000/webhooks`,
@@ -141,7 +144,7 @@ function commandsToTry(
     `${post} -d '{"type":"transfer.succeeded"}' ${url}/sandbox/events`,
     ...(clock === 'manual' ? [`${post} -d '{"advanceMs":60000}' ${url}/sandbox/clock`] : []),
     `curl -sS ${url}/sandbox/deliveries`,
-    `${post} -H ${quote(`authorization: Bearer ${banking.token}`)} -H ${quote(`x-api-key: ${banking.apiKey}`)} ` +
-      `-d '{"destination":{"currency":"EUR"},"source":{"amount":"100.00"}}' ${url}/banking/us2/v1/transaction/fxQuote`,
+    `${authorized} -d '{"merchantTransID":"MTX-1002"}' '${url}${paths.eChecks}?${E_CHECKS_QUERY}'`,
+    `${authorized} -d '{"destination":{"currency":"EUR"},"source":{"amount":"100.00"}}' ${url}${paths.fxQuotes}`,
   ];
 }

@@ -17,12 +17,13 @@ describe('posthorn sandbox', () => {
       expect(printed).toContain(` ${secret}\n`);
     }
     const commands = program.lines.filter((line) => line.startsWith('  curl '));
-    const [event, clock, deliveries, quote] = commands.map((command) =>
+    const [event, clock, deliveries, checks, quote] = commands.map((command) =>
       JSON.parse(execFileSync('sh', ['-c', command], { encoding: 'utf8' })),
     );
     expect(event).toMatchObject({ type: 'transfer.succeeded', id: expect.any(String) });
     expect(clock).toEqual({ now: expect.stringMatching(/Z$/) });
     expect(deliveries).toEqual([]);
+    expect(checks).toMatchObject({ checkInfo: [{}, {}] });
     expect(quote).toMatchObject({ status: 'GENERATED' });
   });
 
