@@ -113,9 +113,12 @@ function readState(path: string): z.infer<typeof file> | undefined {
   try {
     return file.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    const isOfSystem = cause instanceof Error && 'code' in cause;
+    if (isOfSystem && cause.code === 'ENOENT') return undefined;
+    // The message of a parser quotes the file, which holds secrets.
+    const reason = isOfSystem ? ` (${cause.message})` : '';
     throw new ConfigurationError(
-      `the state file ${path} cannot be read as the state of a sandbox: mend it, or move it away to begin anew`,
+      `the state file ${path} cannot be read as the state of a sandbox${reason}: mend it, or move it away to begin anew`,
       { cause },
     );
   }

@@ -189,6 +189,7 @@ describe('a state file', () => {
       expect(opening).toThrow(ConfigurationError);
       expect(opening).toThrow(path);
     }
+    expect(() => createSandbox({ state: join(folder, 'a-directory') })).toThrow(/EISDIR/);
     expect(readdirSync(folder)).toEqual(['a-directory']);
   });
 
