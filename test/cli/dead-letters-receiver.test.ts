@@ -152,6 +152,11 @@ describe('the module of --receiver', () => {
       code: 'throw new Error("no\\ndatabase");',
       message: /cannot be loaded: no\\u\{a\}database \(file_unreadable\)\n$/,
     },
+    {
+      what: 'never finishes',
+      code: 'await new Promise(() => {});',
+      message: /cannot be loaded: it has not finished within 10000 ms \(file_unreadable\)\n$/,
+    },
     { what: 'is TypeScript', code: 'export {};', name: 'receiver.ts', message: /TypeScript|must export/ },
   ])('that $what is exit code 2', async ({ code, name, message }) => {
     const { file } = await write(code, [], name);

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { messageOf } from '../../errors.ts';
 import type { Receiver } from '../../receiver.ts';
+import { withTimeLimit } from '../../time-limit.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
 
 /** What the module of `--receiver` exports, by name or as members of its default export. */
@@ -28,9 +29,13 @@ export async function loadReceiver(path: string, json: boolean): Promise<Receive
   );
 }
 
+/** A module may wait for a connection that never comes, and a file is loaded in a fraction of this. */
+const LOADING_LIMIT_MS = 10_000;
+
 async function importFile(path: string): Promise<unknown> {
+  const late = (): Error => new Error(`it has not finished within ${LOADING_LIMIT_MS} ms`);
   try {
-    return await import(pathToFileURL(resolve(path)).href);
+    return await withTimeLimit(import(pathToFileURL(resolve(path)).href), LOADING_LIMIT_MS, late);
   } catch (cause) {
     const advice =
       codeOf(cause) === 'ERR_UNKNOWN_FILE_EXTENSION'
