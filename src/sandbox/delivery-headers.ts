@@ -1,4 +1,4 @@
-import type { Authentication } from '../credentials.ts';
+import { authorizationOf } from '../service/authorization.ts';
 import { signatureOf } from './signature.ts';
 import type { StoredWebhook } from './state.ts';
 
@@ -16,17 +16,4 @@ export function deliveryHeaders(
     [signatureHeader]: signatureOf(body, secret_signing_key),
     ...(authorization !== undefined && { authorization }),
   };
-}
-
-function authorizationOf(authentication: Authentication): string | undefined {
-  switch (authentication.type) {
-    case 'NONE':
-      return undefined;
-    case 'BASIC': {
-      const { username, password } = authentication.basic;
-      return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-    }
-    case 'BEARER':
-      return `Bearer ${authentication.bearer.token}`;
-  }
 }

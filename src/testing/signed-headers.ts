@@ -1,4 +1,5 @@
 import type { Authentication } from '../credentials.ts';
+import { authorizationOf } from '../service/authorization.ts';
 import { type Key, sign } from '../signature.ts';
 
 export interface SignedHeadersOptions {
@@ -24,17 +25,4 @@ export function signedHeaders(
     [signatureHeader]: sign(body, key),
     ...(authorization !== undefined && { authorization }),
   };
-}
-
-function authorizationOf(authentication: Authentication): string | undefined {
-  switch (authentication.type) {
-    case 'NONE':
-      return undefined;
-    case 'BASIC': {
-      const { username, password } = authentication.basic;
-      return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-    }
-    case 'BEARER':
-      return `Bearer ${authentication.bearer.token}`;
-  }
 }
