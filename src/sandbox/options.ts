@@ -59,8 +59,8 @@ const optionNames = {
   signatureHeader: true,
 } as const satisfies Record<keyof SandboxOptions, true>;
 
-/** Year 275760: the last moment that a Date holds. */
-export const LAST_MOMENT = 8.64e15;
+// Year 275760: the last moment that a Date holds.
+const LAST_MOMENT = 8.64e15;
 
 // RFC 7617, section 2: no colon in the user-id, no control characters in either part.
 const username = z
