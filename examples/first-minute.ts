@@ -104,7 +104,9 @@ function say(what: string): void {
 function print({ receivedAt, status, outcome, event, attempt, final, error }: Report): void {
   const seconds = Math.round((receivedAt - startedAt) / 1_000);
   const clock = `+${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-  const tries = attempt === undefined ? '' : `attempt ${attempt}${final ? ' (the last)' : ''}`;
+  // A duplicate makes no attempt of its own.
+  const isAttempt = attempt !== undefined && outcome !== 'duplicate';
+  const tries = isAttempt ? `attempt ${attempt}${final ? ' (the last)' : ''}` : '';
   const what = [clock, status, outcome, event?.type, event?.id, tries, error?.message];
   console.log(what.filter((part) => part !== undefined && part !== '').join('  '));
 }
