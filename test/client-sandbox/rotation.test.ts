@@ -91,7 +91,7 @@ describe('a rotation under a stream of events loses none and has none handled tw
     [false, true].map((carriedOut) => ({ step, at: index + 1, carriedOut })),
   );
 
-  describe.each(deaths)('broken off at "$step" (carried out: $carriedOut)', (death) => {
+  describe.each(deaths)('broken off at $step (carried out: $carriedOut)', (death) => {
     test('and gone on with: with the key if it was stored, else from the start', async () => {
       const rotation = await prepare();
       await breakOff(rotation, death);
