@@ -3,11 +3,10 @@
 
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
-import { Redis } from 'ioredis';
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
-import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { announce, authentication, closeOnSignal, port, printEvent, signingKey } from './environment.ts';
+import { createRedisParts } from './redis-parts.ts';
 
 if (cluster.isPrimary) startWorkers();
 else await receive();
@@ -39,17 +38,8 @@ function startWorkers(): void {
 }
 
 async function receive(): Promise<void> {
-  const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379', { socketTimeout: 5_000 });
-  redis.on('error', (error) => console.error(`redis: ${error.message}`));
-  await new Promise((resolve) => redis.once('ready', resolve));
-
-  const scope = 'example-development';
-  const receiver = createReceiver({
-    signingKey,
-    authentication,
-    store: createRedisStore(redis, { scope }),
-    deadLetters: createRedisDeadLetters(redis, { scope }),
-  }).on('*', (event) => {
+  const { store, deadLetters } = await createRedisParts(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
+  const receiver = createReceiver({ signingKey, authentication, store, deadLetters }).on('*', (event) => {
     console.log(`worker ${process.pid}`);
     printEvent(event);
   });
