@@ -35,11 +35,9 @@ export function startStream(sandbox: Sandbox, { handled, reports }: Receiving): 
     await sending;
     await sandbox.clock.advance(HOUR_MS);
     expect(handled.toSorted()).toEqual(ids.toSorted());
-    // An event that was sent by both webhooks came twice, and was handled once.
-    const answers = new Set(reports.map(({ outcome }) => outcome));
-    expect(
-      [...answers].filter((outcome) => !['processed', 'duplicate', 'rejected'].includes(outcome)),
-    ).toEqual([]);
+    // Rejected: what an orphan signed with a key that nobody has. Duplicate: what both webhooks sent.
+    const outcomes = new Set(reports.map(({ outcome }) => outcome));
+    expect(['processed', 'duplicate', 'rejected']).toEqual(expect.arrayContaining([...outcomes]));
   };
   return { ids, send, expectEachOnce };
 }
