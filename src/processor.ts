@@ -92,10 +92,10 @@ export class Processor {
 
   /** Completes the id of a parked event and takes the letter out. */
   async drop(letter: DeadLetter): Promise<boolean> {
-    if (this.#isRunning(letter) || this.#parking === undefined) return false;
+    if (this.#isRunning(letter)) return false;
     const retentionMs = this.#retentionOf(letter);
     await this.#store.complete({ id: letter.id, token: 'dropped', retentionMs });
-    return this.#parking.remove(letter.id);
+    return (await this.#parking?.remove(letter.id)) ?? false;
   }
 
   async #takeOut(letter: DeadLetter, trace: Trace): Promise<void> {

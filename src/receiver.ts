@@ -1,7 +1,7 @@
 import { Activity } from './activity.ts';
 import { Authenticator } from './authenticator.ts';
 import type { Pattern } from './catalog.ts';
-import type { DeadLetter } from './dead-letters/dead-letters.ts';
+import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Delivery, Reply } from './delivery.ts';
 import { type AnyEvent, checkAge, type EventOf, parseEvent } from './event.ts';
 import { type HeaderFields, type HeaderValues, readHeaders } from './headers.ts';
@@ -18,6 +18,9 @@ import { beginTrace, type Trace, toReport } from './trace.ts';
 
 /** Receives webhooks: register handlers, then mount it with one of the adapters. */
 export interface Receiver<S extends Schemas = Record<never, never>> {
+  /** Where events are parked: the option `deadLetters`. */
+  readonly deadLetters: DeadLetters | undefined;
+
   /**
    * Registers a handler. Handlers of one event run side by side; a retry runs only those that have not finished, as far
    * as they bear a `name`.
@@ -108,6 +111,10 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#reporter = new Reporter(settings.deadLetters === undefined ? [NO_DEAD_LETTERS] : []);
     this.#authenticator = new Authenticator(settings);
     this.#processor = new Processor(settings, this.#router, this.#activity);
+  }
+
+  get deadLetters(): DeadLetters | undefined {
+    return this.#settings.deadLetters;
   }
 
   on<const P extends Pattern>(

@@ -49,8 +49,10 @@ export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof ConfigurationError) return exitCodes.usage;
   const isUnreachable =
-    error instanceof ServiceError &&
-    (error.code === 'service_unreachable' || error.code === 'service_timeout');
+    error instanceof PosthornError &&
+    ['service_unreachable', 'service_timeout', 'dead_letters_unavailable', 'store_unavailable'].includes(
+      error.code,
+    );
   return isUnreachable ? exitCodes.unreachable : exitCodes.failed;
 }
 

@@ -120,6 +120,12 @@ describe('posthorn dead-letters replay', () => {
 
 describe('the module of --receiver', () => {
   test.each([
+    { form: 'the receiver alone, by its name', name: 'receiver.js', code: `${HEAD} export { receiver };` },
+    {
+      form: 'the receiver as the default export',
+      name: 'receiver.js',
+      code: `${HEAD} export default receiver;`,
+    },
     {
       form: 'a default export',
       name: 'receiver.mjs',
@@ -141,11 +147,26 @@ describe('the module of --receiver', () => {
     expect(replayed).toMatchObject({ code: 0, stdout: expect.stringContaining('1 replayed') });
   });
 
+  test('may have its letters elsewhere: --dir says where', async () => {
+    const code = EXPORTED.replace(`signingKey: 'k', deadLetters`, `signingKey: 'k'`);
+    const { file, deadLetters } = await write(code, [letter('evt_1'), letter('evt_2')]);
+    const place = ['--receiver', file, '--dir', join(file, '..', 'letters')];
+    const replayed = await posthorn(['dead-letters', 'replay', 'evt_1', ...place]);
+    expect(replayed).toMatchObject({ code: 0, stdout: expect.stringContaining('1 replayed') });
+    expect(await deadLetters.get('evt_1')).toBeUndefined();
+    const dropped = await posthorn(['dead-letters', 'drop', 'evt_2', ...place]);
+    expect(dropped).toMatchObject({ code: 0, stdout: expect.stringContaining('1 dropped') });
+    expect(await deadLetters.get('evt_2')).toBeUndefined();
+
+    const nowhere = await posthorn(['dead-letters', 'list', '--receiver', file]);
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('--dir or --scope') });
+  });
+
   test.each([
     {
       what: 'exports something else',
       code: 'export const receiver = {};',
-      message: /must export `receiver`/,
+      message: /must export what createReceiver\(\) has made/,
     },
     {
       what: 'throws',
@@ -157,7 +178,12 @@ describe('the module of --receiver', () => {
       code: 'await new Promise(() => {});',
       message: /cannot be loaded: it has not finished within 10000 ms \(file_unreadable\)\n$/,
     },
-    { what: 'is TypeScript', code: 'export {};', name: 'receiver.ts', message: /TypeScript|must export/ },
+    {
+      what: 'is TypeScript',
+      code: 'export {};',
+      name: 'receiver.ts',
+      message: /TypeScript|must export what/,
+    },
   ])('that $what is exit code 2', async ({ code, name, message }) => {
     const { file } = await write(code, [], name);
     const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file]);
@@ -221,6 +247,6 @@ describe.skipIf(!isRedisInstalled())('posthorn dead-letters drop with --receiver
 
     const nowhere = { REDIS_URL: 'redis://127.0.0.1:1' };
     const failed = await posthorn(['dead-letters', 'list', '--receiver', file], { env: nowhere });
-    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('(dead_letters_unavailable)') });
+    expect(failed).toMatchObject({ code: 3, stderr: expect.stringContaining('(dead_letters_unavailable)') });
   });
 });

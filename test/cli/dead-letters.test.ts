@@ -83,7 +83,7 @@ describe('posthorn dead-letters list', () => {
 
   test.each([
     { args: [], message: /say where the letters are.*\(usage_invalid\)/ },
-    { args: ['--dir', 'a', '--scope', 'b'], message: /one of --dir, --scope and --receiver/ },
+    { args: ['--dir', 'a', '--scope', 'b'], message: /one of --dir and --scope/ },
     { args: ['--dir', 'absent'], message: /--dir must be a directory that is there/ },
     { args: ['--dir', '.', '--type', 'transfer'], message: /It must be a type such as/ },
     { args: ['--dir', '.', '--since', 'yesterday'], message: /It must be a time such as/ },

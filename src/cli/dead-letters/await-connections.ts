@@ -17,7 +17,7 @@ export async function awaitConnections({ receiver, deadLetters }: ReceiverModule
   const isTooEarly = (error: unknown): boolean =>
     UNCONNECTED.includes(codeOf(error)) && performance.now() < endsAt;
 
-  await repeat(() => deadLetters.get('any'), isTooEarly);
+  await repeat(async () => deadLetters?.get('any'), isTooEarly);
   return {
     deadLetters,
     receiver: {

@@ -10,11 +10,10 @@ import { addStorageOptions, receiverOption } from './source.ts';
 
 const WHERE_HELP = `
 Where the letters are: --dir DIRECTORY for files, --scope SCOPE for a Redis at REDIS_URL (a single one; for Sentinel and
-Cluster use --receiver), or --receiver MODULE.
-The module exports \`receiver\` and \`deadLetters\`, by name or on its default export, and starts no server:
+Cluster use --receiver), or --receiver MODULE: those of the receiver.
+The module exports \`receiver\`, or has it as its default export, and starts no server:
 
   // receiver.js
-  export const deadLetters = createFileDeadLetters('dead-letters');
   export const receiver = createReceiver({ signingKey, store, deadLetters });
   receiver.on('transfer.succeeded', book, { name: 'book' });
 
@@ -61,6 +60,7 @@ export function addDeadLetters(program: Command): void {
   const group = program.command('dead-letters').description('list, show, replay and drop parked events');
 
   const listing = group.command('list').description('list the letters, one line each');
+  listing.option('--all', 'every letter, as without it');
   addStorageOptions(addFilterOptions(listing)).addOption(receiverOption());
   listing.addOption(jsonOption()).addHelpText('after', LIST_HELP).action(list);
 
@@ -69,7 +69,7 @@ export function addDeadLetters(program: Command): void {
   showing.addOption(jsonOption()).addHelpText('after', SHOW_HELP).action(show);
 
   const replaying = group.command('replay').description('run the handlers of parked events again');
-  addFilterOptions(addChoice(replaying)).addOption(receiverOption().makeOptionMandatory());
+  addStorageOptions(addFilterOptions(addChoice(replaying))).addOption(receiverOption().makeOptionMandatory());
   replaying.addOption(jsonOption()).addHelpText('after', REPLAY_HELP).action(replay);
 
   const dropping = group.command('drop').description('give parked events up');

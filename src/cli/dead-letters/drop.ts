@@ -51,7 +51,11 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
 }
 
 async function dropOne(letter: DeadLetter, { deadLetters, receiver }: Source): Promise<boolean> {
-  if (receiver !== undefined) return receiver.drop(letter);
+  if (receiver !== undefined) {
+    const isDropped = await receiver.drop(letter);
+    // The receiver takes a letter out of its own dead letters only.
+    return isRunning(letter) ? isDropped : (await deadLetters.remove(letter.id)) || isDropped;
+  }
   const current = await deadLetters.get(letter.id);
   return current !== undefined && !isRunning(current) && deadLetters.remove(letter.id);
 }

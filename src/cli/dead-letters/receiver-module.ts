@@ -8,10 +8,11 @@ import type { Receiver } from '../../receiver.ts';
 import { withTimeLimit } from '../../time-limit.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
 
-/** What the module of `--receiver` exports, by name or as members of its default export. */
+/** What the module of `--receiver` is for. */
 export interface ReceiverModule {
   readonly receiver: Pick<Receiver, 'replay' | 'drop' | 'close'>;
-  readonly deadLetters: DeadLetters;
+  /** Those of the receiver, if it has any. */
+  readonly deadLetters: DeadLetters | undefined;
 }
 
 /** Imports the module. With `json`, what it prints through `console` goes to stderr: stdout is for the results. */
@@ -21,11 +22,14 @@ export async function loadReceiver(path: string, json: boolean): Promise<Receive
   }
   if (json) globalThis.console = new Console(process.stderr);
   const exports = await importFile(path);
-  const candidates: unknown[] = [exports, isObject(exports) ? Reflect.get(exports, 'default') : undefined];
-  const found = candidates.find(isReceiverModule);
-  if (found !== undefined) return found;
+  const inside = (thing: unknown, name: string): unknown =>
+    isObject(thing) ? Reflect.get(thing, name) : undefined;
+  const byDefault = inside(exports, 'default');
+  const candidates = [inside(exports, 'receiver'), inside(byDefault, 'receiver'), byDefault];
+  const receiver = candidates.find(isReceiver);
+  if (receiver !== undefined) return { receiver, deadLetters: receiver.deadLetters };
   throw usageError(
-    `${JSON.stringify(path)} must export \`receiver\`, of createReceiver(), and \`deadLetters\`, which it was given`,
+    `${JSON.stringify(path)} must export what createReceiver() has made, as \`receiver\` or as its default`,
   );
 }
 
@@ -47,16 +51,11 @@ async function importFile(path: string): Promise<unknown> {
   }
 }
 
-function isReceiverModule(candidate: unknown): candidate is ReceiverModule {
+function isReceiver(thing: unknown): thing is Receiver {
   return (
-    isObject(candidate) &&
-    hasMethods(Reflect.get(candidate, 'receiver'), ['replay', 'drop', 'close']) &&
-    hasMethods(Reflect.get(candidate, 'deadLetters'), ['get', 'list', 'remove'])
+    isObject(thing) &&
+    ['replay', 'drop', 'close'].every((name) => typeof Reflect.get(thing, name) === 'function')
   );
-}
-
-function hasMethods(thing: unknown, names: readonly string[]): boolean {
-  return isObject(thing) && names.every((name) => typeof Reflect.get(thing, name) === 'function');
 }
 
 function isObject(thing: unknown): thing is object {

@@ -8,7 +8,7 @@ import { countsOf, lineOfLetter, summaryOf } from './print-letter.ts';
 import { readSelection, type Selection, type SelectionOptions } from './selection.ts';
 import { type Source, type SourceOptions, withSource } from './source.ts';
 
-export interface ReplayOptions extends SelectionOptions, Pick<SourceOptions, 'receiver' | 'json'> {
+export interface ReplayOptions extends SelectionOptions, SourceOptions {
   readonly dryRun?: boolean;
 }
 
@@ -81,8 +81,10 @@ async function replayAll(
     const letter = await deadLetters.get(id);
     if (letter === undefined) continue; // replayed or dropped by somebody else meanwhile
     const report = await receiver.replay(letter);
-    if (report.outcome === 'processed' || report.outcome === 'duplicate') replayed += 1;
-    else failed += 1;
+    if (report.outcome === 'processed' || report.outcome === 'duplicate') {
+      replayed += 1;
+      await deadLetters.remove(id); // the receiver takes a letter out of its own dead letters only
+    } else failed += 1;
     printReplay(letter, report, output);
   }
   return { replayed, failed };

@@ -9,7 +9,7 @@ import { loadWithPeers } from '../peers.ts';
 import { awaitConnections } from './await-connections.ts';
 import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
 
-/** Where the letters are: one of these. */
+/** Where the letters are: in a directory, in Redis, or where the receiver has them. */
 export interface SourceOptions {
   readonly dir?: string;
   readonly redis?: string;
@@ -34,7 +34,10 @@ export function addStorageOptions(command: Command): Command {
 
 /** The option that names the receiver's module. */
 export function receiverOption(): Option {
-  return new Option('--receiver <module>', 'a module that exports `receiver` and `deadLetters`');
+  return new Option(
+    '--receiver <module>',
+    'a module that exports the receiver, with its store, handlers and dead letters',
+  );
 }
 
 /** Opens the letters for as long as `use` takes. */
@@ -42,14 +45,18 @@ export async function withSource(
   options: SourceOptions,
   use: (source: Source) => Promise<void>,
 ): Promise<void> {
-  const { dir, scope, receiver } = options;
-  if ([dir, scope, receiver].filter((place) => place !== undefined).length > 1) {
-    throw usageError('give one of --dir, --scope and --receiver: the letters are in one place');
+  const { dir, scope, receiver, json = false } = options;
+  if (dir !== undefined && scope !== undefined) {
+    throw usageError('give one of --dir and --scope: the letters are in one place');
   }
-  if (dir !== undefined) await use({ deadLetters: openDirectory(dir) });
-  else if (scope !== undefined) await withRedis(options.redis, scope, use);
-  else if (receiver !== undefined) await withReceiver(receiver, options.json === true, use);
-  else throw usageError('say where the letters are: --dir, --scope with REDIS_URL, or --receiver');
+  const useWith = async (deadLetters?: DeadLetters): Promise<void> => {
+    if (receiver !== undefined) await withReceiver(receiver, json, deadLetters, use);
+    else if (deadLetters !== undefined) await use({ deadLetters });
+    else throw usageError('say where the letters are: --dir, --scope with REDIS_URL, or --receiver');
+  };
+  if (dir !== undefined) await useWith(openDirectory(dir));
+  else if (scope !== undefined) await withRedis(options.redis, scope, useWith);
+  else await useWith();
 }
 
 /** A directory that is not there is a mistake here, and must not be made. */
@@ -61,18 +68,22 @@ function openDirectory(dir: string): DeadLetters {
 async function withReceiver(
   path: string,
   json: boolean,
+  elsewhere: DeadLetters | undefined,
   use: (source: Source) => Promise<void>,
 ): Promise<void> {
-  const module = await awaitConnections(await loadReceiver(path, json));
-  await use(module);
+  const { receiver, deadLetters = elsewhere } = await awaitConnections(await loadReceiver(path, json));
+  if (deadLetters === undefined) {
+    throw usageError('the receiver has no dead letters: say where they are with --dir or --scope');
+  }
+  await use({ receiver, deadLetters: elsewhere ?? deadLetters });
   // What the store has not been told yet is told within the grace of close().
-  await module.receiver.close();
+  await receiver.close();
 }
 
 async function withRedis(
   url: string | undefined,
   scope: string,
-  use: (source: Source) => Promise<void>,
+  use: (deadLetters: DeadLetters) => Promise<void>,
 ): Promise<void> {
   if (url === undefined || !/^rediss?:\/\//.test(url)) {
     throw usageError(
@@ -97,7 +108,7 @@ async function withRedis(
         cause,
       });
     });
-    await use({ deadLetters });
+    await use(deadLetters);
   } finally {
     redis.disconnect();
   }
