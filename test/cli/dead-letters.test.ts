@@ -58,6 +58,7 @@ describe('posthorn dead-letters list', () => {
     { args: ['--since', '2d'], ids: ['evt_new', 'evt_ran'], running: 1 },
     { args: ['--since', '50h'], ids: ['evt_new', 'evt_old', 'evt_ran'], running: 1 },
     { args: ['--since', '2999-01-01'], ids: [], running: 0 },
+    { args: ['--all'], ids: ['evt_new', 'evt_old', 'evt_ran'], running: 1 },
     {
       args: ['--since', '2026-03-31T09:00:00+02:00', '--type', '*'],
       ids: ['evt_new', 'evt_old', 'evt_ran'],
