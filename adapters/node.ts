@@ -1,5 +1,6 @@
 import type { Delivery, Reply } from '../src/delivery.ts';
 import { ConfigurationError } from '../src/errors.ts';
+import { gatherHeaders } from '../src/headers.ts';
 import { checkOptions } from '../src/known-options.ts';
 import type { Receiver } from '../src/receiver.ts';
 import { type NodeRequest, readRawBody } from './raw-body.ts';
@@ -78,23 +79,11 @@ async function answer(
 function toDelivery(request: NodeRequest, response: NodeResponse): Delivery {
   return {
     method: request.method ?? '',
-    headers: allHeaders(request.rawHeaders),
-    readBody: ({ maxBytes, signal }) => readRawBody(request, maxBytes, signal),
+    // `request.headers` drops a repeated `authorization`, and HTTP/2 has no `headersDistinct`.
+    headers: gatherHeaders(request.rawHeaders),
+    readBody: ({ maxBytes }) => readRawBody(request, maxBytes),
     isConnected: () => isConnected(request, response),
   };
-}
-
-/** `request.headers` drops a repeated `authorization`, and HTTP/2 has no `headersDistinct`. */
-function allHeaders(rawHeaders: readonly string[]): Delivery['headers'] {
-  const headers: Record<string, string[]> = Object.create(null);
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = String(rawHeaders[index]).toLowerCase();
-    const value = String(rawHeaders[index + 1]);
-    const values = headers[name];
-    if (values === undefined) headers[name] = [value];
-    else values.push(value);
-  }
-  return headers;
 }
 
 function isConnected(request: NodeRequest, response: NodeResponse): boolean {
@@ -110,13 +99,32 @@ const LINGER_MS = 1_000;
 /** Sends a reply, and sees to it that no rest of the request body blocks the connection. */
 function send(request: NodeRequest, response: NodeResponse, reply: Reply): void {
   if (!isConnected(request, response)) return;
-  const headers = { ...reply.headers, 'content-length': Buffer.byteLength(reply.body) };
   const close = reply.close && request.httpVersionMajor < 2;
-  response.writeHead(reply.status, close ? { ...headers, connection: 'close' } : headers);
+  if (takesRawHeaders(response)) response.writeHead(reply.status, rawHeadersOf(reply, close));
+  else response.writeHead(reply.status, headersOf(reply));
   if (request.complete) response.end(reply.body);
   else if (response.stream !== undefined) endStream(request, response, response.stream, reply);
   else if (close) linger(request, response, reply.body);
   else drain(request, response, reply);
+}
+
+/** Only HTTP/1 does in every version of Node.js. */
+function takesRawHeaders(
+  response: NodeResponse,
+): response is NodeResponse & { writeHead(status: number, headers: string[]): unknown } {
+  return response.stream === undefined;
+}
+
+function headersOf({ headers, body }: Reply): Record<string, string | number> {
+  return { ...headers, 'content-length': Buffer.byteLength(body) };
+}
+
+/** Names and values by turns: the form that Node.js writes as it is, without an object made of it and taken apart again. */
+function rawHeadersOf({ headers, body }: Reply, close: boolean): string[] {
+  const rawHeaders = ['content-length', String(Buffer.byteLength(body))];
+  for (const name in headers) rawHeaders.push(name, headers[name] ?? '');
+  if (close) rawHeaders.push('connection', 'close');
+  return rawHeaders;
 }
 
 /**

@@ -23,23 +23,17 @@ export interface NodeRequest extends Readable {
  * The body of a request, byte for byte. A body that the framework kept raw is taken as it is (`req.rawBody`, or the
  * Buffer of `express.raw()`); else the stream is read, if nothing has read it before.
  */
-export async function readRawBody(
-  request: NodeRequest,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
+export function readRawBody(request: NodeRequest, maxBytes: number): Promise<Uint8Array> {
   const kept = keptRaw(request);
-  if (kept !== undefined) return kept;
+  if (kept !== undefined) return Promise.resolve(kept);
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) {
-    throw alreadyParsed(request);
+    return Promise.reject(alreadyParsed(request));
   }
-  if (request.destroyed) throw incomplete(new Error('the connection was closed'));
-  signal.throwIfAborted();
-  try {
-    return await getRawBody(request, { limit: maxBytes, length: request.headers['content-length'] ?? null });
-  } catch (error) {
+  if (request.destroyed) return Promise.reject(incomplete(new Error('the connection was closed')));
+  const length = request.headers['content-length'] ?? null;
+  return getRawBody(request, { limit: maxBytes, length }).catch((error: unknown) => {
     throw isTooLarge(error) ? tooLarge(maxBytes, error) : incomplete(error);
-  }
+  });
 }
 
 function keptRaw({ rawBody, body }: NodeRequest): Uint8Array | undefined {

@@ -1,10 +1,11 @@
 import { BodyReader } from './body.ts';
 import type { Delivery } from './delivery.ts';
 import type { HeaderValues } from './headers.ts';
+import { isPending } from './maybe-promise.ts';
 import type { Settings } from './options.ts';
 import { checkDeclaredLength, checkEncoding, checkMethod } from './request.ts';
 import { checkSignature, readSignature } from './signature.ts';
-import { type Trace, timeLeftMs } from './trace.ts';
+import type { Trace } from './trace.ts';
 
 /** Lets authentic bodies through, and nothing else. The cheap checks come before a byte of the body is buffered. */
 export class Authenticator {
@@ -24,8 +25,9 @@ export class Authenticator {
     const signature = readSignature(headers, signatureHeader);
     checkEncoding(headers);
     checkDeclaredLength(headers, maxBodyBytes);
-    const validKeys = await keys(timeLeftMs(trace));
-    const rawBody = await this.#bodies.read(delivery, headers, timeLeftMs(trace));
+    const asked = keys(trace.deadline);
+    const validKeys = isPending(asked) ? await asked : asked;
+    const rawBody = await this.#bodies.read(delivery, headers, trace.deadline);
     trace.bodyRead = true;
     trace.keyIndex = checkSignature(rawBody, signature, validKeys);
     return rawBody;
@@ -36,6 +38,6 @@ export class Authenticator {
     const { credentials, signatureHeader, keys, deadlineMs } = this.#settings;
     credentials.check(headers);
     const signature = readSignature(headers, signatureHeader);
-    checkSignature(rawBody, signature, await keys(deadlineMs));
+    checkSignature(rawBody, signature, await keys(performance.now() + deadlineMs));
   }
 }

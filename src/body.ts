@@ -1,7 +1,9 @@
 import type { Delivery } from './delivery.ts';
 import { RequestError, UnavailableError } from './errors.ts';
 import type { HeaderValues } from './headers.ts';
+import { LazyAbort } from './lazy-abort.ts';
 import { declaredLength } from './request.ts';
+import { Timer } from './time-limit.ts';
 
 export interface BodyLimits {
   readonly maxBodyBytes: number;
@@ -19,10 +21,10 @@ export class BodyReader {
   }
 
   /**
-   * Throws {@link RequestError} for a body that is too large, too slow or cut short, and {@link UnavailableError} when
-   * the memory for bodies is taken.
+   * Reads the body of a delivery until `deadline`, by the monotonic clock, at the latest. Rejects with {@link RequestError} for a
+   * body that is too large, too slow or cut short; throws {@link UnavailableError} when the memory for bodies is taken.
    */
-  async read(delivery: Delivery, headers: HeaderValues, timeLeftMs: number): Promise<Uint8Array> {
+  read(delivery: Delivery, headers: HeaderValues, deadline: number): Promise<Uint8Array> {
     const { maxBodyBytes, maxBufferedBytes, bodyTimeoutMs } = this.#limits;
     // A body of undeclared length may turn out as large as any, so the most is reserved for it.
     const bytes = declaredLength(headers) ?? Math.min(maxBodyBytes, maxBufferedBytes);
@@ -32,34 +34,53 @@ export class BodyReader {
         `the bodies being read fill maxBufferedBytes (${maxBufferedBytes})`,
       );
     }
-    this.#reservedBytes += bytes;
-    try {
-      return await readInTime(delivery, maxBodyBytes, Math.min(bodyTimeoutMs, timeLeftMs));
-    } finally {
-      this.#reservedBytes -= bytes;
-    }
+    const startedAt = performance.now();
+    const endsAt = Math.min(startedAt + bodyTimeoutMs, deadline);
+    const request = new BodyRequest(maxBodyBytes);
+    const reading = delivery.readBody(request);
+    return new Promise((resolve, reject) => {
+      // Limited here too, so that an adapter which is deaf to the signal cannot hang the delivery.
+      const timer = new Timer(endsAt, () => {
+        const late = bodyTimeout(endsAt - startedAt);
+        request.abort(late);
+        end(late);
+      });
+      const end = (error: unknown, body?: Uint8Array): void => {
+        if (request.isEnded) return;
+        request.isEnded = true;
+        this.#reservedBytes -= bytes;
+        timer.clear();
+        if (body !== undefined) resolve(body);
+        else reject(error);
+      };
+      reading.then(
+        (body) =>
+          body.byteLength <= maxBodyBytes ? end(undefined, body) : end(tooLarge(body, maxBodyBytes)),
+        end,
+      );
+      this.#reservedBytes += bytes;
+    });
   }
 }
 
-async function readInTime(delivery: Delivery, maxBytes: number, timeLimitMs: number): Promise<Uint8Array> {
-  const controller = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
-  });
-  const late = new RequestError(
-    'body_timeout',
-    `the body did not arrive within ${Math.round(timeLimitMs)} ms`,
-  );
-  const timer = setTimeout(() => controller.abort(late), timeLimitMs);
-  try {
-    // Raced, so that an adapter which is deaf to the signal cannot hang the delivery.
-    const body = await Promise.race([delivery.readBody({ maxBytes, signal: controller.signal }), aborted]);
-    if (body.byteLength <= maxBytes) return body;
-    throw new RequestError(
-      'body_too_large',
-      `the body has ${body.byteLength} bytes; maxBodyBytes is ${maxBytes}`,
-    );
-  } finally {
-    clearTimeout(timer);
+/** What an adapter is asked for, and whether it has answered or was given up. */
+class BodyRequest extends LazyAbort {
+  readonly maxBytes: number;
+  isEnded = false;
+
+  constructor(maxBytes: number) {
+    super();
+    this.maxBytes = maxBytes;
   }
+}
+
+function bodyTimeout(ms: number): RequestError {
+  return new RequestError('body_timeout', `the body did not arrive within ${Math.round(ms)} ms`);
+}
+
+function tooLarge({ byteLength }: Uint8Array, maxBodyBytes: number): RequestError {
+  return new RequestError(
+    'body_too_large',
+    `the body has ${byteLength} bytes; maxBodyBytes is ${maxBodyBytes}`,
+  );
 }

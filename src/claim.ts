@@ -1,11 +1,20 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Completions } from './completions.ts';
 import { messageOf } from './errors.ts';
-import { createdAtMs, type WebhookEvent } from './event.ts';
+import type { Job, RunServices } from './job.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import type { Settings } from './options.ts';
 import type { Warning } from './report.ts';
-import type { ClaimedResult, ClaimResult, CompleteRequest, ReleaseResult, Store } from './stores/store.ts';
+import type {
+  ClaimedResult,
+  ClaimResult,
+  CompleteRequest,
+  ReleaseResult,
+  RenewResult,
+} from './stores/store.ts';
+import type { TimeLimitedStore } from './stores/time-limited.ts';
+import { Timer } from './time-limit.ts';
 
 /** Between two questions to the store about a twin; half of it is left to chance, so that processes spread out. */
 const POLL_MS = 400;
@@ -15,6 +24,15 @@ const FIRST_PAUSE_MS = 100;
 
 /** Beyond an event's age limit, for clocks that differ. */
 const RETENTION_MARGIN_MS = 10 * 60_000;
+
+/** No two claims may share a token: those of this process begin alike, and no other process begins so. */
+const tokenPrefix = randomBytes(15).toString('base64url');
+let claims = 0;
+
+function nextToken(): string {
+  claims += 1;
+  return `${tokenPrefix}${claims}`;
+}
 
 /** The claim of an event whose store does not answer, under `onStoreFailure: 'process'`. */
 export const UNCLAIMED: ClaimedResult = {
@@ -27,94 +45,96 @@ export const UNCLAIMED: ClaimedResult = {
 
 /** How to wait while another process handles the event. */
 export interface ClaimWait {
-  /** Called once, before the first wait. */
-  readonly onBusy: () => void;
   /** Asked before each further question: whether a delivery still waits for the answer. */
   readonly isAwaited: () => boolean;
-  /** Ends the waiting at once. */
-  readonly interrupted: Promise<unknown>;
+  /** Resolves with the promise, or at once when the run is ended. */
+  readonly unlessEnded: (promise: Promise<unknown>) => Promise<unknown>;
 }
 
 /** One token's hold on an event's id in the store. */
 export class Claim {
   readonly #request: CompleteRequest;
   readonly #settings: Settings;
-  readonly #store: Store;
+  readonly #store: TimeLimitedStore;
   readonly #completions: Completions;
-  readonly #warn: (warning: Warning) => void;
+  readonly #warnings: Warning[];
+  #renewal: Timer | undefined;
+  #isKept = false;
 
   constructor(
-    event: WebhookEvent,
-    services: { readonly settings: Settings; readonly store: Store; readonly completions: Completions },
-    warn: (warning: Warning) => void,
+    { event, createdAt }: Pick<Job, 'event' | 'createdAt'>,
+    services: Pick<RunServices, 'settings' | 'store' | 'completions'>,
+    warnings: Warning[],
   ) {
     this.#settings = services.settings;
     this.#store = services.store;
     this.#completions = services.completions;
-    this.#warn = warn;
+    this.#warnings = warnings;
     this.#request = {
       id: event.id,
-      token: randomUUID(),
-      retentionMs: retentionFor(event, services.settings),
+      token: nextToken(),
+      retentionMs: retentionFor(createdAt, services.settings),
     };
   }
 
-  /**
-   * Asks for the id. While another process has it, asks again until the event is completed, the lease has ended, or nobody
-   * waits any more (`busy`). Rejects only if the first question fails: later on, the twin is known to be running. A
-   * question that failed may have taken the id all the same, so it is given back when the asking ends.
-   */
-  async take(wait: ClaimWait): Promise<ClaimResult> {
+  /** Asks for the id. */
+  take(): MaybePromise<ClaimResult> {
     const { leaseMs, retryScheduleMs } = this.#settings;
-    const request = { ...this.#request, leaseMs, attemptSpacingMs: attemptSpacingMs(retryScheduleMs) };
-    let result = await this.#store.claim(request);
+    const { id, token, retentionMs } = this.#request;
+    const spacingMs = attemptSpacingMs(retryScheduleMs);
+    return this.#store.claim({ id, token, retentionMs, leaseMs, attemptSpacingMs: spacingMs });
+  }
+
+  /**
+   * While another process has the id, asks again until the event is completed, the lease has ended, or nobody waits any
+   * more (`busy`). Never rejects: the twin is known to be running. A question that failed may have taken the id all the
+   * same, so it is given back when the asking ends.
+   */
+  async takeFromTwin(first: ClaimResult, wait: ClaimWait): Promise<ClaimResult> {
+    let result = first;
     let isUnsure = false;
-    if (result.state === 'busy') wait.onBusy();
     while (result.state === 'busy') {
-      await pause(Math.min(POLL_MS, result.msLeft + 1) * (0.5 + Math.random() / 2), wait.interrupted);
+      const pauseMs = Math.min(POLL_MS, result.msLeft + 1) * (0.5 + Math.random() / 2);
+      await pause(pauseMs, wait.unlessEnded);
       if (!wait.isAwaited()) break;
       const busy = result;
-      result = await this.#store.claim(request).catch(() => {
+      try {
+        result = await this.take();
+      } catch {
         isUnsure = true;
-        return busy;
-      });
+        result = busy;
+      }
     }
     if (result.state === 'busy' && isUnsure) void this.release([]);
     return result;
   }
 
   /**
-   * Renews the lease every third of it, until the returned function is called. `onEnd` is told, once, that another token
-   * has the id (`lost`) or that the event was completed. A store that fails or is late ends nothing: the lease may well
-   * hold, and the next turn tells.
+   * Renews the lease every third of it from `startedAt` on (by the monotonic clock), until `stopKeeping`. `onEnd` is told, once,
+   * that another token has the id (`lost`) or that the event was completed. A store that fails or is late ends nothing:
+   * the lease may well hold, and the next turn tells.
    */
-  keep(onEnd: (state: 'lost' | 'completed') => void): () => void {
-    const { leaseMs } = this.#settings;
-    let isKept = true;
-    let timer = setTimeout(renew, leaseMs / 3);
-    const renewed = (state: 'held' | 'lost' | 'completed'): void => {
-      if (!isKept) return;
-      if (state === 'held') timer = setTimeout(renew, leaseMs / 3);
-      else onEnd(state);
-    };
-    const store = this.#store;
-    const request = { ...this.#request, leaseMs };
-    function renew(): void {
-      store.renew(request).then(
-        ({ state }) => renewed(state),
-        () => renewed('held'),
-      );
-    }
-    return () => {
-      isKept = false;
-      clearTimeout(timer);
-    };
+  keep(startedAt: number, onEnd: (state: 'lost' | 'completed') => void): void {
+    this.#isKept = true;
+    this.#renewal = new Timer(startedAt + this.#settings.leaseMs / 3, () => void this.#renew(onEnd));
   }
 
-  /** Records that the event was handled. Where the store does not take it in time, that goes on in the background. */
-  async complete(): Promise<void> {
-    if (await this.#completions.record(this.#request)) return;
-    this.#warn('completion_pending: the store did not take the completion; it is tried again');
+  stopKeeping(): void {
+    this.#isKept = false;
+    this.#renewal?.clear();
+  }
+
+  async #renew(onEnd: (state: 'lost' | 'completed') => void): Promise<void> {
+    const { leaseMs } = this.#settings;
+    const state = await stateOf(this.#store.renew({ ...this.#request, leaseMs }));
+    if (!this.#isKept) return;
+    if (state === 'held') this.keep(performance.now(), onEnd);
+    else onEnd(state);
+  }
+
+  /** Records that the event was handled; false where the store does not take it in time: that goes on in the background. */
+  complete(): MaybePromise<boolean> {
+    return this.#completions.record(this.#request);
   }
 
   /** Gives the id back; undefined where the store does not answer: it is then tried again until the lease ends. */
@@ -122,7 +142,7 @@ export class Claim {
     try {
       return (await this.#store.release({ ...this.#request, handled: [...handled] })).state;
     } catch (error) {
-      this.#warn(`release_failed: ${messageOf(error)}`);
+      this.#warnings.push(`release_failed: ${messageOf(error)}`);
       void this.#releaseLater(handled);
       return undefined;
     }
@@ -136,7 +156,7 @@ export class Claim {
       await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
       // Read anew each time: a handler may have finished since.
       const request = { ...this.#request, handled: [...handled] };
-      isReleased = await this.#store.release(request).then(
+      isReleased = await Promise.resolve(this.#store.release(request)).then(
         () => true,
         () => false,
       );
@@ -145,16 +165,25 @@ export class Claim {
 }
 
 /** A completed id is remembered at least until its event is too old to be accepted again. */
-export function retentionFor(event: WebhookEvent, { retentionMs, maxEventAgeMs, now }: Settings): number {
+export function retentionFor(createdAt: number, { retentionMs, maxEventAgeMs, now }: Settings): number {
   if (maxEventAgeMs === Number.POSITIVE_INFINITY) return retentionMs;
-  return Math.max(retentionMs, createdAtMs(event) + maxEventAgeMs + RETENTION_MARGIN_MS - now());
+  return Math.max(retentionMs, createdAt + maxEventAgeMs + RETENTION_MARGIN_MS - now());
 }
 
-async function pause(ms: number, interrupted: Promise<unknown>): Promise<void> {
+/** What a renewal tells; a store that does not answer takes nothing away. */
+async function stateOf(renewing: MaybePromise<RenewResult>): Promise<RenewResult['state']> {
+  try {
+    return (await renewing).state;
+  } catch {
+    return 'held';
+  }
+}
+
+async function pause(ms: number, unlessEnded: ClaimWait['unlessEnded']): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise((resolve) => {
     timer = setTimeout(resolve, ms);
   });
-  await Promise.race([elapsed, interrupted]);
+  await unlessEnded(elapsed);
   clearTimeout(timer);
 }

@@ -1,4 +1,5 @@
 import type { Activity } from './activity.ts';
+import { isPending, type MaybePromise } from './maybe-promise.ts';
 import type { CompleteRequest } from './stores/store.ts';
 import type { TimeLimitedStore } from './stores/time-limited.ts';
 
@@ -31,12 +32,18 @@ export class Completions {
     return this.#pending.has(id);
   }
 
-  /** Tries for two command time-outs; resolves to false where it has to go on in the background. */
-  async record(request: CompleteRequest): Promise<boolean> {
+  /** Tries for two command time-outs; false where it has to go on in the background. */
+  record(request: CompleteRequest): MaybePromise<boolean> {
+    const first = this.#try(request);
+    return isPending(first) ? this.#retry(first, request) : first;
+  }
+
+  async #retry(first: Promise<boolean>, request: CompleteRequest): Promise<boolean> {
     const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
+    if (await first) return true;
     let pauseMs = FIRST_PAUSE_MS;
     do {
-      if (await this.#try(request)) return true;
+      if (pauseMs > FIRST_PAUSE_MS && (await this.#try(request))) return true;
       await pause(Math.min(pauseMs, Math.max(0, endsAt - performance.now())));
       pauseMs *= 2;
     } while (performance.now() < endsAt);
@@ -70,11 +77,18 @@ export class Completions {
     return this.#pending.values().next().value;
   }
 
-  async #try(request: CompleteRequest): Promise<boolean> {
-    return this.#store.complete(request).then(
-      () => true,
-      () => false,
-    );
+  #try(request: CompleteRequest): MaybePromise<boolean> {
+    const completing = this.#store.complete(request);
+    return isPending(completing) ? succeeds(completing) : true;
+  }
+}
+
+async function succeeds(operation: Promise<unknown>): Promise<boolean> {
+  try {
+    await operation;
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -9,6 +9,10 @@ export class Dedupe {
   readonly #activity: Activity;
   #closed = false;
   readonly #runs = new Map<string, Run>();
+  readonly #onEnd = (id: string): void => {
+    this.#runs.delete(id);
+    this.#activity.end();
+  };
 
   constructor(services: RunServices, activity: Activity) {
     this.#services = services;
@@ -20,20 +24,19 @@ export class Dedupe {
     return this.#services.completions.has(id);
   }
 
-  /** Starts a run of the event, or joins the one that is under way. */
-  run(job: Job): { readonly run: Run; readonly joined: boolean } {
-    const { id } = job.event;
-    const current = this.#runs.get(id);
-    if (current !== undefined) return { run: current, joined: true };
+  /** The run of the event that is under way, if there is one. */
+  find(id: string): Run | undefined {
+    return this.#runs.get(id);
+  }
+
+  /** Starts a run of an event that has none. */
+  start(job: Job): Run {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
-    const run = new Run(job, this.#services);
-    this.#runs.set(id, run);
     this.#activity.begin();
-    void run.ended.then(() => {
-      this.#runs.delete(id);
-      this.#activity.end();
-    });
-    return { run, joined: false };
+    const run = new Run(job, this.#services, this.#onEnd);
+    this.#runs.set(job.event.id, run);
+    run.start();
+    return run;
   }
 
   /** Aborts what is running; resolves with the ids whose handlers had not ended, once the store knows that they are free. */
@@ -43,7 +46,7 @@ export class Dedupe {
     const abandoned = open.filter(([, run]) => run.isRunning);
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
     for (const [, run] of open) run.abort(reason);
-    await Promise.all(open.map(([, run]) => run.ended));
+    await Promise.all(open.map(([, run]) => run.ending.reached()));
     return abandoned.map(([id]) => id);
   }
 }

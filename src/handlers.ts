@@ -13,85 +13,146 @@ import { type StandardSchemaV1, validateData } from './schema.ts';
 
 /** What the handlers of an event have reached; it can be read while they run. */
 export interface Progress {
-  /** Names of the handlers that have finished, in this attempt or an earlier one. */
-  readonly handled: Set<string>;
+  /** Names of the handlers that have finished, in this attempt or an earlier one; each of them once. */
+  readonly handled: string[];
   readonly reports: HandlerReport[];
+}
+
+/** Adds to the handlers that have finished. */
+export function noteHandled({ handled }: Progress, names: readonly string[]): void {
+  for (const name of names) if (!handled.includes(name)) handled.push(name);
+}
+
+/** What handlers are told, with a signal that is made when it is asked for. */
+export class RunContext implements HandlerContext {
+  readonly attempt: number;
+  readonly final: boolean;
+  readonly deadlineAt: number;
+  readonly receivedAt: number;
+  readonly rawBody: Uint8Array;
+  declare readonly signal: AbortSignal;
+  readonly #source: { readonly signal: AbortSignal };
+
+  constructor(
+    { deadlineAt, receivedAt, rawBody }: Pick<HandlerContext, 'deadlineAt' | 'receivedAt' | 'rawBody'>,
+    { attempt, final }: Pick<HandlerContext, 'attempt' | 'final'>,
+    source: { readonly signal: AbortSignal },
+  ) {
+    this.attempt = attempt;
+    this.final = final;
+    this.deadlineAt = deadlineAt;
+    this.receivedAt = receivedAt;
+    this.rawBody = rawBody;
+    this.#source = source;
+    // A property of its own, which goes with a copy: `{ ...context }`.
+    Object.defineProperty(this, 'signal', RunContext.#signal);
+  }
+
+  /** One for all contexts: a getter in a literal would cost each of them as much as parsing the event's text. */
+  static readonly #signal: PropertyDescriptor & ThisType<RunContext> = {
+    enumerable: true,
+    get() {
+      return this.#source.signal;
+    },
+  };
 }
 
 /**
  * Runs the handlers that have not finished before side by side, all to their end, with the output of the entity's schema as
- * data. Returns an error for what failed, else undefined; it never rejects.
+ * data. Resolves with an error for what failed, else undefined; it never rejects.
  */
-export async function runHandlers(
+export function runHandlers(
   routes: readonly Route[],
   event: WebhookEvent,
   context: HandlerContext,
   schemas: ReadonlyMap<string, StandardSchemaV1>,
   progress: Progress,
 ): Promise<PosthornError | undefined> {
-  const open = routes.filter(({ name }) => name === undefined || !progress.handled.has(name));
-  try {
-    const valid = await validate(event, schemas);
-    const ends = await Promise.all(open.map((route) => runOne(route, valid, context, progress)));
-    return errorOf(ends.filter((end) => !end.ok));
-  } catch (error) {
-    if (error instanceof DataError) return error;
-    return new InternalError('internal_error', messageOf(error), { cause: error });
-  }
+  const schema = schemas.size === 0 ? undefined : schemas.get(entityOf(event.type));
+  if (schema === undefined) return runAll(routes, event, context, progress);
+  return validate(event, schema).then(
+    (valid) => runAll(routes, valid, context, progress),
+    (error: unknown) =>
+      error instanceof DataError
+        ? error
+        : new InternalError('internal_error', messageOf(error), { cause: error }),
+  );
 }
 
 async function validate(
   event: WebhookEvent,
-  schemas: ReadonlyMap<string, StandardSchemaV1>,
+  schema: StandardSchemaV1,
 ): Promise<WebhookEvent<string, unknown>> {
-  const entity = entityOf(event.type);
-  const schema = schemas.get(entity);
-  return schema === undefined ? event : { ...event, data: await validateData(schema, event.data, entity) };
+  return { ...event, data: await validateData(schema, event.data, entityOf(event.type)) };
 }
 
-function errorOf(failures: readonly End[]): HandlerError | undefined {
-  if (failures.length === 0) return undefined;
-  const errors = failures.map(({ error }) => error);
-  // A permanent failure comes first: it is the reason why the event is parked.
-  errors.sort((a, b) => Number(b instanceof PermanentError) - Number(a instanceof PermanentError));
-  const code = errors[0] instanceof PermanentError ? 'handler_failed_permanently' : 'handler_failed';
-  return new HandlerError(code, failures.map(describe).join('; '), errors);
-}
-
-interface End {
-  readonly name: string | undefined;
-  readonly ok: boolean;
-  readonly error?: unknown;
-}
-
-async function runOne(
-  route: Route,
+function runAll(
+  routes: readonly Route[],
   event: WebhookEvent<string, unknown>,
   context: HandlerContext,
   progress: Progress,
-): Promise<End> {
-  const { name } = route;
-  const startedAt = performance.now();
-  const end = await call(route, event, context);
-  progress.reports.push({ name, ok: end.ok, durationMs: performance.now() - startedAt });
-  if (end.ok && name !== undefined) progress.handled.add(name);
-  return end;
+): Promise<HandlerError | undefined> {
+  const isOpen = ({ name }: Route): boolean => name === undefined || !progress.handled.includes(name);
+  const open = progress.handled.length === 0 ? routes : routes.filter(isOpen);
+  const [only] = open;
+  if (only !== undefined && open.length === 1) return runOne(only, event, context, progress);
+  return Promise.all(open.map((route) => runOne(route, event, context, progress))).then(merge);
 }
 
-async function call(
-  route: Route,
+function runOne(
+  { name, handle }: Route,
   event: WebhookEvent<string, unknown>,
   context: HandlerContext,
-): Promise<End> {
+  progress: Progress,
+): Promise<HandlerError | undefined> {
+  const startedAt = performance.now();
+  const end = (ok: boolean): void => {
+    progress.reports.push({ name, ok, durationMs: performance.now() - startedAt });
+  };
+  return call(handle, event, context).then(
+    () => {
+      end(true);
+      if (name !== undefined) noteHandled(progress, [name]);
+      return undefined;
+    },
+    (error: unknown) => {
+      end(false);
+      return failure(name, error);
+    },
+  );
+}
+
+/** What a handler returns, or throws, as a promise. */
+function call(
+  handle: Route['handle'],
+  event: WebhookEvent<string, unknown>,
+  context: HandlerContext,
+): Promise<unknown> {
   try {
-    await route.handle(event, context);
-    return { name: route.name, ok: true };
+    return Promise.resolve(handle(event, context));
   } catch (error) {
-    return { name: route.name, ok: false, error };
+    return Promise.reject(error);
   }
 }
 
-function describe({ name, error }: End): string {
+function failure(name: string | undefined, error: unknown): HandlerError {
   const subject = name === undefined ? 'a handler' : `the handler "${name}"`;
-  return `${subject} failed: ${messageOf(error)}`;
+  return handlerError(`${subject} failed: ${messageOf(error)}`, [error]);
+}
+
+/** What all the failures of one event come to. */
+function merge(ends: readonly (HandlerError | undefined)[]): HandlerError | undefined {
+  const failures = ends.filter((end) => end !== undefined);
+  if (failures.length < 2) return failures[0];
+  const errors = failures.flatMap((failed) => failed.errors);
+  return handlerError(failures.map(({ message }) => message).join('; '), errors);
+}
+
+function handlerError(message: string, thrown: readonly unknown[]): HandlerError {
+  // A permanent failure comes first: it is the reason why the event is parked.
+  const errors = thrown.toSorted(
+    (a, b) => Number(b instanceof PermanentError) - Number(a instanceof PermanentError),
+  );
+  const code = errors[0] instanceof PermanentError ? 'handler_failed_permanently' : 'handler_failed';
+  return new HandlerError(code, message, errors);
 }

@@ -1,30 +1,30 @@
 import type { AbortedError } from './errors.ts';
+import { LazyAbort } from './lazy-abort.ts';
 
 /** What may come upon a run from outside. */
-export class Interruption {
-  readonly #controller = new AbortController();
-  #resolve: (reason: AbortedError) => void = () => {};
-  #reason: AbortedError | undefined;
-  /** Resolves when the run is ended; a lost lease leaves it to its handlers. */
-  readonly ended: Promise<AbortedError> = new Promise((resolve) => {
-    this.#resolve = resolve;
-  });
-
-  /** The handlers' signal. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
+export class Interruption extends LazyAbort {
+  readonly #listeners: ((reason: AbortedError) => void)[] = [];
+  #ending: AbortedError | undefined;
 
   /** Why the run was ended, if it was. */
-  get reason(): AbortedError | undefined {
-    return this.#reason;
+  get ending(): AbortedError | undefined {
+    return this.#ending;
   }
 
-  /** Aborts the signal. All but a lost lease also ends the run, whether or not the handlers heed it. */
-  abort(reason: AbortedError): void {
-    this.#controller.abort(reason);
+  /** What the promise resolves to, or why the run was ended before; a lost lease leaves it to its handlers. */
+  orEnd<T>(promise: Promise<T>): Promise<T | AbortedError> {
+    return new Promise((resolve, reject) => {
+      if (this.#ending !== undefined) resolve(this.#ending);
+      this.#listeners.push(resolve);
+      promise.then(resolve, reject);
+    });
+  }
+
+  /** Aborts the handlers' signal. All but a lost lease also ends the run, whether or not the handlers heed it. */
+  override abort(reason: AbortedError): void {
+    super.abort(reason);
     if (reason.code === 'lease_lost') return;
-    this.#reason ??= reason;
-    this.#resolve(reason);
+    this.#ending ??= reason;
+    for (const listener of this.#listeners.splice(0)) listener(reason);
   }
 }

@@ -5,11 +5,13 @@ import type { HeaderValues } from './headers.ts';
 import type { Settings } from './options.ts';
 import type { Parking } from './parking.ts';
 import type { Route } from './router.ts';
-import type { Store } from './stores/store.ts';
+import type { TimeLimitedStore } from './stores/time-limited.ts';
 
 /** An authentic event and the handlers that want it. */
 export interface Job {
   readonly event: AnyEvent;
+  /** When it was created, in milliseconds since the epoch. */
+  readonly createdAt: number;
   readonly rawBody: Uint8Array;
   readonly headers: HeaderValues;
   readonly receivedAt: number;
@@ -22,7 +24,7 @@ export interface Job {
 /** What all runs of a receiver share. */
 export interface RunServices {
   readonly settings: Settings;
-  readonly store: Store;
+  readonly store: TimeLimitedStore;
   readonly parking: Parking | undefined;
   readonly completions: Completions;
 }

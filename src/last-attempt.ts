@@ -1,4 +1,3 @@
-import { createdAtMs, type WebhookEvent } from './event.ts';
 import type { ClaimedResult } from './stores/store.ts';
 
 /**
@@ -6,25 +5,23 @@ import type { ClaimedResult } from './stores/store.ts';
  * 15 or of 1, 6 and 21 minutes, so nine tenths of the last delay are taken as the end under both readings.
  */
 export function isFinalByAge(
-  event: WebhookEvent,
-  now: number,
+  ageMs: number,
   retryScheduleMs: readonly number[],
   firstClaimedMsAgo = 0,
 ): boolean {
   const lastDelayMs = retryScheduleMs.at(-1);
   if (lastDelayMs === undefined) return true;
-  return Math.max(now - createdAtMs(event), firstClaimedMsAgo) >= 0.9 * lastDelayMs;
+  return Math.max(ageMs, firstClaimedMsAgo) >= 0.9 * lastDelayMs;
 }
 
 /** Whether a claim is the last attempt, by age or by count. Attempts that never reached us are not counted. */
 export function isFinal(
-  event: WebhookEvent,
-  now: number,
+  ageMs: number,
   retryScheduleMs: readonly number[],
   claim: Pick<ClaimedResult, 'attempt' | 'firstClaimedMsAgo' | 'spacedAttempts'>,
 ): boolean {
   const count = claim.spacedAttempts ?? claim.attempt;
-  return count > retryScheduleMs.length || isFinalByAge(event, now, retryScheduleMs, claim.firstClaimedMsAgo);
+  return count > retryScheduleMs.length || isFinalByAge(ageMs, retryScheduleMs, claim.firstClaimedMsAgo);
 }
 
 /** Claims closer together than this are twins rather than retries, and count once. */

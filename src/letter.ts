@@ -5,26 +5,21 @@ import { attemptSpacingMs } from './last-attempt.ts';
 import type { Settings } from './options.ts';
 import type { Parcel, Parking, Postmark } from './parking.ts';
 import type { Warning } from './report.ts';
-import type { Store } from './stores/store.ts';
+import type { TimeLimitedStore } from './stores/time-limited.ts';
 
 /** The dead letter of one event while a delivery is being handled. What fails here becomes a warning. */
 export class Letter {
   readonly #parking: Parking | undefined;
   readonly #parcel: Parcel;
-  readonly #warn: (warning: Warning) => void;
+  readonly #warnings: Warning[];
   #storedAs: string | undefined;
   #isBegun = false;
 
   /** `storedAs` is given where the letter is there already: it is being replayed. */
-  constructor(
-    parking: Parking | undefined,
-    parcel: Parcel,
-    warn: (warning: Warning) => void,
-    storedAs?: string,
-  ) {
+  constructor(parking: Parking | undefined, parcel: Parcel, warnings: Warning[], storedAs?: string) {
     this.#parking = parking;
     this.#parcel = parcel;
-    this.#warn = warn;
+    this.#warnings = warnings;
     this.#storedAs = parking && storedAs;
   }
 
@@ -36,6 +31,11 @@ export class Letter {
   /** Whether its writing has begun: it may be there, or come to be. */
   get isBegun(): boolean {
     return this.#isBegun;
+  }
+
+  /** Whether this delivery may have left a letter that is still there. */
+  get mayExist(): boolean {
+    return this.#isBegun || this.#storedAs !== undefined;
   }
 
   /**
@@ -51,7 +51,7 @@ export class Letter {
     try {
       this.#storedAs = await this.#parking.store(this.#parcel, postmark, reason);
     } catch (error) {
-      this.#warn(`dead_letter_not_stored: ${messageOf(error)}`);
+      this.#warnings.push(`dead_letter_not_stored: ${messageOf(error)}`);
     }
     return this.#storedAs;
   }
@@ -65,14 +65,14 @@ export class Letter {
       if (letter !== undefined) this.#storedAs = id;
       return letter;
     } catch (error) {
-      this.#warn(`dead_letter_not_read: ${messageOf(error)}`);
+      this.#warnings.push(`dead_letter_not_read: ${messageOf(error)}`);
       return undefined;
     }
   }
 
   /** Takes the letter out: its event was handled. A letter whose writing was given up may have arrived all the same. */
   async remove(): Promise<void> {
-    if (this.#isBegun || this.#storedAs !== undefined) await this.removeAny();
+    if (this.mayExist) await this.removeAny();
   }
 
   /** The same, also for a letter that an earlier delivery left. */
@@ -82,7 +82,7 @@ export class Letter {
     try {
       await this.#parking?.remove(id);
     } catch (error) {
-      this.#warn(`dead_letter_not_removed: ${messageOf(error)}`);
+      this.#warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
     }
   }
 
@@ -90,7 +90,10 @@ export class Letter {
    * Reads the id again after a letter was stored beside a run that may belong to another delivery, and takes the letter
    * out if that run completed. A claim is the way to read; one that succeeds is given back.
    */
-  async reconcile(store: Store, { leaseMs, retentionMs, retryScheduleMs }: Settings): Promise<void> {
+  async reconcile(
+    store: TimeLimitedStore,
+    { leaseMs, retentionMs, retryScheduleMs }: Settings,
+  ): Promise<void> {
     const { id } = this.#parcel;
     if (id === undefined) return;
     const token = randomUUID();
@@ -107,7 +110,7 @@ export class Letter {
       if (claim.state === 'claimed') await store.release({ id, token, retentionMs, handled: claim.handled });
     } catch {
       // The store is away. The letter stays, and its replay will find the id completed.
-      await store.release({ id, token, retentionMs, handled: [] }).catch(() => {});
+      await Promise.resolve(store.release({ id, token, retentionMs, handled: [] })).catch(() => {});
     }
   }
 }

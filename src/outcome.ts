@@ -11,12 +11,17 @@ export type Answer = Accepted | Refused;
 export interface Accepted {
   readonly outcome: 'processed' | 'duplicate' | 'ignored' | 'parked';
   readonly id: string;
-  readonly error?: PosthornError;
+  readonly error: PosthornError | undefined;
 }
 
 export interface Refused {
   readonly outcome: 'rejected' | 'failed' | 'busy';
+  readonly id: undefined;
   readonly error: PosthornError;
+}
+
+export function accept(outcome: Accepted['outcome'], id: string, error?: PosthornError): Accepted {
+  return { outcome, id, error };
 }
 
 interface Refusal {
@@ -75,7 +80,7 @@ export function refuse(error: unknown): Refused {
   const reported = known
     ? error
     : new InternalError('internal_error', 'the receiver failed', { cause: error });
-  return { outcome: refusalOf(reported.code).outcome, error: reported };
+  return { outcome: refusalOf(reported.code).outcome, id: undefined, error: reported };
 }
 
 function refusalOf(code: string): Refusal {
@@ -83,7 +88,7 @@ function refusalOf(code: string): Refusal {
 }
 
 export function isSuccess(answer: Answer): answer is Accepted {
-  return 'id' in answer;
+  return answer.id !== undefined;
 }
 
 export function statusOf(answer: Answer): number {
@@ -95,25 +100,27 @@ export interface ReplySettings {
   readonly challenge: string;
   /** The value of `Retry-After`, in whole seconds. */
   readonly retryAfterSeconds: number;
+  /** See {@link Reply}. */
+  readonly drainMs: number;
 }
+
+const SUCCESS_HEADERS: Reply['headers'] = { 'content-type': 'application/json' };
 
 /**
  * Puts an answer into HTTP. A refusal is a problem of RFC 9457; it tells its code and no more, because what a handler
  * threw, a key or a credential is none of the sender's business.
  */
-export function toReply(answer: Answer, settings: ReplySettings): Pick<Reply, 'status' | 'headers' | 'body'> {
+export function toReply(answer: Answer, close: boolean, settings: ReplySettings): Reply {
   const status = statusOf(answer);
+  const { drainMs } = settings;
   if (isSuccess(answer)) {
-    const body = JSON.stringify({ outcome: answer.outcome, id: answer.id });
-    return { status, headers: { 'content-type': 'application/json' }, body };
+    const body = `{"outcome":"${answer.outcome}","id":${JSON.stringify(answer.id)}}`;
+    return { status, headers: SUCCESS_HEADERS, body, close, drainMs };
   }
   const { code } = answer.error;
   const body = JSON.stringify({ title: refusalOf(code).title, status, code });
-  return {
-    status,
-    headers: { 'content-type': 'application/problem+json', ...headersOf(status, settings) },
-    body,
-  };
+  const headers = { 'content-type': 'application/problem+json', ...headersOf(status, settings) };
+  return { status, headers, body, close, drainMs };
 }
 
 function headersOf(status: number, settings: ReplySettings): Record<string, string> {

@@ -94,5 +94,9 @@ export class Parking {
 const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
 
 function withoutCredentials(headers: HeaderValues): DeadLetter['headers'] {
-  return Object.fromEntries([...headers].filter(([name]) => !CREDENTIAL_HEADERS.has(name)));
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, values = []]) =>
+      CREDENTIAL_HEADERS.has(name) ? [] : [[name, values]],
+    ),
+  );
 }

@@ -4,16 +4,18 @@ import { Completions } from './completions.ts';
 import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import { Dedupe } from './dedupe.ts';
 import { EventError, messageOf, UnavailableError } from './errors.ts';
-import { type AnyEvent, checkAge, parseEvent } from './event.ts';
+import { type AnyEvent, checkAge, createdAtMs, parseEvent } from './event.ts';
 import { type HeaderValues, readHeaders } from './headers.ts';
+import type { Job } from './job.ts';
 import { isFinalByAge } from './last-attempt.ts';
 import { Letter } from './letter.ts';
 import type { Settings } from './options.ts';
-import { type Answer, isSuccess, type Refused, refuse } from './outcome.ts';
+import { type Answer, accept, isSuccess, type Refused, refuse } from './outcome.ts';
 import { Parking } from './parking.ts';
 import type { Route, Router } from './router.ts';
+import { Run } from './run.ts';
 import { type TimeLimitedStore, timeLimited } from './stores/time-limited.ts';
-import { type Trace, timeLeftMs } from './trace.ts';
+import type { Trace } from './trace.ts';
 
 /** An authentic body with its headers. */
 export interface Authentic {
@@ -47,18 +49,15 @@ export class Processor {
 
   /** Answers before the deadline. A run that has not ended by then goes on: see `trace.unfinished`. */
   async process(authentic: Authentic, trace: Trace): Promise<Answer> {
-    const { now, maxEventAgeMs, retryScheduleMs } = this.#settings;
     try {
-      const event = parseEvent(authentic.rawBody);
-      trace.event = event;
-      trace.finalByAge = isFinalByAge(event, now(), retryScheduleMs);
-      checkAge(event, now(), maxEventAgeMs);
-      const answer = await this.#handle(event, authentic, trace).catch(refuse);
-      return isSuccess(answer) || !trace.finalByAge ? answer : this.#park(answer, authentic, trace);
+      const begun = this.#begin(authentic, trace);
+      const answer =
+        begun instanceof Run ? settle(begun, await begun.ending.wait(this.#patience(trace)), trace) : begun;
+      return isSuccess(answer) || !trace.finalByAge ? answer : await this.#park(answer, authentic, trace);
     } catch (error) {
-      if (!(error instanceof EventError)) throw error;
-      trace.event = error.event;
-      return this.#park({ outcome: 'rejected', error }, authentic, trace);
+      if (error instanceof EventError) trace.event = error.event;
+      else if (!trace.finalByAge) throw error;
+      return this.#park(refuse(error), authentic, trace);
     }
   }
 
@@ -73,20 +72,20 @@ export class Processor {
     trace.event = letter;
     const event = parseEvent(letter.rawBody);
     const routes = this.#routesFor(event, trace);
-    if (routes.length === 0) return { outcome: 'ignored', id: event.id };
+    if (routes.length === 0) return accept('ignored', event.id);
     if (this.#dedupe.isCompleted(event.id)) {
       await this.#takeOut(letter, trace);
-      return { outcome: 'duplicate', id: event.id };
+      return accept('duplicate', event.id);
     }
     const { rawBody, receivedAt } = letter;
     const headers = readHeaders(letter.headers);
     const deadlineAt = this.#settings.now() + this.#settings.maxRunMs;
-    const job = { event, rawBody, headers, receivedAt, deadlineAt, routes, replayed: letter };
-    const { run, joined } = this.#dedupe.run(job);
-    trace.run = run;
-    trace.joined = joined;
-    const answer = joined ? asTwin(await run.ended) : await run.ended;
-    if (joined && isSuccess(answer) && answer.outcome !== 'parked') await this.#takeOut(letter, trace);
+    const createdAt = createdAtMs(event);
+    const job = { event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes, replayed: letter };
+    const run = this.#run(job, trace);
+    const end = await run.ending.reached();
+    const answer = trace.joined ? asTwin(end) : end;
+    if (trace.joined && isSuccess(answer) && answer.outcome !== 'parked') await this.#takeOut(letter, trace);
     return answer;
   }
 
@@ -102,13 +101,13 @@ export class Processor {
     try {
       await this.#parking?.remove(letter.id);
     } catch (error) {
-      trace.warnings.add(`dead_letter_not_removed: ${messageOf(error)}`);
+      trace.warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
     }
   }
 
   #retentionOf(letter: DeadLetter): number {
     try {
-      return retentionFor(parseEvent(letter.rawBody), this.#settings);
+      return retentionFor(createdAtMs(parseEvent(letter.rawBody)), this.#settings);
     } catch {
       return this.#settings.retentionMs; // what is no event has no age
     }
@@ -123,20 +122,37 @@ export class Processor {
     return this.#dedupe.abandon();
   }
 
-  async #handle(event: AnyEvent, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
+  /** Begins or joins the run of an event, where it needs one. */
+  #begin({ rawBody, headers }: Authentic, trace: Trace): Answer | Run {
+    const { now, maxEventAgeMs, retryScheduleMs, deadlineMs } = this.#settings;
+    const event = parseEvent(rawBody);
+    trace.event = event;
+    const createdAt = createdAtMs(event);
+    const ageMs = now() - createdAt;
+    trace.finalByAge = isFinalByAge(ageMs, retryScheduleMs);
+    checkAge(event, ageMs, maxEventAgeMs);
     const { id } = event;
     const routes = this.#routesFor(event, trace);
-    if (routes.length === 0) return { outcome: 'ignored', id };
-    if (this.#dedupe.isCompleted(id)) return { outcome: 'duplicate', id };
+    if (routes.length === 0) return accept('ignored', id);
+    if (this.#dedupe.isCompleted(id)) return accept('duplicate', id);
     const { receivedAt } = trace;
-    const deadlineAt = receivedAt + this.#settings.deadlineMs;
-    const { run, joined } = this.#dedupe.run({ event, rawBody, headers, receivedAt, deadlineAt, routes });
-    trace.run = run;
-    trace.joined = joined;
+    const deadlineAt = receivedAt + deadlineMs;
+    const job = { event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes, replayed: undefined };
+    return this.#run(job, trace);
+  }
+
+  /** Starts the run of an event, or joins the one that is under way. */
+  #run(job: Job, trace: Trace): Run {
+    const current = this.#dedupe.find(job.event.id);
+    trace.joined = current !== undefined;
+    trace.run = current ?? this.#dedupe.start(job);
+    return trace.run;
+  }
+
+  /** Until when a delivery waits for its run. */
+  #patience(trace: Trace): number {
     const reserveMs = trace.finalByAge && this.#parking !== undefined ? this.#parkingLimitMs : 0;
-    const answer = await run.wait(Math.max(0, timeLeftMs(trace) - reserveMs));
-    trace.unfinished = answer === undefined;
-    return joined ? asTwin(answer ?? run.answerNow()) : (answer ?? run.answerNow());
+    return trace.deadline - reserveMs;
   }
 
   #routesFor(event: AnyEvent, trace: Trace): readonly Route[] {
@@ -155,20 +171,27 @@ export class Processor {
     const { error } = refused;
     if (trace.run !== undefined) {
       const id = await trace.run.park(error);
-      return id === undefined ? refused : { outcome: 'parked', id, error };
+      return id === undefined ? refused : accept('parked', id, error);
     }
     const parcel = { rawBody, headers, receivedAt: trace.receivedAt, ...trace.event };
-    const letter = new Letter(this.#parking, parcel, (warning) => trace.warnings.add(warning));
+    const letter = new Letter(this.#parking, parcel, trace.warnings);
     const id = await letter.store(error, { attempts: 0, handled: [] });
     if (id === undefined) return refused;
     void letter.reconcile(this.#store, this.#settings);
-    return { outcome: 'parked', id, error };
+    return accept('parked', id, error);
   }
+}
+
+/** The answer of a run, or what there is to say where the delivery has to be answered before its end. */
+function settle(run: Run, ended: Answer | undefined, trace: Trace): Answer {
+  trace.unfinished = ended === undefined;
+  const answer = ended ?? run.answerNow();
+  return trace.joined ? asTwin(answer) : answer;
 }
 
 /** The answer to a delivery that joined the run of another one. */
 function asTwin(answer: Answer): Answer {
-  if (answer.outcome === 'processed') return { outcome: 'duplicate', id: answer.id };
+  if (answer.outcome === 'processed') return accept('duplicate', answer.id);
   if (answer.error?.code !== 'deadline_reached' || isSuccess(answer)) return answer;
   return refuse(
     new UnavailableError('twin_running', 'another delivery of this event is still being handled'),

@@ -3,8 +3,8 @@ import { Authenticator } from './authenticator.ts';
 import type { Pattern } from './catalog.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Delivery, Reply } from './delivery.ts';
-import { type AnyEvent, checkAge, type EventOf, parseEvent } from './event.ts';
-import { type HeaderFields, type HeaderValues, readHeaders } from './headers.ts';
+import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './event.ts';
+import { type HeaderFields, readDeliveryHeaders, readHeaders } from './headers.ts';
 import { checkOptions } from './known-options.ts';
 import { type ReceiverOptions, readDuration, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcome.ts';
@@ -107,6 +107,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#replySettings = {
       challenge: settings.credentials.challenge,
       retryAfterSeconds: Math.ceil((settings.retryScheduleMs[0] ?? 60_000) / 1_000),
+      drainMs: settings.bodyTimeoutMs,
     };
     this.#reporter = new Reporter(settings.deadLetters === undefined ? [NO_DEAD_LETTERS] : []);
     this.#authenticator = new Authenticator(settings);
@@ -141,22 +142,29 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const body = typeof rawBody === 'string' ? Buffer.from(rawBody) : rawBody;
     await this.#authenticator.verify(body, readHeaders(headers));
     const event = parseEvent(body);
-    checkAge(event, this.#settings.now(), this.#settings.maxEventAgeMs);
+    checkAge(event, this.#settings.now() - createdAtMs(event), this.#settings.maxEventAgeMs);
     return event;
   }
 
   async receive(delivery: Delivery): Promise<Reply> {
     const trace = this.#begin(false);
-    const headers = readHeaders(delivery.headers);
-    const answer = await this.#answer(delivery, headers, trace).catch(refuse);
+    const headers = readDeliveryHeaders(delivery.headers);
+    let answer: Answer;
+    try {
+      const rawBody = await this.#authenticator.authenticate(delivery, headers, trace);
+      answer = await this.#processor.process({ rawBody, headers }, trace);
+    } catch (error) {
+      answer = refuse(error);
+    }
     trace.answerSent = delivery.isConnected?.() ?? true;
     this.#reporter.emit(toReport(answer, trace, false));
-    const reported = trace.unfinished ? this.#reportEnd(trace) : Promise.resolve();
-    if (trace.unfinished) delivery.waitUntil?.(reported);
-    void reported.then(() => this.#activity.end());
-    const { bodyTimeoutMs, maxBodyBytes } = this.#settings;
+    if (trace.unfinished) {
+      const reported = this.#reportEnd(trace).then(() => this.#activity.end());
+      delivery.waitUntil?.(reported);
+    } else this.#activity.end();
+    const { maxBodyBytes } = this.#settings;
     const close = !trace.bodyRead && (isBroken(answer) || mustClose(headers, maxBodyBytes));
-    return { ...toReply(answer, this.#replySettings), close, drainMs: bodyTimeoutMs };
+    return toReply(answer, close, this.#replySettings);
   }
 
   async replay(letter: DeadLetter): Promise<Report> {
@@ -186,15 +194,10 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, isReplay });
   }
 
-  async #answer(delivery: Delivery, headers: HeaderValues, trace: Trace): Promise<Answer> {
-    const rawBody = await this.#authenticator.authenticate(delivery, headers, trace);
-    return this.#processor.process({ rawBody, headers }, trace);
-  }
-
   /** A twin tells nothing of the end: the delivery that started the run does. */
   async #reportEnd(trace: Trace): Promise<void> {
     const { run, joined } = trace;
-    const answer = await run?.ended;
+    const answer = await run?.ending.reached();
     if (answer !== undefined && run?.attempt !== undefined && !joined) {
       this.#reporter.emit(toReport(answer, trace, true));
     }

@@ -79,19 +79,27 @@ export class Reporter {
   }
 
   emit(told: Report): void {
-    const report = { ...told, warnings: [...this.#firstWarnings, ...told.warnings] };
+    const report =
+      this.#firstWarnings.length === 0
+        ? told
+        : { ...told, warnings: [...this.#firstWarnings, ...told.warnings] };
     this.#firstWarnings = [];
     if (this.#observers.length === 0) this.#log.write(report);
-    for (const observer of this.#observers) void notify(observer, report);
+    for (const observer of this.#observers) notify(observer, report);
   }
 }
 
-async function notify(observer: Observer, report: Report): Promise<void> {
+function notify(observer: Observer, report: Report): void {
   try {
-    await observer(report);
+    const told = observer(report);
+    if (told instanceof Object && 'then' in told) Promise.resolve(told).catch(complain);
   } catch (error) {
-    print(`posthorn: an observer failed: ${oneLine(messageOf(error))}`);
+    complain(error);
   }
+}
+
+function complain(error: unknown): void {
+  print(`posthorn: an observer failed: ${oneLine(messageOf(error))}`);
 }
 
 /** Anybody can cause rejections, so they must not be able to flood the log. */

@@ -3,15 +3,15 @@ import type { HeaderValues } from './headers.ts';
 
 /** The service sends nothing but POST (interface, "Events"). */
 export function checkMethod(method: string): void {
-  if (method.toUpperCase() !== 'POST') {
+  if (method !== 'POST' && method.toUpperCase() !== 'POST') {
     throw new RequestError('method_not_allowed', `the method is ${method}; webhooks come by POST`);
   }
 }
 
 /** The signature is over the bytes that were sent, and nothing that inflates them may stand before it. */
 export function checkEncoding(headers: HeaderValues): void {
-  const codings = headers.get('content-encoding') ?? [];
-  if (codings.every((coding) => coding.toLowerCase() === 'identity')) return;
+  const codings = headers['content-encoding'];
+  if (codings === undefined || codings.every((coding) => coding.toLowerCase() === 'identity')) return;
   throw new RequestError(
     'encoding_unsupported',
     `the content-encoding is ${codings.join(', ')}; only identity is accepted`,
@@ -20,7 +20,7 @@ export function checkEncoding(headers: HeaderValues): void {
 
 /** The length that the sender declared, if it did. */
 export function declaredLength(headers: HeaderValues): number | undefined {
-  const [value] = headers.get('content-length') ?? [];
+  const value = headers['content-length']?.[0];
   return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
 }
 
@@ -37,5 +37,5 @@ export function checkDeclaredLength(headers: HeaderValues, maxBodyBytes: number)
  */
 export function mustClose(headers: HeaderValues, maxBodyBytes: number): boolean {
   const length = declaredLength(headers);
-  return length === undefined ? headers.has('transfer-encoding') : length > maxBodyBytes;
+  return length === undefined ? headers['transfer-encoding'] !== undefined : length > maxBodyBytes;
 }

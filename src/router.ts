@@ -48,6 +48,8 @@ export interface Fallback {
 export class Router {
   readonly #routes: PatternRoute[] = [];
   readonly #names = new Set<string>();
+  /** What was found for the types of the catalog. */
+  readonly #matches = new Map<string, readonly Route[]>();
   #unhandled: Route | undefined;
   #frozen = false;
 
@@ -88,6 +90,15 @@ export class Router {
 
   /** The handlers for a type, in the order of their registration; the `onUnhandled` one if there are none. */
   match(type: string): readonly Route[] {
+    const known = this.#matches.get(type);
+    if (known !== undefined) return known;
+    const routes = this.#find(type);
+    // Types that are not in the catalog are without number, and are looked for each time.
+    if (this.#frozen && eventTypes.has(type)) this.#matches.set(type, routes);
+    return routes;
+  }
+
+  #find(type: string): readonly Route[] {
     const routes = this.#routes.filter((route) => route.matches(type));
     return routes.length === 0 && this.#unhandled !== undefined ? [this.#unhandled] : routes;
   }

@@ -1,49 +1,47 @@
 import { Claim, UNCLAIMED } from './claim.ts';
+import { Ending } from './ending.ts';
 import { AbortedError, messageOf, type PosthornError, UnavailableError } from './errors.ts';
-import { type Progress, runHandlers } from './handlers.ts';
+import { noteHandled, type Progress, RunContext, runHandlers } from './handlers.ts';
 import { Interruption } from './interruption.ts';
 import type { Job, RunServices } from './job.ts';
 import { isFinal, isFinalByAge } from './last-attempt.ts';
 import { Letter } from './letter.ts';
-import { type Answer, refuse } from './outcome.ts';
+import { isPending, type MaybePromise } from './maybe-promise.ts';
+import { type Accepted, type Answer, accept, refuse } from './outcome.ts';
 import type { Postmark } from './parking.ts';
 import type { Warning } from './report.ts';
 import type { ClaimedResult, ClaimResult } from './stores/store.ts';
-import { settledWithin } from './time-limit.ts';
+import { Timer } from './time-limit.ts';
 
 /**
  * One event on its way through claim, handlers and record. Deliveries of the event that arrive meanwhile join it. It
  * outlives the deadline of its delivery.
  */
 export class Run {
-  /** Never rejects. Waiting for it does not keep the run asking for a twin's end: `wait` does. */
-  readonly ended: Promise<Answer>;
-  readonly progress: Progress = { handled: new Set(), reports: [] };
-  readonly warnings: Set<Warning> = new Set();
+  readonly progress: Progress = { handled: [], reports: [] };
+  readonly warnings: Warning[] = [];
+  readonly ending: Ending = new Ending();
   /** The number of the attempt, once the handlers are about to run. */
-  attempt: number | undefined;
+  attempt: number | undefined = undefined;
   final = false;
 
   readonly #job: Job;
   readonly #services: RunServices;
+  readonly #onEnd: (id: string) => void;
   readonly #claim: Claim;
-  readonly #letter: Letter;
   readonly #interruption = new Interruption();
+  #letterIfMade: Letter | undefined;
   #phase: 'claiming' | 'waiting' | 'running' | 'recording' = 'claiming';
-  /** What to answer if the deadline comes now. */
-  #provisional: Answer = unavailable('store_unavailable', 'the store did not answer before the deadline');
-  #waiting = 0;
+  /** What to answer if the deadline comes now, where the phase does not say it. */
+  #provisional: Answer | undefined;
+  #overrun: Timer | undefined;
   #isRecorded = false;
 
-  constructor(job: Job, services: RunServices) {
-    const { event, rawBody, headers, receivedAt, replayed } = job;
-    const warn = (warning: Warning): void => void this.warnings.add(warning);
-    const parcel = { rawBody, headers, receivedAt, id: event.id, type: event.type };
+  constructor(job: Job, services: RunServices, onEnd: (id: string) => void) {
     this.#job = job;
     this.#services = services;
-    this.#claim = new Claim(event, services, warn);
-    this.#letter = new Letter(services.parking, parcel, warn, replayed?.id);
-    this.ended = this.#execute().catch(refuse);
+    this.#onEnd = onEnd;
+    this.#claim = new Claim(job, services, this.warnings);
   }
 
   /** Whether handlers are running. */
@@ -51,20 +49,27 @@ export class Run {
     return this.#phase === 'running';
   }
 
-  /** Waits for the end, for `timeLimitMs` at most; undefined when that is over. */
-  async wait(timeLimitMs: number): Promise<Answer | undefined> {
-    this.#waiting += 1;
-    const answer = await settledWithin(this.ended, timeLimitMs);
-    this.#waiting -= 1;
-    return answer;
+  start(): void {
+    this.#handle().then(
+      (answer) => this.#end(answer),
+      (error: unknown) => this.#end(refuse(error)),
+    );
+  }
+
+  #end(answer: Answer): void {
+    this.#onEnd(this.#job.event.id);
+    this.ending.settle(answer);
   }
 
   /** What to answer when the deadline comes before the end. */
   answerNow(): Answer {
-    if (this.#provisional.outcome === 'processed' && !this.#isRecorded) {
-      this.warnings.add('completion_pending: the store did not take the completion before the deadline');
+    if (this.#phase === 'recording' && this.#provisional?.outcome === 'processed' && !this.#isRecorded) {
+      this.warnings.push('completion_pending: the store did not take the completion before the deadline');
     }
-    return this.#provisional;
+    if (this.#provisional !== undefined) return this.#provisional;
+    return this.#phase === 'running'
+      ? refuse(deadlineReached())
+      : unavailable('store_unavailable', 'the store did not answer before the deadline');
   }
 
   /** Parks the event beside or after its run, for a delivery after which none may follow. */
@@ -79,45 +84,58 @@ export class Run {
   /** Interrupts the run: see {@link Interruption}. */
   abort(reason: AbortedError): void {
     const isTaken = reason.code === 'lease_lost' || reason.code === 'completed_elsewhere';
-    if (isTaken) this.warnings.add(`lease_lost: ${reason.message}`);
+    if (isTaken) this.warnings.push(`lease_lost: ${reason.message}`);
     this.#interruption.abort(reason);
   }
 
-  async #execute(): Promise<Answer> {
-    const claim = await this.#take();
+  /** Most events need none. */
+  get #letter(): Letter {
+    if (this.#letterIfMade === undefined) {
+      const { event, rawBody, headers, receivedAt, replayed } = this.#job;
+      const parcel = { rawBody, headers, receivedAt, id: event.id, type: event.type };
+      this.#letterIfMade = new Letter(this.#services.parking, parcel, this.warnings, replayed?.id);
+    }
+    return this.#letterIfMade;
+  }
+
+  async #handle(): Promise<Answer> {
+    const claiming = this.#claim.take();
+    const taken = isPending(claiming) ? await this.#taken(claiming) : claiming;
+    const claim = taken.state === 'busy' ? await this.#takeFromTwin(taken) : taken;
     if (claim.state === 'completed') {
       await this.#letter.remove();
       return this.#success('duplicate');
     }
     if (claim.state === 'busy') {
       if (this.#letter.isBegun) void this.#reconcile();
-      return this.#provisional;
+      return this.answerNow();
     }
-    if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
-    const { settings } = this.#services;
-    const { event, replayed } = this.#job;
+    if (this.#interruption.ending !== undefined) return this.#recordFailure(this.#interruption.ending);
+    const { now, retryScheduleMs } = this.#services.settings;
+    const { createdAt, replayed } = this.#job;
     this.attempt = claim.attempt;
-    this.final = replayed !== undefined || isFinal(event, settings.now(), settings.retryScheduleMs, claim);
-    for (const name of claim.handled) this.progress.handled.add(name);
-    const parked = await this.#prepareLastAttempt(claim);
+    this.final = replayed !== undefined || isFinal(now() - createdAt, retryScheduleMs, claim);
+    noteHandled(this.progress, claim.handled);
+    const parked = this.final ? await this.#prepareLastAttempt(claim) : undefined;
     if (parked !== undefined) return parked;
-    if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
-    return this.#attempt(claim !== UNCLAIMED);
+    if (this.#interruption.ending !== undefined) return this.#recordFailure(this.#interruption.ending);
+    const finished = this.#runHandlers(claim !== UNCLAIMED);
+    const end = await this.#interruption.orEnd(finished);
+    this.#overrun?.clear();
+    // Else the lease is renewed until the completion is recorded, so that no other process takes the event.
+    if (end === undefined) return this.#recordSuccess();
+    this.#claim.stopKeeping();
+    const answer = await this.#recordFailure(end);
+    if (end === this.#interruption.ending) void this.#recordLateSuccess(finished);
+    return answer;
   }
 
-  async #take(): Promise<ClaimResult> {
+  async #taken(claiming: Promise<ClaimResult>): Promise<ClaimResult> {
     try {
-      return await this.#claim.take({
-        onBusy: () => {
-          this.#phase = 'waiting';
-          this.#provisional = unavailable('twin_running', 'another process is still handling this event');
-        },
-        isAwaited: () => this.#waiting > 0 && this.#interruption.reason === undefined,
-        interrupted: this.#interruption.ended,
-      });
+      return await claiming;
     } catch (error) {
       if (this.#services.settings.onStoreFailure === 'process') {
-        this.warnings.add(`claimed_nothing: ${messageOf(error)}`);
+        this.warnings.push(`claimed_nothing: ${messageOf(error)}`);
         return UNCLAIMED;
       }
       this.#phase = 'recording';
@@ -127,15 +145,23 @@ export class Run {
     }
   }
 
+  #takeFromTwin(claim: ClaimResult): Promise<ClaimResult> {
+    this.#phase = 'waiting';
+    this.#provisional = unavailable('twin_running', 'another process is still handling this event');
+    return this.#claim.takeFromTwin(claim, {
+      isAwaited: () => this.ending.isAwaited && this.#interruption.ending === undefined,
+      unlessEnded: (promise) => this.#interruption.orEnd(promise),
+    });
+  }
+
   /**
    * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event whose
    * earlier attempts ended without a word may be what kills the process: it is parked without being run.
    */
   async #prepareLastAttempt(claim: ClaimedResult): Promise<Answer | undefined> {
-    if (!this.final) return undefined;
     const { replayed } = this.#job;
     const earlier = replayed ?? (await this.#letter.find());
-    for (const name of earlier?.handled ?? []) this.progress.handled.add(name);
+    noteHandled(this.progress, earlier?.handled ?? []);
     const wasAbandoned =
       claim.abandoned > 0 || (earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined);
     const mayRun = replayed !== undefined || !wasAbandoned;
@@ -146,26 +172,6 @@ export class Run {
     return this.#success('parked', reason);
   }
 
-  async #attempt(isClaimed: boolean): Promise<Answer> {
-    const { maxRunMs } = this.#services.settings;
-    const late = new UnavailableError('deadline_reached', 'the handlers were still running at the deadline');
-    this.#phase = 'running';
-    this.#provisional = this.#letter.storedAs === undefined ? refuse(late) : this.#success('parked', late);
-    const stopKeeping = isClaimed ? this.#claim.keep((state) => this.#abortFor(state)) : () => {};
-    const overrun = setTimeout(() => {
-      this.abort(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
-    }, maxRunMs);
-    const finished = this.#runHandlers();
-    const end = await Promise.race([finished, this.#interruption.ended]);
-    clearTimeout(overrun);
-    // Else the lease is renewed until the completion is recorded, so that no other process takes the event.
-    if (end !== undefined) stopKeeping();
-    const answer = end === undefined ? await this.#recordSuccess() : await this.#recordFailure(end);
-    stopKeeping();
-    if (end !== undefined && end === this.#interruption.reason) void this.#recordLateSuccess(finished);
-    return answer;
-  }
-
   #abortFor(state: 'lost' | 'completed'): void {
     this.abort(
       state === 'lost'
@@ -174,27 +180,51 @@ export class Run {
     );
   }
 
-  #runHandlers(): Promise<PosthornError | undefined> {
-    const { event, routes, deadlineAt, receivedAt, rawBody } = this.#job;
+  /** Begins to run the handlers, and keeps the lease meanwhile. */
+  #runHandlers(isClaimed: boolean): Promise<PosthornError | undefined> {
+    const { maxRunMs, schemas } = this.#services.settings;
+    const startedAt = performance.now();
+    this.#phase = 'running';
+    const isParked = this.#letterIfMade?.storedAs !== undefined;
+    this.#provisional = isParked ? this.#success('parked', deadlineReached()) : undefined;
+    if (isClaimed) this.#claim.keep(startedAt, (state) => this.#abortFor(state));
+    this.#overrun = new Timer(startedAt + maxRunMs, () => {
+      this.abort(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
+    });
+    const { event, routes } = this.#job;
     const { attempt = 1, final } = this;
-    const { signal } = this.#interruption;
-    const context = { attempt, final, signal, deadlineAt, receivedAt, rawBody };
-    return runHandlers(routes, event, context, this.#services.settings.schemas, this.progress);
+    const context = new RunContext(this.#job, { attempt, final }, this.#interruption);
+    return runHandlers(routes, event, context, schemas, this.progress);
   }
 
-  async #recordSuccess(): Promise<Answer> {
+  #recordSuccess(): MaybePromise<Answer> {
     const processed = this.#success('processed');
     this.#phase = 'recording';
     this.#provisional = processed;
-    await this.#claim.complete();
+    const completing = this.#claim.complete();
+    return isPending(completing)
+      ? completing.then((isKnown) => this.#recorded(isKnown, processed))
+      : this.#recorded(completing, processed);
+  }
+
+  #recorded(isKnown: boolean, processed: Accepted): MaybePromise<Answer> {
+    this.#claim.stopKeeping();
+    if (!isKnown)
+      this.warnings.push('completion_pending: the store did not take the completion; it is tried again');
     this.#isRecorded = true;
-    // A retried event may have been parked by an earlier attempt.
-    const { event } = this.#job;
+    const removing = this.#removeLetter();
+    return removing === undefined ? processed : removing.then(() => processed);
+  }
+
+  /** A retried event may have been parked by an earlier attempt. */
+  #removeLetter(): Promise<void> | undefined {
+    if (this.#services.parking === undefined) return undefined;
     const { now, retryScheduleMs } = this.#services.settings;
+    const ageMs = now() - this.#job.createdAt;
     const mayHaveLetter =
-      this.attempt !== 1 || this.#interruption.signal.aborted || isFinalByAge(event, now(), retryScheduleMs);
-    await (mayHaveLetter ? this.#letter.removeAny() : this.#letter.remove());
-    return processed;
+      this.attempt !== 1 || this.#interruption.isAborted || isFinalByAge(ageMs, retryScheduleMs);
+    if (mayHaveLetter) return this.#letter.removeAny();
+    return this.#letterIfMade?.mayExist ? this.#letterIfMade.remove() : undefined;
   }
 
   /** Whoever holds the id now need not handle the event again. */
@@ -210,8 +240,9 @@ export class Run {
     }
     this.#phase = 'recording';
     const parked = this.#success('parked', error);
-    this.#provisional = this.#letter.storedAs === undefined ? refuse(error) : parked;
-    const mustPark = this.final || error.code === 'handler_failed_permanently' || this.#letter.isBegun;
+    this.#provisional = this.#letterIfMade?.storedAs === undefined ? refuse(error) : parked;
+    const mustPark =
+      this.final || error.code === 'handler_failed_permanently' || this.#letterIfMade?.isBegun === true;
     const storedAs = mustPark ? await this.#letter.store(error, this.#postmark(false)) : undefined;
     if (storedAs !== undefined) this.#provisional = parked;
     const released = await this.#claim.release(this.progress.handled);
@@ -235,9 +266,13 @@ export class Run {
     return { attempts: this.attempt ?? 0, handled: this.progress.handled, runningUntil };
   }
 
-  #success(outcome: 'processed' | 'duplicate' | 'parked', error?: PosthornError): Answer {
-    return { outcome, id: this.#job.event.id, ...(error !== undefined && { error }) };
+  #success(outcome: Accepted['outcome'], error?: PosthornError): Accepted {
+    return accept(outcome, this.#job.event.id, error);
   }
+}
+
+function deadlineReached(): UnavailableError {
+  return new UnavailableError('deadline_reached', 'the handlers were still running at the deadline');
 }
 
 function unavailable(code: UnavailableError['code'], message: string): Answer {

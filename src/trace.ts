@@ -8,18 +8,18 @@ export interface Trace {
   /** By the monotonic clock, as `deadline` is. */
   readonly startedAt: number;
   readonly deadline: number;
-  readonly warnings: Set<Warning>;
+  readonly warnings: Warning[];
   /** The receiver was closing when the delivery came. */
   readonly closing: boolean;
   /** It is a letter's, which no sender waits for. */
   readonly isReplay: boolean;
-  keyIndex?: number;
+  keyIndex: number | undefined;
   /** Whether the body has been read to its end. */
   bodyRead: boolean;
-  event?: { readonly id?: string | undefined; readonly type?: string | undefined };
+  event: { readonly id?: string | undefined; readonly type?: string | undefined } | undefined;
   /** By the age of the event, no retry can be counted on. */
   finalByAge: boolean;
-  run?: Run;
+  run: Run | undefined;
   /** The run is that of another delivery. */
   joined: boolean;
   /** The answer had to be given before the run had ended. */
@@ -38,19 +38,18 @@ export function beginTrace(
     receivedAt,
     startedAt,
     deadline: startedAt + deadlineMs,
-    warnings: new Set(),
+    warnings: [],
     closing,
     isReplay,
+    keyIndex: undefined,
     bodyRead: false,
+    event: undefined,
     finalByAge: false,
+    run: undefined,
     joined: false,
     unfinished: false,
     answerSent: false,
   };
-}
-
-export function timeLeftMs(trace: Trace): number {
-  return Math.max(0, trace.deadline - performance.now());
 }
 
 /** Tells of an answer; `late` when it is the end of a run whose delivery was answered before. */
@@ -70,9 +69,14 @@ export function toReport(answer: Answer, trace: Trace, late: boolean): Report {
     receivedAt: trace.receivedAt,
     durationMs: performance.now() - trace.startedAt,
     endpointAtRisk: !isSuccess(answer) && !trace.isReplay && (trace.finalByAge || (attempted && run.final)),
-    warnings: [...trace.warnings, ...(run?.warnings ?? [])],
+    warnings: allWarnings(trace.warnings, run?.warnings),
     error: answer.error,
     keyIndex: trace.keyIndex,
-    handlers: joined ? [] : [...(run?.progress.reports ?? [])],
+    handlers: joined || run === undefined ? [] : run.progress.reports.slice(),
   };
+}
+
+/** Each of them once: what a store refuses is asked for again and again. */
+function allWarnings(own: readonly Warning[], ofRun: readonly Warning[] = []): readonly Warning[] {
+  return own.length + ofRun.length === 0 ? [] : [...new Set(own), ...new Set(ofRun)];
 }

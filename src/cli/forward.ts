@@ -50,10 +50,10 @@ const NOT_PASSED_ON: readonly string[] = [
 
 function endToEnd(fields: Delivery['headers']): Headers {
   const values = readHeaders(fields);
-  const named = (values.get('connection') ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/));
+  const named = (values.connection ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/));
   const dropped = new Set([...NOT_PASSED_ON, ...named]);
   const headers = new Headers();
-  for (const [name, list] of values) {
+  for (const [name, list = []] of Object.entries(values)) {
     if (dropped.has(name)) continue;
     for (const value of list) headers.append(name, value);
   }

@@ -1,13 +1,24 @@
-import { LRUCache } from 'lru-cache';
 import { ConfigurationError, show } from '../errors.ts';
 import { checkOptions } from '../known-options.ts';
-import type { ClaimRequest, ClaimResult, Store } from './store.ts';
+import { RecentMap } from './recent-map.ts';
+import type {
+  ClaimRequest,
+  ClaimResult,
+  CompleteRequest,
+  CompleteResult,
+  LeaseRequest,
+  ReleaseRequest,
+  ReleaseResult,
+  RenewResult,
+  Store,
+} from './store.ts';
 import { toKey } from './store.ts';
+import { toOperation } from './timely-operation.ts';
 
 export interface MemoryStoreOptions {
   /**
-   * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten. Claims that
-   * are running come on top and are never forgotten.
+   * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten (a store of more
+   * than 65,536 begins to forget shortly before). Claims that are running come on top and are never forgotten.
    */
   readonly maxEntries?: number;
   /** The clock, in milliseconds; `Date.now` by default. */
@@ -39,63 +50,80 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions(options, ['maxEntries', 'now'], 'createMemoryStore');
   const { maxEntries = 100_000, now = Date.now } = options;
   checkValues(maxEntries, now);
-  const running = new Map<string, OpenRecord>();
-  const remembered = new LRUCache<string, OpenRecord | CompletedRecord>({ max: maxEntries });
-
-  const find = (key: string): OpenRecord | CompletedRecord | undefined => {
-    const record = running.get(key) ?? remembered.get(key);
-    if (record === undefined || expiryOf(record) > now()) return record;
-    running.delete(key);
-    remembered.delete(key);
-    return undefined;
-  };
-
+  const memory = new Memory(maxEntries, now);
   return {
-    async claim(request) {
-      const key = toKey(request.id);
-      const record = find(key);
-      if (typeof record === 'number') return { state: 'completed' };
-      const msLeft = record === undefined ? 0 : msLeftFor(record, request.token, now());
-      if (msLeft > 0) return { state: 'busy', msLeft };
-      const claimed = claimRecord(record, request, now());
-      remembered.delete(key);
-      running.set(key, claimed);
-      return claimResult(claimed, now());
-    },
-
-    async renew({ id, token, leaseMs, retentionMs }) {
-      const key = toKey(id);
-      const record = find(key);
-      if (typeof record === 'number') return { state: 'completed' };
-      if (record === undefined) {
-        running.set(key, claimRecord(undefined, { id, token, leaseMs, retentionMs }, now()));
-        return { state: 'held' };
-      }
-      if (record.token !== token || record.leaseEndsAt === undefined) return { state: 'lost' };
-      extend(record, leaseMs, retentionMs, now());
-      return { state: 'held' };
-    },
-
-    async complete({ id, retentionMs }) {
-      const key = toKey(id);
-      running.delete(key);
-      remembered.set(key, now() + retentionMs);
-      return { state: 'completed' };
-    },
-
-    async release({ id, token, retentionMs, handled }) {
-      const key = toKey(id);
-      const record = find(key);
-      if (typeof record === 'number') return { state: 'completed' };
-      if (record === undefined || record.token !== token) return { state: 'lost' };
-      record.leaseEndsAt = undefined;
-      if (handled.length > 0) record.handled = [...handled];
-      record.expiresAt = now() + retentionMs;
-      running.delete(key);
-      remembered.set(key, record);
-      return { state: 'released' };
-    },
+    claim: toOperation((request) => memory.claim(request)),
+    renew: toOperation((request) => memory.renew(request)),
+    complete: toOperation((request) => memory.complete(request)),
+    release: toOperation((request) => memory.release(request)),
   };
+}
+
+class Memory {
+  readonly #running = new Map<string, OpenRecord>();
+  readonly #remembered: RecentMap<OpenRecord | CompletedRecord>;
+  readonly #now: () => number;
+
+  constructor(maxEntries: number, now: () => number) {
+    this.#remembered = new RecentMap(maxEntries, (record) => expiryOf(record) <= now());
+    this.#now = now;
+  }
+
+  claim(request: ClaimRequest): ClaimResult {
+    const key = toKey(request.id);
+    const now = this.#now();
+    const record = this.#find(key, now);
+    if (typeof record === 'number') return { state: 'completed' };
+    const msLeft = record === undefined ? 0 : msLeftFor(record, request.token, now);
+    if (msLeft > 0) return { state: 'busy', msLeft };
+    const claimed = claimRecord(record, request, now);
+    if (record !== undefined) this.#remembered.delete(key);
+    this.#running.set(key, claimed);
+    return claimResult(claimed, now);
+  }
+
+  renew({ id, token, leaseMs, retentionMs }: LeaseRequest): RenewResult {
+    const key = toKey(id);
+    const now = this.#now();
+    const record = this.#find(key, now);
+    if (typeof record === 'number') return { state: 'completed' };
+    if (record === undefined) {
+      this.#running.set(key, claimRecord(undefined, { id, token, leaseMs, retentionMs }, now));
+      return { state: 'held' };
+    }
+    if (record.token !== token || record.leaseEndsAt === undefined) return { state: 'lost' };
+    extend(record, leaseMs, retentionMs, now);
+    return { state: 'held' };
+  }
+
+  complete({ id, retentionMs }: CompleteRequest): CompleteResult {
+    const key = toKey(id);
+    this.#running.delete(key);
+    this.#remembered.set(key, this.#now() + retentionMs);
+    return { state: 'completed' };
+  }
+
+  release({ id, token, retentionMs, handled }: ReleaseRequest): ReleaseResult {
+    const key = toKey(id);
+    const now = this.#now();
+    const record = this.#find(key, now);
+    if (typeof record === 'number') return { state: 'completed' };
+    if (record === undefined || record.token !== token) return { state: 'lost' };
+    record.leaseEndsAt = undefined;
+    if (handled.length > 0) record.handled = [...handled];
+    record.expiresAt = now + retentionMs;
+    this.#running.delete(key);
+    this.#remembered.set(key, record);
+    return { state: 'released' };
+  }
+
+  #find(key: string, now: number): OpenRecord | CompletedRecord | undefined {
+    const record = this.#running.get(key) ?? this.#remembered.get(key);
+    if (record === undefined || expiryOf(record) > now) return record;
+    this.#running.delete(key);
+    this.#remembered.delete(key);
+    return undefined;
+  }
 }
 
 function expiryOf(record: OpenRecord | CompletedRecord): number {

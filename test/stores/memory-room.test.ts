@@ -1,0 +1,47 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createMemoryStore, type Store } from 'posthorn';
+import { expect, test } from 'vitest';
+
+const RETENTION_MS = 1_000;
+
+/** Completes an id and says what a later claim finds. */
+const complete = (store: Store, id: string) => store.complete({ id, token: 't', retentionMs: RETENTION_MS });
+const isCompleted = async (store: Store, id: string): Promise<boolean> => {
+  const { state } = await store.claim({ id, token: 't', leaseMs: 1, retentionMs: RETENTION_MS });
+  return state === 'completed';
+};
+
+test('a large store remembers about as many ids as it may, the latest ones among them', async () => {
+  const maxEntries = 200_000;
+  const store = createMemoryStore({ maxEntries, now: () => 0 });
+  const ids = Array.from({ length: maxEntries + 50_000 }, (_, index) => `evt_${index}`);
+  for (const id of ids) await complete(store, id);
+  const remembered = await Promise.all(ids.map((id) => isCompleted(store, id)));
+  expect(remembered.slice(-100_000)).not.toContain(false);
+  expect(remembered.filter(Boolean).length).toBeGreaterThan(0.97 * maxEntries);
+  expect(remembered.filter(Boolean).length).toBeLessThanOrEqual(maxEntries);
+});
+
+test('ids that are over make room, far below maxEntries: with a fixed retention memory stays as it is', async () => {
+  let time = 0;
+  const store = createMemoryStore({ maxEntries: 2_000_000, now: () => time });
+  const used: number[] = [];
+  for (let second = 0; second < 10; second += 1) {
+    for (let index = 0; index < 40_000; index += 1) {
+      time += RETENTION_MS / 40_000;
+      await complete(store, `evt_${second}_${index}`);
+    }
+    used.push(heapUsed());
+  }
+  const [, , third = 0] = used;
+  expect(Math.max(...used.slice(3)) - third).toBeLessThan(8_000_000);
+  expect(await isCompleted(store, 'evt_9_39999')).toBe(true);
+  expect(await isCompleted(store, 'evt_8_0')).toBe(false);
+});
+
+function heapUsed(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed;
+}
