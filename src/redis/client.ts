@@ -5,6 +5,8 @@ import { checkOptions } from '../known-options.ts';
 export interface RedisClient {
   /** Commands are sent only while it is `ready`. */
   readonly status: string;
+  /** True for `Cluster`. */
+  readonly isCluster?: boolean;
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
   evalsha(sha1: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
   /** Called with true, to connect anew, when replies and commands no longer match. */

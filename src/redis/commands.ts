@@ -52,9 +52,23 @@ export class RedisCommands {
     this.#limitMs = limitMs;
   }
 
-  /** Runs a script and resolves with what it tells. Rejects when the time is over, or at once without a connection. */
-  run(script: Script, keys: readonly string[], values: readonly string[]): Promise<readonly string[]> {
-    return this.#limited(async (endsAt) => {
+  /** Whether keys lie on several nodes, so that a script can have but one. */
+  get isCluster(): boolean {
+    return this.#redis.isCluster === true;
+  }
+
+  /**
+   * Runs a script and resolves with what it tells. Rejects when the time that has run since `startedAt` is over, or at once
+   * without a connection.
+   */
+  run(
+    script: Script,
+    keys: readonly string[],
+    values: readonly string[],
+    startedAt: number = performance.now(),
+  ): Promise<readonly string[]> {
+    const endsAt = startedAt + this.#limitMs;
+    return this.#limited(endsAt, async () => {
       const reply = await this.#evaluate(script, keys, values, endsAt);
       // By the clock of a server that has jumped or taken over; the refusal has brought its time.
       const answer = isLate(reply) ? await this.#evaluate(script, keys, values, endsAt) : reply;
@@ -63,9 +77,9 @@ export class RedisCommands {
     });
   }
 
-  #limited<T>(send: (endsAt: number) => Promise<T>): Promise<T> {
-    const endsAt = performance.now() + this.#limitMs;
-    return withTimeLimit(send(endsAt), this.#limitMs, () => lateError(this.#limitMs));
+  #limited<T>(endsAt: number, send: () => Promise<T>): Promise<T> {
+    const leftMs = Math.max(0, endsAt - performance.now());
+    return withTimeLimit(send(), leftMs, () => lateError(this.#limitMs));
   }
 
   async #evaluate(
@@ -113,7 +127,7 @@ function isScriptMissing(error: unknown): boolean {
 }
 
 function isLate(reply: readonly string[]): boolean {
-  return reply[0] === 'late';
+  return reply.includes('late');
 }
 
 function lateError(limitMs: number): Error {

@@ -3,84 +3,98 @@ import { createScript, type Script } from '../redis/commands.ts';
 /** The value of a completed id: Redis shares one object among all small integers, so it costs no room. */
 const COMPLETED = '1';
 
+/** How many arguments each operation has: its name, the token, the lease, the expiry (both in milliseconds), and a detail. */
+const ARGUMENT_COUNT = 5;
+
 /**
- * What the scripts share. An open claim is one packed list in one string, the least that Redis can keep it in. The end of
- * its lease is 0 once it is released; times are in milliseconds since the epoch.
+ * Runs one operation on each of its keys, and tells the outcome of each as a text. Completions and releases are made however
+ * late: the event was handled, and an id that is not given back counts as abandoned.
+ *
+ * An open claim is one packed list in one string, the least that Redis can keep it in. The end of its lease is 0 once it is
+ * released; times are in milliseconds since the epoch.
  */
-const record = `
-local key = KEYS[1]
-local value = redis.call('GET', key)
-if value == '${COMPLETED}' then return reply('completed') end
-
-local token, leaseEndsAt, attempt, spacedAttempts, countedAt, firstClaimedAt, abandoned, handled
-if value then
-  token, leaseEndsAt, attempt, spacedAttempts, countedAt, firstClaimedAt, abandoned, handled =
-    unpack(cmsgpack.unpack(value))
-end
-
-local function write(expiryMs)
-  local packed = cmsgpack.pack({
-    token, leaseEndsAt, attempt, spacedAttempts, countedAt, firstClaimedAt, abandoned, handled,
-  })
-  redis.call('SET', key, packed, 'PX', expiryMs)
-end
-
-local function begin(newToken)
-  token, attempt, spacedAttempts, countedAt, firstClaimedAt, abandoned, handled = newToken, 1, 1, now, now, 0, ''
-end
-`;
-
-/** token, leaseMs, expiryMs, attemptSpacingMs */
-export const CLAIM: Script = createScript(`${record}
-local newToken, leaseMs, expiryMs, spacingMs = ARGV[3], tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
-
-if not value then
-  begin(newToken)
-elseif token ~= newToken and leaseEndsAt > now then
-  return reply('busy', leaseEndsAt - now)
-elseif token ~= newToken or leaseEndsAt == 0 then
-  if now - countedAt >= spacingMs then
-    spacedAttempts = spacedAttempts + 1
-    countedAt = now
-  end
-  if leaseEndsAt > 0 then abandoned = abandoned + 1 end
-  attempt = attempt + 1
-  token = newToken
-end
-leaseEndsAt = now + leaseMs
-write(expiryMs)
-return reply('claimed', attempt, abandoned, now - firstClaimedAt, spacedAttempts, handled)
-`);
-
-/** token, leaseMs, expiryMs */
-export const RENEW: Script = createScript(`${record}
-if not value then
-  begin(ARGV[3])
-elseif token ~= ARGV[3] or leaseEndsAt == 0 then
-  return reply('lost')
-end
-leaseEndsAt = now + tonumber(ARGV[4])
-write(ARGV[5])
-return reply('held')
-`);
-
-/** expiryMs. Whoever holds the id, and however late: the event was handled. */
-export const COMPLETE: Script = createScript(
+export const OPERATIONS: Script = createScript(
   `
-redis.call('SET', KEYS[1], '${COMPLETED}', 'PX', ARGV[3])
-return reply('completed')
-`,
-  { mayBeLate: true },
-);
+local isLate = now > tonumber(ARGV[1])
+local TOKEN, LEASE_ENDS_AT, ATTEMPT, SPACED_ATTEMPTS, COUNTED_AT, FIRST_CLAIMED_AT, ABANDONED, HANDLED =
+  1, 2, 3, 4, 5, 6, 7, 8
 
-/** token, expiryMs, handled. Late is better than never: until then the id is busy, and then counts as abandoned. */
-export const RELEASE: Script = createScript(
-  `${record}
-if not value or token ~= ARGV[3] then return reply('lost') end
-leaseEndsAt = 0
-if ARGV[5] ~= '' then handled = ARGV[5] end
-write(ARGV[4])
-return reply('released')
+local function read(key)
+  local value = redis.call('GET', key)
+  if value == '${COMPLETED}' then return nil, true end
+  return value and cmsgpack.unpack(value), false
+end
+
+local function write(key, record, expiryMs)
+  redis.call('SET', key, cmsgpack.pack(record), 'PX', expiryMs)
+end
+
+local function begin(token)
+  return { token, 0, 1, 1, now, now, 0, '' }
+end
+
+local operations = {}
+
+function operations.claim(key, token, leaseMs, expiryMs, spacingMs)
+  if isLate then return 'late' end
+  local record, isCompleted = read(key)
+  if isCompleted then return 'completed' end
+  if not record then
+    record = begin(token)
+  elseif record[TOKEN] ~= token and record[LEASE_ENDS_AT] > now then
+    return 'busy ' .. (record[LEASE_ENDS_AT] - now)
+  elseif record[TOKEN] ~= token or record[LEASE_ENDS_AT] == 0 then
+    if now - record[COUNTED_AT] >= tonumber(spacingMs) then
+      record[SPACED_ATTEMPTS] = record[SPACED_ATTEMPTS] + 1
+      record[COUNTED_AT] = now
+    end
+    if record[LEASE_ENDS_AT] > 0 then record[ABANDONED] = record[ABANDONED] + 1 end
+    record[ATTEMPT] = record[ATTEMPT] + 1
+    record[TOKEN] = token
+  end
+  record[LEASE_ENDS_AT] = now + tonumber(leaseMs)
+  write(key, record, expiryMs)
+  local age = now - record[FIRST_CLAIMED_AT]
+  return table.concat({
+    'claimed', record[ATTEMPT], record[ABANDONED], age, record[SPACED_ATTEMPTS], record[HANDLED],
+  }, ' ')
+end
+
+function operations.renew(key, token, leaseMs, expiryMs)
+  if isLate then return 'late' end
+  local record, isCompleted = read(key)
+  if isCompleted then return 'completed' end
+  if not record then
+    record = begin(token)
+  elseif record[TOKEN] ~= token or record[LEASE_ENDS_AT] == 0 then
+    return 'lost'
+  end
+  record[LEASE_ENDS_AT] = now + tonumber(leaseMs)
+  write(key, record, expiryMs)
+  return 'held'
+end
+
+function operations.complete(key, token, leaseMs, expiryMs)
+  redis.call('SET', key, '${COMPLETED}', 'PX', expiryMs)
+  return 'completed'
+end
+
+function operations.release(key, token, leaseMs, expiryMs, handled)
+  local record, isCompleted = read(key)
+  if isCompleted then return 'completed' end
+  if not record or record[TOKEN] ~= token then return 'lost' end
+  record[LEASE_ENDS_AT] = 0
+  if handled ~= '' then record[HANDLED] = handled end
+  write(key, record, expiryMs)
+  return 'released'
+end
+
+local told = {}
+for index, key in ipairs(KEYS) do
+  local first = 3 + (index - 1) * ${ARGUMENT_COUNT}
+  told[index] = operations[ARGV[first]](key, ARGV[first + 1], ARGV[first + 2], ARGV[first + 3], ARGV[first + 4])
+end
+return reply(unpack(told))
 `,
   { mayBeLate: true },
 );

@@ -1,17 +1,10 @@
-import { messageOf, UnavailableError } from '../errors.ts';
 import { checkArguments, type RedisClient, readTimeout } from '../redis/client.ts';
-import { RedisCommands, type Script } from '../redis/commands.ts';
-import { CLAIM, COMPLETE, RELEASE, RENEW } from './redis-scripts.ts';
-import type {
-  ClaimRequest,
-  ClaimResult,
-  CompleteResult,
-  LeaseRequest,
-  ReleaseResult,
-  RenewResult,
-  Store,
-} from './store.ts';
+import { RedisCommands } from '../redis/commands.ts';
+import { type RedisOperation, RedisOperations } from './redis-operations.ts';
+import type { ClaimResult, CompleteResult, ReleaseResult, RenewResult, Store } from './store.ts';
 import { toKey } from './store.ts';
+import { storeError } from './time-limited.ts';
+import { toOperation } from './timely-operation.ts';
 
 /** What `createRedisStore` takes besides the client. */
 export interface RedisStoreOptions {
@@ -26,7 +19,8 @@ export interface RedisStoreOptions {
 
 /**
  * Remembers ids in Redis, so that several processes share them. The client is a connected one of ioredis, 5 or 6: a single
- * Redis, Sentinel or Cluster; it stays yours to close. Each operation is one command on one key; without a connection it
+ * Redis, Sentinel or Cluster; it stays yours to close. Each operation is one call of a script on one key, and those
+ * of one turn of the event loop share a command; without a connection it
  * fails at once. Where Redis refuses, fails or is late, an operation rejects with UnavailableError (`store_unavailable`).
  *
  * @throws ConfigurationError for a client that is none, and for a wrong or missing option.
@@ -40,31 +34,64 @@ export interface RedisStoreOptions {
 export function createRedisStore(redis: RedisClient, options: RedisStoreOptions): Store {
   checkArguments('createRedisStore', redis, options, ['scope', 'commandTimeoutMs']);
   const commandTimeoutMs = readTimeout('commandTimeoutMs', options.commandTimeoutMs ?? 2_000);
-  const commands = new RedisCommands(redis, commandTimeoutMs);
+  const operations = new RedisOperations(new RedisCommands(redis, commandTimeoutMs));
   const keyOf = (id: string): string => `${options.scope}:${toKey(id)}`;
-  const run = (script: Script, id: string, values: readonly unknown[]): Promise<readonly string[]> =>
-    commands.run(script, [keyOf(id)], values.map(String)).catch(fail);
+  const run = async <T>(operation: RedisOperation, read: (told: string) => T): Promise<T> => {
+    try {
+      return read(await operations.run(operation));
+    } catch (cause) {
+      throw storeError(operation.name, cause);
+    }
+  };
 
   return {
     commandTimeoutMs,
-    claim: async (request) => readClaim(await run(CLAIM, request.id, claimValues(request))),
-    renew: async (request) => readState(await run(RENEW, request.id, leaseValues(request)), renewals),
-    async complete({ id, retentionMs }) {
-      return readState(await run(COMPLETE, id, [wholeMs(retentionMs)]), completions);
-    },
-    async release({ id, token, retentionMs, handled }) {
-      const list = handled.length === 0 ? '' : JSON.stringify(handled);
-      return readState(await run(RELEASE, id, [token, wholeMs(retentionMs), list]), releases);
-    },
+    claim: toOperation(({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0 }) =>
+      run(
+        {
+          name: 'claim',
+          key: keyOf(id),
+          token,
+          leaseMs: wholeMs(leaseMs),
+          expiryMs: wholeMs(Math.max(leaseMs, retentionMs)),
+          detail: String(attemptSpacingMs),
+        },
+        readClaim,
+      ),
+    ),
+    renew: toOperation(({ id, token, leaseMs, retentionMs }) =>
+      run(
+        {
+          name: 'renew',
+          key: keyOf(id),
+          token,
+          leaseMs: wholeMs(leaseMs),
+          expiryMs: wholeMs(Math.max(leaseMs, retentionMs)),
+          detail: '',
+        },
+        (told) => ({ state: readState(told, renewals) }),
+      ),
+    ),
+    complete: toOperation(({ id, token, retentionMs }) =>
+      run(
+        { name: 'complete', key: keyOf(id), token, leaseMs: 0, expiryMs: wholeMs(retentionMs), detail: '' },
+        (told) => ({ state: readState(told, completions) }),
+      ),
+    ),
+    release: toOperation(({ id, token, retentionMs, handled }) =>
+      run(
+        {
+          name: 'release',
+          key: keyOf(id),
+          token,
+          leaseMs: 0,
+          expiryMs: wholeMs(retentionMs),
+          detail: handled.length === 0 ? '' : JSON.stringify(handled),
+        },
+        (told) => ({ state: readState(told, releases) }),
+      ),
+    ),
   };
-}
-
-function leaseValues({ token, leaseMs, retentionMs }: LeaseRequest): readonly unknown[] {
-  return [token, wholeMs(leaseMs), wholeMs(Math.max(leaseMs, retentionMs))];
-}
-
-function claimValues(request: ClaimRequest): readonly unknown[] {
-  return [...leaseValues(request), request.attemptSpacingMs ?? 0];
 }
 
 /** Redis takes whole milliseconds only, and 0 for an error. */
@@ -72,43 +99,37 @@ function wholeMs(ms: number): number {
   return Math.max(1, Math.ceil(ms));
 }
 
-function readClaim(reply: readonly string[]): ClaimResult {
-  const [state, ...details] = reply;
-  if (state === 'completed') return { state };
-  if (state === 'busy') return { state, msLeft: Number(details[0]) };
-  if (state !== 'claimed') return fail(unknownReply(state));
-  const [attempt, abandoned, firstClaimedMsAgo, spacedAttempts] = details.map(Number);
+function readClaim(told: string): ClaimResult {
+  if (told === 'completed') return { state: 'completed' };
+  const [state, ...details] = told.split(' ', 5);
+  const [first, abandoned, firstClaimedMsAgo, spacedAttempts] = details.map(Number);
+  if (state === 'busy' && first !== undefined) return { state, msLeft: first };
+  if (state !== 'claimed' || spacedAttempts === undefined) throw unknownReply(told);
   return {
     state,
-    attempt: attempt ?? 1,
+    attempt: first ?? 1,
     abandoned: abandoned ?? 0,
     firstClaimedMsAgo: firstClaimedMsAgo ?? 0,
-    spacedAttempts: spacedAttempts ?? 1,
-    handled: readNames(details[4]),
+    spacedAttempts,
+    handled: readNames(told.slice([state, ...details, ''].join(' ').length)),
   };
 }
 
 /** The list that a release has stored. */
-function readNames(text: string | undefined): string[] {
-  return text === undefined || text === '' ? [] : JSON.parse(text);
+function readNames(text: string): string[] {
+  return text === '' ? [] : JSON.parse(text);
 }
 
 const renewals: readonly RenewResult['state'][] = ['held', 'lost', 'completed'];
 const completions: readonly CompleteResult['state'][] = ['completed'];
 const releases: readonly ReleaseResult['state'][] = ['released', 'lost', 'completed'];
 
-function readState<State extends string>(
-  [told]: readonly string[],
-  states: readonly State[],
-): { readonly state: State } {
+function readState<State extends string>(told: string, states: readonly State[]): State {
   const state = states.find((candidate) => candidate === told);
-  return state === undefined ? fail(unknownReply(told)) : { state };
+  if (state === undefined) throw unknownReply(told);
+  return state;
 }
 
-function unknownReply(state: string | undefined): Error {
-  return new Error(`Redis gave an unknown reply: ${JSON.stringify(state)}`);
-}
-
-function fail(cause: unknown): never {
-  throw new UnavailableError('store_unavailable', messageOf(cause), { cause });
+function unknownReply(told: string): Error {
+  return new Error(`Redis gave an unknown reply: ${JSON.stringify(told)}`);
 }

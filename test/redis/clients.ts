@@ -14,6 +14,7 @@ interface SharedOptions {
   readonly keyPrefix?: string;
   readonly lazyConnect?: boolean;
   readonly socketTimeout?: number;
+  readonly enableAutoPipelining?: boolean;
 }
 
 /** Soon again: what a test has broken is mended within the test. */

@@ -1,0 +1,124 @@
+import { createRedisStore, type RedisClient } from 'posthorn/redis';
+import { describe, expect, test } from 'vitest';
+import { createClient, createClusterClient, ready } from './clients.ts';
+import { useRedis } from './fixture.ts';
+import { isRedisInstalled } from './installed.ts';
+
+const times = { leaseMs: 20_000, retentionMs: 1_000_000 };
+
+describe.skipIf(!isRedisInstalled())('the operations that begin in one turn of the event loop', () => {
+  const fixture = useRedis();
+
+  const idsOf = (count: number, prefix: string): string[] =>
+    Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
+  /** The commands that clients send meanwhile, each with the number of its keys. */
+  async function commandsOf(operate: () => Promise<unknown>): Promise<string[]> {
+    const monitor = await fixture.keep(createClient(6, { port: fixture.redis.port })).monitor();
+    const commands: string[] = [];
+    const ended = new Promise<void>((resolve) => {
+      monitor.on('monitor', (_time: string, [name = '', , keyCount = '']: string[], source: string) => {
+        if (name.toLowerCase() === 'ping') resolve();
+        else if (source !== 'lua') commands.push(`${name.toLowerCase()} ${keyCount}`);
+      });
+    });
+    await operate();
+    fixture.redis.command('ping');
+    await ended;
+    monitor.disconnect();
+    return commands;
+  }
+
+  test.each([{ enableAutoPipelining: false }, { enableAutoPipelining: true }])(
+    'go as one command, $enableAutoPipelining for the pipelining of the client',
+    async ({ enableAutoPipelining }) => {
+      const client = createClient(6, { port: fixture.redis.port, enableAutoPipelining });
+      const store = createRedisStore(await ready(fixture.keep(client)), {
+        scope: `batch-${enableAutoPipelining}`,
+      });
+      await store.claim({ ...times, id: 'ready', token: 'a' });
+      const commands = await commandsOf(async () => {
+        const claims = idsOf(10, 'one').map((id) => store.claim({ ...times, id, token: 'a' }));
+        const completion = store.complete({ ...times, id: 'another', token: 'a' });
+        const results = await Promise.all([...claims, completion]);
+        expect(results.map(({ state }) => state)).toEqual([...claims.map(() => 'claimed'), 'completed']);
+      });
+      expect(commands).toEqual(['evalsha 11']);
+    },
+  );
+
+  test('each get their own result, in whatever state their ids are', async () => {
+    const store = createRedisStore(await fixture.connect(), { scope: 'mixed' });
+    await store.complete({ ...times, id: 'completed', token: 'a' });
+    await store.claim({ ...times, id: 'busy', token: 'a' });
+    await store.claim({ ...times, id: 'released', token: 'a' });
+    await store.release({ ...times, id: 'released', token: 'a', handled: ['book it', 'tell "them"'] });
+    const claim = (id: string) => store.claim({ ...times, id, token: 'b' });
+    const [completed, busy, released, fresh, renewed, lost, twice] = await Promise.all([
+      claim('completed'),
+      claim('busy'),
+      claim('released'),
+      claim('fresh'),
+      store.renew({ ...times, id: 'busy', token: 'a' }),
+      store.renew({ ...times, id: 'busy', token: 'b' }),
+      claim('fresh'),
+    ]);
+    expect(completed).toEqual({ state: 'completed' });
+    expect(busy).toMatchObject({ state: 'busy', msLeft: expect.any(Number) });
+    expect(released).toMatchObject({ state: 'claimed', attempt: 2, handled: ['book it', 'tell "them"'] });
+    expect(fresh).toMatchObject({ state: 'claimed', attempt: 1, handled: [] });
+    expect(renewed).toEqual({ state: 'held' });
+    expect(lost).toEqual({ state: 'lost' });
+    expect(twice).toMatchObject({ state: 'claimed', attempt: 1 });
+  });
+
+  test('do not fail with one among them that Redis refuses', async () => {
+    const store = createRedisStore(await fixture.connect(), { scope: 'refused' });
+    fixture.redis.command('lpush', 'refused:list', 'not ours');
+    const ids = [...idsOf(3, 'before'), 'list', ...idsOf(3, 'after')];
+    const results = await Promise.allSettled(ids.map((id) => store.claim({ ...times, id, token: 'a' })));
+    expect(results.map(({ status }) => status)).toEqual([
+      ...Array(3).fill('fulfilled'),
+      'rejected',
+      ...Array(3).fill('fulfilled'),
+    ]);
+    expect(results[3]).toMatchObject({
+      reason: { code: 'store_unavailable', message: expect.stringContaining('WRONGTYPE') },
+    });
+    for (const id of idsOf(3, 'before')) {
+      expect(await store.claim({ ...times, id, token: 'a' }), id).toMatchObject({ attempt: 1 });
+    }
+  });
+
+  test('go in several commands where there are very many', async () => {
+    const store = createRedisStore(await fixture.connect(), { scope: 'many' });
+    await store.claim({ ...times, id: 'ready', token: 'a' });
+    const commands = await commandsOf(async () => {
+      const claims = idsOf(150, 'many').map((id) => store.claim({ ...times, id, token: 'a' }));
+      expect((await Promise.all(claims)).every(({ state }) => state === 'claimed')).toBe(true);
+    });
+    expect(commands).toEqual(['evalsha 64', 'evalsha 64', 'evalsha 22']);
+  });
+
+  test('go one by one in a Cluster, where their keys lie on different nodes', async () => {
+    const [node] = await fixture.servers.cluster();
+    const client = await ready(fixture.keep(createClusterClient(6, node?.port ?? 0)));
+    const sent: number[] = [];
+    const counted: RedisClient = {
+      isCluster: client.isCluster,
+      get status() {
+        return client.status;
+      },
+      eval: client.eval.bind(client),
+      disconnect: client.disconnect.bind(client),
+      evalsha: (sha1, keyCount, ...rest) => {
+        sent.push(keyCount);
+        return client.evalsha(sha1, keyCount, ...rest);
+      },
+    };
+    const store = createRedisStore(counted, { scope: 'cluster' });
+    const claims = idsOf(30, 'one').map((id) => store.claim({ ...times, id, token: 'a' }));
+    expect((await Promise.all(claims)).every(({ state }) => state === 'claimed')).toBe(true);
+    expect(sent).toEqual(Array(30).fill(1));
+  }, 60_000);
+});
