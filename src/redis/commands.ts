@@ -10,7 +10,8 @@ export interface Script {
 
 /**
  * Makes a script. Its `body` finds the server's time as `now`, its arguments from `ARGV[3]` on, and returns `reply(…)`.
- * Unless `mayBeLate`, it does nothing after the time of the server in `ARGV[1]`: its caller has given up by then.
+ * Unless `mayBeLate`, it does nothing after the time of the server in `ARGV[1]`: its caller has given up by then. One that
+ * may be late finds that out by `isLate`, and returns `refuse()` where it has left something undone.
  */
 export function createScript(
   body: string,
@@ -19,8 +20,10 @@ export function createScript(
   const text = [
     "local time = redis.call('TIME')",
     'local now = time[1] * 1000 + math.floor(time[2] / 1000)',
-    'local function reply(...) return { now, ARGV[2], ... } end',
-    mayBeLate ? '' : "if now > tonumber(ARGV[1]) then return reply('late') end",
+    'local isLate = now > tonumber(ARGV[1])',
+    "local function refuse() return { now, ARGV[2], 'late' } end",
+    "local function reply(...) return { now, ARGV[2], 'told', ... } end",
+    mayBeLate ? '' : 'if isLate then return refuse() end',
     body.trim(),
   ].join('\n');
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
@@ -69,11 +72,11 @@ export class RedisCommands {
   ): Promise<readonly string[]> {
     const endsAt = startedAt + this.#limitMs;
     return this.#limited(endsAt, async () => {
-      const reply = await this.#evaluate(script, keys, values, endsAt);
-      // By the clock of a server that has jumped or taken over; the refusal has brought its time.
-      const answer = isLate(reply) ? await this.#evaluate(script, keys, values, endsAt) : reply;
-      if (isLate(answer)) throw lateError(this.#limitMs);
-      return answer;
+      const evaluate = () => this.#evaluate(script, keys, values, endsAt);
+      // Late by the clock of a server that has jumped or taken over; the refusal has brought its time.
+      const told = (await evaluate()) ?? (await evaluate());
+      if (told === undefined) throw lateError(this.#limitMs);
+      return told;
     });
   }
 
@@ -82,12 +85,13 @@ export class RedisCommands {
     return withTimeLimit(send(), leftMs, () => lateError(this.#limitMs));
   }
 
+  /** What the script tells, or undefined where it was late. */
   async #evaluate(
     { sha1, text }: Script,
     keys: readonly string[],
     values: readonly string[],
     endsAt: number,
-  ): Promise<readonly string[]> {
+  ): Promise<readonly string[] | undefined> {
     const notAfter = Math.floor(endsAt + this.#clockOffsetMs - this.#limitMs * DRIFT_ALLOWANCE);
     lastCall += 1;
     const call = String(lastCall);
@@ -105,14 +109,14 @@ export class RedisCommands {
    * Where something on the way has lost a reply, every later one is taken for that of an earlier command: an event would be
    * dropped because another one is completed. Only a new connection mends that.
    */
-  #read(reply: unknown, call: string): readonly string[] {
-    const [now, answered, ...told] = Array.isArray(reply) ? reply.map(String) : [];
+  #read(reply: unknown, call: string): readonly string[] | undefined {
+    const [now, answered, state, ...told] = Array.isArray(reply) ? reply.map(String) : [];
     if (answered !== call) {
       if (this.#redis.status === 'ready') this.#redis.disconnect(true);
       throw new Error('Redis gave the reply to another command; connecting anew');
     }
     this.#clockOffsetMs = Number(now) - performance.now();
-    return told;
+    return state === 'late' ? undefined : told;
   }
 
   #checkReadiness(endsAt: number): void {
@@ -124,10 +128,6 @@ export class RedisCommands {
 
 function isScriptMissing(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
-}
-
-function isLate(reply: readonly string[]): boolean {
-  return reply.includes('late');
 }
 
 function lateError(limitMs: number): Error {

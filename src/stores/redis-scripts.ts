@@ -15,7 +15,7 @@ const ARGUMENT_COUNT = 5;
  */
 export const OPERATIONS: Script = createScript(
   `
-local isLate = now > tonumber(ARGV[1])
+local isRefused = false
 local TOKEN, LEASE_ENDS_AT, ATTEMPT, SPACED_ATTEMPTS, COUNTED_AT, FIRST_CLAIMED_AT, ABANDONED, HANDLED =
   1, 2, 3, 4, 5, 6, 7, 8
 
@@ -36,7 +36,7 @@ end
 local operations = {}
 
 function operations.claim(key, token, leaseMs, expiryMs, spacingMs)
-  if isLate then return 'late' end
+  if isLate then isRefused = true return '' end
   local record, isCompleted = read(key)
   if isCompleted then return 'completed' end
   if not record then
@@ -61,7 +61,7 @@ function operations.claim(key, token, leaseMs, expiryMs, spacingMs)
 end
 
 function operations.renew(key, token, leaseMs, expiryMs)
-  if isLate then return 'late' end
+  if isLate then isRefused = true return '' end
   local record, isCompleted = read(key)
   if isCompleted then return 'completed' end
   if not record then
@@ -94,6 +94,7 @@ for index, key in ipairs(KEYS) do
   local first = 3 + (index - 1) * ${ARGUMENT_COUNT}
   told[index] = operations[ARGV[first]](key, ARGV[first + 1], ARGV[first + 2], ARGV[first + 3], ARGV[first + 4])
 end
+if isRefused then return refuse() end
 return reply(unpack(told))
 `,
   { mayBeLate: true },

@@ -44,7 +44,7 @@ describe.skipIf(!isRedisInstalled()).each(['a single Redis', 'a Cluster'])(
       test('are kept exactly', async () => {
         const { put, get } = fresh();
         const rawBody = randomBytes(1_500_000);
-        for (const id of ['a', '', 'x'.repeat(10_000), '\ud800', '{b}', 'ü']) {
+        for (const id of ['a', '', 'late', 'x'.repeat(10_000), '\ud800', '{b}', 'ü']) {
           const letter = { ...letterOf(id), rawBody };
           await put(letter);
           const found = await get(id);
@@ -55,6 +55,14 @@ describe.skipIf(!isRedisInstalled()).each(['a single Redis', 'a Cluster'])(
         await put(least);
         expect(await get('least')).toEqual({ ...least, rawBody: Buffer.from(least.rawBody) });
         expect(await get('absent')).toBeUndefined();
+      });
+
+      test('may have any id, also a word of the protocol', async () => {
+        const { put, list, remove } = fresh();
+        for (const id of ['late', 'told']) await put(letterOf(id));
+        expect(await idsOf(list())).toEqual(['late', 'told']);
+        expect(await remove('late')).toBe(true);
+        expect(await idsOf(list())).toEqual(['told']);
       });
 
       test('are listed in the order of parking, one in place of another with its id', async () => {
