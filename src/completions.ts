@@ -40,13 +40,13 @@ export class Completions {
 
   async #retry(first: Promise<boolean>, request: CompleteRequest): Promise<boolean> {
     const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
-    if (await first) return true;
-    let pauseMs = FIRST_PAUSE_MS;
-    do {
-      if (pauseMs > FIRST_PAUSE_MS && (await this.#try(request))) return true;
+    let isKnown = await first;
+    for (let pauseMs = FIRST_PAUSE_MS; !isKnown; pauseMs *= 2) {
       await pause(Math.min(pauseMs, Math.max(0, endsAt - performance.now())));
-      pauseMs *= 2;
-    } while (performance.now() < endsAt);
+      if (performance.now() >= endsAt) break;
+      isKnown = await this.#try(request);
+    }
+    if (isKnown) return true;
     this.#pending.set(request.id, { ...request, giveUpAt: performance.now() + request.retentionMs });
     if (!this.#delivering) void this.#deliver();
     return false;
