@@ -9,6 +9,9 @@ export interface RedisClient {
   readonly isCluster?: boolean;
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
   evalsha(sha1: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  pipeline(commands: (string | number)[][]): {
+    exec(): Promise<[error: Error | null, result: unknown][] | null>;
+  };
   /** Called with true, to connect anew, when replies and commands no longer match. */
   disconnect(reconnect: boolean): void;
 }
@@ -50,7 +53,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function isClient(redis: unknown): boolean {
   if (typeof redis !== 'object' || redis === null) return false;
-  const methods = ['eval', 'evalsha', 'disconnect'].map((name) => Reflect.get(redis, name));
+  const methods = ['eval', 'evalsha', 'pipeline', 'disconnect'].map((name) => Reflect.get(redis, name));
   return (
     typeof Reflect.get(redis, 'status') === 'string' &&
     methods.every((method) => typeof method === 'function')

@@ -97,12 +97,24 @@ export class RedisCommands {
     const call = String(lastCall);
     const rest = [...keys, String(notAfter), call, ...values];
     this.#checkReadiness(endsAt);
-    const reply = await this.#redis.evalsha(sha1, keys.length, ...rest).catch((error: unknown) => {
+    const reply = await this.#send('evalsha', sha1, keys.length, rest).catch((error: unknown) => {
       if (!isScriptMissing(error)) throw error;
       this.#checkReadiness(endsAt);
-      return this.#redis.eval(text, keys.length, ...rest);
+      return this.#send('eval', text, keys.length, rest);
     });
     return this.#read(reply, call);
+  }
+
+  /**
+   * A client with `enableAutoPipelining` would let a command wait until the reply to the last one has come. A pipeline of its
+   * own passes that by; in a Cluster the waiting gathers commands for a node.
+   */
+  async #send(name: 'eval' | 'evalsha', script: string, keyCount: number, rest: string[]): Promise<unknown> {
+    if (this.isCluster) return this.#redis[name](script, keyCount, ...rest);
+    const results = await this.#redis.pipeline([[name, script, keyCount, ...rest]]).exec();
+    const [error, reply] = results?.[0] ?? [new Error('the Redis client gave no result')];
+    if (error !== null) throw error;
+    return reply;
   }
 
   /**

@@ -119,16 +119,13 @@ describe.skipIf(!isRedisInstalled())('a command that its caller has given up', (
         status: 'ready',
         eval: client.eval.bind(client),
         disconnect: client.disconnect.bind(client),
+        evalsha: client.evalsha.bind(client),
         // The clock here is behind by as much as that of the server is ahead.
-        evalsha: (sha1, count, key, notAfter, ...rest) => {
+        pipeline: ([command = []]) => {
           sent += 1;
-          return client.evalsha(
-            sha1,
-            count,
-            String(key),
-            String(sent === 1 ? Number(notAfter) - aheadMs : notAfter),
-            ...rest,
-          );
+          const [name, sha1, count, key, notAfter, ...rest] = command;
+          const behind = sent === 1 ? Number(notAfter) - aheadMs : notAfter;
+          return client.pipeline([[name, sha1, count, key, behind, ...rest]]);
         },
       },
       { scope: 'late' },

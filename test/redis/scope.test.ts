@@ -72,7 +72,13 @@ describe.skipIf(!isRedisInstalled())('a scope', () => {
 });
 
 describe('createRedisStore', () => {
-  const client = { status: 'ready', eval: fail, evalsha: fail, disconnect: () => {} };
+  const client = {
+    status: 'ready',
+    eval: fail,
+    evalsha: fail,
+    pipeline: () => ({ exec: fail }),
+    disconnect: () => {},
+  };
   async function fail(): Promise<never> {
     throw new Error('not to be called');
   }
