@@ -63,11 +63,16 @@ const data = z.custom<EventData>(
   'must be an object',
 );
 
-/** What every event holds, as it is checked. */
+const members = { id, type, created_at: createdAt, data };
+
+/** What every event holds. */
 export const envelope: z.ZodObject<
   { id: z.ZodString; type: z.ZodString; created_at: z.ZodISODateTime; data: z.ZodType<EventData> },
   z.core.$loose
-> = z.looseObject({ id, type, created_at: createdAt, data });
+> = z.looseObject(members);
+
+/** The same for a check: zod copies what it hands out, and nobody looks at that. */
+const checkedMembers = z.object(members);
 
 // `ignoreBOM: true` keeps a byte order mark in the text, where JSON.parse refuses it (RFC 8259, section 8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -80,7 +85,7 @@ export function parseEvent(rawBody: Uint8Array): AnyEvent {
   } catch (cause) {
     throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', {}, { cause });
   }
-  const result = envelope.safeParse(value);
+  const result = checkedMembers.safeParse(value);
   if (isEnvelope(value, result)) return value;
   const complaints = (result.error?.issues ?? []).map(
     (issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`,
