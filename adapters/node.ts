@@ -72,18 +72,35 @@ async function answer(
   request: NodeRequest,
   response: NodeResponse,
 ): Promise<void> {
-  const reply = await receiver.receive(toDelivery(request, response));
+  const reply = await receiver.receive(new NodeDelivery(request, response));
   send(request, response, reply);
 }
 
-function toDelivery(request: NodeRequest, response: NodeResponse): Delivery {
-  return {
-    method: request.method ?? '',
-    // `request.headers` drops a repeated `authorization`, and HTTP/2 has no `headersDistinct`.
-    headers: gatherHeaders(request.rawHeaders),
-    readBody: ({ maxBytes }) => readRawBody(request, maxBytes),
-    isConnected: () => isConnected(request, response),
-  };
+class NodeDelivery implements Delivery {
+  readonly #request: NodeRequest;
+  readonly #response: NodeResponse;
+
+  constructor(request: NodeRequest, response: NodeResponse) {
+    this.#request = request;
+    this.#response = response;
+  }
+
+  get method(): string {
+    return this.#request.method ?? '';
+  }
+
+  /** `request.headers` drops a repeated `authorization`, and HTTP/2 has no `headersDistinct`. */
+  get headers(): Delivery['headers'] {
+    return gatherHeaders(this.#request.rawHeaders);
+  }
+
+  readBody({ maxBytes }: { readonly maxBytes: number }): Uint8Array | Promise<Uint8Array> {
+    return readRawBody(this.#request, maxBytes);
+  }
+
+  isConnected(): boolean {
+    return isConnected(this.#request, this.#response);
+  }
 }
 
 function isConnected(request: NodeRequest, response: NodeResponse): boolean {

@@ -23,18 +23,23 @@ export interface NodeRequest extends Readable {
  * The body of a request, byte for byte. A body that the framework kept raw is taken as it is (`req.rawBody`, or the
  * Buffer of `express.raw()`); else the stream is read, if nothing has read it before.
  */
-export function readRawBody(request: NodeRequest, maxBytes: number): Promise<Uint8Array> {
+export function readRawBody(request: NodeRequest, maxBytes: number): Uint8Array | Promise<Uint8Array> {
   const kept = keptRaw(request);
-  if (kept !== undefined) return Promise.resolve(kept);
+  if (kept !== undefined) return kept;
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) {
-    return Promise.reject(alreadyParsed(request));
+    throw alreadyParsed(request);
   }
-  if (request.destroyed) return Promise.reject(incomplete(new Error('the connection was closed')));
+  if (request.destroyed) throw incomplete(new Error('the connection was closed'));
+  // Most bodies have arrived with their head, and wait in the stream. HTTP/2 has no such mark before the end is read.
+  if (request.complete && request.httpVersionMajor < 2) {
+    const whole: Uint8Array | null = request.read();
+    return whole ?? EMPTY;
+  }
   const length = request.headers['content-length'] ?? null;
-  return getRawBody(request, { limit: maxBytes, length }).catch((error: unknown) => {
-    throw isTooLarge(error) ? tooLarge(maxBytes, error) : incomplete(error);
-  });
+  return getRawBody(request, { limit: maxBytes, length }).catch(rejectRequest);
 }
+
+const EMPTY = new Uint8Array(0);
 
 function keptRaw({ rawBody, body }: NodeRequest): Uint8Array | undefined {
   if (rawBody instanceof Uint8Array) return rawBody;
@@ -54,12 +59,11 @@ function kindOf(body: unknown): string {
   return body === undefined ? 'not set' : `of type ${typeof body}`;
 }
 
-function isTooLarge(error: unknown): boolean {
-  return error instanceof Error && 'type' in error && error.type === 'entity.too.large';
-}
-
-function tooLarge(maxBytes: number, cause: unknown): RequestError {
-  return new RequestError('body_too_large', `the body has more than maxBodyBytes (${maxBytes})`, { cause });
+function rejectRequest(error: unknown): never {
+  if (!(error instanceof Error && 'type' in error && error.type === 'entity.too.large'))
+    throw incomplete(error);
+  const limit = 'limit' in error ? ` (${error.limit})` : '';
+  throw new RequestError('body_too_large', `the body has more than maxBodyBytes${limit}`, { cause: error });
 }
 
 function incomplete(cause: unknown): RequestError {

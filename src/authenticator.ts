@@ -1,39 +1,32 @@
-import { BodyReader } from './body.ts';
 import type { Delivery } from './delivery.ts';
 import type { HeaderValues } from './headers.ts';
-import { isPending } from './maybe-promise.ts';
 import type { Settings } from './options.ts';
 import { checkDeclaredLength, checkEncoding, checkMethod } from './request.ts';
 import { checkSignature, readSignature } from './signature.ts';
-import type { Trace } from './trace.ts';
 
-/** Lets authentic bodies through, and nothing else. The cheap checks come before a byte of the body is buffered. */
+/** Lets authentic deliveries through, and nothing else. */
 export class Authenticator {
   readonly #settings: Settings;
-  readonly #bodies: BodyReader;
 
   constructor(settings: Settings) {
     this.#settings = settings;
-    this.#bodies = new BodyReader(settings);
   }
 
-  /** Returns the body of an authentic delivery; throws the error that refuses any other. */
-  async authenticate(delivery: Delivery, headers: HeaderValues, trace: Trace): Promise<Uint8Array> {
-    const { credentials, signatureHeader, maxBodyBytes, keys } = this.#settings;
-    checkMethod(delivery.method);
+  /**
+   * The cheap checks, which come before a byte of the body is buffered. Returns the signature that the body has to have; throws
+   * the error that refuses any other delivery.
+   */
+  admit({ method }: Delivery, headers: HeaderValues): string {
+    const { credentials, signatureHeader, maxBodyBytes } = this.#settings;
+    checkMethod(method);
     credentials.check(headers);
     const signature = readSignature(headers, signatureHeader);
     checkEncoding(headers);
     checkDeclaredLength(headers, maxBodyBytes);
-    const asked = keys(trace.deadline);
-    const validKeys = isPending(asked) ? await asked : asked;
-    const rawBody = await this.#bodies.read(delivery, headers, trace.deadline);
-    trace.bodyRead = true;
-    trace.keyIndex = checkSignature(rawBody, signature, validKeys);
-    return rawBody;
+    return signature;
   }
 
-  /** The same for a body that has been read already. */
+  /** All checks of a body that has been read already. */
   async verify(rawBody: Uint8Array, headers: HeaderValues): Promise<void> {
     const { credentials, signatureHeader, keys, deadlineMs } = this.#settings;
     credentials.check(headers);

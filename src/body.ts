@@ -2,8 +2,9 @@ import type { Delivery } from './delivery.ts';
 import { RequestError, UnavailableError } from './errors.ts';
 import type { HeaderValues } from './headers.ts';
 import { LazyAbort } from './lazy-abort.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import { declaredLength } from './request.ts';
-import { Timer } from './time-limit.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 export interface BodyLimits {
   readonly maxBodyBytes: number;
@@ -21,11 +22,11 @@ export class BodyReader {
   }
 
   /**
-   * Reads the body of a delivery until `deadline`, by the monotonic clock, at the latest. Rejects with {@link RequestError} for a
-   * body that is too large, too slow or cut short; throws {@link UnavailableError} when the memory for bodies is taken.
+   * Reads the body of a delivery until `deadline`, by the monotonic clock, at the latest. Fails with {@link RequestError} for a
+   * body that is too large, too slow or cut short, and with {@link UnavailableError} when the memory for bodies is taken.
    */
-  read(delivery: Delivery, headers: HeaderValues, deadline: number): Promise<Uint8Array> {
-    const { maxBodyBytes, maxBufferedBytes, bodyTimeoutMs } = this.#limits;
+  read(delivery: Delivery, headers: HeaderValues, deadline: number): MaybePromise<Uint8Array> {
+    const { maxBodyBytes, maxBufferedBytes } = this.#limits;
     // A body of undeclared length may turn out as large as any, so the most is reserved for it.
     const bytes = declaredLength(headers) ?? Math.min(maxBodyBytes, maxBufferedBytes);
     if (this.#reservedBytes + bytes > maxBufferedBytes) {
@@ -34,39 +35,40 @@ export class BodyReader {
         `the bodies being read fill maxBufferedBytes (${maxBufferedBytes})`,
       );
     }
-    const startedAt = performance.now();
-    const endsAt = Math.min(startedAt + bodyTimeoutMs, deadline);
     const request = new BodyRequest(maxBodyBytes);
     const reading = delivery.readBody(request);
-    return new Promise((resolve, reject) => {
+    return reading instanceof Uint8Array
+      ? checkLength(reading, maxBodyBytes)
+      : this.#wait(reading, request, bytes, deadline);
+  }
+
+  /** Waits for a body that has not arrived yet, with room reserved for it. */
+  async #wait(
+    reading: Promise<Uint8Array>,
+    request: BodyRequest,
+    bytes: number,
+    deadline: number,
+  ): Promise<Uint8Array> {
+    const { maxBodyBytes, bodyTimeoutMs } = this.#limits;
+    const limitMs = Math.min(bodyTimeoutMs, deadline - performance.now());
+    this.#reservedBytes += bytes;
+    try {
       // Limited here too, so that an adapter which is deaf to the signal cannot hang the delivery.
-      const timer = new Timer(endsAt, () => {
-        const late = bodyTimeout(endsAt - startedAt);
+      const body = await withTimeLimit(reading, limitMs, () => {
+        const late = bodyTimeout(limitMs);
         request.abort(late);
-        end(late);
+        return late;
       });
-      const end = (error: unknown, body?: Uint8Array): void => {
-        if (request.isEnded) return;
-        request.isEnded = true;
-        this.#reservedBytes -= bytes;
-        timer.clear();
-        if (body !== undefined) resolve(body);
-        else reject(error);
-      };
-      reading.then(
-        (body) =>
-          body.byteLength <= maxBodyBytes ? end(undefined, body) : end(tooLarge(body, maxBodyBytes)),
-        end,
-      );
-      this.#reservedBytes += bytes;
-    });
+      return checkLength(body, maxBodyBytes);
+    } finally {
+      this.#reservedBytes -= bytes;
+    }
   }
 }
 
-/** What an adapter is asked for, and whether it has answered or was given up. */
+/** What an adapter is asked for. */
 class BodyRequest extends LazyAbort {
   readonly maxBytes: number;
-  isEnded = false;
 
   constructor(maxBytes: number) {
     super();
@@ -78,8 +80,10 @@ function bodyTimeout(ms: number): RequestError {
   return new RequestError('body_timeout', `the body did not arrive within ${Math.round(ms)} ms`);
 }
 
-function tooLarge({ byteLength }: Uint8Array, maxBodyBytes: number): RequestError {
-  return new RequestError(
+function checkLength(body: Uint8Array, maxBodyBytes: number): Uint8Array {
+  const { byteLength } = body;
+  if (byteLength <= maxBodyBytes) return body;
+  throw new RequestError(
     'body_too_large',
     `the body has ${byteLength} bytes; maxBodyBytes is ${maxBodyBytes}`,
   );

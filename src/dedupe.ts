@@ -3,14 +3,24 @@ import { AbortedError, UnavailableError } from './errors.ts';
 import type { Job, RunServices } from './job.ts';
 import { Run } from './run.ts';
 
+/**
+ * Holds a run as long as it is under way. A Map keeps what was deleted from it reachable through the tables that it has
+ * outgrown, until the garbage collector looks at everything; what is kept so is a holder that is empty by then.
+ */
+interface Holder {
+  run: Run | undefined;
+}
+
 /** Makes sure that this process runs an event once at a time: a twin joins the run that is under way. */
 export class Dedupe {
   readonly #services: RunServices;
   readonly #activity: Activity;
   #closed = false;
-  readonly #runs = new Map<string, Run>();
+  readonly #holders = new Map<string, Holder>();
   readonly #onEnd = (id: string): void => {
-    this.#runs.delete(id);
+    const holder = this.#holders.get(id);
+    if (holder !== undefined) holder.run = undefined;
+    this.#holders.delete(id);
     this.#activity.end();
   };
 
@@ -26,7 +36,7 @@ export class Dedupe {
 
   /** The run of the event that is under way, if there is one. */
   find(id: string): Run | undefined {
-    return this.#runs.get(id);
+    return this.#holders.get(id)?.run;
   }
 
   /** Starts a run of an event that has none. */
@@ -34,19 +44,19 @@ export class Dedupe {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
     this.#activity.begin();
     const run = new Run(job, this.#services, this.#onEnd);
-    this.#runs.set(job.event.id, run);
-    run.start();
+    this.#holders.set(job.event.id, { run });
+    void run.start();
     return run;
   }
 
   /** Aborts what is running; resolves with the ids whose handlers had not ended, once the store knows that they are free. */
   async abandon(): Promise<string[]> {
     this.#closed = true;
-    const open = [...this.#runs];
-    const abandoned = open.filter(([, run]) => run.isRunning);
+    const open = [...this.#holders].flatMap(([id, { run }]) => (run === undefined ? [] : [{ id, run }]));
+    const abandoned = open.filter(({ run }) => run.isRunning);
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
-    for (const [, run] of open) run.abort(reason);
-    await Promise.all(open.map(([, run]) => run.ending.reached()));
-    return abandoned.map(([id]) => id);
+    for (const { run } of open) run.abort(reason);
+    await Promise.all(open.map(({ run }) => run.ending.reached()));
+    return abandoned.map(({ id }) => id);
   }
 }

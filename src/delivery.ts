@@ -4,14 +4,14 @@ export interface Delivery {
   /** All values of each name, so that a header that was sent twice can be told. Names in any case. */
   readonly headers: { readonly [name: string]: readonly string[] | undefined };
   /**
-   * Reads the body, unchanged. Rejects with a `RequestError` (`body_too_large`, `body_incomplete`), or with a
+   * Reads the body, unchanged; at once, where it has arrived. Rejects with a `RequestError` (`body_too_large`, `body_incomplete`), or with a
    * `ConfigurationError` (`body_already_parsed`) when something else has read it. When `signal` aborts,
    * the receiver has given up on the body.
    */
   readonly readBody: (options: {
     readonly maxBytes: number;
     readonly signal: AbortSignal;
-  }) => Promise<Uint8Array>;
+  }) => Uint8Array | Promise<Uint8Array>;
   /** Where a platform freezes the process after the answer: keeps it alive until the promise settles. */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
   /** False once the sender has hung up. Without it `answerSent` of a report is taken to be true. */

@@ -15,7 +15,8 @@ import { type StandardSchemaV1, validateData } from './schema.ts';
 export interface Progress {
   /** Names of the handlers that have finished, in this attempt or an earlier one; each of them once. */
   readonly handled: string[];
-  readonly reports: HandlerReport[];
+  /** Replaced rather than added to, so that a report can hand it on. */
+  reports: readonly HandlerReport[];
 }
 
 /** Adds to the handlers that have finished. */
@@ -107,7 +108,8 @@ function runOne(
 ): Promise<HandlerError | undefined> {
   const startedAt = performance.now();
   const end = (ok: boolean): void => {
-    progress.reports.push({ name, ok, durationMs: performance.now() - startedAt });
+    const report = { name, ok, durationMs: performance.now() - startedAt };
+    progress.reports = [...progress.reports, report];
   };
   return call(handle, event, context).then(
     () => {

@@ -3,7 +3,8 @@ import { LazyAbort } from './lazy-abort.ts';
 
 /** What may come upon a run from outside. */
 export class Interruption extends LazyAbort {
-  readonly #listeners: ((reason: AbortedError) => void)[] = [];
+  /** A run waits for one thing at a time. */
+  #listener: ((reason: AbortedError) => void) | undefined;
   #ending: AbortedError | undefined;
 
   /** Why the run was ended, if it was. */
@@ -15,7 +16,7 @@ export class Interruption extends LazyAbort {
   orEnd<T>(promise: Promise<T>): Promise<T | AbortedError> {
     return new Promise((resolve, reject) => {
       if (this.#ending !== undefined) resolve(this.#ending);
-      this.#listeners.push(resolve);
+      this.#listener = resolve;
       promise.then(resolve, reject);
     });
   }
@@ -25,6 +26,6 @@ export class Interruption extends LazyAbort {
     super.abort(reason);
     if (reason.code === 'lease_lost') return;
     this.#ending ??= reason;
-    for (const listener of this.#listeners.splice(0)) listener(reason);
+    this.#listener?.(reason);
   }
 }

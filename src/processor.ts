@@ -3,17 +3,18 @@ import { retentionFor } from './claim.ts';
 import { Completions } from './completions.ts';
 import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import { Dedupe } from './dedupe.ts';
-import { EventError, messageOf, UnavailableError } from './errors.ts';
+import { messageOf, UnavailableError } from './errors.ts';
 import { type AnyEvent, checkAge, createdAtMs, parseEvent } from './event.ts';
 import { type HeaderValues, readHeaders } from './headers.ts';
 import type { Job } from './job.ts';
 import { isFinalByAge } from './last-attempt.ts';
 import { Letter } from './letter.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import type { Settings } from './options.ts';
 import { type Answer, accept, isSuccess, type Refused, refuse } from './outcome.ts';
 import { Parking } from './parking.ts';
 import type { Route, Router } from './router.ts';
-import { Run } from './run.ts';
+import type { Run } from './run.ts';
 import { type TimeLimitedStore, timeLimited } from './stores/time-limited.ts';
 import type { Trace } from './trace.ts';
 
@@ -47,18 +48,27 @@ export class Processor {
     this.#dedupe = new Dedupe(services, activity);
   }
 
-  /** Answers before the deadline. A run that has not ended by then goes on: see `trace.unfinished`. */
-  async process(authentic: Authentic, trace: Trace): Promise<Answer> {
-    try {
-      const begun = this.#begin(authentic, trace);
-      const answer =
-        begun instanceof Run ? settle(begun, await begun.ending.wait(this.#patience(trace)), trace) : begun;
-      return isSuccess(answer) || !trace.finalByAge ? answer : await this.#park(answer, authentic, trace);
-    } catch (error) {
-      if (error instanceof EventError) trace.event = error.event;
-      else if (!trace.finalByAge) throw error;
-      return this.#park(refuse(error), authentic, trace);
-    }
+  /**
+   * Begins or joins the run of an event, where it needs one, and answers it otherwise; throws what refuses it. A run that has
+   * not ended before the deadline goes on: see `trace.unfinished`.
+   */
+  process({ rawBody, headers }: Authentic, trace: Trace): MaybePromise<Answer> {
+    const { now, maxEventAgeMs, retryScheduleMs, deadlineMs } = this.#settings;
+    const event = parseEvent(rawBody);
+    trace.event = event;
+    const createdAt = createdAtMs(event);
+    const ageMs = now() - createdAt;
+    trace.finalByAge = isFinalByAge(ageMs, retryScheduleMs);
+    checkAge(event, ageMs, maxEventAgeMs);
+    const { id } = event;
+    const routes = this.#routesFor(event, trace);
+    if (routes.length === 0) return accept('ignored', id);
+    if (this.#dedupe.isCompleted(id)) return accept('duplicate', id);
+    const { receivedAt } = trace;
+    const deadlineAt = receivedAt + deadlineMs;
+    const job = { event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes, replayed: undefined };
+    const run = this.#run(job, trace);
+    return run.ending.wait(this.#patience(trace), (ended) => settle(run, ended, trace));
   }
 
   /** Runs a parked event; waits for the end of its handlers. */
@@ -122,25 +132,6 @@ export class Processor {
     return this.#dedupe.abandon();
   }
 
-  /** Begins or joins the run of an event, where it needs one. */
-  #begin({ rawBody, headers }: Authentic, trace: Trace): Answer | Run {
-    const { now, maxEventAgeMs, retryScheduleMs, deadlineMs } = this.#settings;
-    const event = parseEvent(rawBody);
-    trace.event = event;
-    const createdAt = createdAtMs(event);
-    const ageMs = now() - createdAt;
-    trace.finalByAge = isFinalByAge(ageMs, retryScheduleMs);
-    checkAge(event, ageMs, maxEventAgeMs);
-    const { id } = event;
-    const routes = this.#routesFor(event, trace);
-    if (routes.length === 0) return accept('ignored', id);
-    if (this.#dedupe.isCompleted(id)) return accept('duplicate', id);
-    const { receivedAt } = trace;
-    const deadlineAt = receivedAt + deadlineMs;
-    const job = { event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes, replayed: undefined };
-    return this.#run(job, trace);
-  }
-
   /** Starts the run of an event, or joins the one that is under way. */
   #run(job: Job, trace: Trace): Run {
     const current = this.#dedupe.find(job.event.id);
@@ -167,7 +158,7 @@ export class Processor {
   }
 
   /** Parks what is refused and will not be sent again; without dead letters, or if they fail, it stays refused. */
-  async #park(refused: Refused, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
+  async park(refused: Refused, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
     const { error } = refused;
     if (trace.run !== undefined) {
       const id = await trace.run.park(error);

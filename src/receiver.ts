@@ -1,20 +1,25 @@
 import { Activity } from './activity.ts';
 import { Authenticator } from './authenticator.ts';
+import { BodyReader } from './body.ts';
 import type { Pattern } from './catalog.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Delivery, Reply } from './delivery.ts';
+import { EventError } from './errors.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './event.ts';
 import { type HeaderFields, readDeliveryHeaders, readHeaders } from './headers.ts';
 import { checkOptions } from './known-options.ts';
+import { isPending } from './maybe-promise.ts';
 import { type ReceiverOptions, readDuration, readOptions, type Settings } from './options.ts';
-import { type Answer, type ReplySettings, refuse, toReply } from './outcome.ts';
-import { Processor } from './processor.ts';
+import { type Answer, isSuccess, type Refused, type ReplySettings, refuse, toReply } from './outcome.ts';
+import { type Authentic, Processor } from './processor.ts';
 import { type Observer, type Report, Reporter, type Warning } from './report.ts';
 import { mustClose } from './request.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './router.ts';
 import type { Schemas } from './schema.ts';
+import { checkSignature } from './signature.ts';
 import { settledWithin } from './time-limit.ts';
 import { beginTrace, type Trace, toReport } from './trace.ts';
+import { nextTurn } from './turn.ts';
 
 /** Receives webhooks: register handlers, then mount it with one of the adapters. */
 export interface Receiver<S extends Schemas = Record<never, never>> {
@@ -99,6 +104,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #reporter: Reporter;
   readonly #activity = new Activity();
   readonly #authenticator: Authenticator;
+  readonly #bodies: BodyReader;
   readonly #processor: Processor;
   #closed: Promise<{ abandoned: string[] }> | undefined;
 
@@ -111,6 +117,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     };
     this.#reporter = new Reporter(settings.deadLetters === undefined ? [NO_DEAD_LETTERS] : []);
     this.#authenticator = new Authenticator(settings);
+    this.#bodies = new BodyReader(settings);
     this.#processor = new Processor(settings, this.#router, this.#activity);
   }
 
@@ -148,13 +155,27 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   async receive(delivery: Delivery): Promise<Reply> {
     const trace = this.#begin(false);
+    await nextTurn();
     const headers = readDeliveryHeaders(delivery.headers);
+    let authentic: Authentic | undefined;
     let answer: Answer;
     try {
-      const rawBody = await this.#authenticator.authenticate(delivery, headers, trace);
-      answer = await this.#processor.process({ rawBody, headers }, trace);
+      const signature = this.#authenticator.admit(delivery, headers);
+      const asked = this.#settings.keys(trace.deadline);
+      const keys = isPending(asked) ? await asked : asked;
+      const reading = this.#bodies.read(delivery, headers, trace.deadline);
+      const rawBody = isPending(reading) ? await reading : reading;
+      trace.bodyRead = true;
+      trace.keyIndex = checkSignature(rawBody, signature, keys);
+      authentic = { rawBody, headers };
+      const processing = this.#processor.process(authentic, trace);
+      answer = isPending(processing) ? await processing : processing;
     } catch (error) {
+      if (error instanceof EventError) trace.event = error.event;
       answer = refuse(error);
+    }
+    if (authentic !== undefined && mustPark(answer, trace)) {
+      answer = await this.#processor.park(answer, authentic, trace);
     }
     trace.answerSent = delivery.isConnected?.() ?? true;
     this.#reporter.emit(toReport(answer, trace, false));
@@ -211,6 +232,11 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
 const NO_DEAD_LETTERS: Warning =
   'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';
+
+/** What no retry can mend, or none will come for. */
+function mustPark(answer: Answer, { finalByAge }: Trace): answer is Refused {
+  return !isSuccess(answer) && (finalByAge || answer.error instanceof EventError);
+}
 
 function isBroken({ error }: Answer): boolean {
   return error?.code === 'body_timeout' || error?.code === 'body_incomplete';

@@ -49,14 +49,25 @@ export class Run {
     return this.#phase === 'running';
   }
 
-  start(): void {
-    this.#handle().then(
-      (answer) => this.#end(answer),
-      (error: unknown) => this.#end(refuse(error)),
-    );
-  }
-
-  #end(answer: Answer): void {
+  /** Never rejects. */
+  async start(): Promise<void> {
+    let answer: Answer;
+    try {
+      const claiming = this.#claim.take();
+      const taken = isPending(claiming) ? await this.#taken(claiming) : claiming;
+      const claim = taken.state === 'busy' ? await this.#takeFromTwin(taken) : taken;
+      const preparing = claim.state === 'claimed' ? this.#prepare(claim) : this.#answerUnclaimed(claim.state);
+      const known = isPending(preparing) ? await preparing : preparing;
+      if (known === undefined) {
+        const finished = this.#runHandlers(claim !== UNCLAIMED);
+        const end = await this.#interruption.orEnd(finished);
+        this.#overrun?.clear();
+        const recording = end === undefined ? this.#recordSuccess() : this.#recordEnd(end, finished);
+        answer = isPending(recording) ? await recording : recording;
+      } else answer = known;
+    } catch (error) {
+      answer = refuse(error);
+    }
     this.#onEnd(this.#job.event.id);
     this.ending.settle(answer);
   }
@@ -98,38 +109,6 @@ export class Run {
     return this.#letterIfMade;
   }
 
-  async #handle(): Promise<Answer> {
-    const claiming = this.#claim.take();
-    const taken = isPending(claiming) ? await this.#taken(claiming) : claiming;
-    const claim = taken.state === 'busy' ? await this.#takeFromTwin(taken) : taken;
-    if (claim.state === 'completed') {
-      await this.#letter.remove();
-      return this.#success('duplicate');
-    }
-    if (claim.state === 'busy') {
-      if (this.#letter.isBegun) void this.#reconcile();
-      return this.answerNow();
-    }
-    if (this.#interruption.ending !== undefined) return this.#recordFailure(this.#interruption.ending);
-    const { now, retryScheduleMs } = this.#services.settings;
-    const { createdAt, replayed } = this.#job;
-    this.attempt = claim.attempt;
-    this.final = replayed !== undefined || isFinal(now() - createdAt, retryScheduleMs, claim);
-    noteHandled(this.progress, claim.handled);
-    const parked = this.final ? await this.#prepareLastAttempt(claim) : undefined;
-    if (parked !== undefined) return parked;
-    if (this.#interruption.ending !== undefined) return this.#recordFailure(this.#interruption.ending);
-    const finished = this.#runHandlers(claim !== UNCLAIMED);
-    const end = await this.#interruption.orEnd(finished);
-    this.#overrun?.clear();
-    // Else the lease is renewed until the completion is recorded, so that no other process takes the event.
-    if (end === undefined) return this.#recordSuccess();
-    this.#claim.stopKeeping();
-    const answer = await this.#recordFailure(end);
-    if (end === this.#interruption.ending) void this.#recordLateSuccess(finished);
-    return answer;
-  }
-
   async #taken(claiming: Promise<ClaimResult>): Promise<ClaimResult> {
     try {
       return await claiming;
@@ -154,6 +133,26 @@ export class Run {
     });
   }
 
+  async #answerUnclaimed(state: 'completed' | 'busy'): Promise<Answer> {
+    if (state === 'completed') {
+      await this.#letter.remove();
+      return this.#success('duplicate');
+    }
+    if (this.#letter.isBegun) void this.#reconcile();
+    return this.answerNow();
+  }
+
+  /** Makes ready for the handlers; gives an answer where they are not to run. */
+  #prepare(claim: ClaimedResult): MaybePromise<Answer | undefined> {
+    if (this.#interruption.ending !== undefined) return this.#recordFailure(this.#interruption.ending);
+    const { now, retryScheduleMs } = this.#services.settings;
+    const { createdAt, replayed } = this.#job;
+    this.attempt = claim.attempt;
+    this.final = replayed !== undefined || isFinal(now() - createdAt, retryScheduleMs, claim);
+    noteHandled(this.progress, claim.handled);
+    return this.final ? this.#prepareLastAttempt(claim) : undefined;
+  }
+
   /**
    * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event whose
    * earlier attempts ended without a word may be what kills the process: it is parked without being run.
@@ -167,7 +166,10 @@ export class Run {
     const mayRun = replayed !== undefined || !wasAbandoned;
     const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
     const storedAs = await this.#letter.store(reason, this.#postmark(mayRun));
-    if (mayRun || storedAs === undefined) return undefined;
+    if (mayRun || storedAs === undefined) {
+      const { ending } = this.#interruption;
+      return ending === undefined ? undefined : this.#recordFailure(ending);
+    }
     await this.#claim.release(this.progress.handled);
     return this.#success('parked', reason);
   }
@@ -197,6 +199,15 @@ export class Run {
     return runHandlers(routes, event, context, schemas, this.progress);
   }
 
+  /** Records the end of a run that did not succeed, or not in time. */
+  async #recordEnd(end: PosthornError, finished: Promise<PosthornError | undefined>): Promise<Answer> {
+    this.#claim.stopKeeping();
+    const answer = await this.#recordFailure(end);
+    if (end === this.#interruption.ending) void this.#recordLateSuccess(finished);
+    return answer;
+  }
+
+  /** The lease is renewed until the completion is recorded, so that no other process takes the event. */
   #recordSuccess(): MaybePromise<Answer> {
     const processed = this.#success('processed');
     this.#phase = 'recording';

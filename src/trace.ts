@@ -72,7 +72,7 @@ export function toReport(answer: Answer, trace: Trace, late: boolean): Report {
     warnings: allWarnings(trace.warnings, run?.warnings),
     error: answer.error,
     keyIndex: trace.keyIndex,
-    handlers: joined || run === undefined ? [] : run.progress.reports.slice(),
+    handlers: joined || run === undefined ? [] : run.progress.reports,
   };
 }
 

@@ -31,7 +31,7 @@ describe('a source of keys', () => {
     const waiting = Array.from({ length: 50 }, () =>
       receiver.receive(deliveryOf(createEvent('dispute.won'))),
     );
-    expect(calls).toHaveLength(1);
+    await vi.waitFor(() => expect(calls).toHaveLength(1));
     calls[0]?.resolve(KEY);
     for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
 
@@ -109,7 +109,7 @@ describe('a source of keys', () => {
       await vi.advanceTimersByTimeAsync(24_000);
       expect(await hung).toMatchObject({ status: 503 });
       const next = receiver.receive(deliveryOf(createEvent('dispute.won')));
-      expect(calls).toHaveLength(2);
+      await vi.waitFor(() => expect(calls).toHaveLength(2));
       calls[1]?.resolve(KEY);
       expect(await next).toMatchObject({ status: 200 });
     });

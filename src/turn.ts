@@ -1,0 +1,25 @@
+/** More would keep so much memory in use at once that the garbage collector takes it for lasting. */
+const MOST_TOGETHER = 16;
+
+let together: Promise<void> | undefined;
+let count = 0;
+
+/**
+ * Resolves when the event loop has taken in what was waiting for it. What several deliveries then do together, one step of all
+ * after the other, takes half the time of as many deliveries one by one: between two reads from sockets the processor has
+ * forgotten the code. And what they ask of a store goes out as one command.
+ */
+export function nextTurn(): Promise<void> {
+  if (together === undefined || count === MOST_TOGETHER) {
+    count = 0;
+    const begun = new Promise<void>((resolve) => {
+      setImmediate(() => {
+        if (together === begun) together = undefined;
+        resolve();
+      });
+    });
+    together = begun;
+  }
+  count += 1;
+  return together;
+}
