@@ -1,0 +1,72 @@
+import { bench, group, do_not_optimize as keep } from 'mitata';
+import { createCredentialsCheck } from '../../dist/src/credentials.js';
+import { checkAge, createdAtMs, parseEvent } from '../../dist/src/event.js';
+import { gatherHeaders, readDeliveryHeaders } from '../../dist/src/headers.js';
+import { accept, toReply } from '../../dist/src/outcome.js';
+import { checkSignature, importKeys, readSignature } from '../../dist/src/signature.js';
+import { bearerToken, signingKey } from '../contenders/credentials.js';
+import { createBenchReceiver } from '../contenders/posthorn-receiver.js';
+import { SignedEvents } from '../load/signed-events.js';
+
+export const title = 'delivery';
+
+const BODY_BYTES = 700;
+const SIGNED_AT_ONCE = 50_000;
+
+let events = createEvents();
+const request = events.createRequest();
+const bodyOffset = request.length - BODY_BYTES;
+
+function createEvents() {
+  return new SignedEvents({ scheme: 'service', bodyBytes: BODY_BYTES, count: SIGNED_AT_ONCE });
+}
+
+/** The next event as Node.js hands it over: names and values of the header by turns, and the body. */
+function nextRequest() {
+  if (events.left === 0) events = createEvents();
+  events.writeNext(request);
+  const lines = request.toString('latin1', 0, bodyOffset).trim().split('\r\n').slice(1);
+  return {
+    rawHeaders: lines.flatMap((line) => line.split(': ')),
+    body: Buffer.from(request.subarray(bodyOffset)),
+  };
+}
+
+function nextDelivery() {
+  const { rawHeaders, body } = nextRequest();
+  return { method: 'POST', headers: gatherHeaders(rawHeaders), readBody: () => body };
+}
+
+/** What a delivery costs without HTTP, and its steps by themselves. */
+export function register() {
+  const receiver = createBenchReceiver();
+  for (const count of [1, 50]) {
+    group(`delivery: the whole, ${count} at once`, () => {
+      bench(`receive ${count}`, function* () {
+        yield {
+          0: () => Array.from({ length: count }, nextDelivery),
+          bench: (/** @type {ReturnType<typeof nextDelivery>[]} */ deliveries) =>
+            Promise.all(deliveries.map((delivery) => receiver.receive(delivery))),
+        };
+      });
+    });
+  }
+  registerSteps();
+}
+
+function registerSteps() {
+  const { rawHeaders, body } = nextRequest();
+  const headers = gatherHeaders(rawHeaders);
+  const credentials = createCredentialsCheck({ type: 'BEARER', bearer: { token: bearerToken } });
+  const keys = importKeys(signingKey, 'signingKey');
+  const event = parseEvent(body);
+  const settings = { challenge: '', retryAfterSeconds: 60, drainMs: 10_000 };
+  group('delivery: its steps', () => {
+    bench('header fields', () => keep(readDeliveryHeaders(gatherHeaders(rawHeaders))));
+    bench('credentials', () => credentials.check(headers));
+    bench('signature', () => keep(checkSignature(body, readSignature(headers, 'x-service-signature'), keys)));
+    bench('UTF-8, JSON, envelope', () => keep(parseEvent(body)));
+    bench('age', () => checkAge(event, Date.now() - createdAtMs(event), 86_400_000));
+    bench('reply', () => keep(toReply(accept('processed', event.id), false, settings)));
+  });
+}
