@@ -34,19 +34,21 @@ export class Completions {
 
   /** Tries for two command time-outs; false where it has to go on in the background. */
   record(request: CompleteRequest): MaybePromise<boolean> {
-    const first = this.#try(request);
-    return isPending(first) ? this.#retry(first, request) : first;
+    const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
+    const completing = this.#store.complete(request);
+    if (!isPending(completing)) return true;
+    return completing.then(
+      () => true,
+      () => this.#retry(request, endsAt),
+    );
   }
 
-  async #retry(first: Promise<boolean>, request: CompleteRequest): Promise<boolean> {
-    const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
-    let isKnown = await first;
-    for (let pauseMs = FIRST_PAUSE_MS; !isKnown; pauseMs *= 2) {
+  async #retry(request: CompleteRequest, endsAt: number): Promise<boolean> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
       await pause(Math.min(pauseMs, Math.max(0, endsAt - performance.now())));
       if (performance.now() >= endsAt) break;
-      isKnown = await this.#try(request);
+      if (await this.#try(request)) return true;
     }
-    if (isKnown) return true;
     this.#pending.set(request.id, { ...request, giveUpAt: performance.now() + request.retentionMs });
     if (!this.#delivering) void this.#deliver();
     return false;

@@ -54,7 +54,9 @@ export class Run {
     let answer: Answer;
     try {
       const claiming = this.#claim.take();
-      const taken = isPending(claiming) ? await this.#taken(claiming) : claiming;
+      const taken = isPending(claiming)
+        ? await claiming.catch((error: unknown) => this.#proceedUnclaimed(error))
+        : claiming;
       const claim = taken.state === 'busy' ? await this.#takeFromTwin(taken) : taken;
       const preparing = claim.state === 'claimed' ? this.#prepare(claim) : this.#answerUnclaimed(claim.state);
       const known = isPending(preparing) ? await preparing : preparing;
@@ -109,19 +111,16 @@ export class Run {
     return this.#letterIfMade;
   }
 
-  async #taken(claiming: Promise<ClaimResult>): Promise<ClaimResult> {
-    try {
-      return await claiming;
-    } catch (error) {
-      if (this.#services.settings.onStoreFailure === 'process') {
-        this.warnings.push(`claimed_nothing: ${messageOf(error)}`);
-        return UNCLAIMED;
-      }
-      this.#phase = 'recording';
-      // The claim may have run all the same, or run later.
-      void this.#claim.release([]);
-      throw error;
+  /** After a claim that failed: what `onStoreFailure` says. */
+  #proceedUnclaimed(error: unknown): ClaimResult {
+    if (this.#services.settings.onStoreFailure === 'process') {
+      this.warnings.push(`claimed_nothing: ${messageOf(error)}`);
+      return UNCLAIMED;
     }
+    this.#phase = 'recording';
+    // The claim may have run all the same, or run later.
+    void this.#claim.release([]);
+    throw error;
   }
 
   #takeFromTwin(claim: ClaimResult): Promise<ClaimResult> {

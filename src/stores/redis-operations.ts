@@ -1,5 +1,6 @@
 import type { RedisCommands } from '../redis/commands.ts';
 import { OPERATIONS } from './redis-scripts.ts';
+import { storeError } from './time-limited.ts';
 
 /** One operation of the store on one id. */
 export interface RedisOperation {
@@ -14,12 +15,15 @@ export interface RedisOperation {
 interface Waiting {
   readonly operation: RedisOperation;
   readonly startedAt: number;
-  readonly resolve: (told: string) => void;
-  readonly reject: (error: unknown) => void;
+  readonly settle: (told: string) => void;
+  readonly fail: (cause: unknown) => void;
 }
 
-/** A script holds up every other client of the server while it runs. */
-const MOST_IN_ONE = 64;
+/**
+ * As many go at once: a script holds up every other client of the server while it runs, and Redis works on the first ones while
+ * this process is busy with the next.
+ */
+const MOST_IN_ONE = 16;
 
 /**
  * Sends the operations that begin in one turn of the event loop as one command: a command costs this process and Redis
@@ -28,27 +32,40 @@ const MOST_IN_ONE = 64;
  */
 export class RedisOperations {
   readonly #commands: RedisCommands;
-  #waiting: Waiting[] = [];
+  #batch: Waiting[] = [];
 
   constructor(commands: RedisCommands) {
     this.#commands = commands;
   }
 
-  /** Resolves with what Redis tells of the operation. */
-  run(operation: RedisOperation): Promise<string> {
+  /** Resolves with what `read` makes of Redis's word on the operation; rejects with UnavailableError. */
+  run<Result>(operation: RedisOperation, read: (told: string) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const waiting = { operation, startedAt: performance.now(), resolve, reject };
+      const fail = (cause: unknown): void => reject(storeError(operation.name, cause));
+      const settle = (told: string): void => {
+        try {
+          resolve(read(told));
+        } catch (cause) {
+          fail(cause);
+        }
+      };
+      const waiting = { operation, startedAt: performance.now(), settle, fail };
       if (this.#commands.isCluster) void this.#send([waiting]);
-      else if (this.#waiting.push(waiting) === 1) setImmediate(() => this.#sendWaiting());
+      else this.#gather(waiting);
     });
   }
 
-  #sendWaiting(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (let index = 0; index < waiting.length; index += MOST_IN_ONE) {
-      void this.#send(waiting.slice(index, index + MOST_IN_ONE));
-    }
+  #gather(waiting: Waiting): void {
+    const batch = this.#batch;
+    const count = batch.push(waiting);
+    if (count === 1) setImmediate(() => this.#sendBatch(batch));
+    if (count === MOST_IN_ONE) this.#sendBatch(batch);
+  }
+
+  #sendBatch(batch: readonly Waiting[]): void {
+    if (this.#batch !== batch) return;
+    this.#batch = [];
+    void this.#send(batch);
   }
 
   async #send(batch: readonly Waiting[]): Promise<void> {
@@ -56,13 +73,13 @@ export class RedisOperations {
     const keys = batch.map(({ operation }) => operation.key);
     try {
       const told = await this.#commands.run(OPERATIONS, keys, argumentsOf(batch), oldest?.startedAt);
-      batch.forEach(({ resolve }, index) => {
-        resolve(told[index] ?? '');
+      batch.forEach(({ settle }, index) => {
+        settle(told[index] ?? '');
       });
     } catch (error) {
       // One that Redis refuses, for example for a value that is not ours, must not take the others with it.
       if (batch.length > 1 && isRefusal(error)) for (const one of batch) void this.#send([one]);
-      else for (const { reject } of batch) reject(error);
+      else for (const { fail } of batch) fail(error);
     }
   }
 }

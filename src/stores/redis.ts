@@ -1,9 +1,8 @@
 import { checkArguments, type RedisClient, readTimeout } from '../redis/client.ts';
 import { RedisCommands } from '../redis/commands.ts';
-import { type RedisOperation, RedisOperations } from './redis-operations.ts';
+import { RedisOperations } from './redis-operations.ts';
 import type { ClaimResult, CompleteResult, ReleaseResult, RenewResult, Store } from './store.ts';
 import { toKey } from './store.ts';
-import { storeError } from './time-limited.ts';
 import { toOperation } from './timely-operation.ts';
 
 /** What `createRedisStore` takes besides the client. */
@@ -36,18 +35,10 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
   const commandTimeoutMs = readTimeout('commandTimeoutMs', options.commandTimeoutMs ?? 2_000);
   const operations = new RedisOperations(new RedisCommands(redis, commandTimeoutMs));
   const keyOf = (id: string): string => `${options.scope}:${toKey(id)}`;
-  const run = async <T>(operation: RedisOperation, read: (told: string) => T): Promise<T> => {
-    try {
-      return read(await operations.run(operation));
-    } catch (cause) {
-      throw storeError(operation.name, cause);
-    }
-  };
-
   return {
     commandTimeoutMs,
     claim: toOperation(({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0 }) =>
-      run(
+      operations.run(
         {
           name: 'claim',
           key: keyOf(id),
@@ -60,7 +51,7 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
       ),
     ),
     renew: toOperation(({ id, token, leaseMs, retentionMs }) =>
-      run(
+      operations.run(
         {
           name: 'renew',
           key: keyOf(id),
@@ -73,13 +64,13 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
       ),
     ),
     complete: toOperation(({ id, token, retentionMs }) =>
-      run(
+      operations.run(
         { name: 'complete', key: keyOf(id), token, leaseMs: 0, expiryMs: wholeMs(retentionMs), detail: '' },
         (told) => ({ state: readState(told, completions) }),
       ),
     ),
     release: toOperation(({ id, token, retentionMs, handled }) =>
-      run(
+      operations.run(
         {
           name: 'release',
           key: keyOf(id),
