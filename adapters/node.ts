@@ -83,6 +83,8 @@ class NodeDelivery implements Delivery {
   constructor(request: NodeRequest, response: NodeResponse) {
     this.#request = request;
     this.#response = response;
+    // Where someone else listens to the body, it would flow before it is asked for.
+    if (request.readableFlowing === true) request.pause();
   }
 
   get method(): string {

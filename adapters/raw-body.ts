@@ -30,13 +30,15 @@ export function readRawBody(request: NodeRequest, maxBytes: number): Uint8Array 
     throw alreadyParsed(request);
   }
   if (request.destroyed) throw incomplete(new Error('the connection was closed'));
-  // Most bodies have arrived with their head, and wait in the stream. HTTP/2 has no such mark before the end is read.
-  if (request.complete && request.httpVersionMajor < 2) {
+  const length = request.headers['content-length'] ?? null;
+  // Most bodies have arrived with their head, and wait in the stream.
+  if (request.complete && length !== null && Number(length) === request.readableLength) {
     const whole: Uint8Array | null = request.read();
     return whole ?? EMPTY;
   }
-  const length = request.headers['content-length'] ?? null;
-  return getRawBody(request, { limit: maxBytes, length }).catch(rejectRequest);
+  const reading = getRawBody(request, { limit: maxBytes, length });
+  if (request.isPaused()) request.resume();
+  return reading.catch(rejectRequest);
 }
 
 const EMPTY = new Uint8Array(0);

@@ -175,7 +175,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       answer = refuse(error);
     }
     if (authentic !== undefined && mustPark(answer, trace)) {
-      answer = await this.#processor.park(answer, authentic, trace);
+      answer = await this.#processor.park(answer, authentic, trace).catch(refuse);
     }
     trace.answerSent = delivery.isConnected?.() ?? true;
     this.#reporter.emit(toReport(answer, trace, false));

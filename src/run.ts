@@ -60,13 +60,16 @@ export class Run {
       const claim = taken.state === 'busy' ? await this.#takeFromTwin(taken) : taken;
       const preparing = claim.state === 'claimed' ? this.#prepare(claim) : this.#answerUnclaimed(claim.state);
       const known = isPending(preparing) ? await preparing : preparing;
-      if (known === undefined) {
+      const { ending } = this.#interruption;
+      if (known !== undefined) answer = known;
+      else if (ending !== undefined) answer = await this.#recordFailure(ending);
+      else {
         const finished = this.#runHandlers(claim !== UNCLAIMED);
         const end = await this.#interruption.orEnd(finished);
         this.#overrun?.clear();
         const recording = end === undefined ? this.#recordSuccess() : this.#recordEnd(end, finished);
         answer = isPending(recording) ? await recording : recording;
-      } else answer = known;
+      }
     } catch (error) {
       answer = refuse(error);
     }
@@ -165,10 +168,7 @@ export class Run {
     const mayRun = replayed !== undefined || !wasAbandoned;
     const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
     const storedAs = await this.#letter.store(reason, this.#postmark(mayRun));
-    if (mayRun || storedAs === undefined) {
-      const { ending } = this.#interruption;
-      return ending === undefined ? undefined : this.#recordFailure(ending);
-    }
+    if (mayRun || storedAs === undefined) return undefined;
     await this.#claim.release(this.progress.handled);
     return this.#success('parked', reason);
   }

@@ -1,3 +1,6 @@
+// As it is now: tests that replace the timers of their process must not leave a delivery waiting.
+const { setImmediate } = globalThis;
+
 /** More would keep so much memory in use at once that the garbage collector takes it for lasting. */
 const MOST_TOGETHER = 16;
 
