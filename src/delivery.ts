@@ -4,9 +4,9 @@ export interface Delivery {
   /** All values of each name, so that a header that was sent twice can be told. Names in any case. */
   readonly headers: { readonly [name: string]: readonly string[] | undefined };
   /**
-   * Reads the body, unchanged; at once, where it has arrived. Rejects with a `RequestError` (`body_too_large`, `body_incomplete`), or with a
-   * `ConfigurationError` (`body_already_parsed`) when something else has read it. When `signal` aborts,
-   * the receiver has given up on the body.
+   * Reads the body, unchanged; at once, where it has arrived. Throws or rejects with a `RequestError` (`body_too_large`,
+   * `body_incomplete`), or with a `ConfigurationError` (`body_already_parsed`) when something else has read it. When `signal`
+   * aborts, the receiver has given up on the body.
    */
   readonly readBody: (options: {
     readonly maxBytes: number;

@@ -9,8 +9,8 @@ let count = 0;
 
 /**
  * Resolves when the event loop has taken in what was waiting for it. What several deliveries then do together, one step of all
- * after the other, takes half the time of as many deliveries one by one: between two reads from sockets the processor has
- * forgotten the code. And what they ask of a store goes out as one command.
+ * after the other, takes little more than half the time of as many deliveries one by one: between two reads from sockets the
+ * processor has forgotten the code. And what they ask of a store can go out as one command.
  */
 export function nextTurn(): Promise<void> {
   if (together === undefined || count === MOST_TOGETHER) {

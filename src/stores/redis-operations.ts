@@ -26,7 +26,7 @@ interface Waiting {
 const MOST_IN_ONE = 16;
 
 /**
- * Sends the operations that begin in one turn of the event loop as one command: a command costs this process and Redis
+ * Sends the operations that begin in one turn of the event loop together, as one command or a few: a command costs this process and Redis
  * far more than an operation does, and whether the user's client pipelines no longer matters. In a Cluster each is a command
  * of its own, because their keys lie on different nodes.
  */
