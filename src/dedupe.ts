@@ -1,26 +1,21 @@
 import type { Activity } from './activity.ts';
 import { AbortedError, UnavailableError } from './errors.ts';
+import { IdTable } from './id-table.ts';
 import type { Job, RunServices } from './job.ts';
 import { Run } from './run.ts';
-
-/**
- * Holds a run as long as it is under way. A Map keeps what was deleted from it reachable through the tables that it has
- * outgrown, until the garbage collector looks at everything; what is kept so is a holder that is empty by then.
- */
-interface Holder {
-  run: Run | undefined;
-}
 
 /** Makes sure that this process runs an event once at a time: a twin joins the run that is under way. */
 export class Dedupe {
   readonly #services: RunServices;
   readonly #activity: Activity;
   #closed = false;
-  readonly #holders = new Map<string, Holder>();
+  readonly #ids = new IdTable();
+  /** Those under way, at the positions of their ids. */
+  readonly #runs: (Run | undefined)[] = [undefined];
   readonly #onEnd = (id: string): void => {
-    const holder = this.#holders.get(id);
-    if (holder !== undefined) holder.run = undefined;
-    this.#holders.delete(id);
+    const position = this.#ids.find(id);
+    this.#runs[position] = undefined;
+    this.#ids.remove(position);
     this.#activity.end();
   };
 
@@ -36,7 +31,7 @@ export class Dedupe {
 
   /** The run of the event that is under way, if there is one. */
   find(id: string): Run | undefined {
-    return this.#holders.get(id)?.run;
+    return this.#runs[this.#ids.find(id)];
   }
 
   /** Starts a run of an event that has none. */
@@ -44,7 +39,7 @@ export class Dedupe {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
     this.#activity.begin();
     const run = new Run(job, this.#services, this.#onEnd);
-    this.#holders.set(job.event.id, { run });
+    this.#runs[this.#ids.add(job.event.id)] = run;
     void run.start();
     return run;
   }
@@ -52,7 +47,9 @@ export class Dedupe {
   /** Aborts what is running; resolves with the ids whose handlers had not ended, once the store knows that they are free. */
   async abandon(): Promise<string[]> {
     this.#closed = true;
-    const open = [...this.#holders].flatMap(([id, { run }]) => (run === undefined ? [] : [{ id, run }]));
+    const open = this.#runs.flatMap((run, position) =>
+      run === undefined ? [] : [{ id: this.#ids.idAt(position), run }],
+    );
     const abandoned = open.filter(({ run }) => run.isRunning);
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
     for (const { run } of open) run.abort(reason);

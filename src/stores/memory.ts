@@ -38,9 +38,6 @@ interface OpenRecord {
   expiresAt: number;
 }
 
-/** A completed id costs no more than the time until which it is remembered. */
-type CompletedRecord = number;
-
 /**
  * Remembers ids in this process: all that a single process needs. Its knowledge ends with the process.
  *
@@ -60,74 +57,58 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
 }
 
 class Memory {
-  readonly #running = new Map<string, OpenRecord>();
-  readonly #remembered: RecentMap<OpenRecord | CompletedRecord>;
+  /** Open records are held while their event may be running. */
+  readonly #records: RecentMap<OpenRecord | 'completed'>;
   readonly #now: () => number;
 
   constructor(maxEntries: number, now: () => number) {
-    this.#remembered = new RecentMap(maxEntries, (record) => expiryOf(record) <= now());
+    this.#records = new RecentMap(maxEntries);
     this.#now = now;
   }
 
   claim(request: ClaimRequest): ClaimResult {
     const key = toKey(request.id);
     const now = this.#now();
-    const record = this.#find(key, now);
-    if (typeof record === 'number') return { state: 'completed' };
+    const record = this.#records.get(key, now);
+    if (record === 'completed') return { state: 'completed' };
     const msLeft = record === undefined ? 0 : msLeftFor(record, request.token, now);
     if (msLeft > 0) return { state: 'busy', msLeft };
     const claimed = claimRecord(record, request, now);
-    if (record !== undefined) this.#remembered.delete(key);
-    this.#running.set(key, claimed);
+    this.#records.hold(key, claimed, claimed.expiresAt);
     return claimResult(claimed, now);
   }
 
   renew({ id, token, leaseMs, retentionMs }: LeaseRequest): RenewResult {
     const key = toKey(id);
     const now = this.#now();
-    const record = this.#find(key, now);
-    if (typeof record === 'number') return { state: 'completed' };
-    if (record === undefined) {
-      this.#running.set(key, claimRecord(undefined, { id, token, leaseMs, retentionMs }, now));
-      return { state: 'held' };
+    const record = this.#records.get(key, now);
+    if (record === 'completed') return { state: 'completed' };
+    if (record !== undefined && (record.token !== token || record.leaseEndsAt === undefined)) {
+      return { state: 'lost' };
     }
-    if (record.token !== token || record.leaseEndsAt === undefined) return { state: 'lost' };
-    extend(record, leaseMs, retentionMs, now);
+    const held = claimRecord(record, { id, token, leaseMs, retentionMs }, now);
+    this.#records.hold(key, held, held.expiresAt);
     return { state: 'held' };
   }
 
   complete({ id, retentionMs }: CompleteRequest): CompleteResult {
-    const key = toKey(id);
-    this.#running.delete(key);
-    this.#remembered.set(key, this.#now() + retentionMs);
+    const now = this.#now();
+    this.#records.remember(toKey(id), 'completed', now + retentionMs, now);
     return { state: 'completed' };
   }
 
   release({ id, token, retentionMs, handled }: ReleaseRequest): ReleaseResult {
     const key = toKey(id);
     const now = this.#now();
-    const record = this.#find(key, now);
-    if (typeof record === 'number') return { state: 'completed' };
+    const record = this.#records.get(key, now);
+    if (record === 'completed') return { state: 'completed' };
     if (record === undefined || record.token !== token) return { state: 'lost' };
     record.leaseEndsAt = undefined;
     if (handled.length > 0) record.handled = [...handled];
     record.expiresAt = now + retentionMs;
-    this.#running.delete(key);
-    this.#remembered.set(key, record);
+    this.#records.remember(key, record, record.expiresAt, now);
     return { state: 'released' };
   }
-
-  #find(key: string, now: number): OpenRecord | CompletedRecord | undefined {
-    const record = this.#running.get(key) ?? this.#remembered.get(key);
-    if (record === undefined || expiryOf(record) > now) return record;
-    this.#running.delete(key);
-    this.#remembered.delete(key);
-    return undefined;
-  }
-}
-
-function expiryOf(record: OpenRecord | CompletedRecord): number {
-  return typeof record === 'number' ? record : record.expiresAt;
 }
 
 /** How long another token's lease still holds. */
@@ -173,7 +154,7 @@ function claimResult(record: OpenRecord, now: number): ClaimResult {
   };
 }
 
-/** A Map of V8 holds no more. */
+/** They take about a gigabyte. */
 const MOST_ENTRIES = 2 ** 24;
 
 function checkValues(maxEntries: unknown, now: unknown): void {

@@ -1,109 +1,163 @@
-/** A Map of V8 that grows copies itself whole: at a million entries the process stands still for 80 ms. A part takes 3. */
-const MOST_IN_PART = 2 ** 16;
+import { hashOf, IdTable, NONE } from '../id-table.ts';
 
 /**
- * A map that forgets the least recently used entry when it is full. A large one consists of parts, each of which forgets for
- * itself, so that it may hold a little less than `maxEntries` before it forgets.
+ * A larger part would stop the process for more than a few milliseconds when it grows. Tables double: below a power of two there is
+ * room for what is held.
+ */
+const MOST_IN_PART = 60_000;
+
+/**
+ * Keeps a value for each id until a time, and forgets the least recently used one when it is full. Values that are held come on top.
+ * A large one consists of parts, each of which forgets for itself, so that it may have a little less than `mostRemembered`
+ * before it forgets.
  */
 export class RecentMap<V> {
   readonly #parts: readonly Part<V>[];
 
-  /** `isOver` says of an entry that is to be forgotten in any case. */
-  constructor(maxEntries: number, isOver: (value: V) => boolean) {
-    const count = Math.ceil(maxEntries / MOST_IN_PART);
-    const mostInPart = Math.ceil(maxEntries / count);
-    this.#parts = Array.from({ length: count }, () => new Part<V>(mostInPart, isOver));
+  constructor(mostRemembered: number) {
+    const count = Math.ceil(mostRemembered / MOST_IN_PART);
+    const mostInPart = Math.ceil(mostRemembered / count);
+    this.#parts = Array.from({ length: count }, () => new Part<V>(mostInPart));
   }
 
-  get(key: string): V | undefined {
-    return this.#partOf(key).get(key);
+  /** The value of an id, which counts as used; undefined once its time is over. */
+  get(id: string, now: number): V | undefined {
+    const hash = hashOf(id);
+    return this.#partOf(hash).get(id, hash, now);
   }
 
-  set(key: string, value: V): void {
-    this.#partOf(key).set(key, value);
+  /** Keeps a value that is not to be forgotten before its time. */
+  hold(id: string, value: V, until: number): void {
+    const hash = hashOf(id);
+    this.#partOf(hash).hold(id, hash, value, until);
   }
 
-  delete(key: string): void {
-    this.#partOf(key).delete(key);
+  /** Keeps a value that may be forgotten to make room. */
+  remember(id: string, value: V, until: number, now: number): void {
+    const hash = hashOf(id);
+    this.#partOf(hash).remember(id, hash, value, until, now);
   }
 
-  #partOf(key: string): Part<V> {
-    const index = this.#parts.length === 1 ? 0 : hash(key) % this.#parts.length;
+  #partOf(hash: number): Part<V> {
+    const index = this.#parts.length === 1 ? 0 : (hash >>> 0) % this.#parts.length;
     // An index below the length always has its part.
     return this.#parts[index] as Part<V>;
   }
 }
 
+/** What is remembered is linked in the order of its use; NONE stands between the newest and the oldest. */
 class Part<V> {
-  readonly #entries = new Map<string, V>();
-  readonly #mostEntries: number;
-  readonly #isOver: (value: V) => boolean;
-  /**
-   * Stands behind the oldest entry. It is kept, because a new one would have to pass over all the places of entries that were
-   * deleted since the map last grew.
-   */
-  #oldestFirst = this.#entries.entries();
-  #oldest: [string, V] | undefined;
-  #renewedAt = 64;
+  readonly #mostRemembered: number;
+  readonly #table = new IdTable();
+  #remembered = 0;
+  readonly #values: (V | undefined)[] = [undefined];
+  #untils = new Float64Array(1);
+  /** A held one is its own neighbour. */
+  #newer = new Int32Array(1);
+  #older = new Int32Array(1);
 
-  constructor(mostEntries: number, isOver: (value: V) => boolean) {
-    this.#mostEntries = mostEntries;
-    this.#isOver = isOver;
+  constructor(mostRemembered: number) {
+    this.#mostRemembered = mostRemembered;
   }
 
-  get(key: string): V | undefined {
-    const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
-    // The entries of a Map are in the order of their insertion.
-    this.set(key, value);
-    return value;
+  get(id: string, hash: number, now: number): V | undefined {
+    const position = this.#table.find(id, hash);
+    if (position === NONE) return undefined;
+    if (at(this.#untils, position) <= now) {
+      this.#remove(position);
+      return undefined;
+    }
+    if (this.#isRemembered(position)) {
+      this.#unlink(position);
+      this.#link(position);
+    }
+    return this.#values[position];
   }
 
-  set(key: string, value: V): void {
-    this.delete(key);
-    this.#forget();
-    this.#entries.set(key, value);
-    if (this.#entries.size > this.#renewedAt) this.#renew();
+  hold(id: string, hash: number, value: V, until: number): void {
+    const position = this.#hold(id, hash);
+    this.#values[position] = value;
+    this.#untils[position] = until;
   }
 
-  delete(key: string): void {
-    this.#entries.delete(key);
-    if (this.#oldest?.[0] === key) this.#oldest = undefined;
+  remember(id: string, hash: number, value: V, until: number, now: number): void {
+    const position = this.#hold(id, hash);
+    this.#makeRoom(now);
+    this.#values[position] = value;
+    this.#untils[position] = until;
+    this.#link(position);
+    this.#remembered += 1;
+  }
+
+  /** The position of an id, where nothing forgets it. */
+  #hold(id: string, hash: number): number {
+    const known = this.#table.find(id, hash);
+    const position = known === NONE ? this.#add(id, hash) : known;
+    if (known !== NONE && this.#isRemembered(known)) {
+      this.#unlink(known);
+      this.#remembered -= 1;
+    }
+    this.#newer[position] = position;
+    return position;
+  }
+
+  #add(id: string, hash: number): number {
+    const position = this.#table.add(id, hash);
+    if (position >= this.#untils.length) this.#grow(2 * position);
+    return position;
+  }
+
+  #isRemembered(position: number): boolean {
+    return at(this.#newer, position) !== position;
   }
 
   /** Makes room for one, and drops up to two that are over: what is remembered for a time takes no more room than that time needs. */
-  #forget(): void {
+  #makeRoom(now: number): void {
     for (let dropped = 0; dropped < 2; dropped += 1) {
-      this.#oldest ??= this.#nextOldest();
-      if (this.#oldest === undefined) return;
-      const [key, value] = this.#oldest;
-      if (this.#entries.size < this.#mostEntries && !this.#isOver(value)) return;
-      this.#entries.delete(key);
-      this.#oldest = undefined;
+      const oldest = at(this.#newer, NONE);
+      if (oldest === NONE) return;
+      if (this.#remembered < this.#mostRemembered && at(this.#untils, oldest) > now) return;
+      this.#remove(oldest);
     }
   }
 
-  /** An iterator that stands still keeps the tables that the map has outgrown. */
-  #renew(): void {
-    this.#renewedAt *= 2;
-    this.#oldestFirst = this.#entries.entries();
-    this.#oldest = undefined;
+  #remove(position: number): void {
+    if (this.#isRemembered(position)) {
+      this.#unlink(position);
+      this.#remembered -= 1;
+    }
+    this.#values[position] = undefined;
+    this.#table.remove(position);
   }
 
-  #nextOldest(): [string, V] | undefined {
-    const next = this.#oldestFirst.next();
-    if (next.done !== true) return next.value;
-    // An iterator that has come to the end stays there.
-    this.#oldestFirst = this.#entries.entries();
-    return this.#oldestFirst.next().value;
+  /** Makes it the newest. */
+  #link(position: number): void {
+    const newest = at(this.#older, NONE);
+    this.#older[position] = newest;
+    this.#newer[position] = NONE;
+    this.#newer[newest] = position;
+    this.#older[NONE] = position;
+  }
+
+  #unlink(position: number): void {
+    const newer = at(this.#newer, position);
+    const older = at(this.#older, position);
+    this.#newer[older] = newer;
+    this.#older[newer] = older;
+  }
+
+  #grow(length: number): void {
+    this.#untils = copyOf(this.#untils, new Float64Array(length));
+    this.#newer = copyOf(this.#newer, new Int32Array(length));
+    this.#older = copyOf(this.#older, new Int32Array(length));
   }
 }
 
-/** FNV-1a: cheap, and even enough to fill the parts alike. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-  }
-  return value >>> 0;
+function at(numbers: Int32Array | Float64Array, index: number): number {
+  return numbers[index] ?? 0;
+}
+
+function copyOf<Numbers extends Int32Array | Float64Array>(from: Numbers, to: Numbers): Numbers {
+  to.set(from);
+  return to;
 }

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hashOf, IdTable, NONE } from '../src/id-table.ts';
+
+/** Few ids and fewer hashes, so that they meet in the same slots. */
+const step = fc.record({ number: fc.nat({ max: 300 }), remove: fc.boolean() });
+
+test.each([
+  ['hashes of their own', hashOf],
+  ['few hashes', (id: string) => id.length],
+  ['one hash for all', () => -1],
+])('finds what a Map would find, with %s', (_, hash) => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 1_500, size: 'max' }), (steps) => {
+      const table = new IdTable();
+      const positions = new Map<string, number>();
+      for (const { number, remove } of steps) {
+        const id = 'x'.repeat(number % 7) + number;
+        const known = positions.get(id) ?? NONE;
+        expect(table.find(id, hash(id))).toBe(known);
+        if (known === NONE) positions.set(id, table.add(id, hash(id)));
+        else if (remove) {
+          table.remove(known);
+          positions.delete(id);
+        }
+      }
+      expect(new Set(positions.values()).size, 'each has a position of its own').toBe(positions.size);
+      for (const [id, position] of positions) {
+        expect(table.find(id, hash(id))).toBe(position);
+        expect(table.idAt(position)).toBe(id);
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('gives positions again, so that they stay as few as there are ids at once', () => {
+  const table = new IdTable();
+  let highest = 0;
+  for (let index = 0; index < 10_000; index += 1) {
+    highest = Math.max(highest, table.add(`evt_${index}`));
+    if (index >= 100) table.remove(table.find(`evt_${index - 100}`));
+  }
+  expect(highest).toBeLessThanOrEqual(101);
+});
+
+test('an id of other characters with the same hash is another one', () => {
+  const table = new IdTable();
+  const position = table.add('', 1);
+  expect(table.find('\u0000', 1)).toBe(NONE);
+  expect(table.find('', 1)).toBe(position);
+});
