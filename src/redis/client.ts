@@ -1,17 +1,20 @@
 import { ConfigurationError, show } from '../errors.ts';
 import { checkOptions } from '../known-options.ts';
 
+/** Runs a script, given as text or by its SHA-1. */
+type Evaluate = (script: string, keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;
+
 /** What is used of an ioredis client, 5 or 6: `Redis` (also through Sentinel) or `Cluster`. */
 export interface RedisClient {
   /** Commands are sent only while it is `ready`. */
   readonly status: string;
   /** True for `Cluster`. */
   readonly isCluster?: boolean;
-  eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-  evalsha(sha1: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-  pipeline(commands: (string | number)[][]): {
-    exec(): Promise<[error: Error | null, result: unknown][] | null>;
-  };
+  readonly options?: { readonly enableAutoPipelining?: boolean };
+  eval: Evaluate;
+  evalsha: Evaluate;
+  /** Used where `enableAutoPipelining` is on. */
+  createBuiltinCommand?(name: string): { readonly string: Evaluate };
   /** Called with true, to connect anew, when replies and commands no longer match. */
   disconnect(reconnect: boolean): void;
 }
@@ -53,7 +56,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function isClient(redis: unknown): boolean {
   if (typeof redis !== 'object' || redis === null) return false;
-  const methods = ['eval', 'evalsha', 'pipeline', 'disconnect'].map((name) => Reflect.get(redis, name));
+  const methods = ['eval', 'evalsha', 'disconnect'].map((name) => Reflect.get(redis, name));
   return (
     typeof Reflect.get(redis, 'status') === 'string' &&
     methods.every((method) => typeof method === 'function')

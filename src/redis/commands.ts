@@ -50,8 +50,15 @@ export class RedisCommands {
    */
   #clockOffsetMs: number = Date.now() - performance.now();
 
+  /**
+   * A client with `enableAutoPipelining` would let a command wait until the reply to the last one has come, and keeps each of its
+   * pipelines until all memory is looked through. In a Cluster the waiting gathers the commands for a node.
+   */
+  readonly #direct: Pick<RedisClient, 'eval' | 'evalsha'> | undefined;
+
   constructor(redis: RedisClient, limitMs: number) {
     this.#redis = redis;
+    this.#direct = redis.options?.enableAutoPipelining && !redis.isCluster ? passingBy(redis) : undefined;
     this.#limitMs = limitMs;
   }
 
@@ -105,16 +112,15 @@ export class RedisCommands {
     return this.#read(reply, call);
   }
 
-  /**
-   * A client with `enableAutoPipelining` would let a command wait until the reply to the last one has come. A pipeline of its
-   * own passes that by; in a Cluster the waiting gathers commands for a node.
-   */
-  async #send(name: 'eval' | 'evalsha', script: string, keyCount: number, rest: string[]): Promise<unknown> {
-    if (this.isCluster) return this.#redis[name](script, keyCount, ...rest);
-    const results = await this.#redis.pipeline([[name, script, keyCount, ...rest]]).exec();
-    const [error, reply] = results?.[0] ?? [new Error('the Redis client gave no result')];
-    if (error !== null) throw error;
-    return reply;
+  #send(
+    name: 'eval' | 'evalsha',
+    script: string,
+    keyCount: number,
+    rest: readonly string[],
+  ): Promise<unknown> {
+    const direct = this.#direct?.[name];
+    if (direct === undefined) return this.#redis[name](script, keyCount, ...rest);
+    return direct.call(this.#redis, script, keyCount, ...rest);
   }
 
   /**
@@ -136,6 +142,14 @@ export class RedisCommands {
     if (status !== 'ready') throw new Error(`the Redis client is not connected (its status is "${status}")`);
     if (performance.now() >= endsAt) throw lateError(this.#limitMs);
   }
+}
+
+/** ioredis pipelines none of the commands that are made so. */
+function passingBy(redis: RedisClient): Pick<RedisClient, 'eval' | 'evalsha'> | undefined {
+  const [evaluate, evaluateSha] = ['eval', 'evalsha'].map(
+    (name) => redis.createBuiltinCommand?.(name).string,
+  );
+  return evaluate && evaluateSha && { eval: evaluate, evalsha: evaluateSha };
 }
 
 function isScriptMissing(error: unknown): boolean {

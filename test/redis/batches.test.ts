@@ -113,7 +113,6 @@ describe.skipIf(!isRedisInstalled())('the operations that begin in one turn of t
       },
       eval: client.eval.bind(client),
       disconnect: client.disconnect.bind(client),
-      pipeline: client.pipeline.bind(client),
       evalsha: (sha1, keyCount, ...rest) => {
         sent.push(keyCount);
         return client.evalsha(sha1, keyCount, ...rest);

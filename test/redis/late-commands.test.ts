@@ -119,13 +119,11 @@ describe.skipIf(!isRedisInstalled())('a command that its caller has given up', (
         status: 'ready',
         eval: client.eval.bind(client),
         disconnect: client.disconnect.bind(client),
-        evalsha: client.evalsha.bind(client),
         // The clock here is behind by as much as that of the server is ahead.
-        pipeline: ([command = []]) => {
+        evalsha: (sha1, count, key = '', notAfter = '', ...rest) => {
           sent += 1;
-          const [name, sha1, count, key, notAfter, ...rest] = command;
-          const behind = sent === 1 ? Number(notAfter) - aheadMs : notAfter;
-          return client.pipeline([[name, sha1, count, key, behind, ...rest]]);
+          const behind = sent === 1 ? String(Number(notAfter) - aheadMs) : notAfter;
+          return client.evalsha(sha1, count, key, behind, ...rest);
         },
       },
       { scope: 'late' },

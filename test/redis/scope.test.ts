@@ -76,7 +76,6 @@ describe('createRedisStore', () => {
     status: 'ready',
     eval: fail,
     evalsha: fail,
-    pipeline: () => ({ exec: fail }),
     disconnect: () => {},
   };
   async function fail(): Promise<never> {
