@@ -34,9 +34,9 @@ export class Completions {
 
   /** Tries for two command time-outs; false where it has to go on in the background. */
   record(request: CompleteRequest): MaybePromise<boolean> {
-    const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
     const completing = this.#store.complete(request);
     if (!isPending(completing)) return true;
+    const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
     return completing.then(
       () => true,
       () => this.#retry(request, endsAt),

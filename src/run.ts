@@ -53,11 +53,14 @@ export class Run {
   async start(): Promise<void> {
     let answer: Answer;
     try {
-      const claiming = this.#claim.take();
-      const taken = isPending(claiming)
-        ? await claiming.catch((error: unknown) => this.#proceedUnclaimed(error))
-        : claiming;
-      const claim = taken.state === 'busy' ? await this.#takeFromTwin(taken) : taken;
+      let claim: ClaimResult;
+      try {
+        const claiming = this.#claim.take();
+        claim = isPending(claiming) ? await claiming : claiming;
+      } catch (error) {
+        claim = this.#proceedUnclaimed(error);
+      }
+      if (claim.state === 'busy') claim = await this.#takeFromTwin(claim);
       const preparing = claim.state === 'claimed' ? this.#prepare(claim) : this.#answerUnclaimed(claim.state);
       const known = isPending(preparing) ? await preparing : preparing;
       const { ending } = this.#interruption;

@@ -80,7 +80,7 @@ function areEqual(digest: string, signature: string): boolean {
 }
 
 function isSignature(text: unknown): text is string {
-  return typeof text === 'string' && /^[0-9a-f]{64}$/i.test(text);
+  return typeof text === 'string' && text.length === HEX_LENGTH && !/[^0-9a-f]/i.test(text);
 }
 
 /**

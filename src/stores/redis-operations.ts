@@ -12,12 +12,40 @@ export interface RedisOperation {
   readonly detail: string;
 }
 
-interface Waiting {
+/** Waits for Redis's word on an operation. */
+class Waiting<Result> {
   readonly operation: RedisOperation;
-  readonly startedAt: number;
-  readonly settle: (told: string) => void;
-  readonly fail: (cause: unknown) => void;
+  readonly startedAt: number = performance.now();
+  readonly #read: (told: string) => Result;
+  readonly #resolve: (result: Result) => void;
+  readonly #reject: (error: Error) => void;
+
+  constructor(
+    operation: RedisOperation,
+    read: (told: string) => Result,
+    resolve: (result: Result) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.operation = operation;
+    this.#read = read;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  settle(told: string): void {
+    try {
+      this.#resolve(this.#read(told));
+    } catch (cause) {
+      this.fail(cause);
+    }
+  }
+
+  fail(cause: unknown): void {
+    this.#reject(storeError(this.operation.name, cause));
+  }
 }
+
+type AnyWaiting = Pick<Waiting<unknown>, 'operation' | 'startedAt' | 'settle' | 'fail'>;
 
 /**
  * As many go at once: a script holds up every other client of the server while it runs, and Redis works on the first ones while
@@ -32,7 +60,7 @@ const MOST_IN_ONE = 16;
  */
 export class RedisOperations {
   readonly #commands: RedisCommands;
-  #batch: Waiting[] = [];
+  #batch: AnyWaiting[] = [];
 
   constructor(commands: RedisCommands) {
     this.#commands = commands;
@@ -41,50 +69,42 @@ export class RedisOperations {
   /** Resolves with what `read` makes of Redis's word on the operation; rejects with UnavailableError. */
   run<Result>(operation: RedisOperation, read: (told: string) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const fail = (cause: unknown): void => reject(storeError(operation.name, cause));
-      const settle = (told: string): void => {
-        try {
-          resolve(read(told));
-        } catch (cause) {
-          fail(cause);
-        }
-      };
-      const waiting = { operation, startedAt: performance.now(), settle, fail };
+      const waiting = new Waiting(operation, read, resolve, reject);
       if (this.#commands.isCluster) void this.#send([waiting]);
       else this.#gather(waiting);
     });
   }
 
-  #gather(waiting: Waiting): void {
+  #gather(waiting: AnyWaiting): void {
     const batch = this.#batch;
     const count = batch.push(waiting);
     if (count === 1) setImmediate(() => this.#sendBatch(batch));
     if (count === MOST_IN_ONE) this.#sendBatch(batch);
   }
 
-  #sendBatch(batch: readonly Waiting[]): void {
+  #sendBatch(batch: readonly AnyWaiting[]): void {
     if (this.#batch !== batch) return;
     this.#batch = [];
     void this.#send(batch);
   }
 
-  async #send(batch: readonly Waiting[]): Promise<void> {
+  async #send(batch: readonly AnyWaiting[]): Promise<void> {
     const [oldest] = batch;
     const keys = batch.map(({ operation }) => operation.key);
     try {
       const told = await this.#commands.run(OPERATIONS, keys, argumentsOf(batch), oldest?.startedAt);
-      batch.forEach(({ settle }, index) => {
-        settle(told[index] ?? '');
+      batch.forEach((waiting, index) => {
+        waiting.settle(told[index] ?? '');
       });
     } catch (error) {
       // One that Redis refuses, for example for a value that is not ours, must not take the others with it.
       if (batch.length > 1 && isRefusal(error)) for (const one of batch) void this.#send([one]);
-      else for (const { fail } of batch) fail(error);
+      else for (const waiting of batch) waiting.fail(error);
     }
   }
 }
 
-function argumentsOf(batch: readonly Waiting[]): string[] {
+function argumentsOf(batch: readonly AnyWaiting[]): string[] {
   const values: string[] = [];
   for (const { operation } of batch) {
     const { name, token, leaseMs, expiryMs, detail } = operation;

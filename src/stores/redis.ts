@@ -90,7 +90,20 @@ function wholeMs(ms: number): number {
   return Math.max(1, Math.ceil(ms));
 }
 
+/** What Redis says of an id that nobody had before, as it is with nearly all of them. */
+const FIRST_CLAIM = 'claimed 1 0 0 1';
+
 function readClaim(told: string): ClaimResult {
+  if (told === FIRST_CLAIM) {
+    return {
+      state: 'claimed',
+      attempt: 1,
+      abandoned: 0,
+      firstClaimedMsAgo: 0,
+      spacedAttempts: 1,
+      handled: [],
+    };
+  }
   if (told === 'completed') return { state: 'completed' };
   const [state, ...details] = told.split(' ', 5);
   const [first, abandoned, firstClaimedMsAgo, spacedAttempts] = details.map(Number);
