@@ -29,7 +29,8 @@ export class Completions {
 
   /** Whether the event was handled here without the store knowing it. */
   has(id: string): boolean {
-    return this.#pending.has(id);
+    // Nearly always none is: looking for an id would cost its hash.
+    return this.#pending.size > 0 && this.#pending.has(id);
   }
 
   /** Tries for two command time-outs; false where it has to go on in the background. */

@@ -13,7 +13,7 @@ import { type ReceiverOptions, readDuration, readOptions, type Settings } from '
 import { type Answer, isSuccess, type Refused, type ReplySettings, refuse, toReply } from './outcome.ts';
 import { type Authentic, Processor } from './processor.ts';
 import { type Observer, type Report, Reporter, type Warning } from './report.ts';
-import { mustClose } from './request.ts';
+import { declaredLength, mustClose } from './request.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './router.ts';
 import type { Schemas } from './schema.ts';
 import { checkSignature } from './signature.ts';
@@ -155,8 +155,9 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   async receive(delivery: Delivery): Promise<Reply> {
     const trace = this.#begin(false);
-    await nextTurn();
     const headers = readDeliveryHeaders(delivery.headers);
+    const isOnItsWay = (declaredLength(headers) ?? 0) > MOST_IN_ONE_READ;
+    if (!isOnItsWay) await nextTurn();
     let authentic: Authentic | undefined;
     let answer: Answer;
     try {
@@ -165,6 +166,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       const keys = isPending(asked) ? await asked : asked;
       const reading = this.#bodies.read(delivery, headers, trace.deadline);
       const rawBody = isPending(reading) ? await reading : reading;
+      if (isOnItsWay) await nextTurn();
       trace.bodyRead = true;
       trace.keyIndex = checkSignature(rawBody, signature, keys);
       authentic = { rawBody, headers };
@@ -229,6 +231,9 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return { abandoned: (await settledWithin(idle, graceMs)) ? [] : await this.#processor.abandon() };
   }
 }
+
+/** What Node.js reads from a socket at once: a larger body is still on its way when its head has come. */
+const MOST_IN_ONE_READ = 65_536;
 
 const NO_DEAD_LETTERS: Warning =
   'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';

@@ -1,8 +1,8 @@
 // As it is now: tests that replace the timers of their process must not leave a delivery waiting.
 const { setImmediate } = globalThis;
 
-/** More would keep so much memory in use at once that the garbage collector takes it for lasting. */
-const MOST_TOGETHER = 16;
+/** More would keep more memory in use at once, and make the first wait for the last, for nothing. */
+const MOST_TOGETHER = 64;
 
 let together: Promise<void> | undefined;
 let count = 0;
