@@ -10,6 +10,7 @@ import type {
   ClaimedResult,
   ClaimResult,
   CompleteRequest,
+  ReleaseRequest,
   ReleaseResult,
   RenewResult,
 } from './stores/store.ts';
@@ -62,7 +63,7 @@ export class Claim {
   #isKept = false;
 
   constructor(
-    { event, createdAt }: Pick<Job, 'event' | 'createdAt'>,
+    { id, createdAt }: Pick<Job, 'id' | 'createdAt'>,
     services: Pick<RunServices, 'settings' | 'store' | 'completions'>,
     warnings: Warning[],
   ) {
@@ -71,7 +72,7 @@ export class Claim {
     this.#completions = services.completions;
     this.#warnings = warnings;
     this.#request = {
-      id: event.id,
+      id,
       token: nextToken(),
       retentionMs: retentionFor(createdAt, services.settings),
     };
@@ -155,11 +156,16 @@ export class Claim {
     for (let pauseMs = FIRST_PAUSE_MS; !isReleased && performance.now() < endsAt; pauseMs *= 2) {
       await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
       // Read anew each time: a handler may have finished since.
-      const request = { ...this.#request, handled: [...handled] };
-      isReleased = await Promise.resolve(this.#store.release(request)).then(
-        () => true,
-        () => false,
-      );
+      isReleased = await this.#tryRelease({ ...this.#request, handled: [...handled] });
+    }
+  }
+
+  async #tryRelease(request: ReleaseRequest): Promise<boolean> {
+    try {
+      await this.#store.release(request);
+      return true;
+    } catch {
+      return false;
     }
   }
 }

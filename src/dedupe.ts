@@ -12,7 +12,7 @@ export class Dedupe {
   readonly #ids = new IdTable();
   /** Those under way, at the positions of their ids. */
   readonly #runs: (Run | undefined)[] = [undefined];
-  readonly #onEnd = (id: string): void => {
+  readonly #onEnd = ({ id }: Run): void => {
     const position = this.#ids.find(id);
     this.#runs[position] = undefined;
     this.#ids.remove(position);
@@ -39,7 +39,7 @@ export class Dedupe {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
     this.#activity.begin();
     const run = new Run(job, this.#services, this.#onEnd);
-    this.#runs[this.#ids.add(job.event.id)] = run;
+    this.#runs[this.#ids.add(job.id)] = run;
     void run.start();
     return run;
   }
@@ -47,13 +47,11 @@ export class Dedupe {
   /** Aborts what is running; resolves with the ids whose handlers had not ended, once the store knows that they are free. */
   async abandon(): Promise<string[]> {
     this.#closed = true;
-    const open = this.#runs.flatMap((run, position) =>
-      run === undefined ? [] : [{ id: this.#ids.idAt(position), run }],
-    );
-    const abandoned = open.filter(({ run }) => run.isRunning);
+    const open = this.#runs.filter((run) => run !== undefined);
+    const abandoned = open.filter((run) => run.isRunning);
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
-    for (const { run } of open) run.abort(reason);
-    await Promise.all(open.map(({ run }) => run.ending.reached()));
+    for (const run of open) run.abort(reason);
+    await Promise.all(open.map((run) => run.ending.reached()));
     return abandoned.map(({ id }) => id);
   }
 }

@@ -45,11 +45,6 @@ export class IdTable {
     return position;
   }
 
-  /** The id of a position that it has. */
-  idAt(position: number): string {
-    return this.#ids[position] ?? '';
-  }
-
   /** Takes out the id of a position that it has. */
   remove(position: number): void {
     this.#leave(position);
@@ -69,9 +64,9 @@ export class IdTable {
     return this.#given;
   }
 
-  /** Where the search for a hash begins: multiplied, so that hashes which differ in few bits lie apart. */
+  /** Where the search for a hash begins. */
   #homeOf(hash: number): number {
-    return (Math.imul(hash, 0x9e3779b1) >>> 8) & this.#mask;
+    return hash & this.#mask;
   }
 
   #enter(position: number, hash: number): void {
@@ -113,19 +108,23 @@ export class IdTable {
   }
 }
 
-let lastId = '';
+let lastId: string | undefined;
 let lastHash = 0;
 
-/** The hash that a table looks for: FNV-1a, which is cheap and even enough. An id is mostly asked for several times in a row. */
+/**
+ * The hash that a table looks for, in 32 bits that may be negative: FNV-1a, which is cheap, and a last step that spreads its weak low
+ * bits. An id is mostly asked for several times in a row.
+ */
 export function hashOf(id: string): number {
   if (id === lastId) return lastHash;
   let hash = 0x811c9dc5 | 0;
   for (let index = 0; index < id.length; index += 1) {
     hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
   }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x9e3779b1);
   lastId = id;
-  lastHash = hash;
-  return hash;
+  lastHash = hash ^ (hash >>> 15);
+  return lastHash;
 }
 
 function at(numbers: Int32Array, index: number): number {

@@ -9,6 +9,8 @@ import type { TimeLimitedStore } from './stores/time-limited.ts';
 
 /** An authentic event and the handlers that want it. */
 export interface Job {
+  /** The event's, as it came: a handler may write into the event. */
+  readonly id: string;
   readonly event: AnyEvent;
   /** When it was created, in milliseconds since the epoch. */
   readonly createdAt: number;

@@ -66,7 +66,17 @@ export class Processor {
     if (this.#dedupe.isCompleted(id)) return accept('duplicate', id);
     const { receivedAt } = trace;
     const deadlineAt = receivedAt + deadlineMs;
-    const job = { event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes, replayed: undefined };
+    const job = {
+      id,
+      event,
+      createdAt,
+      rawBody,
+      headers,
+      receivedAt,
+      deadlineAt,
+      routes,
+      replayed: undefined,
+    };
     const run = this.#run(job, trace);
     return run.ending.wait(this.#patience(trace), (ended) => settle(run, ended, trace));
   }
@@ -81,17 +91,18 @@ export class Processor {
     }
     trace.event = letter;
     const event = parseEvent(letter.rawBody);
+    const { id } = event;
     const routes = this.#routesFor(event, trace);
-    if (routes.length === 0) return accept('ignored', event.id);
-    if (this.#dedupe.isCompleted(event.id)) {
+    if (routes.length === 0) return accept('ignored', id);
+    if (this.#dedupe.isCompleted(id)) {
       await this.#takeOut(letter, trace);
-      return accept('duplicate', event.id);
+      return accept('duplicate', id);
     }
     const { rawBody, receivedAt } = letter;
     const headers = readHeaders(letter.headers);
     const deadlineAt = this.#settings.now() + this.#settings.maxRunMs;
     const createdAt = createdAtMs(event);
-    const job = { event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes, replayed: letter };
+    const job = { id, event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes, replayed: letter };
     const run = this.#run(job, trace);
     const end = await run.ending.reached();
     const answer = trace.joined ? asTwin(end) : end;
@@ -134,7 +145,7 @@ export class Processor {
 
   /** Starts the run of an event, or joins the one that is under way. */
   #run(job: Job, trace: Trace): Run {
-    const current = this.#dedupe.find(job.event.id);
+    const current = this.#dedupe.find(job.id);
     trace.joined = current !== undefined;
     trace.run = current ?? this.#dedupe.start(job);
     return trace.run;

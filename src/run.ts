@@ -27,7 +27,7 @@ export class Run {
 
   readonly #job: Job;
   readonly #services: RunServices;
-  readonly #onEnd: (id: string) => void;
+  readonly #onEnd: (run: Run) => void;
   readonly #claim: Claim;
   readonly #interruption = new Interruption();
   #letterIfMade: Letter | undefined;
@@ -37,11 +37,15 @@ export class Run {
   #overrun: Timer | undefined;
   #isRecorded = false;
 
-  constructor(job: Job, services: RunServices, onEnd: (id: string) => void) {
+  constructor(job: Job, services: RunServices, onEnd: (run: Run) => void) {
     this.#job = job;
     this.#services = services;
     this.#onEnd = onEnd;
     this.#claim = new Claim(job, services, this.warnings);
+  }
+
+  get id(): string {
+    return this.#job.id;
   }
 
   /** Whether handlers are running. */
@@ -76,7 +80,7 @@ export class Run {
     } catch (error) {
       answer = refuse(error);
     }
-    this.#onEnd(this.#job.event.id);
+    this.#onEnd(this);
     this.ending.settle(answer);
   }
 
@@ -110,8 +114,8 @@ export class Run {
   /** Most events need none. */
   get #letter(): Letter {
     if (this.#letterIfMade === undefined) {
-      const { event, rawBody, headers, receivedAt, replayed } = this.#job;
-      const parcel = { rawBody, headers, receivedAt, id: event.id, type: event.type };
+      const { id, event, rawBody, headers, receivedAt, replayed } = this.#job;
+      const parcel = { rawBody, headers, receivedAt, id, type: event.type };
       this.#letterIfMade = new Letter(this.#services.parking, parcel, this.warnings, replayed?.id);
     }
     return this.#letterIfMade;
@@ -280,7 +284,7 @@ export class Run {
   }
 
   #success(outcome: Accepted['outcome'], error?: PosthornError): Accepted {
-    return accept(outcome, this.#job.event.id, error);
+    return accept(outcome, this.id, error);
   }
 }
 

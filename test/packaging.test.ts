@@ -98,6 +98,36 @@ describe('the packed tarball, installed in an empty project', () => {
       project,
     );
   });
+
+  test.each(['ioredis', 'ioredis-5'])('its types take clients of %s in the strictest project', (name) => {
+    const ioredis = join(packageRoot, 'node_modules', name, 'built', 'index.js');
+    writeFileSync(
+      join(project, 'clients.ts'),
+      `import { Cluster, Redis } from ${JSON.stringify(ioredis)};
+      import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
+      class Wrapper {
+        status = 'ready';
+        options = { url: 'redis://' };
+        async eval(): Promise<unknown> { return undefined; }
+        async evalsha(): Promise<unknown> { return undefined; }
+        disconnect(): void {}
+      }
+      for (const client of [new Redis(), new Cluster([]), new Wrapper()]) {
+        createRedisStore(client, { scope: 'a' });
+        createRedisDeadLetters(client, { scope: 'a' });
+      }`,
+    );
+    const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
+    const typeRoots = join(packageRoot, 'node_modules', '@types');
+    const strictest = [
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--noUncheckedIndexedAccess',
+      '--skipLibCheck',
+    ];
+    const options = ['--noEmit', '--module', 'nodenext', '--typeRoots', typeRoots, '--types', 'node'];
+    run(tsc, [...options, ...strictest, 'clients.ts'], project);
+  });
 });
 
 describe('the package is well formed', () => {

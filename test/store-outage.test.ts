@@ -5,6 +5,7 @@ import { createMapDeadLetters } from './map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from './open-endpoint.ts';
 import { Seen } from './seen.ts';
 import { MINUTE_MS, StepClock } from './step-clock.ts';
+import { until } from './until.ts';
 
 const away = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'));
 const never = (): Promise<never> => new Promise(() => {});
@@ -32,6 +33,20 @@ async function openAt(minutes: number, options: EndpointOptions) {
   );
   return { ...endpoint, event, runs };
 }
+
+test('a memory store whose clock throws: 500, and nothing goes on in the background that could end the process', async () => {
+  let asked = 0;
+  const store = createMemoryStore({
+    now: () => {
+      asked += 1;
+      throw new Error('no time');
+    },
+  });
+  const { event, send } = await openAt(0, { store });
+  expect(await send(event)).toEqual(refused(500, 'internal_error'));
+  // The claim, its release, and the release that is tried again: vitest fails for a rejection that nobody handles.
+  await until('the release is tried again', () => asked >= 4);
+});
 
 describe.each([
   { name: 'that cannot be reached', store: unreachable },

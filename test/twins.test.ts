@@ -42,6 +42,22 @@ async function startProcess(options: Partial<ReceiverOptions> = {}): Promise<Pro
   return { receiver, reports, send };
 }
 
+test('a handler that writes into its event changes nothing of its retry', async () => {
+  const { receiver, reports, send } = await startProcess();
+  let runs = 0;
+  receiver.on('transfer.created', (event) => {
+    runs += 1;
+    Reflect.set(event, 'id', 'another');
+    throw new Error('fails');
+  });
+  const event = createEvent('transfer.created');
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    expect(await send(event)).toMatchObject({ status: 500, code: 'handler_failed' });
+    expect(runs).toBe(attempt);
+    expect(reports.at(-1)).toMatchObject({ attempt });
+  }
+});
+
 /** A handler that runs until it is told how to end. */
 function controlledHandler() {
   const runs: { succeed: () => void; fail: () => void }[] = [];

@@ -41,8 +41,8 @@ async function measure() {
   const slowest = await fill(store);
   const bytesPerId = (usedBytes() - before) / count;
   // The store is still needed here, so none of it was collected above.
-  const { state } = await store.claim({ id: ids[0] ?? '', token: 't', leaseMs: 1, retentionMs: 1 });
-  if (state !== 'completed') throw new Error('the store has forgotten its first id');
+  const { state } = await store.claim({ id: ids.at(-1) ?? '', token: 't', leaseMs: 1, retentionMs: 1 });
+  if (state !== 'completed') throw new Error('the store has forgotten its last id');
   return { bytesPerId, ...slowest };
 }
 

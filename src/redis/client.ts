@@ -10,10 +10,11 @@ export interface RedisClient {
   readonly status: string;
   /** True for `Cluster`. */
   readonly isCluster?: boolean;
-  readonly options?: { readonly enableAutoPipelining?: boolean };
+  /** Those of ioredis: `enableAutoPipelining` is asked for. */
+  readonly options?: object | undefined;
   eval: Evaluate;
   evalsha: Evaluate;
-  /** Used where `enableAutoPipelining` is on. */
+  /** Makes commands that are not pipelined; a wrapper around a client with `enableAutoPipelining` hands on both. */
   createBuiltinCommand?(name: string): { readonly string: Evaluate };
   /** Called with true, to connect anew, when replies and commands no longer match. */
   disconnect(reconnect: boolean): void;

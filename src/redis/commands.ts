@@ -58,7 +58,7 @@ export class RedisCommands {
 
   constructor(redis: RedisClient, limitMs: number) {
     this.#redis = redis;
-    this.#direct = redis.options?.enableAutoPipelining && !redis.isCluster ? passingBy(redis) : undefined;
+    this.#direct = pipelinesByItself(redis) ? passingBy(redis) : undefined;
     this.#limitMs = limitMs;
   }
 
@@ -104,11 +104,14 @@ export class RedisCommands {
     const call = String(lastCall);
     const rest = [...keys, String(notAfter), call, ...values];
     this.#checkReadiness(endsAt);
-    const reply = await this.#send('evalsha', sha1, keys.length, rest).catch((error: unknown) => {
+    let reply: unknown;
+    try {
+      reply = await this.#send('evalsha', sha1, keys.length, rest);
+    } catch (error) {
       if (!isScriptMissing(error)) throw error;
       this.#checkReadiness(endsAt);
-      return this.#send('eval', text, keys.length, rest);
-    });
+      reply = await this.#send('eval', text, keys.length, rest);
+    }
     return this.#read(reply, call);
   }
 
@@ -142,6 +145,10 @@ export class RedisCommands {
     if (status !== 'ready') throw new Error(`the Redis client is not connected (its status is "${status}")`);
     if (performance.now() >= endsAt) throw lateError(this.#limitMs);
   }
+}
+
+function pipelinesByItself({ options, isCluster }: RedisClient): boolean {
+  return !isCluster && options !== undefined && Reflect.get(options, 'enableAutoPipelining') === true;
 }
 
 /** ioredis pipelines none of the commands that are made so. */

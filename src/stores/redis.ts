@@ -1,6 +1,7 @@
 import { checkArguments, type RedisClient, readTimeout } from '../redis/client.ts';
 import { RedisCommands } from '../redis/commands.ts';
 import { RedisOperations } from './redis-operations.ts';
+import { FIRST_CLAIM } from './redis-scripts.ts';
 import type { ClaimResult, CompleteResult, ReleaseResult, RenewResult, Store } from './store.ts';
 import { toKey } from './store.ts';
 import { toOperation } from './timely-operation.ts';
@@ -89,9 +90,6 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
 function wholeMs(ms: number): number {
   return Math.max(1, Math.ceil(ms));
 }
-
-/** What Redis says of an id that nobody had before, as it is with nearly all of them. */
-const FIRST_CLAIM = 'claimed 1 0 0 1';
 
 function readClaim(told: string): ClaimResult {
   if (told === FIRST_CLAIM) {

@@ -1,5 +1,7 @@
 import { createRedisStore, type RedisClient } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
+import { FIRST_CLAIM } from '../../src/stores/redis-scripts.ts';
+import { until } from '../until.ts';
 import { createClient, createClusterClient, ready } from './clients.ts';
 import { useRedis } from './fixture.ts';
 import { isRedisInstalled } from './installed.ts';
@@ -48,6 +50,42 @@ describe.skipIf(!isRedisInstalled())('the operations that begin in one turn of t
       expect(commands).toEqual(['evalsha 11']);
     },
   );
+
+  test.each([5, 6] as const)(
+    'wait for no reply to earlier ones, with ioredis %i that pipelines by itself',
+    async (major) => {
+      const options = { port: fixture.redis.port, enableAutoPipelining: true };
+      const client = fixture.keep(createClient(major, options));
+      const store = createRedisStore(await ready(client), { scope: `direct-${major}` });
+      await store.claim({ ...times, id: 'ready', token: 'a' });
+      const slow = client.eval("local turns = 0 while turns < 3e7 do turns = turns + 1 end return 'slow'", 0);
+      await until('the slow command is under way', () => client.commandQueue.length === 1);
+      const claiming = store.claim({ ...times, id: 'behind', token: 'a' });
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      expect(client.commandQueue.length).toBe(2);
+      expect(await slow).toBe('slow');
+      expect((await claiming).state).toBe('claimed');
+    },
+  );
+
+  test('tell of a first claim in the words that the store knows', async () => {
+    const client = await fixture.connect();
+    const replies: unknown[] = [];
+    const listening: RedisClient = {
+      status: 'ready',
+      eval: client.eval.bind(client),
+      disconnect: client.disconnect.bind(client),
+      evalsha: async (...request) => {
+        const reply = await client.evalsha(...request);
+        replies.push(reply);
+        return reply;
+      },
+    };
+    const store = createRedisStore(listening, { scope: 'words' });
+    await store.claim({ ...times, id: 'ready', token: 'a' });
+    await store.claim({ ...times, id: 'first', token: 'a' });
+    expect(replies.at(-1)).toEqual([expect.any(Number), expect.any(String), 'told', FIRST_CLAIM]);
+  });
 
   test('each get their own result, in whatever state their ids are', async () => {
     const store = createRedisStore(await fixture.connect(), { scope: 'mixed' });

@@ -23,6 +23,19 @@ test('a large store remembers about as many ids as it may, the latest ones among
   expect(remembered.filter(Boolean).length).toBeLessThanOrEqual(maxEntries);
 });
 
+test.each([
+  ['twice the same digits', (index: number) => `${index}:${index}`],
+  ['digits that only count', (index: number) => String(index)],
+  ['padded digits', (index: number) => `evt_${String(index).padStart(24, '0')}`],
+])('the parts of a store fill alike with ids of %s', async (_, idOf) => {
+  const maxEntries = 100_000;
+  const store = createMemoryStore({ maxEntries, now: () => 0 });
+  const ids = Array.from({ length: maxEntries }, (_, index) => idOf(index));
+  for (const id of ids) await complete(store, id);
+  const remembered = await Promise.all(ids.map((id) => isCompleted(store, id)));
+  expect(remembered.filter(Boolean).length).toBeGreaterThan(0.97 * maxEntries);
+});
+
 test('ids that are over make room, far below maxEntries: with a fixed retention memory stays as it is', async () => {
   let time = 0;
   const store = createMemoryStore({ maxEntries: 2_000_000, now: () => time });
