@@ -46,16 +46,20 @@ export class RecentMap<V> {
   }
 }
 
-/** What is remembered is linked in the order of its use; NONE stands between the newest and the oldest. */
+/** What a part knows of an id by numbers, at three times its position. */
+const UNTIL = 0;
+/** What is remembered is linked in the order of its use; NONE stands between the newest and the oldest. A held one is its own neighbour. */
+const NEWER = 1;
+const OLDER = 2;
+const NUMBERS = 3;
+
 class Part<V> {
   readonly #mostRemembered: number;
   readonly #table = new IdTable();
   #remembered = 0;
   readonly #values: (V | undefined)[] = [undefined];
-  #untils = new Float64Array(1);
-  /** A held one is its own neighbour. */
-  #newer = new Int32Array(1);
-  #older = new Int32Array(1);
+  /** All three side by side, so that an id which no cache holds is fetched once. */
+  #numbers = new Float64Array(NUMBERS);
 
   constructor(mostRemembered: number) {
     this.#mostRemembered = mostRemembered;
@@ -64,7 +68,7 @@ class Part<V> {
   get(id: string, hash: number, now: number): V | undefined {
     const position = this.#table.find(id, hash);
     if (position === NONE) return undefined;
-    if (at(this.#untils, position) <= now) {
+    if (this.#at(position, UNTIL) <= now) {
       this.#remove(position);
       return undefined;
     }
@@ -78,14 +82,14 @@ class Part<V> {
   hold(id: string, hash: number, value: V, until: number): void {
     const position = this.#hold(id, hash);
     this.#values[position] = value;
-    this.#untils[position] = until;
+    this.#put(position, UNTIL, until);
   }
 
   remember(id: string, hash: number, value: V, until: number, now: number): void {
     const position = this.#hold(id, hash);
     this.#makeRoom(now);
     this.#values[position] = value;
-    this.#untils[position] = until;
+    this.#put(position, UNTIL, until);
     this.#link(position);
     this.#remembered += 1;
   }
@@ -98,26 +102,26 @@ class Part<V> {
       this.#unlink(known);
       this.#remembered -= 1;
     }
-    this.#newer[position] = position;
+    this.#put(position, NEWER, position);
     return position;
   }
 
   #add(id: string, hash: number): number {
     const position = this.#table.add(id, hash);
-    if (position >= this.#untils.length) this.#grow(2 * position);
+    if (position * NUMBERS >= this.#numbers.length) this.#grow(2 * position);
     return position;
   }
 
   #isRemembered(position: number): boolean {
-    return at(this.#newer, position) !== position;
+    return this.#at(position, NEWER) !== position;
   }
 
   /** Makes room for one, and drops up to two that are over: what is remembered for a time takes no more room than that time needs. */
   #makeRoom(now: number): void {
     for (let dropped = 0; dropped < 2; dropped += 1) {
-      const oldest = at(this.#newer, NONE);
+      const oldest = this.#at(NONE, NEWER);
       if (oldest === NONE) return;
-      if (this.#remembered < this.#mostRemembered && at(this.#untils, oldest) > now) return;
+      if (this.#remembered < this.#mostRemembered && this.#at(oldest, UNTIL) > now) return;
       this.#remove(oldest);
     }
   }
@@ -133,32 +137,31 @@ class Part<V> {
 
   /** Makes it the newest. */
   #link(position: number): void {
-    const newest = at(this.#older, NONE);
-    this.#older[position] = newest;
-    this.#newer[position] = NONE;
-    this.#newer[newest] = position;
-    this.#older[NONE] = position;
+    const newest = this.#at(NONE, OLDER);
+    this.#put(position, OLDER, newest);
+    this.#put(position, NEWER, NONE);
+    this.#put(newest, NEWER, position);
+    this.#put(NONE, OLDER, position);
   }
 
   #unlink(position: number): void {
-    const newer = at(this.#newer, position);
-    const older = at(this.#older, position);
-    this.#newer[older] = newer;
-    this.#older[newer] = older;
+    const newer = this.#at(position, NEWER);
+    const older = this.#at(position, OLDER);
+    this.#put(older, NEWER, newer);
+    this.#put(newer, OLDER, older);
   }
 
-  #grow(length: number): void {
-    this.#untils = copyOf(this.#untils, new Float64Array(length));
-    this.#newer = copyOf(this.#newer, new Int32Array(length));
-    this.#older = copyOf(this.#older, new Int32Array(length));
+  #at(position: number, which: number): number {
+    return this.#numbers[position * NUMBERS + which] ?? 0;
   }
-}
 
-function at(numbers: Int32Array | Float64Array, index: number): number {
-  return numbers[index] ?? 0;
-}
+  #put(position: number, which: number, value: number): void {
+    this.#numbers[position * NUMBERS + which] = value;
+  }
 
-function copyOf<Numbers extends Int32Array | Float64Array>(from: Numbers, to: Numbers): Numbers {
-  to.set(from);
-  return to;
+  #grow(positions: number): void {
+    const numbers = new Float64Array(positions * NUMBERS);
+    numbers.set(this.#numbers);
+    this.#numbers = numbers;
+  }
 }
