@@ -52,7 +52,7 @@ export class RedisCommands {
 
   /**
    * A client with `enableAutoPipelining` would let a command wait until the reply to the last one has come, and keeps each of its
-   * pipelines until all memory is looked through. In a Cluster the waiting gathers the commands for a node.
+   * pipelines until all memory is looked through: even in a Cluster, where it gathers commands, that costs more than it saves.
    */
   readonly #direct: Pick<RedisClient, 'eval' | 'evalsha'> | undefined;
 
@@ -147,8 +147,8 @@ export class RedisCommands {
   }
 }
 
-function pipelinesByItself({ options, isCluster }: RedisClient): boolean {
-  return !isCluster && options !== undefined && Reflect.get(options, 'enableAutoPipelining') === true;
+function pipelinesByItself({ options }: RedisClient): boolean {
+  return options !== undefined && Reflect.get(options, 'enableAutoPipelining') === true;
 }
 
 /** ioredis pipelines none of the commands that are made so. */

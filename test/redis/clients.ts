@@ -36,9 +36,15 @@ export function createClient(major: Major, shared: SharedOptions): Redis5 | Redi
 }
 
 /** A client of the Cluster that the node belongs to. */
-export function createClusterClient(major: Major, port: number): Cluster5 | Cluster6 {
+export function createClusterClient(
+  major: Major,
+  port: number,
+  options: Pick<SharedOptions, 'enableAutoPipelining'> = {},
+): Cluster5 | Cluster6 {
   const nodes = [{ host: '127.0.0.1', port }];
-  return major === 5 ? new Cluster5(nodes).on('error', ignore) : new Cluster6(nodes).on('error', ignore);
+  return major === 5
+    ? new Cluster5(nodes, options).on('error', ignore)
+    : new Cluster6(nodes, options).on('error', ignore);
 }
 
 /** Connections break here on purpose. */

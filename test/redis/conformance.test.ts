@@ -10,15 +10,19 @@ const SETUP_LIMIT_MS = 90_000;
 const clients = new Set<Client>();
 let servers: Servers;
 
-async function single(major: Major): Promise<RedisClient> {
-  const { port } = await servers.single();
-  return open(createClient(major, { port }));
-}
+const single =
+  (enableAutoPipelining: boolean) =>
+  async (major: Major): Promise<RedisClient> => {
+    const { port } = await servers.single();
+    return open(createClient(major, { port, enableAutoPipelining }));
+  };
 
-async function cluster(major: Major): Promise<RedisClient> {
-  const [node] = await servers.cluster();
-  return open(createClusterClient(major, node?.port ?? 0));
-}
+const cluster =
+  (enableAutoPipelining: boolean) =>
+  async (major: Major): Promise<RedisClient> => {
+    const [node] = await servers.cluster();
+    return open(createClusterClient(major, node?.port ?? 0, { enableAutoPipelining }));
+  };
 
 async function afterFailover(major: Major): Promise<RedisClient> {
   const { master, replica, sentinelPorts } = await servers.sentinel();
@@ -43,8 +47,10 @@ async function open<C extends Client>(client: C): Promise<C> {
 }
 
 describe.skipIf(!isRedisInstalled()).each([
-  { topology: 'a single Redis', connect: single },
-  { topology: 'a Cluster', connect: cluster },
+  { topology: 'a single Redis', connect: single(false) },
+  { topology: 'a single Redis whose client pipelines by itself', connect: single(true) },
+  { topology: 'a Cluster', connect: cluster(false) },
+  { topology: 'a Cluster whose client pipelines by itself', connect: cluster(true) },
   { topology: 'a Redis that a Sentinel has failed over to', connect: afterFailover },
 ])('the store on $topology', ({ connect }) => {
   describe.each([5, 6] as const)('with ioredis %i', (major) => {
