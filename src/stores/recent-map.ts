@@ -108,7 +108,7 @@ class Part<V> {
 
   #add(id: string, hash: number): number {
     const position = this.#table.add(id, hash);
-    if (position * NUMBERS >= this.#numbers.length) this.#grow(2 * position);
+    if (position * NUMBERS >= this.#numbers.length) this.#grow(Math.ceil(1.25 * position));
     return position;
   }
 
