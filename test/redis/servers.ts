@@ -41,11 +41,15 @@ export class Servers {
   /** Starts a single Redis. Further `settings` are as in redis.conf. */
   async single(settings: Readonly<Record<string, string>> = {}): Promise<RedisServer> {
     const directory = mkdtempSync(join(this.#directory, 'server-'));
+    let clusterPort: Readonly<Record<string, string>> = {};
     const start = async (port: number): Promise<ChildProcess> => {
-      const all = { port: String(port), bind: '127.0.0.1', dir: directory, save: '""', ...settings };
-      return this.#spawn(directory, all, /Ready to accept connections/);
+      const own = { port: String(port), bind: '127.0.0.1', dir: directory, save: '""' };
+      return this.#spawn(directory, { ...own, ...settings, ...clusterPort }, /Ready to accept connections/);
     };
-    let { port, child } = await onFreePort(start);
+    let { port, child } = await onFreePort(async (candidate) => {
+      if ('cluster-enabled' in settings) clusterPort = { 'cluster-port': String(await freePort()) };
+      return start(candidate);
+    });
     return {
       port,
       signal: (signal) => void child.kill(signal),
@@ -60,10 +64,9 @@ export class Servers {
   /** Three masters with a replica each. */
   async cluster(): Promise<readonly RedisServer[]> {
     const nodes = await Promise.all(
-      Array.from({ length: 6 }, async () =>
+      Array.from({ length: 6 }, () =>
         this.single({
           'cluster-enabled': 'yes',
-          'cluster-port': String(await freePort()),
           'cluster-node-timeout': '2000',
         }),
       ),
