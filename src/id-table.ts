@@ -29,7 +29,7 @@ export class IdTable {
 
   /** The position of an id, or {@link NONE}. */
   find(id: string, hash: number = hashOf(id)): number {
-    for (let slot = this.#homeOf(hash); ; slot = (slot + 1) & this.#mask) {
+    for (let slot = this.#homeOf(hash); ; slot = this.#after(slot)) {
       const position = at(this.#slots, 2 * slot);
       if (position === NONE) return NONE;
       if (at(this.#slots, 2 * slot + 1) === hash && this.#ids[position] === id) return position;
@@ -71,7 +71,7 @@ export class IdTable {
 
   #enter(position: number, hash: number): void {
     let slot = this.#homeOf(hash);
-    while (at(this.#slots, 2 * slot) !== NONE) slot = (slot + 1) & this.#mask;
+    while (at(this.#slots, 2 * slot) !== NONE) slot = this.#after(slot);
     this.#slots[2 * slot] = position;
     this.#slots[2 * slot + 1] = hash;
   }
@@ -79,7 +79,7 @@ export class IdTable {
   /** Empties the slot of a position, and moves up what would no longer be found behind the gap. */
   #leave(position: number): void {
     let gap = this.#homeOf(at(this.#hashes, position));
-    while (at(this.#slots, 2 * gap) !== position) gap = (gap + 1) & this.#mask;
+    while (at(this.#slots, 2 * gap) !== position) gap = this.#after(gap);
     for (let slot = this.#after(gap); at(this.#slots, 2 * slot) !== NONE; slot = this.#after(slot)) {
       const hash = at(this.#slots, 2 * slot + 1);
       const fromHome = (slot - this.#homeOf(hash)) & this.#mask;
@@ -95,7 +95,7 @@ export class IdTable {
     return (slot + 1) & this.#mask;
   }
 
-  /** Happens when no position is free. */
+  /** Makes room for as many positions, once none is free. */
   #grow(capacity: number): void {
     const hashes = new Int32Array(capacity + 1);
     hashes.set(this.#hashes);
