@@ -1,111 +1,99 @@
+import { HashIndex, NO_SLOT } from './hash-index.ts';
+import { PIECE_SIZE, Pieces, placeOf } from './pieces.ts';
+
 /** The position of no id. */
 export const NONE = 0;
 
-const FIRST_CAPACITY = 64;
+/**
+ * An index of this size grows in a millisecond or two. They double: a little below a power of two there is room for those that get
+ * more than their share.
+ */
+const IDS_PER_INDEX = 60_000;
+
+interface Piece {
+  readonly ids: string[];
+  /** The hash of an id; of a position that is free again, the next one that is. */
+  readonly hashes: Int32Array;
+}
 
 /**
  * Gives each id a position of its own, a small whole number from 1 on, for as long as it is in the table: what belongs to an id lies
- * in arrays, at its position. Positions that have become free are given again.
+ * in arrays, at its position. The position that became free last is given again first, so that what comes and goes stays close in
+ * memory.
  *
  * Where ids come and go a Map copies itself again and again, and what it has outgrown keeps what was deleted from it for the next
- * collection of all garbage; and where no cache holds it, it follows a chain of ids to each one that it looks for. This
- * is a hash table with open addressing, in numbers that the garbage collector does not look into.
+ * collection of all garbage; and where no cache holds it, it follows a chain of ids to each one that it looks for.
  */
 export class IdTable {
-  #capacity = 0;
   /** The highest position that was ever given. */
   #given = 0;
-  /** A position that is free again; each leads to the next by `#hashes`. */
   #free = NONE;
-  readonly #ids: string[] = [''];
-  #hashes = new Int32Array(1);
-  /** Position and hash by turns; twice as many pairs as there are positions, so that a free one is near. */
-  #slots = new Int32Array(0);
-  #mask = 0;
+  readonly #pieces = new Pieces(createPiece);
+  readonly #indexes: readonly HashIndex[];
 
-  constructor() {
-    this.#grow(FIRST_CAPACITY);
+  /** `most` is how many ids are expected at once. */
+  constructor(most: number = IDS_PER_INDEX) {
+    const count = Math.ceil(most / IDS_PER_INDEX);
+    this.#indexes = Array.from({ length: count }, () => new HashIndex());
   }
 
   /** The position of an id, or {@link NONE}. */
   find(id: string, hash: number = hashOf(id)): number {
-    for (let slot = this.#homeOf(hash); ; slot = this.#after(slot)) {
-      const position = at(this.#slots, 2 * slot);
-      if (position === NONE) return NONE;
-      if (at(this.#slots, 2 * slot + 1) === hash && this.#ids[position] === id) return position;
+    const index = this.#indexOf(hash);
+    for (let slot = index.first(hash); slot !== NO_SLOT; slot = index.next(hash, slot)) {
+      const position = index.positionAt(slot);
+      if (this.#pieces.of(position).ids[placeOf(position)] === id) return position;
     }
+    return NONE;
   }
 
   /** Takes in an id that is not in the table. */
   add(id: string, hash: number = hashOf(id)): number {
     const position = this.#take();
-    this.#ids[position] = id;
-    this.#hashes[position] = hash;
-    this.#enter(position, hash);
+    this.#put(position, id, hash);
+    this.#indexOf(hash).add(position, hash);
     return position;
   }
 
   /** Takes out the id of a position that it has. */
   remove(position: number): void {
-    this.#leave(position);
-    this.#ids[position] = '';
-    this.#hashes[position] = this.#free;
+    const hash = this.#hashAt(position);
+    this.#indexOf(hash).remove(position, hash);
+    this.#put(position, '', this.#free);
     this.#free = position;
   }
 
   #take(): number {
     const position = this.#free;
-    if (position !== NONE) {
-      this.#free = at(this.#hashes, position);
-      return position;
+    if (position === NONE) {
+      this.#given += 1;
+      return this.#given;
     }
-    if (this.#given === this.#capacity) this.#grow(2 * this.#capacity);
-    this.#given += 1;
-    return this.#given;
+    this.#free = this.#hashAt(position);
+    return position;
   }
 
-  /** Where the search for a hash begins. */
-  #homeOf(hash: number): number {
-    return hash & this.#mask;
+  #hashAt(position: number): number {
+    return this.#pieces.of(position).hashes[placeOf(position)] ?? 0;
   }
 
-  #enter(position: number, hash: number): void {
-    let slot = this.#homeOf(hash);
-    while (at(this.#slots, 2 * slot) !== NONE) slot = this.#after(slot);
-    this.#slots[2 * slot] = position;
-    this.#slots[2 * slot + 1] = hash;
+  #put(position: number, id: string, hash: number): void {
+    const { ids, hashes } = this.#pieces.of(position);
+    const place = placeOf(position);
+    ids[place] = id;
+    hashes[place] = hash;
   }
 
-  /** Empties the slot of a position, and moves up what would no longer be found behind the gap. */
-  #leave(position: number): void {
-    let gap = this.#homeOf(at(this.#hashes, position));
-    while (at(this.#slots, 2 * gap) !== position) gap = this.#after(gap);
-    for (let slot = this.#after(gap); at(this.#slots, 2 * slot) !== NONE; slot = this.#after(slot)) {
-      const hash = at(this.#slots, 2 * slot + 1);
-      const fromHome = (slot - this.#homeOf(hash)) & this.#mask;
-      if (fromHome < ((slot - gap) & this.#mask)) continue;
-      this.#slots[2 * gap] = at(this.#slots, 2 * slot);
-      this.#slots[2 * gap + 1] = hash;
-      gap = slot;
-    }
-    this.#slots[2 * gap] = NONE;
+  #indexOf(hash: number): HashIndex {
+    // By the highest bits: an index goes by the lowest.
+    const number = Math.floor(((hash >>> 0) / 2 ** 32) * this.#indexes.length);
+    // A number below the length always has its index.
+    return this.#indexes[number] as HashIndex;
   }
+}
 
-  #after(slot: number): number {
-    return (slot + 1) & this.#mask;
-  }
-
-  /** Makes room for as many positions, once none is free. */
-  #grow(capacity: number): void {
-    const hashes = new Int32Array(capacity + 1);
-    hashes.set(this.#hashes);
-    this.#hashes = hashes;
-    this.#slots = new Int32Array(4 * capacity);
-    this.#mask = 2 * capacity - 1;
-    this.#capacity = capacity;
-    for (let position = 1; position <= this.#given; position += 1)
-      this.#enter(position, at(hashes, position));
-  }
+function createPiece(): Piece {
+  return { ids: new Array<string>(PIECE_SIZE).fill(''), hashes: new Int32Array(PIECE_SIZE) };
 }
 
 let lastId: string | undefined;
@@ -125,8 +113,4 @@ export function hashOf(id: string): number {
   lastId = id;
   lastHash = hash ^ (hash >>> 15);
   return lastHash;
-}
-
-function at(numbers: Int32Array, index: number): number {
-  return numbers[index] ?? 0;
 }

@@ -17,8 +17,8 @@ import { toOperation } from './timely-operation.ts';
 
 export interface MemoryStoreOptions {
   /**
-   * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten (a store of more
-   * than 8,000 begins to forget shortly before). Claims that are running come on top and are never forgotten.
+   * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten. Claims that are
+   * running come on top and are never forgotten.
    */
   readonly maxEntries?: number;
   /** The clock, in milliseconds; `Date.now` by default. */
