@@ -6,7 +6,8 @@ const pathOf = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}
 /**
  * @typedef {object} Settings
  * @property {number} connections
- * @property {number} warmUpMs
+ * @property {number} warmUpMs how long a warm-up takes at least
+ * @property {number} warmUpEvents how many events it has at least
  * @property {number} durationMs
  * @property {readonly string[]} serverFlags of node
  * @property {NodeJS.ProcessEnv} environment of the servers
@@ -24,12 +25,6 @@ const DEFAULT_BODY_BYTES = 700;
 
 /** A first guess of events per second, which must not be too small. */
 const mostExpected = (/** @type {number} */ bodyBytes) => Math.min(80_000, 8e8 / bodyBytes);
-
-/**
- * What V8 has compiled depends on how often code has run. With bodies of 100 kB posthorn gets faster, compared to MIN, for some 35,000
- * of them, and the seconds of a warm-up bring 3,000.
- */
-const LEAST_WARM_UP = 40_000;
 
 /** A contender in a process of its own, and a load for it in another. */
 export class Slot {
@@ -61,7 +56,7 @@ export class Slot {
   async prepare() {
     this.#target.port = (await this.#server.message()).port;
     await this.#check();
-    for (let handled = 0; handled < LEAST_WARM_UP; ) {
+    for (let handled = 0; handled < this.#settings.warmUpEvents; ) {
       const { result } = await this.#closedLoop(this.#settings.warmUpMs);
       // The code is still being compiled, so it will get faster.
       this.#rate = result.requestsPerSecond * 1.5;
