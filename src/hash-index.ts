@@ -1,7 +1,7 @@
 /** No slot has this number. */
 export const NO_SLOT = -1;
 
-const FIRST_CAPACITY = 64;
+const FIRST_SLOTS = 128;
 
 /** The position in a slot that is free. */
 const FREE = 0;
@@ -12,14 +12,9 @@ const FREE = 0;
  */
 export class HashIndex {
   #count = 0;
-  #capacity = 0;
-  /** Position and hash by turns; twice as many pairs as the capacity, so that a free one is near. */
-  #slots = new Int32Array(0);
-  #mask = 0;
-
-  constructor() {
-    this.#grow(FIRST_CAPACITY);
-  }
+  /** Position and hash by turns. At most half of the slots are taken, so that a free one is near. */
+  #slots = new Int32Array(2 * FIRST_SLOTS);
+  #mask = FIRST_SLOTS - 1;
 
   /** The first slot with a hash, or {@link NO_SLOT}. */
   first(hash: number): number {
@@ -38,7 +33,7 @@ export class HashIndex {
 
   /** Takes in a position that it has not. */
   add(position: number, hash: number): void {
-    if (this.#count === this.#capacity) this.#grow(2 * this.#capacity);
+    if (2 * this.#count > this.#mask) this.#grow();
     this.#count += 1;
     this.#enter(position, hash);
   }
@@ -70,11 +65,10 @@ export class HashIndex {
     this.#put(slot, position, hash);
   }
 
-  #grow(capacity: number): void {
+  #grow(): void {
     const slots = this.#slots;
-    this.#slots = new Int32Array(4 * capacity);
-    this.#mask = 2 * capacity - 1;
-    this.#capacity = capacity;
+    this.#slots = new Int32Array(2 * slots.length);
+    this.#mask = slots.length - 1;
     for (let pair = 0; pair < slots.length; pair += 2) {
       const position = slots[pair] ?? FREE;
       if (position !== FREE) this.#enter(position, slots[pair + 1] ?? 0);

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { contenders } from './contenders.js';
 
 export const usage = `npm run bench -- [options]
-  --quick               a couple of minutes: fewer contenders, shorter slots
+  --quick               a few minutes: fewer contenders, shorter slots
   --only a,b            these contenders only: ${contenders.map(({ name }) => name).join(', ')}
   --rounds 5            how often all of them take their turn
   --duration 4          seconds that are measured in each slot

@@ -1,4 +1,4 @@
-import { hashOf, IdTable, NONE } from '../id-table.ts';
+import { IdTable, NONE } from '../id-table.ts';
 import { PIECE_SIZE, Pieces, placeOf } from '../pieces.ts';
 
 /** What is known of an id by numbers, at three times its place. */
@@ -62,9 +62,8 @@ export class RecentMap<V> {
 
   /** The position of an id, where nothing forgets it. */
   #hold(id: string): number {
-    const hash = hashOf(id);
-    const known = this.#table.find(id, hash);
-    const position = known === NONE ? this.#table.add(id, hash) : known;
+    const known = this.#table.find(id);
+    const position = known === NONE ? this.#table.add(id) : known;
     if (known !== NONE && this.#isRemembered(known)) {
       this.#unlink(known);
       this.#remembered -= 1;
