@@ -13,16 +13,16 @@ export class Authenticator {
   }
 
   /**
-   * The cheap checks, which come before a byte of the body is buffered. Returns the signature that the body has to have; throws
-   * the error that refuses any other delivery.
+   * The cheap checks, which come before a byte of the body is buffered; `length` is its declared one. Returns the signature that the
+   * body has to have; throws the error that refuses any other delivery.
    */
-  admit({ method }: Delivery, headers: HeaderValues): string {
+  admit({ method }: Delivery, headers: HeaderValues, length: number | undefined): string {
     const { credentials, signatureHeader, maxBodyBytes } = this.#settings;
     checkMethod(method);
     credentials.check(headers);
     const signature = readSignature(headers, signatureHeader);
     checkEncoding(headers);
-    checkDeclaredLength(headers, maxBodyBytes);
+    checkDeclaredLength(length, maxBodyBytes);
     return signature;
   }
 

@@ -1,9 +1,7 @@
 import type { Delivery } from './delivery.ts';
 import { RequestError, UnavailableError } from './errors.ts';
-import type { HeaderValues } from './headers.ts';
 import { LazyAbort } from './lazy-abort.ts';
 import type { MaybePromise } from './maybe-promise.ts';
-import { declaredLength } from './request.ts';
 import { withTimeLimit } from './time-limit.ts';
 
 export interface BodyLimits {
@@ -22,13 +20,14 @@ export class BodyReader {
   }
 
   /**
-   * Reads the body of a delivery until `deadline`, by the monotonic clock, at the latest. Fails with {@link RequestError} for a
-   * body that is too large, too slow or cut short, and with {@link UnavailableError} when the memory for bodies is taken.
+   * Reads the body of a delivery, whose declared length is `length`, until `deadline`, by the monotonic clock, at the latest. Fails
+   * with {@link RequestError} for a body that is too large, too slow or cut short, and with {@link UnavailableError} when the memory
+   * for bodies is taken.
    */
-  read(delivery: Delivery, headers: HeaderValues, deadline: number): MaybePromise<Uint8Array> {
+  read(delivery: Delivery, length: number | undefined, deadline: number): MaybePromise<Uint8Array> {
     const { maxBodyBytes, maxBufferedBytes } = this.#limits;
     // A body of undeclared length may turn out as large as any, so the most is reserved for it.
-    const bytes = declaredLength(headers) ?? Math.min(maxBodyBytes, maxBufferedBytes);
+    const bytes = length ?? Math.min(maxBodyBytes, maxBufferedBytes);
     if (this.#reservedBytes + bytes > maxBufferedBytes) {
       throw new UnavailableError(
         'buffer_full',

@@ -30,7 +30,7 @@ const gathered: HeaderValues = Object.freeze(Object.create(null));
 export function gatherHeaders(rawHeaders: readonly string[]): HeaderValues {
   const values: Record<string, string[]> = Object.create(gathered);
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = lowerCase(String(rawHeaders[index]));
+    const name = lowerCase(String(rawHeaders[index]), index);
     const value = String(rawHeaders[index + 1]);
     const known = values[name];
     if (known === undefined) values[name] = [value];
@@ -39,15 +39,20 @@ export function gatherHeaders(rawHeaders: readonly string[]): HeaderValues {
   return values;
 }
 
-const MOST_NAMES = 128;
-const names = new Map<string, string>();
+const MOST_PLACES = 128;
+const LONGEST_NAME = 64;
+const lastNames: string[] = [];
+const lastInLowerCase: string[] = [];
 
-/** A sender sends the same few names again and again; whoever sends others gains nothing by filling the table. */
-function lowerCase(name: string): string {
-  const known = names.get(name);
-  if (known !== undefined) return known;
+/** A sender sends the same names at the same places again and again. */
+function lowerCase(name: string, place: number): string {
+  const last = lastInLowerCase[place];
+  if (last !== undefined && name === lastNames[place]) return last;
   const lower = name.toLowerCase();
-  if (names.size < MOST_NAMES && name.length <= 64) names.set(name, lower);
+  if (place < MOST_PLACES && name.length <= LONGEST_NAME) {
+    lastNames[place] = name;
+    lastInLowerCase[place] = lower;
+  }
   return lower;
 }
 

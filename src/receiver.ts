@@ -156,15 +156,15 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   async receive(delivery: Delivery): Promise<Reply> {
     const trace = this.#begin(false);
     const headers = readDeliveryHeaders(delivery.headers);
-    const mayHaveCome = (declaredLength(headers) ?? 0) <= MOST_IN_ONE_READ;
-    if (mayHaveCome) await nextTurn();
+    const length = declaredLength(headers);
+    if (length === undefined || length <= MOST_IN_ONE_READ) await nextTurn();
     let authentic: Authentic | undefined;
     let answer: Answer;
     try {
-      const signature = this.#authenticator.admit(delivery, headers);
+      const signature = this.#authenticator.admit(delivery, headers, length);
       const asked = this.#settings.keys(trace.deadline);
       const keys = isPending(asked) ? await asked : asked;
-      const reading = this.#bodies.read(delivery, headers, trace.deadline);
+      const reading = this.#bodies.read(delivery, length, trace.deadline);
       const rawBody = isPending(reading) ? await reading : reading;
       trace.bodyRead = true;
       trace.keyIndex = checkSignature(rawBody, signature, keys);
@@ -185,7 +185,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       delivery.waitUntil?.(reported);
     } else this.#activity.end();
     const { maxBodyBytes } = this.#settings;
-    const close = !trace.bodyRead && (isBroken(answer) || mustClose(headers, maxBodyBytes));
+    const close = !trace.bodyRead && (isBroken(answer) || mustClose(headers, length, maxBodyBytes));
     return toReply(answer, close, this.#replySettings);
   }
 

@@ -25,9 +25,8 @@ export function declaredLength(headers: HeaderValues): number | undefined {
 }
 
 /** Refuses a body by its declared length, before a byte of it is buffered. */
-export function checkDeclaredLength(headers: HeaderValues, maxBodyBytes: number): void {
-  const length = declaredLength(headers) ?? 0;
-  if (length <= maxBodyBytes) return;
+export function checkDeclaredLength(length: number | undefined, maxBodyBytes: number): void {
+  if (length === undefined || length <= maxBodyBytes) return;
   throw new RequestError('body_too_large', `the body has ${length} bytes; maxBodyBytes is ${maxBodyBytes}`);
 }
 
@@ -35,7 +34,6 @@ export function checkDeclaredLength(headers: HeaderValues, maxBodyBytes: number)
  * Whether the connection has to be closed after a refusal. A rest of known and small length is drained instead, so
  * that the connection can serve the next delivery.
  */
-export function mustClose(headers: HeaderValues, maxBodyBytes: number): boolean {
-  const length = declaredLength(headers);
+export function mustClose(headers: HeaderValues, length: number | undefined, maxBodyBytes: number): boolean {
   return length === undefined ? headers['transfer-encoding'] !== undefined : length > maxBodyBytes;
 }
