@@ -80,16 +80,8 @@ function areEqual(digest: string, signature: string): boolean {
 }
 
 function isSignature(text: unknown): text is string {
-  if (typeof text !== 'string' || text.length !== HEX_LENGTH) return false;
-  for (let index = 0; index < HEX_LENGTH; index += 1) {
-    if (isHexDigit[text.charCodeAt(index)] !== 1) return false;
-  }
-  return true;
+  return typeof text === 'string' && text.length === HEX_LENGTH && !/[^0-9a-f]/i.test(text);
 }
-
-/** By its code. Digits and letters come at random, so a regular expression, which branches at each, takes twice as long. */
-const isHexDigit = new Uint8Array(0x80);
-for (const digit of '0123456789abcdefABCDEF') isHexDigit[digit.charCodeAt(0)] = 1;
 
 /**
  * Takes the signature out of its header, before a byte of the body is read, in lower-case hex. Throws {@link SignatureError}; where

@@ -1,6 +1,6 @@
 /**
  * The load, in a process of its own. It is told what to do by messages: the ways to end with a result are `check` (one event
- * as it should be, and one that was changed after it had been signed), `closedLoop` and `fixedRate`.
+ * as it should be, and one that was changed after it had been signed), `closedLoop` and `fixedRate`. With `--awake` it never sleeps.
  */
 import { runClosedLoop } from './closed-loop.js';
 import { Connection } from './connection.js';
@@ -73,3 +73,9 @@ process.on('message', async (/** @type {Order | { type: 'stop' }} */ order) => {
   }
 });
 process.on('disconnect', () => process.exit());
+
+/** A server that answers a load which sleeps has to wake it, and on the same machine that takes longer than to write the answer. */
+function stayAwake() {
+  setImmediate(stayAwake);
+}
+if (process.argv.includes('--awake')) stayAwake();

@@ -10,6 +10,7 @@ const pathOf = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}
  * @property {number} warmUpEvents how many events it has at least
  * @property {number} durationMs
  * @property {readonly string[]} serverFlags of node
+ * @property {readonly string[]} loadFlags of the load
  * @property {NodeJS.ProcessEnv} environment of the servers
  */
 
@@ -42,12 +43,12 @@ export class Slot {
    */
   constructor(contender, settings) {
     const { program, scheme = 'service', bodyBytes = DEFAULT_BODY_BYTES } = contender;
-    const { serverFlags, environment, connections } = settings;
+    const { serverFlags, loadFlags, environment, connections } = settings;
     const [file, ...argv] = program.split(' ');
     this.#contender = contender;
     this.#settings = settings;
     this.#server = new Child('server', [...serverFlags, pathOf(`contenders/${file}`), ...argv], environment);
-    this.#load = new Child('load', [pathOf('load/generator.js')]);
+    this.#load = new Child('load', [pathOf('load/generator.js'), ...loadFlags]);
     this.#target = { port: 0, scheme, bodyBytes, connections };
     this.#rate = mostExpected(bodyBytes);
   }
