@@ -150,7 +150,7 @@ function rawHeadersOf({ headers, body }: Reply, close: boolean): string[] {
  * write at the end, saves 4 % of a delivery.
  */
 function endWith(response: NodeResponse, body: string): void {
-  if (response.stream !== undefined || response.cork === undefined) return void response.end(body);
+  if (response.cork === undefined) return void response.end(body);
   response.cork();
   response.write(body);
   response.uncork?.();

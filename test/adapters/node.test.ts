@@ -81,6 +81,22 @@ describe('a body that something else has read', () => {
   });
 });
 
+test('a response of somebody else, which cannot be corked, is sent too', async () => {
+  const endpoint = await Endpoint.open((receiver) => {
+    const handle = toNode(receiver);
+    return listen((incoming, response) =>
+      handle(incoming, {
+        headersSent: false,
+        writeHead: (status, headers) => response.writeHead(status, headers),
+        write: (chunk) => response.write(chunk),
+        end: (chunk?: string) => response.end(chunk),
+      }),
+    );
+  });
+  const event = transfer();
+  expectAccepted(await endpoint.send(event), 'processed', event.id);
+});
+
 describe('the option path', () => {
   function app(options: NodeOptions): ReturnType<typeof createServer> {
     const receiver = createReceiver({ signingKey: KEY }).on('transfer.*', () => {});
