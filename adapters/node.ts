@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import type { Delivery, Reply } from '../src/delivery.ts';
 import { ConfigurationError } from '../src/errors.ts';
 import { gatherHeaders } from '../src/headers.ts';
@@ -71,8 +70,8 @@ function pathOf(target = '/'): string {
 }
 
 function answer(receiver: Pick<Receiver, 'receive'>, request: NodeRequest, response: NodeResponse): void {
-  const replying = receiver.receive(new NodeDelivery(request, response));
-  void replying.then((reply) => send(request, response, reply));
+  const delivery = new NodeDelivery(request, response);
+  void receiver.receive(delivery).then((reply) => send(request, response, reply));
 }
 
 class NodeDelivery implements Delivery {
@@ -119,22 +118,26 @@ function send(request: NodeRequest, response: NodeResponse, reply: Reply): void 
   if (!isConnected(request, response)) return;
   const close = reply.close && request.httpVersionMajor < 2;
   if (takesRawHeaders(response)) response.writeHead(reply.status, rawHeadersOf(reply, close));
-  else response.writeHead(reply.status, headersOf(reply));
+  else response.writeHead(reply.status, headersOf(reply, close));
   if (request.complete) endWith(response, reply.body);
   else if (response.stream !== undefined) endStream(request, response, response.stream, reply);
   else if (close) linger(request, response, reply.body);
   else drain(request, response, reply);
 }
 
-/** Only HTTP/1 does in every version of Node.js. */
+/**
+ * HTTP/1 does in every version of Node.js. A `writeHead` that middleware has put in its place may not: `on-headers` before 1.1.0, which
+ * compression and session middleware use, takes such a list for pairs (CVE-2025-7339).
+ */
 function takesRawHeaders(
   response: NodeResponse,
 ): response is NodeResponse & { writeHead(status: number, headers: string[]): unknown } {
-  return response.stream === undefined;
+  return response.stream === undefined && !Object.hasOwn(response, 'writeHead');
 }
 
-function headersOf({ headers, body }: Reply): Record<string, string | number> {
-  return { ...headers, 'content-length': Buffer.byteLength(body) };
+function headersOf({ headers, body }: Reply, close: boolean): Record<string, string | number> {
+  const sent = { ...headers, 'content-length': Buffer.byteLength(body) };
+  return close ? { ...sent, connection: 'close' } : sent;
 }
 
 /** Names and values by turns: the form that Node.js writes as it is, without an object made of it and taken apart again. */
@@ -146,12 +149,11 @@ function rawHeadersOf({ headers, body }: Reply, close: boolean): string[] {
 }
 
 /**
- * `end(body)` of HTTP/1 writes the body and then an empty end, which go out together as a list. The body alone, with nothing left to
- * write at the end, saves 4 % of a delivery.
+ * `end(body)` writes the body and then an empty end, which go out together as a list. The body alone, with nothing left to write at the
+ * end, saves 4 % of a delivery (over TLS it costs as much either way). What wraps the response may know no `cork`.
  */
 function endWith(response: NodeResponse, body: string): void {
-  if (response.cork === undefined) return void response.end(body);
-  response.cork();
+  response.cork?.();
   response.write(body);
   response.uncork?.();
   response.end();

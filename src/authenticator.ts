@@ -13,7 +13,7 @@ export class Authenticator {
   }
 
   /**
-   * The cheap checks, which come before a byte of the body is buffered; `length` is its declared one. Returns the signature that the
+   * The cheap checks, which come before a byte of the body is buffered; `length` is the declared length. Returns the signature that the
    * body has to have; throws the error that refuses any other delivery.
    */
   admit({ method }: Delivery, headers: HeaderValues, length: number | undefined): string {

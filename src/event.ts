@@ -1,4 +1,4 @@
-import { Buffer, isAscii } from 'node:buffer';
+import { isAscii } from 'node:buffer';
 import { z } from 'zod';
 import { type EventType, eventTypes, type Pattern } from './catalog.ts';
 import { EventError } from './errors.ts';

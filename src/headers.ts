@@ -30,7 +30,7 @@ const gathered: HeaderValues = Object.freeze(Object.create(null));
 export function gatherHeaders(rawHeaders: readonly string[]): HeaderValues {
   const values: Record<string, string[]> = Object.create(gathered);
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = lowerCase(String(rawHeaders[index]), index);
+    const name = lowerCase(String(rawHeaders[index]), index / 2);
     const value = String(rawHeaders[index + 1]);
     const known = values[name];
     if (known === undefined) values[name] = [value];
@@ -39,7 +39,8 @@ export function gatherHeaders(rawHeaders: readonly string[]): HeaderValues {
   return values;
 }
 
-const MOST_PLACES = 128;
+/** Anybody can send names, so no more of them are kept than a sender needs. */
+const MOST_PLACES = 64;
 const LONGEST_NAME = 64;
 const lastNames: string[] = [];
 const lastInLowerCase: string[] = [];

@@ -39,6 +39,7 @@ export class HmacKey {
   }
 
   #setBlocks(): void {
+    lastUsed = undefined;
     inner.set(this.#innerBlock);
     outer.set(this.#outerBlock);
     lastUsed = this;

@@ -1,6 +1,7 @@
 /**
  * The load, in a process of its own. It is told what to do by messages: the ways to end with a result are `check` (one event
- * as it should be, and one that was changed after it had been signed), `closedLoop` and `fixedRate`. With `--awake` it never sleeps.
+ * as it should be, and one that was changed after it had been signed), `closedLoop` and `fixedRate`. With `--awake` it never sleeps in a
+ * closed loop.
  */
 import { runClosedLoop } from './closed-loop.js';
 import { Connection } from './connection.js';

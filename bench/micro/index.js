@@ -50,7 +50,7 @@ function mediansOf(suffix) {
   );
 }
 
-/** Whether posthorn is faster than the fastest other, and that other than itself, which must not be. */
+/** Whether posthorn is faster than `createHmac`, and `createHmac` faster than itself, which must not be. */
 function printVerifyPairs() {
   const rows = verify.sizes.flatMap((bytes) => {
     const { own, control } = verify.compareAt(bytes);

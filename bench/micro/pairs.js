@@ -4,7 +4,7 @@ import { median } from '../run/statistics.js';
  * @typedef {object} Comparison
  * @property {number} nanoseconds that `of` takes, the median
  * @property {number} nanosecondsLess than `against` takes in the same pair, the median
- * @property {number} share of the pairs in which `of` was the faster one
+ * @property {number} share of the pairs in which `of` was the faster one, without those of equal time
  * @property {boolean} isFaster beyond chance: three standard deviations of a coin
  */
 
@@ -28,12 +28,13 @@ export function compareInPairs(of, against, { pairs, calls }) {
     own.push(isFirst ? early : late);
     less.push(isFirst ? late - early : early - late);
   }
-  const share = less.filter((nanoseconds) => nanoseconds > 0).length / less.length;
+  const decided = less.filter((nanoseconds) => nanoseconds !== 0);
+  const share = decided.filter((nanoseconds) => nanoseconds > 0).length / decided.length;
   return {
     nanoseconds: median(own),
     nanosecondsLess: median(less),
     share,
-    isFaster: share > 0.5 + 1.5 / Math.sqrt(less.length),
+    isFaster: share > 0.5 + (3 * 0.5) / Math.sqrt(decided.length),
   };
 }
 

@@ -29,8 +29,8 @@ export function register() {
 }
 
 /**
- * posthorn and the fastest other in pairs, because at 100 kB both are SHA-256 and little else; and that other against itself, which
- * shows what chance makes of it.
+ * posthorn in pairs with `createHmac` and a string key, the fastest other so far, because at 100 kB both are SHA-256 and little else;
+ * and that other with itself, which shows what chance makes of it.
  *
  * @param {number} bytes
  */
@@ -38,7 +38,7 @@ export function compareAt(bytes) {
   const { body } = createTemplate(bytes);
   const signature = sign(body, signingKey);
   const byHand = () => verifyByHand(body, signature);
-  // As many calls as take some ten microseconds: a clock read costs a thirtieth of one.
+  // As many calls as take ten microseconds or more: reading the clock takes a thirtieth of a microsecond.
   const course = { pairs: 10_000, calls: Math.ceil(10_000 / bytes) };
   return {
     own: compareInPairs(() => verifySignature(body, signature, signingKey), byHand, course),

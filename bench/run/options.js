@@ -40,15 +40,19 @@ export function readOptions(argv) {
   }
   const seconds = (/** @type {string | undefined} */ given, /** @type {number} */ usual) =>
     1_000 * readNumber(given ?? String(usual));
+  const chosen = choose(values.only, values.quick);
+  if (values['load-awake'] && chosen.some(({ needsRedis }) => needsRedis))
+    fail('--load-awake would take the core of Redis: choose contenders without it by --only');
   return {
-    chosen: choose(values.only, values.quick),
+    chosen,
     rounds: readNumber(values.rounds),
     json: values.json,
     slot: {
       connections: readNumber(values.connections),
       loadFlags: values['load-awake'] ? ['--awake'] : [],
-      // What V8 has compiled depends on how often code has run. posthorn takes a tenth less once it has handled 150,000 events than
-      // after 60,000, and with bodies of 100 kB, of which a second brings 2,000, it gets faster, compared to MIN, for some 35,000.
+      // What V8 has compiled depends on how often code has run. toNode takes a tenth less time after 150,000 events, for which these
+      // seconds suffice, than after 60,000; slower contenders have fewer. With bodies of 100 kB, of which a second brings 2,000,
+      // posthorn gets faster, compared to MIN, for some 35,000.
       warmUpMs: seconds(values['warm-up'], values.quick ? 1.2 : 5),
       warmUpEvents: values.quick ? 10_000 : 40_000,
       durationMs: seconds(values.duration, values.quick ? 1 : 4),

@@ -97,6 +97,27 @@ test('a response of somebody else, which cannot be corked, is sent too', async (
   expectAccepted(await endpoint.send(event), 'processed', event.id);
 });
 
+test('middleware that takes a list of headers for pairs, as on-headers did before 1.1.0, changes none of them', async () => {
+  const withMiddleware: Mount = (receiver) => {
+    const handle = toNode(receiver);
+    return listen((incoming, response) => {
+      const { writeHead } = response;
+      const replaced = (status: number, headers: object): unknown => {
+        const pairs = Array.isArray(headers) ? headers : Object.entries(headers);
+        for (const [name, value] of pairs) response.setHeader(name, value);
+        return writeHead.call(response, status);
+      };
+      handle(incoming, Object.assign(response, { writeHead: replaced }));
+    });
+  };
+  const endpoint = await Endpoint.open(withMiddleware, { options: { maxBodyBytes: 1_000 } });
+  const event = transfer();
+  expectAccepted(await endpoint.send(event), 'processed', event.id);
+  const tooLarge = await endpoint.send('x'.repeat(1_001));
+  expectProblem(tooLarge, 413, 'body_too_large');
+  expect(tooLarge.headers.get('connection')).toBe('close');
+});
+
 describe('the option path', () => {
   function app(options: NodeOptions): ReturnType<typeof createServer> {
     const receiver = createReceiver({ signingKey: KEY }).on('transfer.*', () => {});
