@@ -39,6 +39,7 @@ export class HmacKey {
   }
 
   #setBlocks(): void {
+    // What interrupts this must not leave the block of one key beside that of another.
     lastUsed = undefined;
     inner.set(this.#innerBlock);
     outer.set(this.#outerBlock);

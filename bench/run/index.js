@@ -9,7 +9,7 @@ import { measureHalfLoad, measureThroughput } from './rounds.js';
 const { chosen, rounds, slot, json } = readOptions(process.argv.slice(2));
 const machine = `${availableParallelism()} × ${cpus()[0]?.model.trim()}, Node.js ${process.version}; ${pinningNote}`;
 console.log(
-  `${machine}\n${rounds} rounds of ${slot.durationMs / 1_000} s after ${slot.warmUpMs / 1_000} s, ${slot.connections} connections ${slot.loadFlags.join(' ')}\n`,
+  `${machine}\n${rounds} rounds of ${slot.durationMs / 1_000} s after ${slot.warmUpMs / 1_000} s, ${slot.connections} connections${slot.loadFlags.map((flag) => `, load ${flag}`).join('')}\n`,
 );
 
 const redis = chosen.some(({ needsRedis }) => needsRedis) ? await startRedis() : undefined;
