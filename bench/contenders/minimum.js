@@ -39,3 +39,20 @@ export function isSigned(body, signature) {
 export function handle(_event) {
   handled += 1;
 }
+
+/**
+ * A request listener that reads the body and accepts it.
+ *
+ * @param {import('node:http').IncomingMessage} request
+ * @param {import('node:http').ServerResponse} response
+ */
+export function answerMinimum(request, response) {
+  /** @type {Buffer[]} */
+  const chunks = [];
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', () => {
+    const { 'x-service-signature': signature } = /** @type {Record<string, string>} */ (request.headers);
+    response.statusCode = accept(Buffer.concat(chunks), signature);
+    response.end('ok');
+  });
+}

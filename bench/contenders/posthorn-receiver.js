@@ -11,9 +11,10 @@ export const countHandled = () => Math.min(handled, processed);
  * posthorn with everything on: credentials, signature, envelope, lease, an asynchronous typed handler, an observer.
  *
  * @param {Partial<import('../../dist/src/index.js').ReceiverOptions>} [options]
+ * @param {typeof createReceiver} [create] that of another build
  */
-export function createBenchReceiver(options = {}) {
-  return createReceiver({
+export function createBenchReceiver(options = {}, create = createReceiver) {
+  return create({
     signingKey,
     authentication: { type: 'BEARER', bearer: { token: bearerToken } },
     ...options,

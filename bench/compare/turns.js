@@ -1,0 +1,99 @@
+import { fileURLToPath } from 'node:url';
+import { Child } from '../run/child.js';
+import { median, ratios } from '../run/statistics.js';
+
+const pathOf = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url));
+
+/**
+ * @typedef {object} Course
+ * @property {number} rounds
+ * @property {number} events of one turn
+ * @property {number} warmUp events before, for each build
+ * @property {number} bodyBytes
+ * @property {number} connections
+ */
+
+/** A turn ends with its events. */
+const LONGEST_TURN_MS = 600_000;
+
+/** A process with all builds, and a load for each of them. */
+export class Turns {
+  #builds;
+  #course;
+  #server;
+  /** @type {Child[]} */
+  #loads;
+  /** @type {number[]} */
+  #ports = [];
+  /** How many events must have been handled. */
+  #sent = 0;
+
+  /**
+   * @param {readonly string[]} builds
+   * @param {Course} course
+   */
+  constructor(builds, course) {
+    this.#builds = builds;
+    this.#course = course;
+    this.#server = new Child('server', [pathOf('server.js'), ...builds]);
+    this.#loads = builds.map(() => new Child('load', [pathOf('../load/generator.js')]));
+  }
+
+  /**
+   * Lets the builds take their turn, in changing order.
+   *
+   * @returns {Promise<{ microseconds: number, ratio: number }[]>} of each build, the processor time of an event, and how much more
+   * that is than the first build took in the same round: medians of the rounds
+   */
+  async measure() {
+    this.#ports = (await this.#server.message()).ports;
+    const builds = this.#builds.map((_, index) => index);
+    for (const build of builds) await this.#check(build);
+    for (const build of builds) await this.#take(build, this.#course.warmUp);
+    /** @type {number[][]} */
+    const costs = builds.map(() => []);
+    for (let round = 0; round < this.#course.rounds; round += 1) {
+      for (const build of builds) costs[build].push(await this.#take(build, this.#course.events));
+      builds.reverse();
+    }
+    return costs.map((cost) => ({ microseconds: median(cost), ratio: median(ratios(cost, costs[0])) }));
+  }
+
+  async stop() {
+    await Promise.all([this.#server, ...this.#loads].map((child) => child.stop()));
+  }
+
+  /** @param {number} build */
+  async #check(build) {
+    const { result } = await this.#loads[build].ask({ type: 'check', target: this.#targetOf(build) });
+    if (result.accepted !== 200 || result.tampered < 400)
+      throw new Error(
+        `${this.#builds[build]} answered an event with ${result.accepted}, a changed one with ${result.tampered}`,
+      );
+    this.#sent += 1;
+  }
+
+  /**
+   * @param {number} build
+   * @param {number} count
+   */
+  async #take(build, count) {
+    const target = this.#targetOf(build);
+    await this.#loads[build].ask({ type: 'closedLoop', target, count, durationMs: LONGEST_TURN_MS });
+    const before = await this.#server.ask({ type: 'usage' });
+    const { result } = await this.#loads[build].message();
+    const after = await this.#server.ask({ type: 'usage' });
+    this.#sent += result.sent;
+    if (result.refused > 0 || after.handled !== this.#sent)
+      throw new Error(
+        `${this.#builds[build]} refused ${result.refused} events; ${after.handled} of ${this.#sent} were handled`,
+      );
+    return (after.cpuMicroseconds - before.cpuMicroseconds) / (after.handled - before.handled);
+  }
+
+  /** @param {number} build */
+  #targetOf(build) {
+    const { bodyBytes, connections } = this.#course;
+    return { port: this.#ports[build], scheme: 'service', bodyBytes, connections };
+  }
+}
