@@ -30,31 +30,13 @@ const gathered: HeaderValues = Object.freeze(Object.create(null));
 export function gatherHeaders(rawHeaders: readonly string[]): HeaderValues {
   const values: Record<string, string[]> = Object.create(gathered);
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = lowerCase(String(rawHeaders[index]), index / 2);
+    const name = String(rawHeaders[index]).toLowerCase();
     const value = String(rawHeaders[index + 1]);
     const known = values[name];
     if (known === undefined) values[name] = [value];
     else known.push(value);
   }
   return values;
-}
-
-/** Anybody can send names, so no more of them are kept than a sender needs. */
-const MOST_PLACES = 64;
-const LONGEST_NAME = 64;
-const lastNames: string[] = [];
-const lastInLowerCase: string[] = [];
-
-/** A sender sends the same names at the same places again and again. */
-function lowerCase(name: string, place: number): string {
-  const last = lastInLowerCase[place];
-  if (last !== undefined && name === lastNames[place]) return last;
-  const lower = name.toLowerCase();
-  if (place < MOST_PLACES && name.length <= LONGEST_NAME) {
-    lastNames[place] = name;
-    lastInLowerCase[place] = lower;
-  }
-  return lower;
 }
 
 /** The same for a delivery, whose adapter has gathered the values: where its names are lower-case, nothing is left to do. */

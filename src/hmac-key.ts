@@ -7,10 +7,9 @@ const DIGEST = 32;
 /** Longer bodies cost more to copy than is saved. */
 const MOST_COPIED_BYTES = 16_384;
 
-/** Where inner and outer input are put together. They begin with the blocks of the key that was used last. */
+/** Where inner and outer input are put together. */
 const inner = Buffer.alloc(BLOCK + MOST_COPIED_BYTES);
 const outer = Buffer.alloc(BLOCK + DIGEST);
-let lastUsed: HmacKey | undefined;
 
 /**
  * A key for HMAC-SHA256. For a body of usual size the two hashes of RFC 2104 are taken one by one over blocks that were
@@ -32,17 +31,10 @@ export class HmacKey {
   /** The HMAC of the body, in lower-case hex. */
   sign(body: Uint8Array): string {
     if (body.length > MOST_COPIED_BYTES) return createHmac('sha256', this.#key).update(body).digest('hex');
-    if (lastUsed !== this) this.#setBlocks();
+    inner.set(this.#innerBlock);
     inner.set(body, BLOCK);
+    outer.set(this.#outerBlock);
     outer.write(hash('sha256', inner.subarray(0, BLOCK + body.length), 'binary'), BLOCK, 'binary');
     return hash('sha256', outer, 'hex');
-  }
-
-  #setBlocks(): void {
-    // What interrupts this must not leave the block of one key beside that of another.
-    lastUsed = undefined;
-    inner.set(this.#innerBlock);
-    outer.set(this.#outerBlock);
-    lastUsed = this;
   }
 }
