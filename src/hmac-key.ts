@@ -13,7 +13,7 @@ const outer = Buffer.alloc(BLOCK + DIGEST);
 
 /**
  * A key for HMAC-SHA256. For a body of usual size the two hashes of RFC 2104 are taken one by one over blocks that were
- * prepared from the key: that takes half as long as an object of `createHmac`, and leaves nothing for the garbage collector.
+ * prepared from the key: that takes two thirds of the time of an object of `createHmac`, which also has to be collected.
  */
 export class HmacKey {
   readonly #key: KeyObject;

@@ -20,10 +20,12 @@ const { values, positionals: names } = parseArgs({
     connections: { type: 'string', default: '50' },
   },
 });
-const wrong = Object.entries(values).find(([, text]) => !(Number(text) >= 1));
-if (wrong !== undefined) fail(`--${wrong[0]} must be a number from 1 on, got "${wrong[1]}"`);
+const wrong = Object.entries(values).find(([, text]) => !/^[1-9]\d{0,8}$/.test(text));
+if (wrong !== undefined) fail(`--${wrong[0]} must be a whole number from 1 on, got "${wrong[1]}"`);
 if (names.length < 2)
   fail('name at least two builds: folders that hold src/index.js and adapters/node.js, or "min"');
+if (new Set(names.map((name) => resolve(name))).size < names.length)
+  fail('a build is named twice, which would run the same code: make a copy of it');
 
 const builds = names.map((name) => (name === 'min' ? name : pathToFileURL(resolve(name)).href));
 const course = {
@@ -33,6 +35,9 @@ const course = {
   bodyBytes: Number(values['body-bytes']),
   connections: Number(values.connections),
 };
+
+if (Math.min(course.events, course.warmUp) < course.connections)
+  fail('--events and --warm-up must be at least --connections');
 
 /** @type {{ microseconds: number, ratio: number }[][]} one list for each process */
 const measured = [];
@@ -52,7 +57,7 @@ const rows = names.map((name, build) => {
   const spread = `${percent(Math.min(...ratios))} to ${percent(Math.max(...ratios))}`;
   return [name, microseconds.toFixed(2), percent(median(ratios)), spread];
 });
-console.log(toTable(['build', 'µs CPU per event', 'against the first', 'of the processes'], rows));
+console.log(toTable(['build', 'µs CPU per event', 'against the first', 'least to greatest'], rows));
 
 /** @param {string} complaint */
 function fail(complaint) {

@@ -27,6 +27,8 @@ async function listen(build) {
   return /** @type {import('node:net').AddressInfo} */ (server.address()).port;
 }
 
+process.on('disconnect', () => process.exit());
+
 const ports = [];
 for (const build of process.argv.slice(2)) ports.push(await listen(build));
 process.send?.({ ports });
@@ -36,4 +38,3 @@ process.on('message', (/** @type {{ type: 'usage' | 'stop' }} */ { type }) => {
   const { user, system } = process.cpuUsage();
   process.send?.({ handled: countHandled() + countMinimum(), cpuMicroseconds: user + system });
 });
-process.on('disconnect', () => process.exit());

@@ -13,7 +13,7 @@ const pathOf = (/** @type {string} */ path) => fileURLToPath(new URL(path, impor
  * @property {number} connections
  */
 
-/** A turn ends with its events. */
+/** Not reached: a turn ends when its events have been answered. */
 const LONGEST_TURN_MS = 600_000;
 
 /** A process with all builds, and a load for each of them. */
@@ -40,10 +40,10 @@ export class Turns {
   }
 
   /**
-   * Lets the builds take their turn, in changing order.
+   * Lets the builds take their turns; each round begins with another one.
    *
-   * @returns {Promise<{ microseconds: number, ratio: number }[]>} of each build, the processor time of an event, and how much more
-   * that is than the first build took in the same round: medians of the rounds
+   * @returns {Promise<{ microseconds: number, ratio: number }[]>} of each build, the processor time of an event, and its
+   * ratio to that of the first build in the same round: medians of the rounds
    */
   async measure() {
     this.#ports = (await this.#server.message()).ports;
@@ -54,7 +54,7 @@ export class Turns {
     const costs = builds.map(() => []);
     for (let round = 0; round < this.#course.rounds; round += 1) {
       for (const build of builds) costs[build].push(await this.#take(build, this.#course.events));
-      builds.reverse();
+      builds.push(...builds.splice(0, 1));
     }
     return costs.map((cost) => ({ microseconds: median(cost), ratio: median(ratios(cost, costs[0])) }));
   }
@@ -79,8 +79,8 @@ export class Turns {
    */
   async #take(build, count) {
     const target = this.#targetOf(build);
-    await this.#loads[build].ask({ type: 'closedLoop', target, count, durationMs: LONGEST_TURN_MS });
     const before = await this.#server.ask({ type: 'usage' });
+    await this.#loads[build].ask({ type: 'closedLoop', target, count, durationMs: LONGEST_TURN_MS });
     const { result } = await this.#loads[build].message();
     const after = await this.#server.ask({ type: 'usage' });
     this.#sent += result.sent;
@@ -88,7 +88,7 @@ export class Turns {
       throw new Error(
         `${this.#builds[build]} refused ${result.refused} events; ${after.handled} of ${this.#sent} were handled`,
       );
-    return (after.cpuMicroseconds - before.cpuMicroseconds) / (after.handled - before.handled);
+    return (after.cpuMicroseconds - before.cpuMicroseconds) / result.sent;
   }
 
   /** @param {number} build */

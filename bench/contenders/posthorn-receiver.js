@@ -11,7 +11,7 @@ export const countHandled = () => Math.min(handled, processed);
  * posthorn with everything on: credentials, signature, envelope, lease, an asynchronous typed handler, an observer.
  *
  * @param {Partial<import('../../dist/src/index.js').ReceiverOptions>} [options]
- * @param {typeof createReceiver} [create] that of another build
+ * @param {typeof createReceiver} [create] that of another build; by default of `dist`
  */
 export function createBenchReceiver(options = {}, create = createReceiver) {
   return create({
