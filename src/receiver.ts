@@ -157,7 +157,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = this.#begin(false);
     const headers = readDeliveryHeaders(delivery.headers);
     const length = declaredLength(headers);
-    if (length === undefined || length <= MOST_IN_ONE_READ) await nextTurn();
+    const isLarge = length !== undefined && length > MOST_IN_ONE_READ;
+    if (!isLarge) await nextTurn();
     let authentic: Authentic | undefined;
     let answer: Answer;
     try {
@@ -178,6 +179,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     if (authentic !== undefined && mustPark(answer, trace)) {
       answer = await this.#processor.park(answer, authentic, trace).catch(refuse);
     }
+    if (isLarge) await nextTurn();
     trace.answerSent = delivery.isConnected?.() ?? true;
     this.#reporter.emit(toReport(answer, trace, false));
     if (trace.unfinished) {
@@ -232,8 +234,9 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 }
 
 /**
- * What Node.js reads from a socket at once. A larger body is still on its way when its head has come: its socket need not stop for
- * the others. Nor does it wait for them later, because several such bodies are more than the caches of a processor hold.
+ * What Node.js reads from a socket at once. A smaller delivery waits for its turn before it is worked on. A larger one is still on
+ * its way then: its socket need not stop for the others, and several such bodies are more than the caches of a processor hold. It is
+ * worked on as it comes, and waits for its turn before it is answered.
  */
 const MOST_IN_ONE_READ = 65_536;
 

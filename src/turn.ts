@@ -10,7 +10,8 @@ let count = 0;
 /**
  * Resolves when the event loop has taken in what was waiting for it. What several deliveries then do together, one step of all
  * after the other, takes little more than half the time of as many deliveries one by one: between two reads from sockets the
- * processor has forgotten the code. And what they ask of a store can go out as one command.
+ * processor has forgotten the code. What they ask of a store can go out as one command, and their answers wake whoever waits for
+ * them once.
  */
 export function nextTurn(): Promise<void> {
   if (together === undefined || count === MOST_TOGETHER) {

@@ -3,13 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { deliveryOf } from './delivery-of.ts';
+import { afterEach, describe, expect, test } from 'vitest';
 import { KEY } from './served.ts';
 
 let server: Server | undefined;
 afterEach(() => {
-  vi.useRealTimers();
   server?.close();
   server = undefined;
 });
@@ -71,13 +69,5 @@ describe('a listener that hears the body before the receiver does', () => {
       expect(await deliver(url, event, { key: KEY })).toMatchObject({ status: 200 });
     }
     expect(handled).toHaveLength(2);
-  });
-});
-
-test('tests that replace the timers of their process leave no delivery waiting', async () => {
-  vi.useFakeTimers({ toFake: ['setImmediate', 'setTimeout', 'setInterval'] });
-  const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
-  expect(await receiver.receive(deliveryOf(createEvent('transfer.succeeded')))).toMatchObject({
-    status: 200,
   });
 });
