@@ -229,14 +229,18 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   async #close(graceMs: number): Promise<{ abandoned: string[] }> {
     const idle = this.#activity.idle().then(() => true);
-    return { abandoned: (await settledWithin(idle, graceMs)) ? [] : await this.#processor.abandon() };
+    if (await settledWithin(idle, graceMs)) return { abandoned: [] };
+    const abandoned = await this.#processor.abandon();
+    // The process may end with this promise, and answers to large bodies wait for their turn.
+    await nextTurn();
+    return { abandoned };
   }
 }
 
 /**
- * What Node.js reads from a socket at once. A smaller delivery waits for its turn before it is worked on. A larger one is still on
- * its way then: its socket need not stop for the others, and several such bodies are more than the caches of a processor hold. It is
- * worked on as it comes, and waits for its turn before it is answered.
+ * The most that Node.js reads from a socket at once. A body that is known to be larger is usually still on its way when its head has
+ * come, and several of them are more than the caches of a processor hold. So it is worked on as it comes, and only its answer waits,
+ * to go out together with others; every other delivery waits for its turn before it is worked on.
  */
 const MOST_IN_ONE_READ = 65_536;
 

@@ -1,3 +1,5 @@
+import { setImmediate } from './turn.ts';
+
 /**
  * A timer that is made only if the event loop turns before it is cleared. What is limited here nearly always settles within
  * the turn in which it began, and a delivery needs half a dozen limits: made eagerly, their timers cost as much as the HMAC.

@@ -1,5 +1,5 @@
-// As it is now: tests that replace the timers of their process must not leave a delivery waiting.
-const { setImmediate } = globalThis;
+/** As it is now: tests that replace the timers of their process must not leave a delivery waiting. */
+export const setImmediate: typeof globalThis.setImmediate = globalThis.setImmediate;
 
 /** More would keep more memory in use at once, and make the first wait for the last, for nothing. */
 const MOST_TOGETHER = 64;
@@ -10,8 +10,8 @@ let count = 0;
 /**
  * Resolves when the event loop has taken in what was waiting for it. What several deliveries then do together, one step of all
  * after the other, takes little more than half the time of as many deliveries one by one: between two reads from sockets the
- * processor has forgotten the code. What they ask of a store can go out as one command, and their answers wake whoever waits for
- * them once.
+ * processor has forgotten the code. What they ask of a store can go out as one command. And their answers go out in one burst, which
+ * wakes a load or proxy on the same machine once instead of for each.
  */
 export function nextTurn(): Promise<void> {
   if (together === undefined || count === MOST_TOGETHER) {

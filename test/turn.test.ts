@@ -1,8 +1,11 @@
 import { createReceiver, type Delivery, type Report } from 'posthorn';
-import { createEvent } from 'posthorn/testing';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from './delivery-of.ts';
+import { HeldHandler } from './held-handler.ts';
+import { createMapDeadLetters } from './map-dead-letters.ts';
+import { eventAt } from './open-endpoint.ts';
 import { KEY } from './served.ts';
+import { MINUTE_MS } from './step-clock.ts';
 
 /** Runs a delivery beside a turn of the event loop that has been asked for before it came. */
 async function runBesideTurn(delivery: Delivery) {
@@ -29,9 +32,9 @@ async function runBesideTurn(delivery: Delivery) {
 }
 
 /** A delivery whose body has `bytes`, and says so. */
-function deliveryOfLength(bytes: number): Delivery {
+function deliveryOfLength(bytes: number, createdAt: number = Date.now()): Delivery {
+  const event = eventAt(createdAt);
   const bodyWith = (note: string) => JSON.stringify({ ...event, data: { note } });
-  const event = createEvent('transfer.succeeded');
   const body = bodyWith('x'.repeat(bytes - bodyWith('').length));
   expect(Buffer.byteLength(body)).toBe(bytes);
   return deliveryOf(body, { 'content-length': [String(bytes)] });
@@ -43,20 +46,20 @@ test.each([700, 65_536])('a delivery of %i bytes waits for others before it is w
   expect(order).toEqual(['turn', 'handled', 'reported', 'answered']);
 });
 
-test('so does one of unknown length', async () => {
+test('a delivery of unknown length waits before it is worked on', async () => {
   const delivery = deliveryOfLength(100_000);
   const { 'content-length': _, ...headers } = delivery.headers;
   const { order } = await runBesideTurn({ ...delivery, headers });
   expect(order).toEqual(['turn', 'handled', 'reported', 'answered']);
 });
 
-test.each([65_537, 1_000_000])('one of %i bytes waits before it is answered', async (bytes) => {
+test.each([65_537, 1_000_000])('a delivery of %i bytes waits before it is answered', async (bytes) => {
   const { order, status } = await runBesideTurn(deliveryOfLength(bytes));
   expect(status).toBe(200);
   expect(order).toEqual(['handled', 'turn', 'reported', 'answered']);
 });
 
-test('so does a large one that is refused', async () => {
+test('a large delivery that is refused waits before it is answered', async () => {
   const delivery = { ...deliveryOfLength(100_000), readBody: () => Buffer.alloc(100_000, 'x') };
   const { order, status } = await runBesideTurn(delivery);
   expect(status).toBe(403);
@@ -84,15 +87,48 @@ test('close() waits for an answer that waits', async () => {
   expect(order).toEqual(['answered', 'closed']);
 });
 
-test.each([700, 100_000])(
-  'tests that replace the timers of their process leave no delivery of %i bytes waiting',
-  async (bytes) => {
+test.each([
+  { what: 'refused', ageMs: 0, status: 503 },
+  { what: 'parked', ageMs: 15 * MINUTE_MS, status: 200 },
+])('out of grace, close() resolves once a large delivery was answered: $what', async ({ ageMs, status }) => {
+  const held = new HeldHandler();
+  const order: string[] = [];
+  const receiver = createReceiver({ signingKey: KEY, deadLetters: createMapDeadLetters() })
+    .on('*', held.handle)
+    .observe(() => order.push('reported'));
+  const answered = receiver.receive(deliveryOfLength(100_000, Date.now() - ageMs)).then((reply) => {
+    order.push('answered');
+    return reply;
+  });
+  await held.calls.nth(1);
+  await receiver.close({ graceMs: 0 });
+  order.push('closed');
+  expect(await answered).toMatchObject({ status });
+  expect(order).toEqual(['reported', 'answered', 'closed']);
+});
+
+describe('tests that replace the timers of their process', () => {
+  const receiveMeanwhile = async (bytes: number) => {
     vi.useFakeTimers({ toFake: ['setImmediate', 'setTimeout', 'setInterval'] });
     try {
       const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
-      expect(await receiver.receive(deliveryOfLength(bytes))).toMatchObject({ status: 200 });
+      return await receiver.receive(deliveryOfLength(bytes));
     } finally {
       vi.useRealTimers();
     }
-  },
-);
+  };
+
+  test.each([700, 100_000])('leave no delivery of %i bytes waiting', async (bytes) => {
+    expect(await receiveMeanwhile(bytes)).toMatchObject({ status: 200 });
+  });
+
+  test('leave no later delivery without its deadline', async () => {
+    await receiveMeanwhile(700);
+    const receiver = createReceiver({ signingKey: KEY, deadlineMs: 50 }).on('*', new HeldHandler().handle);
+    expect(await receiver.receive(deliveryOfLength(700))).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('deadline_reached'),
+    });
+    await receiver.close({ graceMs: 0 });
+  });
+});

@@ -1,4 +1,5 @@
 import type { RedisCommands } from '../redis/commands.ts';
+import { setImmediate } from '../turn.ts';
 import { OPERATIONS } from './redis-scripts.ts';
 import { storeError } from './time-limited.ts';
 

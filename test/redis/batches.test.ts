@@ -1,5 +1,5 @@
 import { createRedisStore, type RedisClient } from 'posthorn/redis';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { FIRST_CLAIM } from '../../src/stores/redis-scripts.ts';
 import { until } from '../until.ts';
 import { createClient, createClusterClient, ready } from './clients.ts';
@@ -50,6 +50,16 @@ describe.skipIf(!isRedisInstalled())('the operations that begin in one turn of t
       expect(commands).toEqual(['evalsha 11']);
     },
   );
+
+  test('go out in tests that replace the timers of their process', async () => {
+    const store = createRedisStore(await fixture.connect(), { scope: 'timers' });
+    vi.useFakeTimers({ toFake: ['setImmediate', 'setTimeout', 'setInterval'] });
+    try {
+      expect(await store.claim({ ...times, id: 'one', token: 'a' })).toMatchObject({ state: 'claimed' });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 
   test.each([5, 6] as const)(
     'wait for no reply to earlier ones, with ioredis %i that pipelines by itself',
