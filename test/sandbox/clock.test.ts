@@ -136,6 +136,7 @@ describe('the real clock', () => {
     played.sandbox.send({ type: 'transfer.created' });
     await played.call('POST', '/sandbox/clock', CONTROL, '{"advanceMs":60000}');
     expect(played.sandbox.deliveries().map(({ status }) => status)).toEqual([500, 200]);
-    expect(played.sandbox.clock.now()).toBeGreaterThanOrEqual(Date.now() + 60_000);
+    const realTime = Date.now();
+    expect(played.sandbox.clock.now()).toBeGreaterThanOrEqual(realTime + 60_000);
   });
 });
