@@ -4,6 +4,7 @@ import { deliveryOf } from './delivery-of.ts';
 import { HeldHandler } from './held-handler.ts';
 import { createMapDeadLetters } from './map-dead-letters.ts';
 import { eventAt } from './open-endpoint.ts';
+import { Seen } from './seen.ts';
 import { KEY } from './served.ts';
 import { MINUTE_MS } from './step-clock.ts';
 
@@ -105,6 +106,25 @@ test.each([
   order.push('closed');
   expect(await answered).toMatchObject({ status });
   expect(order).toEqual(['reported', 'answered', 'closed']);
+});
+
+test('a large delivery that is answered at its deadline is reported then, and its end later', async () => {
+  const held = new HeldHandler();
+  const reports = new Seen<Report>();
+  const receiver = createReceiver({ signingKey: KEY, deadlineMs: 50 })
+    .on('*', held.handle)
+    .observe(reports.add);
+  const ends: Promise<unknown>[] = [];
+  const delivery = {
+    ...deliveryOfLength(100_000),
+    waitUntil: (end: Promise<unknown>) => void ends.push(end),
+  };
+  expect(await receiver.receive(delivery)).toMatchObject({ status: 503 });
+  expect(reports.all).toMatchObject([{ code: 'deadline_reached', late: false }]);
+  (await held.calls.nth(1)).succeed();
+  expect(ends).toHaveLength(1);
+  await ends[0];
+  expect(reports.all).toMatchObject([{ late: false }, { outcome: 'processed', late: true }]);
 });
 
 describe('tests that replace the timers of their process', () => {
