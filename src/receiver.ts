@@ -13,7 +13,7 @@ import { type ReceiverOptions, readDuration, readOptions, type Settings } from '
 import { type Answer, isSuccess, type Refused, type ReplySettings, refuse, toReply } from './outcome.ts';
 import { type Authentic, Processor } from './processor.ts';
 import { type Observer, type Report, Reporter, type Warning } from './report.ts';
-import { declaredLength, mustClose } from './request.ts';
+import { declaredLength, exceedsOneRead, mustClose } from './request.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './router.ts';
 import type { Schemas } from './schema.ts';
 import { checkSignature } from './signature.ts';
@@ -157,7 +157,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = this.#begin(false);
     const headers = readDeliveryHeaders(delivery.headers);
     const length = declaredLength(headers);
-    const isLarge = length !== undefined && length > MOST_IN_ONE_READ;
+    // Several large bodies are more than the caches of a processor hold: each is worked on as it comes, and only its answer waits.
+    const isLarge = exceedsOneRead(length);
     if (!isLarge) await nextTurn();
     let authentic: Authentic | undefined;
     let answer: Answer;
@@ -236,13 +237,6 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return { abandoned };
   }
 }
-
-/**
- * The most that Node.js reads from a socket at once. A body that is known to be larger is usually still on its way when its head has
- * come, and several of them are more than the caches of a processor hold. So it is worked on as it comes, and only its answer waits,
- * to go out together with others; every other delivery waits for its turn before it is worked on.
- */
-const MOST_IN_ONE_READ = 65_536;
 
 const NO_DEAD_LETTERS: Warning =
   'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';

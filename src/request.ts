@@ -24,6 +24,14 @@ export function declaredLength(headers: HeaderValues): number | undefined {
   return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
 }
 
+/** The most that Node.js reads from a socket at once. */
+const MOST_IN_ONE_READ = 65_536;
+
+/** Whether a body is known to be so long that it is usually still on its way when its head has come. */
+export function exceedsOneRead(length: number | undefined): boolean {
+  return length !== undefined && length > MOST_IN_ONE_READ;
+}
+
 /** Refuses a body by its declared length, before a byte of it is buffered. */
 export function checkDeclaredLength(length: number | undefined, maxBodyBytes: number): void {
   if (length === undefined || length <= maxBodyBytes) return;

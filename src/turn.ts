@@ -1,4 +1,4 @@
-/** As it is now: tests that replace the timers of their process must not leave a delivery waiting. */
+/** As it is now: tests that replace the timers of their process must not leave a delivery waiting, or without its deadline. */
 export const setImmediate: typeof globalThis.setImmediate = globalThis.setImmediate;
 
 /** More would keep more memory in use at once, and make the first wait for the last, for nothing. */
