@@ -1,4 +1,4 @@
-import type { Delivery, Reply } from '../src/delivery.ts';
+import type { BodyOptions, Delivery, Reply } from '../src/delivery.ts';
 import { ConfigurationError } from '../src/errors.ts';
 import { gatherHeaders } from '../src/headers.ts';
 import { checkOptions } from '../src/known-options.ts';
@@ -94,8 +94,8 @@ class NodeDelivery implements Delivery {
     return gatherHeaders(this.#request.rawHeaders);
   }
 
-  readBody({ maxBytes }: { readonly maxBytes: number }): Uint8Array | Promise<Uint8Array> {
-    return readRawBody(this.#request, maxBytes);
+  readBody(options: BodyOptions): Uint8Array | Promise<Uint8Array> {
+    return readRawBody(this.#request, options);
   }
 
   isConnected(): boolean {

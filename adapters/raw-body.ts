@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
+import type { BodyOptions } from '../src/delivery.ts';
 import { ConfigurationError, messageOf, RequestError } from '../src/errors.ts';
+import { BodyPieces } from './body-pieces.ts';
 
 /** A request of Node.js http, https or http2, perhaps with what a framework has put on it. */
 export interface NodeRequest extends Readable {
@@ -23,7 +25,7 @@ export interface NodeRequest extends Readable {
  * The body of a request, byte for byte. A body that the framework kept raw is taken as it is (`req.rawBody`, or the
  * Buffer of `express.raw()`); else the stream is read, if nothing has read it before.
  */
-export function readRawBody(request: NodeRequest, maxBytes: number): Uint8Array | Promise<Uint8Array> {
+export function readRawBody(request: NodeRequest, options: BodyOptions): Uint8Array | Promise<Uint8Array> {
   const kept = keptRaw(request);
   if (kept !== undefined) return kept;
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) {
@@ -36,9 +38,17 @@ export function readRawBody(request: NodeRequest, maxBytes: number): Uint8Array 
     const whole: Uint8Array | null = request.read();
     return whole ?? EMPTY;
   }
-  const reading = getRawBody(request, { limit: maxBytes, length });
-  if (request.isPaused()) request.resume();
-  return reading.catch(rejectRequest);
+  return readPieces(new BodyPieces(request, options), options.maxBytes, length);
+}
+
+async function readPieces(pieces: BodyPieces, limit: number, length: string | null): Promise<Uint8Array> {
+  try {
+    return await getRawBody(pieces, { limit, length });
+  } catch (error) {
+    throw bodyError(error);
+  } finally {
+    pieces.destroy();
+  }
 }
 
 const EMPTY = new Uint8Array(0);
@@ -61,11 +71,11 @@ function kindOf(body: unknown): string {
   return body === undefined ? 'not set' : `of type ${typeof body}`;
 }
 
-function rejectRequest(error: unknown): never {
+function bodyError(error: unknown): RequestError {
   if (!(error instanceof Error && 'type' in error && error.type === 'entity.too.large'))
-    throw incomplete(error);
+    return incomplete(error);
   const limit = 'limit' in error ? ` (${error.limit})` : '';
-  throw new RequestError('body_too_large', `the body has more than maxBodyBytes${limit}`, { cause: error });
+  return new RequestError('body_too_large', `the body has more than maxBodyBytes${limit}`, { cause: error });
 }
 
 function incomplete(cause: unknown): RequestError {

@@ -1,22 +1,51 @@
+import { BodyReader } from './body.ts';
+import type { BodyMemory } from './body-memory.ts';
 import type { Delivery } from './delivery.ts';
 import type { HeaderValues } from './headers.ts';
 import type { Settings } from './options.ts';
 import { checkDeclaredLength, checkEncoding, checkMethod } from './request.ts';
 import { checkSignature, readSignature } from './signature.ts';
+import type { Trace } from './trace.ts';
+
+/** An authentic body with its headers. */
+export interface Authentic {
+  readonly rawBody: Uint8Array;
+  readonly headers: HeaderValues;
+}
 
 /** Lets authentic deliveries through, and nothing else. */
 export class Authenticator {
   readonly #settings: Settings;
+  readonly #bodies: BodyReader;
+  readonly #bodyMemory: BodyMemory;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, bodyMemory: BodyMemory) {
     this.#settings = settings;
+    this.#bodies = new BodyReader(settings, bodyMemory);
+    this.#bodyMemory = bodyMemory;
   }
 
-  /**
-   * The cheap checks, which come before a byte of the body is buffered; `length` is the declared length. Returns the signature that the
-   * body has to have; throws the error that refuses any other delivery.
-   */
-  admit({ method }: Delivery, headers: HeaderValues, length: number | undefined): string {
+  /** Reads a delivery, whose declared length is `length`, and checks all of it; rejects with the error that refuses it. */
+  async authenticate(
+    delivery: Delivery,
+    headers: HeaderValues,
+    length: number | undefined,
+    trace: Trace,
+  ): Promise<Authentic> {
+    const signature = this.#admit(delivery, headers, length);
+    const { bytes: rawBody, share } = await this.#bodies.read(delivery, trace.deadline);
+    trace.bodyRead = true;
+    try {
+      const keys = await this.#settings.keys(trace.deadline);
+      trace.keyIndex = checkSignature(rawBody, signature, keys);
+      return { rawBody, headers };
+    } finally {
+      this.#bodyMemory.release(share);
+    }
+  }
+
+  /** The cheap checks, before a byte of the body is buffered. Returns the signature that the body has to have. */
+  #admit({ method }: Delivery, headers: HeaderValues, length: number | undefined): string {
     const { credentials, signatureHeader, maxBodyBytes } = this.#settings;
     checkMethod(method);
     credentials.check(headers);

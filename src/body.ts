@@ -1,77 +1,86 @@
-import type { Delivery } from './delivery.ts';
-import { RequestError, UnavailableError } from './errors.ts';
+import type { BodyMemory, BodyShare } from './body-memory.ts';
+import type { BodyOptions, Delivery } from './delivery.ts';
+import { RequestError, type UnavailableError } from './errors.ts';
 import { LazyAbort } from './lazy-abort.ts';
-import type { MaybePromise } from './maybe-promise.ts';
-import { withTimeLimit } from './time-limit.ts';
+import { Timer } from './time-limit.ts';
 
 export interface BodyLimits {
   readonly maxBodyBytes: number;
-  readonly maxBufferedBytes: number;
   readonly bodyTimeoutMs: number;
+}
+
+/** A body that has arrived whole. */
+export interface ReceivedBody {
+  readonly bytes: Uint8Array;
+  /** Its share of the memory for bodies, to be released once the signature is known to be right or wrong. */
+  readonly share: BodyShare;
 }
 
 /** Reads bodies within the limits of size, time, and memory for all of them together. */
 export class BodyReader {
   readonly #limits: BodyLimits;
-  #reservedBytes = 0;
+  readonly #memory: BodyMemory;
 
-  constructor(limits: BodyLimits) {
+  constructor(limits: BodyLimits, memory: BodyMemory) {
     this.#limits = limits;
+    this.#memory = memory;
   }
 
   /**
-   * Reads the body of a delivery, whose declared length is `length`, until `deadline`, by the monotonic clock, at the latest. Fails
-   * with {@link RequestError} for a body that is too large, too slow or cut short, and with {@link UnavailableError} when the memory
-   * for bodies is taken.
+   * Reads the body of a delivery until `deadline`, by the monotonic clock, at the latest. Rejects with {@link RequestError} for a body
+   * that is too large, too slow or cut short, and with {@link UnavailableError} when the memory for bodies is taken.
    */
-  read(delivery: Delivery, length: number | undefined, deadline: number): MaybePromise<Uint8Array> {
-    const { maxBodyBytes, maxBufferedBytes } = this.#limits;
-    // A body of undeclared length may turn out as large as any, so the most is reserved for it.
-    const bytes = length ?? Math.min(maxBodyBytes, maxBufferedBytes);
-    if (this.#reservedBytes + bytes > maxBufferedBytes) {
-      throw new UnavailableError(
-        'buffer_full',
-        `the bodies being read fill maxBufferedBytes (${maxBufferedBytes})`,
-      );
+  async read(delivery: Delivery, deadline: number): Promise<ReceivedBody> {
+    const { maxBodyBytes } = this.#limits;
+    const share = this.#memory.open((reason) => request.abort(reason));
+    const request = new BodyRequest(maxBodyBytes, (heldBytes) => this.#memory.grow(share, heldBytes));
+    try {
+      const reading = delivery.readBody(request);
+      const bytes = reading instanceof Uint8Array ? reading : await this.#wait(reading, request, deadline);
+      checkLength(bytes, maxBodyBytes);
+      if (!this.#memory.finish(share, bytes.byteLength)) throw this.#memory.fullError();
+      return { bytes, share };
+    } catch (error) {
+      this.#memory.release(share);
+      throw error;
     }
-    const request = new BodyRequest(maxBodyBytes);
-    const reading = delivery.readBody(request);
-    return reading instanceof Uint8Array
-      ? checkLength(reading, maxBodyBytes)
-      : this.#wait(reading, request, bytes, deadline);
   }
 
-  /** Waits for a body that has not arrived yet, with room reserved for it. */
-  async #wait(
-    reading: Promise<Uint8Array>,
-    request: BodyRequest,
-    bytes: number,
-    deadline: number,
-  ): Promise<Uint8Array> {
-    const { maxBodyBytes, bodyTimeoutMs } = this.#limits;
-    const limitMs = Math.min(bodyTimeoutMs, deadline - performance.now());
-    this.#reservedBytes += bytes;
+  /** Limited here too, so that an adapter which is deaf to the signal cannot hang the delivery. */
+  async #wait(reading: Promise<Uint8Array>, request: BodyRequest, deadline: number): Promise<Uint8Array> {
+    const now = performance.now();
+    const limitMs = Math.min(this.#limits.bodyTimeoutMs, deadline - now);
+    const timer = new Timer(now + limitMs, () => request.abort(bodyTimeout(limitMs)));
     try {
-      // Limited here too, so that an adapter which is deaf to the signal cannot hang the delivery.
-      const body = await withTimeLimit(reading, limitMs, () => {
-        const late = bodyTimeout(limitMs);
-        request.abort(late);
-        return late;
-      });
-      return checkLength(body, maxBodyBytes);
+      return await Promise.race([reading, request.aborted]);
     } finally {
-      this.#reservedBytes -= bytes;
+      timer.clear();
     }
   }
 }
 
-/** What an adapter is asked for. */
-class BodyRequest extends LazyAbort {
+/** What an adapter is asked for, and the receiver's way to give up on it. */
+class BodyRequest extends LazyAbort implements BodyOptions {
   readonly maxBytes: number;
+  readonly onProgress: (heldBytes: number) => void;
+  #reject: ((reason: Error) => void) | undefined;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, onProgress: (heldBytes: number) => void) {
     super();
     this.maxBytes = maxBytes;
+    this.onProgress = onProgress;
+  }
+
+  /** Rejects once the receiver has given up on the body. */
+  get aborted(): Promise<never> {
+    return new Promise((_resolve, reject) => {
+      this.#reject = reject;
+    });
+  }
+
+  override abort(reason: RequestError | UnavailableError): void {
+    super.abort(reason);
+    this.#reject?.(reason);
   }
 }
 
@@ -79,9 +88,8 @@ function bodyTimeout(ms: number): RequestError {
   return new RequestError('body_timeout', `the body did not arrive within ${Math.round(ms)} ms`);
 }
 
-function checkLength(body: Uint8Array, maxBodyBytes: number): Uint8Array {
-  const { byteLength } = body;
-  if (byteLength <= maxBodyBytes) return body;
+function checkLength({ byteLength }: Uint8Array, maxBodyBytes: number): void {
+  if (byteLength <= maxBodyBytes) return;
   throw new RequestError(
     'body_too_large',
     `the body has ${byteLength} bytes; maxBodyBytes is ${maxBodyBytes}`,

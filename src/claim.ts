@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Completions } from './completions.ts';
-import { messageOf } from './errors.ts';
+import { messageOf, UnavailableError } from './errors.ts';
 import type { Job, RunServices } from './job.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
-import type { MaybePromise } from './maybe-promise.ts';
 import type { Settings } from './options.ts';
 import type { Warning } from './report.ts';
 import type {
@@ -22,6 +21,9 @@ const POLL_MS = 400;
 
 /** Before a release is tried again; doubled each time. */
 const FIRST_PAUSE_MS = 100;
+
+/** How often in a row a lease may have grown old again by the time that its renewal was answered. */
+const MOST_CONFIRMATIONS = 3;
 
 /** Beyond an event's age limit, for clocks that differ. */
 const RETENTION_MARGIN_MS = 10 * 60_000;
@@ -61,6 +63,10 @@ export class Claim {
   readonly #warnings: Warning[];
   #renewal: Timer | undefined;
   #isKept = false;
+  /** When the claim or renewal was sent that is known to have taken the id, by the monotonic clock; undefined before. */
+  #heldSince: number | undefined;
+  /** What the last renewal said. */
+  #state: RenewResult['state'] = 'held';
 
   constructor(
     { id, createdAt }: Pick<Job, 'id' | 'createdAt'>,
@@ -79,11 +85,45 @@ export class Claim {
   }
 
   /** Asks for the id. */
-  take(): MaybePromise<ClaimResult> {
+  async take(): Promise<ClaimResult> {
     const { leaseMs, retryScheduleMs } = this.#settings;
     const { id, token, retentionMs } = this.#request;
     const spacingMs = attemptSpacingMs(retryScheduleMs);
-    return this.#store.claim({ id, token, retentionMs, leaseMs, attemptSpacingMs: spacingMs });
+    const sentAt = performance.now();
+    const result = await this.#store.claim({ id, token, retentionMs, leaseMs, attemptSpacingMs: spacingMs });
+    if (result.state === 'claimed') {
+      this.#heldSince = sentAt;
+      this.#state = 'held';
+    }
+    return result;
+  }
+
+  /** Whether the lease has run out without a renewal, so that another process may have taken the event. */
+  get hasExpired(): boolean {
+    return this.#heldSince !== undefined && performance.now() - this.#heldSince >= this.#settings.leaseMs;
+  }
+
+  /**
+   * Makes sure that the id is still held, now that handlers are about to run: the event loop may have been blocked, or a letter may have
+   * taken its time, since the claim was made. Past half the lease the store is asked; rejects where it gives no answer.
+   */
+  async confirm(): Promise<RenewResult['state']> {
+    for (let tries = 0; this.#state === 'held' && this.#isStale; tries += 1) {
+      if (tries === MOST_CONFIRMATIONS) throw leaseTooShort(this.#settings.leaseMs);
+      await this.#askToRenew();
+    }
+    return this.#state;
+  }
+
+  get #isStale(): boolean {
+    return performance.now() - (this.#heldSince ?? 0) > this.#settings.leaseMs / 2;
+  }
+
+  async #askToRenew(): Promise<void> {
+    const sentAt = performance.now();
+    const { state } = await this.#store.renew({ ...this.#request, leaseMs: this.#settings.leaseMs });
+    this.#state = state;
+    if (state === 'held') this.#heldSince = sentAt;
   }
 
   /**
@@ -111,13 +151,14 @@ export class Claim {
   }
 
   /**
-   * Renews the lease every third of it from `startedAt` on (by the monotonic clock), until `stopKeeping`. `onEnd` is told, once,
-   * that another token has the id (`lost`) or that the event was completed. A store that fails or is late ends nothing:
-   * the lease may well hold, and the next turn tells.
+   * Renews the lease every third of it from now on, until `stopKeeping`. `onEnd` is told, once, that another token has the id
+   * (`lost`) or that the event was completed. A store that fails or is late ends nothing: the lease may well hold, and the next
+   * turn tells.
    */
-  keep(startedAt: number, onEnd: (state: 'lost' | 'completed') => void): void {
+  keep(onEnd: (state: 'lost' | 'completed') => void): void {
     this.#isKept = true;
-    this.#renewal = new Timer(startedAt + this.#settings.leaseMs / 3, () => void this.#renew(onEnd));
+    this.#renewal?.clear();
+    this.#renewal = new Timer(performance.now() + this.#settings.leaseMs / 3, () => void this.#renew(onEnd));
   }
 
   stopKeeping(): void {
@@ -126,15 +167,14 @@ export class Claim {
   }
 
   async #renew(onEnd: (state: 'lost' | 'completed') => void): Promise<void> {
-    const { leaseMs } = this.#settings;
-    const state = await stateOf(this.#store.renew({ ...this.#request, leaseMs }));
+    await this.#askToRenew().catch(() => {});
     if (!this.#isKept) return;
-    if (state === 'held') this.keep(performance.now(), onEnd);
-    else onEnd(state);
+    if (this.#state === 'held') this.keep(onEnd);
+    else onEnd(this.#state);
   }
 
   /** Records that the event was handled; false where the store does not take it in time: that goes on in the background. */
-  complete(): MaybePromise<boolean> {
+  complete(): Promise<boolean> {
     return this.#completions.record(this.#request);
   }
 
@@ -176,13 +216,11 @@ export function retentionFor(createdAt: number, { retentionMs, maxEventAgeMs, no
   return Math.max(retentionMs, createdAt + maxEventAgeMs + RETENTION_MARGIN_MS - now());
 }
 
-/** What a renewal tells; a store that does not answer takes nothing away. */
-async function stateOf(renewing: MaybePromise<RenewResult>): Promise<RenewResult['state']> {
-  try {
-    return (await renewing).state;
-  } catch {
-    return 'held';
-  }
+function leaseTooShort(leaseMs: number): UnavailableError {
+  return new UnavailableError(
+    'store_unavailable',
+    `the store took longer to renew a lease than half of leaseMs (${leaseMs}), ${MOST_CONFIRMATIONS} times in a row`,
+  );
 }
 
 async function pause(ms: number, unlessEnded: ClaimWait['unlessEnded']): Promise<void> {

@@ -1,5 +1,4 @@
 import type { Activity } from './activity.ts';
-import { isPending, type MaybePromise } from './maybe-promise.ts';
 import type { CompleteRequest } from './stores/store.ts';
 import type { TimeLimitedStore } from './stores/time-limited.ts';
 
@@ -34,14 +33,9 @@ export class Completions {
   }
 
   /** Tries for two command time-outs; false where it has to go on in the background. */
-  record(request: CompleteRequest): MaybePromise<boolean> {
-    const completing = this.#store.complete(request);
-    if (!isPending(completing)) return true;
+  async record(request: CompleteRequest): Promise<boolean> {
     const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
-    return completing.then(
-      () => true,
-      () => this.#retry(request, endsAt),
-    );
+    return (await this.#try(request)) || this.#retry(request, endsAt);
   }
 
   async #retry(request: CompleteRequest, endsAt: number): Promise<boolean> {
@@ -80,18 +74,13 @@ export class Completions {
     return this.#pending.values().next().value;
   }
 
-  #try(request: CompleteRequest): MaybePromise<boolean> {
-    const completing = this.#store.complete(request);
-    return isPending(completing) ? succeeds(completing) : true;
-  }
-}
-
-async function succeeds(operation: Promise<unknown>): Promise<boolean> {
-  try {
-    await operation;
-    return true;
-  } catch {
-    return false;
+  async #try(request: CompleteRequest): Promise<boolean> {
+    try {
+      await this.#store.complete(request);
+      return true;
+    } catch {
+      return false;
+    }
   }
 }
 

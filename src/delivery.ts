@@ -5,17 +5,25 @@ export interface Delivery {
   readonly headers: { readonly [name: string]: readonly string[] | undefined };
   /**
    * Reads the body, unchanged; at once, where it has arrived. Throws or rejects with a `RequestError` (`body_too_large`,
-   * `body_incomplete`), or with a `ConfigurationError` (`body_already_parsed`) when something else has read it. When `signal`
-   * aborts, the receiver has given up on the body.
+   * `body_incomplete`), or with a `ConfigurationError` (`body_already_parsed`) when something else has read it.
    */
-  readonly readBody: (options: {
-    readonly maxBytes: number;
-    readonly signal: AbortSignal;
-  }) => Uint8Array | Promise<Uint8Array>;
+  readonly readBody: (options: BodyOptions) => Uint8Array | Promise<Uint8Array>;
   /** Where a platform freezes the process after the answer: keeps it alive until the promise settles. */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
   /** False once the sender has hung up. Without it `answerSent` of a report is taken to be true. */
   readonly isConnected?: (() => boolean) | undefined;
+}
+
+/** How an adapter has to read a body. */
+export interface BodyOptions {
+  readonly maxBytes: number;
+  /** Aborts when the receiver has given up on the body: stop reading, and let go what was read. */
+  readonly signal: AbortSignal;
+  /**
+   * Call it with the number of bytes that are held so far whenever more of the body has arrived: they count against
+   * `maxBufferedBytes`. Without it a body counts only once it is whole.
+   */
+  readonly onProgress?: ((heldBytes: number) => void) | undefined;
 }
 
 /** The answer to a delivery, for an adapter to send. */

@@ -2,7 +2,7 @@ export type { Entity, EventType, Pattern } from './catalog.ts';
 export { catalog } from './catalog.ts';
 export type { Authentication } from './credentials.ts';
 export type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
-export type { Delivery, Reply } from './delivery.ts';
+export type { BodyOptions, Delivery, Reply } from './delivery.ts';
 export {
   AbortedError,
   ConfigurationError,

@@ -1,3 +1,4 @@
+import type { BodyMemory } from './body-memory.ts';
 import type { Completions } from './completions.ts';
 import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import type { AnyEvent } from './event.ts';
@@ -29,4 +30,5 @@ export interface RunServices {
   readonly store: TimeLimitedStore;
   readonly parking: Parking | undefined;
   readonly completions: Completions;
+  readonly bodyMemory: BodyMemory;
 }

@@ -41,7 +41,10 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   readonly maxEventAgeMs?: number;
   /** 1,048,576 by default. */
   readonly maxBodyBytes?: number;
-  /** For the bodies that are being read at once; 67,108,864 by default. Beyond it the answer is 503. */
+  /**
+   * For all bodies that are held before their signature is verified; 67,108,864 by default, at least `maxBodyBytes`. Beyond it the
+   * unfinished body with the least recent progress is answered 503.
+   */
   readonly maxBufferedBytes?: number;
   /** How long a body may take to arrive; 10,000 by default. */
   readonly bodyTimeoutMs?: number;
@@ -109,6 +112,7 @@ export function readOptions(options: ReceiverOptions): Settings {
   if (typeof now !== 'function') throw invalid('now', 'must be a function that returns milliseconds');
   const retryScheduleMs = readSchedule(options.retryScheduleMs);
   const retentionMs = readRetention(options.retentionMs, retryScheduleMs);
+  const maxBodyBytes = readInteger('maxBodyBytes', options.maxBodyBytes, 1_048_576, Number.MAX_SAFE_INTEGER);
   const { store = createMemoryStore({ now }) } = options;
   checkMethods('store', store, ['claim', 'renew', 'complete', 'release']);
   readDuration('store.commandTimeoutMs', store.commandTimeoutMs, 1);
@@ -125,13 +129,8 @@ export function readOptions(options: ReceiverOptions): Settings {
     leaseMs: readDuration('leaseMs', options.leaseMs, 20_000),
     retentionMs,
     maxEventAgeMs: readMaxEventAge(options.maxEventAgeMs, retentionMs),
-    maxBodyBytes: readInteger('maxBodyBytes', options.maxBodyBytes, 1_048_576, Number.MAX_SAFE_INTEGER),
-    maxBufferedBytes: readInteger(
-      'maxBufferedBytes',
-      options.maxBufferedBytes,
-      67_108_864,
-      Number.MAX_SAFE_INTEGER,
-    ),
+    maxBodyBytes,
+    maxBufferedBytes: readMaxBuffered(options.maxBufferedBytes, maxBodyBytes),
     bodyTimeoutMs: readDuration('bodyTimeoutMs', options.bodyTimeoutMs, 10_000),
     retryScheduleMs,
     onStoreFailure: readStoreFailure(options.onStoreFailure),
@@ -173,6 +172,16 @@ function readSchedule(value: unknown = [60_000, 300_000, 900_000]): readonly num
   const isDelay = (delay: unknown) => typeof delay === 'number' && Number.isFinite(delay) && delay > 0;
   if (Array.isArray(value) && value.every(isDelay)) return [...value];
   throw invalid('retryScheduleMs', 'must be a list of delays in milliseconds, each above 0');
+}
+
+/** A body that fits into `maxBodyBytes` and never into the memory for bodies would get 503 for ever. */
+function readMaxBuffered(value: number | undefined, maxBodyBytes: number): number {
+  const maxBufferedBytes = readInteger('maxBufferedBytes', value, 67_108_864, Number.MAX_SAFE_INTEGER);
+  if (maxBufferedBytes >= maxBodyBytes) return maxBufferedBytes;
+  throw invalid(
+    'maxBufferedBytes',
+    `must be at least maxBodyBytes (${maxBodyBytes}), got ${maxBufferedBytes}: raise it, or lower maxBodyBytes`,
+  );
 }
 
 function readRetention(value: number | undefined, retryScheduleMs: readonly number[]): number {

@@ -1,15 +1,16 @@
 import type { Activity } from './activity.ts';
+import type { Authentic } from './authenticator.ts';
+import type { BodyMemory } from './body-memory.ts';
 import { retentionFor } from './claim.ts';
 import { Completions } from './completions.ts';
 import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import { Dedupe } from './dedupe.ts';
 import { messageOf, UnavailableError } from './errors.ts';
 import { type AnyEvent, checkAge, createdAtMs, parseEvent } from './event.ts';
-import { type HeaderValues, readHeaders } from './headers.ts';
+import { readHeaders } from './headers.ts';
 import type { Job } from './job.ts';
 import { isFinalByAge } from './last-attempt.ts';
 import { Letter } from './letter.ts';
-import type { MaybePromise } from './maybe-promise.ts';
 import type { Settings } from './options.ts';
 import { type Answer, accept, isSuccess, type Refused, refuse } from './outcome.ts';
 import { Parking } from './parking.ts';
@@ -17,12 +18,6 @@ import type { Route, Router } from './router.ts';
 import type { Run } from './run.ts';
 import { type TimeLimitedStore, timeLimited } from './stores/time-limited.ts';
 import type { Trace } from './trace.ts';
-
-/** An authentic body with its headers. */
-export interface Authentic {
-  readonly rawBody: Uint8Array;
-  readonly headers: HeaderValues;
-}
 
 /** The most that storing one letter may take; kept back from the deadline for a delivery that may need it. */
 const PARKING_LIMIT_MS = 2_000;
@@ -36,7 +31,7 @@ export class Processor {
   readonly #parkingLimitMs: number;
   readonly #dedupe: Dedupe;
 
-  constructor(settings: Settings, router: Router, activity: Activity) {
+  constructor(settings: Settings, router: Router, activity: Activity, bodyMemory: BodyMemory) {
     this.#settings = settings;
     this.#router = router;
     this.#store = timeLimited(settings.store);
@@ -44,41 +39,38 @@ export class Processor {
     this.#parking =
       settings.deadLetters && new Parking(settings.deadLetters, this.#parkingLimitMs, settings.now);
     const completions = new Completions(this.#store, activity);
-    const services = { settings, store: this.#store, parking: this.#parking, completions };
+    const services = { settings, store: this.#store, parking: this.#parking, completions, bodyMemory };
     this.#dedupe = new Dedupe(services, activity);
   }
 
-  /**
-   * Begins or joins the run of an event, where it needs one, and answers it otherwise; throws what refuses it. A run that has
-   * not ended before the deadline goes on: see `trace.unfinished`.
-   */
-  process({ rawBody, headers }: Authentic, trace: Trace): MaybePromise<Answer> {
+  /** Begins or joins the run of an event, where it needs one, and answers it otherwise; throws what refuses it. */
+  begin({ rawBody, headers }: Authentic, trace: Trace): Run | Answer {
     const { now, maxEventAgeMs, retryScheduleMs, deadlineMs } = this.#settings;
     const event = parseEvent(rawBody);
-    trace.event = event;
+    const { id, type } = event;
+    trace.event = { id, type };
     const createdAt = createdAtMs(event);
     const ageMs = now() - createdAt;
     trace.finalByAge = isFinalByAge(ageMs, retryScheduleMs);
     checkAge(event, ageMs, maxEventAgeMs);
-    const { id } = event;
     const routes = this.#routesFor(event, trace);
     if (routes.length === 0) return accept('ignored', id);
     if (this.#dedupe.isCompleted(id)) return accept('duplicate', id);
     const { receivedAt } = trace;
     const deadlineAt = receivedAt + deadlineMs;
-    const job = {
-      id,
-      event,
-      createdAt,
-      rawBody,
-      headers,
-      receivedAt,
-      deadlineAt,
-      routes,
-      replayed: undefined,
-    };
-    const run = this.#run(job, trace);
-    return run.ending.wait(this.#patience(trace), (ended) => settle(run, ended, trace));
+    const job = { id, event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes };
+    return this.#run(job, trace);
+  }
+
+  /**
+   * Waits for a run, and parks its event where it failed and no retry will come. A run that has not ended before the deadline goes on:
+   * see `trace.unfinished`.
+   */
+  async finish(run: Run, trace: Trace): Promise<Answer> {
+    const answer = await run.ending.wait(this.#patience(trace), (ended) => settle(run, ended, trace));
+    if (isSuccess(answer) || !trace.finalByAge) return answer;
+    const id = await run.park(answer.error);
+    return id === undefined ? answer : accept('parked', id, answer.error);
   }
 
   /** Runs a parked event; waits for the end of its handlers. */
@@ -110,12 +102,18 @@ export class Processor {
     return answer;
   }
 
-  /** Completes the id of a parked event and takes the letter out. */
+  /**
+   * Completes the id of a parked event and takes its letter out. The letter is read first: one that is gone may have been replayed
+   * or dropped by somebody else, and its id is not this call's to complete.
+   */
   async drop(letter: DeadLetter): Promise<boolean> {
-    if (this.#isRunning(letter)) return false;
+    const parking = this.#parking;
+    if (parking === undefined || this.#isRunning(letter)) return false;
+    const stored = await parking.find(letter.id);
+    if (stored === undefined || this.#isRunning(stored)) return false;
     const retentionMs = this.#retentionOf(letter);
     await this.#store.complete({ id: letter.id, token: 'dropped', retentionMs });
-    return (await this.#parking?.remove(letter.id)) ?? false;
+    return await parking.remove(letter.id);
   }
 
   async #takeOut(letter: DeadLetter, trace: Trace): Promise<void> {
@@ -168,14 +166,11 @@ export class Processor {
     return this.#router.match(event.type);
   }
 
-  /** Parks what is refused and will not be sent again; without dead letters, or if they fail, it stays refused. */
+  /** Parks what is refused without a run; without dead letters, or if they fail, it stays refused. */
   async park(refused: Refused, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
     const { error } = refused;
-    if (trace.run !== undefined) {
-      const id = await trace.run.park(error);
-      return id === undefined ? refused : accept('parked', id, error);
-    }
-    const parcel = { rawBody, headers, receivedAt: trace.receivedAt, ...trace.event };
+    const { id: eventId, type } = trace.event ?? {};
+    const parcel = { rawBody, headers, receivedAt: trace.receivedAt, id: eventId, type };
     const letter = new Letter(this.#parking, parcel, trace.warnings);
     const id = await letter.store(error, { attempts: 0, handled: [] });
     if (id === undefined) return refused;

@@ -1,22 +1,21 @@
 import { Activity } from './activity.ts';
 import { Authenticator } from './authenticator.ts';
-import { BodyReader } from './body.ts';
+import { BodyMemory } from './body-memory.ts';
 import type { Pattern } from './catalog.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Delivery, Reply } from './delivery.ts';
 import { EventError } from './errors.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './event.ts';
-import { type HeaderFields, readDeliveryHeaders, readHeaders } from './headers.ts';
+import { type HeaderFields, type HeaderValues, readDeliveryHeaders, readHeaders } from './headers.ts';
 import { checkOptions } from './known-options.ts';
-import { isPending } from './maybe-promise.ts';
 import { type ReceiverOptions, readDuration, readOptions, type Settings } from './options.ts';
-import { type Answer, isSuccess, type Refused, type ReplySettings, refuse, toReply } from './outcome.ts';
-import { type Authentic, Processor } from './processor.ts';
+import { type Answer, type Refused, type ReplySettings, refuse, toReply } from './outcome.ts';
+import { Processor } from './processor.ts';
 import { type Observer, type Report, Reporter, type Warning } from './report.ts';
 import { declaredLength, exceedsOneRead, mustClose } from './request.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './router.ts';
+import { Run } from './run.ts';
 import type { Schemas } from './schema.ts';
-import { checkSignature } from './signature.ts';
 import { settledWithin } from './time-limit.ts';
 import { beginTrace, type Trace, toReport } from './trace.ts';
 import { nextTurn } from './turn.ts';
@@ -104,7 +103,6 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #reporter: Reporter;
   readonly #activity = new Activity();
   readonly #authenticator: Authenticator;
-  readonly #bodies: BodyReader;
   readonly #processor: Processor;
   #closed: Promise<{ abandoned: string[] }> | undefined;
 
@@ -116,9 +114,9 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       drainMs: settings.bodyTimeoutMs,
     };
     this.#reporter = new Reporter(settings.deadLetters === undefined ? [NO_DEAD_LETTERS] : []);
-    this.#authenticator = new Authenticator(settings);
-    this.#bodies = new BodyReader(settings);
-    this.#processor = new Processor(settings, this.#router, this.#activity);
+    const bodyMemory = new BodyMemory(settings.maxBufferedBytes);
+    this.#authenticator = new Authenticator(settings, bodyMemory);
+    this.#processor = new Processor(settings, this.#router, this.#activity, bodyMemory);
   }
 
   get deadLetters(): DeadLetters | undefined {
@@ -154,32 +152,13 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   async receive(delivery: Delivery): Promise<Reply> {
-    const trace = this.#begin(false);
+    const trace = this.#beginTrace(false);
     const headers = readDeliveryHeaders(delivery.headers);
     const length = declaredLength(headers);
     // Several large bodies are more than the caches of a processor hold: each is worked on as it comes, and only its answer waits.
     const isLarge = exceedsOneRead(length);
     if (!isLarge) await nextTurn();
-    let authentic: Authentic | undefined;
-    let answer: Answer;
-    try {
-      const signature = this.#authenticator.admit(delivery, headers, length);
-      const asked = this.#settings.keys(trace.deadline);
-      const keys = isPending(asked) ? await asked : asked;
-      const reading = this.#bodies.read(delivery, length, trace.deadline);
-      const rawBody = isPending(reading) ? await reading : reading;
-      trace.bodyRead = true;
-      trace.keyIndex = checkSignature(rawBody, signature, keys);
-      authentic = { rawBody, headers };
-      const processing = this.#processor.process(authentic, trace);
-      answer = isPending(processing) ? await processing : processing;
-    } catch (error) {
-      if (error instanceof EventError) trace.event = error.event;
-      answer = refuse(error);
-    }
-    if (authentic !== undefined && mustPark(answer, trace)) {
-      answer = await this.#processor.park(answer, authentic, trace).catch(refuse);
-    }
+    const answer = await this.#handle(delivery, headers, length, trace);
     if (isLarge) await nextTurn();
     trace.answerSent = delivery.isConnected?.() ?? true;
     this.#reporter.emit(toReport(answer, trace, false));
@@ -192,8 +171,43 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return toReply(answer, close, this.#replySettings);
   }
 
+  /**
+   * What waits here for the end of a run holds no body: it was left behind in `#beginRun`, because a delivery may be one of hundreds that
+   * wait for the same run.
+   */
+  async #handle(
+    delivery: Delivery,
+    headers: HeaderValues,
+    length: number | undefined,
+    trace: Trace,
+  ): Promise<Answer> {
+    try {
+      const begun = await this.#beginRun(delivery, headers, length, trace);
+      return begun instanceof Run ? await this.#processor.finish(begun, trace) : begun;
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  /** Authenticates a delivery and begins or joins the run of its event; gives an answer where it needs none. */
+  async #beginRun(
+    delivery: Delivery,
+    headers: HeaderValues,
+    length: number | undefined,
+    trace: Trace,
+  ): Promise<Run | Answer> {
+    const authentic = await this.#authenticator.authenticate(delivery, headers, length, trace);
+    try {
+      return this.#processor.begin(authentic, trace);
+    } catch (error) {
+      if (error instanceof EventError) trace.event = error.event;
+      const refused = refuse(error);
+      return mustPark(refused, trace) ? await this.#processor.park(refused, authentic, trace) : refused;
+    }
+  }
+
   async replay(letter: DeadLetter): Promise<Report> {
-    const trace = this.#begin(true);
+    const trace = this.#beginTrace(true);
     const answer = await this.#processor.replay(letter, trace).catch(refuse);
     const report = toReport(answer, trace, false);
     this.#reporter.emit(report);
@@ -212,7 +226,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this.#closed;
   }
 
-  #begin(isReplay: boolean): Trace {
+  #beginTrace(isReplay: boolean): Trace {
     this.#router.freeze();
     this.#activity.begin();
     const closing = this.#closed !== undefined;
@@ -241,9 +255,9 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 const NO_DEAD_LETTERS: Warning =
   'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';
 
-/** What no retry can mend, or none will come for. */
-function mustPark(answer: Answer, { finalByAge }: Trace): answer is Refused {
-  return !isSuccess(answer) && (finalByAge || answer.error instanceof EventError);
+/** Not fixable by a retry, or no retry will come. */
+function mustPark({ error }: Refused, { finalByAge }: Trace): boolean {
+  return finalByAge || error instanceof EventError;
 }
 
 function isBroken({ error }: Answer): boolean {

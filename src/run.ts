@@ -1,16 +1,15 @@
 import { Claim, UNCLAIMED } from './claim.ts';
 import { Ending } from './ending.ts';
-import { AbortedError, messageOf, type PosthornError, UnavailableError } from './errors.ts';
+import { AbortedError, messageOf, PosthornError, UnavailableError } from './errors.ts';
 import { noteHandled, type Progress, RunContext, runHandlers } from './handlers.ts';
 import { Interruption } from './interruption.ts';
 import type { Job, RunServices } from './job.ts';
 import { isFinal, isFinalByAge } from './last-attempt.ts';
 import { Letter } from './letter.ts';
-import { isPending, type MaybePromise } from './maybe-promise.ts';
 import { type Accepted, type Answer, accept, refuse } from './outcome.ts';
 import type { Postmark } from './parking.ts';
 import type { Warning } from './report.ts';
-import type { ClaimedResult, ClaimResult } from './stores/store.ts';
+import type { ClaimedResult, ClaimResult, RenewResult } from './stores/store.ts';
 import { Timer } from './time-limit.ts';
 
 /**
@@ -57,31 +56,39 @@ export class Run {
   async start(): Promise<void> {
     let answer: Answer;
     try {
-      let claim: ClaimResult;
-      try {
-        const claiming = this.#claim.take();
-        claim = isPending(claiming) ? await claiming : claiming;
-      } catch (error) {
-        claim = this.#proceedUnclaimed(error);
-      }
-      if (claim.state === 'busy') claim = await this.#takeFromTwin(claim);
-      const preparing = claim.state === 'claimed' ? this.#prepare(claim) : this.#answerUnclaimed(claim.state);
-      const known = isPending(preparing) ? await preparing : preparing;
-      const { ending } = this.#interruption;
-      if (known !== undefined) answer = known;
-      else if (ending !== undefined) answer = await this.#recordFailure(ending);
-      else {
-        const finished = this.#runHandlers(claim !== UNCLAIMED);
-        const end = await this.#interruption.orEnd(finished);
-        this.#overrun?.clear();
-        const recording = end === undefined ? this.#recordSuccess() : this.#recordEnd(end, finished);
-        answer = isPending(recording) ? await recording : recording;
-      }
+      answer = await this.#handle();
     } catch (error) {
+      this.#phase = 'recording';
+      // Whatever went wrong: an id that stayed claimed would keep its event from every retry. The claim may also have run unanswered.
+      void this.#claim.release(this.progress.handled);
       answer = refuse(error);
     }
+    this.#overrun?.clear();
+    this.#claim.stopKeeping();
     this.#onEnd(this);
     this.ending.settle(answer);
+  }
+
+  /** The way of an event from its claim to its answer. */
+  async #handle(): Promise<Answer> {
+    let claim = await this.#takeClaim();
+    for (;;) {
+      if (claim.state === 'busy') claim = await this.#takeFromTwin(claim);
+      if (claim.state !== 'claimed') return this.#answerUnclaimed(claim.state);
+      const known = await this.#prepare(claim);
+      if (known !== undefined) return known;
+      const confirmed = claim === UNCLAIMED ? 'held' : await this.#confirmClaim();
+      if (confirmed instanceof PosthornError) return this.#recordFailure(confirmed);
+      if (confirmed === 'held') break;
+      claim = confirmed === 'completed' ? { state: 'completed' } : { state: 'busy', msLeft: 0 };
+    }
+    const { ending } = this.#interruption;
+    if (ending !== undefined) return this.#recordFailure(ending);
+    const finished = this.#runHandlers();
+    const end = await this.#interruption.orEnd(finished);
+    this.#overrun?.clear();
+    if (this.#claim.hasExpired) this.warnings.push(LEASE_EXPIRED);
+    return end === undefined ? this.#recordSuccess() : this.#recordEnd(end, finished);
   }
 
   /** What to answer when the deadline comes before the end. */
@@ -121,25 +128,44 @@ export class Run {
     return this.#letterIfMade;
   }
 
-  /** After a claim that failed: what `onStoreFailure` says. */
-  #proceedUnclaimed(error: unknown): ClaimResult {
-    if (this.#services.settings.onStoreFailure === 'process') {
+  /** Claims the event; where the store fails, `onStoreFailure` says how to go on. */
+  async #takeClaim(): Promise<ClaimResult> {
+    try {
+      return await this.#claim.take();
+    } catch (error) {
+      if (this.#services.settings.onStoreFailure === 'reject') throw error;
       this.warnings.push(`claimed_nothing: ${messageOf(error)}`);
       return UNCLAIMED;
     }
-    this.#phase = 'recording';
-    // The claim may have run all the same, or run later.
-    void this.#claim.release([]);
-    throw error;
   }
 
-  #takeFromTwin(claim: ClaimResult): Promise<ClaimResult> {
+  /** Makes sure, right before the handlers run, that no other process has the event. An error refuses the delivery. */
+  async #confirmClaim(): Promise<RenewResult['state'] | PosthornError> {
+    try {
+      return await this.#claim.confirm();
+    } catch (error) {
+      if (this.#services.settings.onStoreFailure === 'reject') return refuse(error).error;
+      this.warnings.push(`claimed_nothing: ${messageOf(error)}`);
+      return 'held';
+    }
+  }
+
+  /** Waits while another process handles the event. The body that is kept meanwhile is counted; without room for it nobody waits. */
+  async #takeFromTwin(claim: ClaimResult): Promise<ClaimResult> {
+    this.#claim.stopKeeping();
     this.#phase = 'waiting';
     this.#provisional = unavailable('twin_running', 'another process is still handling this event');
-    return this.#claim.takeFromTwin(claim, {
-      isAwaited: () => this.ending.isAwaited && this.#interruption.ending === undefined,
-      unlessEnded: (promise) => this.#interruption.orEnd(promise),
-    });
+    const { bodyMemory } = this.#services;
+    const share = bodyMemory.hold(this.#job.rawBody.byteLength);
+    if (share === undefined) return claim;
+    try {
+      return await this.#claim.takeFromTwin(claim, {
+        isAwaited: () => this.ending.isAwaited && this.#interruption.ending === undefined,
+        unlessEnded: (promise) => this.#interruption.orEnd(promise),
+      });
+    } finally {
+      bodyMemory.release(share);
+    }
   }
 
   async #answerUnclaimed(state: 'completed' | 'busy'): Promise<Answer> {
@@ -151,8 +177,9 @@ export class Run {
     return this.answerNow();
   }
 
-  /** Makes ready for the handlers; gives an answer where they are not to run. */
-  #prepare(claim: ClaimedResult): MaybePromise<Answer | undefined> {
+  /** Makes ready for the handlers, and keeps the lease from here on; gives an answer where they are not to run. */
+  async #prepare(claim: ClaimedResult): Promise<Answer | undefined> {
+    if (claim !== UNCLAIMED) this.#claim.keep((state) => this.#onTaken(state));
     if (this.#interruption.ending !== undefined) return this.#recordFailure(this.#interruption.ending);
     const { now, retryScheduleMs } = this.#services.settings;
     const { createdAt, replayed } = this.#job;
@@ -180,7 +207,9 @@ export class Run {
     return this.#success('parked', reason);
   }
 
-  #abortFor(state: 'lost' | 'completed'): void {
+  /** Before the handlers run there is nothing to abort: the claim is asked for its state then. */
+  #onTaken(state: 'lost' | 'completed'): void {
+    if (this.#phase !== 'running' && this.#phase !== 'recording') return;
     this.abort(
       state === 'lost'
         ? new AbortedError('lease_lost', 'the lease ran out and another process has taken the event')
@@ -188,14 +217,12 @@ export class Run {
     );
   }
 
-  /** Begins to run the handlers, and keeps the lease meanwhile. */
-  #runHandlers(isClaimed: boolean): Promise<PosthornError | undefined> {
+  #runHandlers(): Promise<PosthornError | undefined> {
     const { maxRunMs, schemas } = this.#services.settings;
     const startedAt = performance.now();
     this.#phase = 'running';
     const isParked = this.#letterIfMade?.storedAs !== undefined;
     this.#provisional = isParked ? this.#success('parked', deadlineReached()) : undefined;
-    if (isClaimed) this.#claim.keep(startedAt, (state) => this.#abortFor(state));
     this.#overrun = new Timer(startedAt + maxRunMs, () => {
       this.abort(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
     });
@@ -214,34 +241,28 @@ export class Run {
   }
 
   /** The lease is renewed until the completion is recorded, so that no other process takes the event. */
-  #recordSuccess(): MaybePromise<Answer> {
+  async #recordSuccess(): Promise<Answer> {
     const processed = this.#success('processed');
     this.#phase = 'recording';
     this.#provisional = processed;
-    const completing = this.#claim.complete();
-    return isPending(completing)
-      ? completing.then((isKnown) => this.#recorded(isKnown, processed))
-      : this.#recorded(completing, processed);
-  }
-
-  #recorded(isKnown: boolean, processed: Accepted): MaybePromise<Answer> {
+    const isKnown = await this.#claim.complete();
     this.#claim.stopKeeping();
     if (!isKnown)
       this.warnings.push('completion_pending: the store did not take the completion; it is tried again');
     this.#isRecorded = true;
-    const removing = this.#removeLetter();
-    return removing === undefined ? processed : removing.then(() => processed);
+    await this.#removeLetter();
+    return processed;
   }
 
   /** A retried event may have been parked by an earlier attempt. */
-  #removeLetter(): Promise<void> | undefined {
-    if (this.#services.parking === undefined) return undefined;
+  async #removeLetter(): Promise<void> {
+    if (this.#services.parking === undefined) return;
     const { now, retryScheduleMs } = this.#services.settings;
     const ageMs = now() - this.#job.createdAt;
     const mayHaveLetter =
       this.attempt !== 1 || this.#interruption.isAborted || isFinalByAge(ageMs, retryScheduleMs);
-    if (mayHaveLetter) return this.#letter.removeAny();
-    return this.#letterIfMade?.mayExist ? this.#letterIfMade.remove() : undefined;
+    if (mayHaveLetter) await this.#letter.removeAny();
+    else await this.#letterIfMade?.remove();
   }
 
   /** Whoever holds the id now need not handle the event again. */
@@ -287,6 +308,9 @@ export class Run {
     return accept(outcome, this.id, error);
   }
 }
+
+const LEASE_EXPIRED: Warning =
+  'lease_lost: the lease ran out while the handlers ran, because they blocked the event loop or the store did not answer; another process may have run them too';
 
 function deadlineReached(): UnavailableError {
   return new UnavailableError('deadline_reached', 'the handlers were still running at the deadline');

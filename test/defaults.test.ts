@@ -3,6 +3,7 @@ import { createEvent } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from './delivery-of.ts';
 import { KEY } from './served.ts';
+import { until } from './until.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -131,23 +132,32 @@ describe('without options, sizes are', () => {
     expect(await receiver.receive(largest)).toMatchObject({ status: 200 });
   });
 
-  test('maxBufferedBytes 64 MiB: beyond it 503, until a body has been read', async () => {
+  test('maxBufferedBytes 64 MiB: beyond it the unfinished body with the least recent progress gets 503', async () => {
     const receiver = createDefault().on('*', () => {});
-    const open: (() => void)[] = [];
-    const slow = Array.from({ length: 64 }, () => {
-      const delivery = deliveryOf(createEvent('transfer.created'), { 'content-length': ['1048576'] });
-      const gate = new Promise<void>((resolve) => open.push(resolve));
-      return receiver.receive({
+    const begin = async () => {
+      const delivery = deliveryOf(createEvent('transfer.created'));
+      let arrive: (() => void) | undefined;
+      const replying = receiver.receive({
         ...delivery,
-        readBody: (options) => gate.then(() => delivery.readBody(options)),
+        readBody: async (options) => {
+          options.onProgress?.(1_048_576);
+          await new Promise<void>((resolve) => {
+            arrive = resolve;
+          });
+          return delivery.readBody(options);
+        },
       });
-    });
-    const event = createEvent('transfer.created');
-    const { status, body } = await receiver.receive(deliveryOf(event));
+      await until('the body is being read', () => arrive !== undefined);
+      return { replying, arrive: () => arrive?.() };
+    };
+    const first = await begin();
+    const rest = await Promise.all(Array.from({ length: 63 }, begin));
+    const whole = await receiver.receive(deliveryOf(createEvent('transfer.created')));
+    expect(whole, 'a whole one goes through').toMatchObject({ status: 200 });
+    const { status, body } = await first.replying;
     expect([status, JSON.parse(body).code]).toEqual([503, 'buffer_full']);
-    for (const release of open) release();
-    for (const reply of await Promise.all(slow)) expect(reply.status).toBe(200);
-    expect(await receiver.receive(deliveryOf(event))).toMatchObject({ status: 200 });
+    for (const { arrive } of rest) arrive();
+    for (const { replying } of rest) expect((await replying).status).toBe(200);
   });
 });
 

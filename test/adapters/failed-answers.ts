@@ -9,6 +9,7 @@ import {
   expectReport,
   Gate,
   HANDLER_MESSAGE,
+  KEY,
   type Mount,
   transfer,
 } from './endpoint.ts';
@@ -146,7 +147,25 @@ function unavailable(mount: Mount): void {
   });
 
   test('the memory for bodies is taken', async () => {
-    await expectUnavailable(mount, { maxBufferedBytes: 10 }, 'buffer_full');
+    const keys = new Gate();
+    const asked = new Gate();
+    const signingKey = async (): Promise<string> => {
+      asked.open();
+      await keys.opened;
+      return KEY;
+    };
+    const event = transfer();
+    const maxBodyBytes = Buffer.byteLength(JSON.stringify(event)) + 10;
+    const limits = { maxBodyBytes, maxBufferedBytes: maxBodyBytes };
+    const endpoint = await Endpoint.open(mount, { options: { signingKey, ...limits } });
+    const first = endpoint.send(event);
+    await asked.opened;
+    expectProblem(await endpoint.send(transfer()), 503, 'buffer_full');
+    await expectReport(endpoint, { outcome: 'failed', status: 503, code: 'buffer_full' });
+    keys.open();
+    expectAccepted(await first, 'processed', event.id);
+    const next = transfer();
+    expectAccepted(await endpoint.send(next), 'processed', next.id);
   });
 
   test('closing', async () => {

@@ -12,6 +12,7 @@ export function hostileBodies(mount: Mount): void {
   slowBodies(mount);
   cutBodies(mount);
   bodiesOfAnyLength(mount);
+  crowdedBodies(mount);
 }
 
 function slowBodies(mount: Mount): void {
@@ -120,4 +121,44 @@ function bodiesOfAnyLength(mount: Mount): void {
       expect(target.endpoint.reports).toHaveLength(2);
     },
   );
+}
+
+function crowdedBodies(mount: Mount): void {
+  const limits = { maxBodyBytes: 16_384, maxBufferedBytes: 56_000 };
+
+  attack('64 bodies that never begin, whatever length they declare', mount, limits, async (target) => {
+    const framing: Record<string, string>[] = [
+      { 'content-length': '16384' },
+      { 'transfer-encoding': 'chunked' },
+    ];
+    for (const headers of Array.from({ length: 32 }, () => framing).flat()) {
+      (await target.connect()).write(target.head(headers));
+    }
+    await target.endpoint.arrived(64);
+    await target.expectServed(await target.connect());
+    expect(target.endpoint.reports).toMatchObject([{ outcome: 'processed' }]);
+  });
+
+  attack('more unfinished bodies than there is memory for', mount, limits, async (target) => {
+    const honest = await target.connect();
+    const begin = async (): Promise<RawConnection> => {
+      const connection = await target.connect();
+      connection.write(target.head({ 'content-length': '16384' }) + 'x'.repeat(10_000));
+      // By the time that a later delivery is answered, these bytes have been read.
+      await target.expectServed(honest);
+      return connection;
+    };
+    const goingOn = await begin();
+    const stopped = await begin();
+    const others = [await begin(), await begin()];
+    // The buffer of this body doubles.
+    goingOn.write('x');
+    await target.expectServed(honest);
+    expect(target.endpoint.reports).toMatchObject(Array(5).fill({ outcome: 'processed' }));
+
+    others.push(await begin());
+    expectProblem(await stopped.answer(), 503, 'buffer_full');
+    expect(target.endpoint.reports).toHaveLength(7);
+    expect([goingOn, ...others].map(({ rest }) => rest)).toEqual(['', '', '', '']);
+  });
 }

@@ -1,0 +1,93 @@
+import { finished, Readable } from 'node:stream';
+import type { BodyOptions } from '../src/delivery.ts';
+
+/** A chunk of this size is handed on as it came; smaller ones are copied together. */
+const LARGE_CHUNK_BYTES = 16_384;
+
+/** The most that is copied together. */
+const PIECE_BYTES = 65_536;
+
+const FIRST_BUFFER_BYTES = 1_024;
+
+/**
+ * The body of a request in pieces that are worth keeping. A sender may cut its body into chunks or DATA frames of one byte,
+ * each of them a Buffer that takes some 200 bytes and keeps alive what was read from the socket with it; raw-body keeps a list of them. So
+ * small chunks are copied into one growing buffer, and a body takes at most a few times its size.
+ */
+export class BodyPieces extends Readable {
+  readonly #source: Readable;
+  readonly #maxBytes: number;
+  readonly #onProgress: BodyOptions['onProgress'];
+  readonly #stopWatching: () => void;
+  /** Bytes of the pieces that were handed on. */
+  #pushedBytes = 0;
+  #buffer: Buffer = Buffer.alloc(0);
+  #bufferedBytes = 0;
+
+  /**
+   * Once more than `maxBytes` have come, all of them are handed on at once, so that the reader sees that there are too many.
+   */
+  constructor(source: Readable, { maxBytes, signal, onProgress }: BodyOptions) {
+    super({ signal });
+    this.#source = source;
+    this.#maxBytes = maxBytes;
+    this.#onProgress = onProgress;
+    // The reader listens only until it has its result, and the signal may abort after that.
+    this.on('error', () => {});
+    this.#stopWatching = finished(source, { writable: false }, (error) => {
+      if (error) this.destroy(error);
+      else this.#end();
+    });
+    source.on('data', this.#add).resume();
+  }
+
+  override _read(): void {
+    // The source flows until its end, or until this stream is destroyed.
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#stopWatching();
+    this.#source.off('data', this.#add).pause();
+    this.#buffer = Buffer.alloc(0);
+    done(error);
+  }
+
+  readonly #add = (chunk: Buffer): void => {
+    if (chunk.length >= LARGE_CHUNK_BYTES) {
+      this.#flush();
+      this.#push(chunk);
+    } else this.#copy(chunk);
+    const arrivedBytes = this.#pushedBytes + this.#bufferedBytes;
+    if (this.#bufferedBytes >= PIECE_BYTES || arrivedBytes > this.#maxBytes) this.#flush();
+    this.#onProgress?.(this.#pushedBytes + this.#buffer.length);
+  };
+
+  #copy(chunk: Buffer): void {
+    const neededBytes = this.#bufferedBytes + chunk.length;
+    if (neededBytes > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(
+        Math.max(neededBytes, 2 * this.#buffer.length, FIRST_BUFFER_BYTES),
+      );
+      this.#buffer.copy(grown, 0, 0, this.#bufferedBytes);
+      this.#buffer = grown;
+    }
+    chunk.copy(this.#buffer, this.#bufferedBytes);
+    this.#bufferedBytes = neededBytes;
+  }
+
+  #flush(): void {
+    if (this.#bufferedBytes > 0) this.#push(this.#buffer.subarray(0, this.#bufferedBytes));
+    this.#buffer = Buffer.alloc(0);
+    this.#bufferedBytes = 0;
+  }
+
+  #push(piece: Buffer): void {
+    this.#pushedBytes += piece.length;
+    this.push(piece);
+  }
+
+  #end(): void {
+    this.#flush();
+    this.push(null);
+  }
+}

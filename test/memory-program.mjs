@@ -1,0 +1,44 @@
+// A receiver in a process of its own, which tells how much memory it holds. Run by body-memory.test.ts, with the built package.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createReceiver } from 'posthorn';
+import { toNode } from 'posthorn/node';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc');
+
+let endHandlers = () => {};
+const mayEnd = new Promise((resolve) => {
+  endHandlers = resolve;
+});
+
+const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY, bodyTimeoutMs: 60_000 });
+receiver.observe(() => {});
+receiver.on('transfer.*', () => mayEnd);
+receiver.on('dispute.*', () => {});
+
+let deliveries = 0;
+const receive = (delivery) => {
+  deliveries += 1;
+  return receiver.receive(delivery);
+};
+const handle = toNode({ receive }, { path: '/webhooks' });
+const listener = (request, response) => handle(request, response, () => control(request, response));
+
+async function control(request, response) {
+  if (request.url === '/end-handlers') endHandlers();
+  // A second collection frees what finalizers of the first have let go.
+  collectGarbage();
+  await new Promise((resolve) => setImmediate(resolve));
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  response.end(JSON.stringify({ heldBytes: heapUsed + external, deliveries }));
+}
+
+const servers = [createServer(listener), createHttp2Server(listener)];
+for (const server of servers) server.listen(0, '127.0.0.1');
+await Promise.all(servers.map((server) => once(server, 'listening')));
+process.stdout.write(`listening on ${servers.map((server) => server.address().port).join(' ')}\n`);
