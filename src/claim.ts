@@ -65,8 +65,8 @@ export class Claim {
   #isKept = false;
   /** When the claim or renewal was sent that is known to have taken the id, by the monotonic clock; undefined before. */
   #heldSince: number | undefined;
-  /** What the last renewal said. */
   #state: RenewResult['state'] = 'held';
+  #confirmations = 0;
 
   constructor(
     { id, createdAt }: Pick<Job, 'id' | 'createdAt'>,
@@ -104,19 +104,29 @@ export class Claim {
   }
 
   /**
-   * Makes sure that the id is still held, now that handlers are about to run: the event loop may have been blocked, or a letter may have
-   * taken its time, since the claim was made. Past half the lease the store is asked; rejects where it gives no answer.
+   * Whether handlers may not run on this claim any more without a look at the store: the event loop may have been blocked, or a letter may
+   * have taken its time, since the claim was made.
    */
-  async confirm(): Promise<RenewResult['state']> {
-    for (let tries = 0; this.#state === 'held' && this.#isStale; tries += 1) {
-      if (tries === MOST_CONFIRMATIONS) throw leaseTooShort(this.#settings.leaseMs);
-      await this.#askToRenew();
-    }
+  get isOld(): boolean {
+    return this.#heldSince !== undefined && performance.now() - this.#heldSince > this.#settings.leaseMs / 2;
+  }
+
+  /** What the store said last. */
+  get state(): RenewResult['state'] {
     return this.#state;
   }
 
-  get #isStale(): boolean {
-    return performance.now() - (this.#heldSince ?? 0) > this.#settings.leaseMs / 2;
+  /** Renews a claim that has grown old; rejects where the store gives no answer, or too slowly to be of use. */
+  async confirm(): Promise<RenewResult['state']> {
+    if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#settings.leaseMs);
+    this.#confirmations += 1;
+    await this.#askToRenew();
+    return this.#state;
+  }
+
+  /** Goes on without the store. */
+  trust(): void {
+    this.#heldSince = undefined;
   }
 
   async #askToRenew(): Promise<void> {

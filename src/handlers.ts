@@ -58,38 +58,30 @@ export class RunContext implements HandlerContext {
   };
 }
 
+/** An event whose data is what its entity's schema has made of it, where there is a schema. */
+export type ValidEvent = WebhookEvent<string, unknown>;
+
+/** The event with the output of the schema as data, or an error; never rejects. */
+export async function validateEvent(
+  event: WebhookEvent,
+  schema: StandardSchemaV1,
+): Promise<ValidEvent | PosthornError> {
+  try {
+    return { ...event, data: await validateData(schema, event.data, entityOf(event.type)) };
+  } catch (error) {
+    return error instanceof DataError
+      ? error
+      : new InternalError('internal_error', messageOf(error), { cause: error });
+  }
+}
+
 /**
- * Runs the handlers that have not finished before side by side, all to their end, with the output of the entity's schema as
- * data. Resolves with an error for what failed, else undefined; it never rejects.
+ * Runs the handlers that have not finished before side by side, all to their end. Resolves with an error for what failed, else
+ * undefined; it never rejects.
  */
 export function runHandlers(
   routes: readonly Route[],
-  event: WebhookEvent,
-  context: HandlerContext,
-  schemas: ReadonlyMap<string, StandardSchemaV1>,
-  progress: Progress,
-): Promise<PosthornError | undefined> {
-  const schema = schemas.size === 0 ? undefined : schemas.get(entityOf(event.type));
-  if (schema === undefined) return runAll(routes, event, context, progress);
-  return validate(event, schema).then(
-    (valid) => runAll(routes, valid, context, progress),
-    (error: unknown) =>
-      error instanceof DataError
-        ? error
-        : new InternalError('internal_error', messageOf(error), { cause: error }),
-  );
-}
-
-async function validate(
-  event: WebhookEvent,
-  schema: StandardSchemaV1,
-): Promise<WebhookEvent<string, unknown>> {
-  return { ...event, data: await validateData(schema, event.data, entityOf(event.type)) };
-}
-
-function runAll(
-  routes: readonly Route[],
-  event: WebhookEvent<string, unknown>,
+  event: ValidEvent,
   context: HandlerContext,
   progress: Progress,
 ): Promise<HandlerError | undefined> {
@@ -102,7 +94,7 @@ function runAll(
 
 function runOne(
   { name, handle }: Route,
-  event: WebhookEvent<string, unknown>,
+  event: ValidEvent,
   context: HandlerContext,
   progress: Progress,
 ): Promise<HandlerError | undefined> {
@@ -125,11 +117,7 @@ function runOne(
 }
 
 /** What a handler returns, or throws, as a promise. */
-function call(
-  handle: Route['handle'],
-  event: WebhookEvent<string, unknown>,
-  context: HandlerContext,
-): Promise<unknown> {
+function call(handle: Route['handle'], event: ValidEvent, context: HandlerContext): Promise<unknown> {
   try {
     return Promise.resolve(handle(event, context));
   } catch (error) {

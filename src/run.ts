@@ -1,7 +1,15 @@
 import { Claim, UNCLAIMED } from './claim.ts';
 import { Ending } from './ending.ts';
 import { AbortedError, messageOf, PosthornError, UnavailableError } from './errors.ts';
-import { noteHandled, type Progress, RunContext, runHandlers } from './handlers.ts';
+import { entityOf } from './event.ts';
+import {
+  noteHandled,
+  type Progress,
+  RunContext,
+  runHandlers,
+  type ValidEvent,
+  validateEvent,
+} from './handlers.ts';
 import { Interruption } from './interruption.ts';
 import type { Job, RunServices } from './job.ts';
 import { isFinal, isFinalByAge } from './last-attempt.ts';
@@ -30,7 +38,7 @@ export class Run {
   readonly #claim: Claim;
   readonly #interruption = new Interruption();
   #letterIfMade: Letter | undefined;
-  #phase: 'claiming' | 'waiting' | 'running' | 'recording' = 'claiming';
+  #phase: 'claiming' | 'waiting' | 'validating' | 'running' | 'recording' = 'claiming';
   /** What to answer if the deadline comes now, where the phase does not say it. */
   #provisional: Answer | undefined;
   #overrun: Timer | undefined;
@@ -47,9 +55,9 @@ export class Run {
     return this.#job.id;
   }
 
-  /** Whether handlers are running. */
+  /** Whether the schema or the handlers are running. */
   get isRunning(): boolean {
-    return this.#phase === 'running';
+    return this.#phase === 'validating' || this.#phase === 'running';
   }
 
   /** Never rejects. */
@@ -75,20 +83,17 @@ export class Run {
     for (;;) {
       if (claim.state === 'busy') claim = await this.#takeFromTwin(claim);
       if (claim.state !== 'claimed') return this.#answerUnclaimed(claim.state);
-      const known = await this.#prepare(claim);
-      if (known !== undefined) return known;
-      const confirmed = claim === UNCLAIMED ? 'held' : await this.#confirmClaim();
-      if (confirmed instanceof PosthornError) return this.#recordFailure(confirmed);
-      if (confirmed === 'held') break;
-      claim = confirmed === 'completed' ? { state: 'completed' } : { state: 'busy', msLeft: 0 };
+      const answer = await this.#prepare(claim);
+      if (answer !== undefined) return answer;
+      const event = await this.#validate();
+      if (event instanceof PosthornError) return this.#recordFailure(event);
+      let state: RenewResult['state'] | PosthornError = this.#claim.state;
+      while (state === 'held' && this.#claim.isOld) state = await this.#confirmClaim();
+      if (state instanceof PosthornError) return this.#recordFailure(state);
+      // Nothing is awaited between the look at the claim and the handlers: those of another event could block the event loop meanwhile.
+      if (state === 'held') return this.#runHandlers(event);
+      claim = state === 'completed' ? { state } : { state: 'busy', msLeft: 0 };
     }
-    const { ending } = this.#interruption;
-    if (ending !== undefined) return this.#recordFailure(ending);
-    const finished = this.#runHandlers();
-    const end = await this.#interruption.orEnd(finished);
-    this.#overrun?.clear();
-    if (this.#claim.hasExpired) this.warnings.push(LEASE_EXPIRED);
-    return end === undefined ? this.#recordSuccess() : this.#recordEnd(end, finished);
   }
 
   /** What to answer when the deadline comes before the end. */
@@ -97,7 +102,7 @@ export class Run {
       this.warnings.push('completion_pending: the store did not take the completion before the deadline');
     }
     if (this.#provisional !== undefined) return this.#provisional;
-    return this.#phase === 'running'
+    return this.isRunning
       ? refuse(deadlineReached())
       : unavailable('store_unavailable', 'the store did not answer before the deadline');
   }
@@ -105,7 +110,7 @@ export class Run {
   /** Parks the event beside or after its run, for a delivery after which none may follow. */
   async park(error: PosthornError): Promise<string | undefined> {
     if (this.#phase !== 'recording' && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
-    const mayRun = this.#phase === 'waiting' || this.#phase === 'running';
+    const mayRun = this.#phase === 'waiting' || this.isRunning;
     const storedAs = await this.#letter.store(error, this.#postmark(mayRun));
     if (storedAs !== undefined && this.#phase === 'recording') void this.#reconcile();
     return storedAs;
@@ -139,12 +144,14 @@ export class Run {
     }
   }
 
-  /** Makes sure, right before the handlers run, that no other process has the event. An error refuses the delivery. */
+  /** Asks the store whether the event is still this process's to run. An error refuses the delivery. */
   async #confirmClaim(): Promise<RenewResult['state'] | PosthornError> {
+    this.#phase = 'claiming';
     try {
       return await this.#claim.confirm();
     } catch (error) {
       if (this.#services.settings.onStoreFailure === 'reject') return refuse(error).error;
+      this.#claim.trust();
       this.warnings.push(`claimed_nothing: ${messageOf(error)}`);
       return 'held';
     }
@@ -153,6 +160,8 @@ export class Run {
   /** Waits while another process handles the event. The body that is kept meanwhile is counted; without room for it nobody waits. */
   async #takeFromTwin(claim: ClaimResult): Promise<ClaimResult> {
     this.#claim.stopKeeping();
+    this.#overrun?.clear();
+    this.#overrun = undefined;
     this.#phase = 'waiting';
     this.#provisional = unavailable('twin_running', 'another process is still handling this event');
     const { bodyMemory } = this.#services;
@@ -217,19 +226,38 @@ export class Run {
     );
   }
 
-  #runHandlers(): Promise<PosthornError | undefined> {
-    const { maxRunMs, schemas } = this.#services.settings;
-    const startedAt = performance.now();
+  /** The event with the output of its entity's schema as data; an error where the schema refuses it, or the run was ended. */
+  async #validate(): Promise<ValidEvent | PosthornError> {
+    const { event } = this.#job;
+    const schema = this.#services.settings.schemas.get(entityOf(event.type));
+    if (schema === undefined) return event;
+    this.#phase = 'validating';
+    this.#limitRun();
+    return this.#interruption.orEnd(validateEvent(event, schema));
+  }
+
+  async #runHandlers(event: ValidEvent): Promise<Answer> {
+    const { ending } = this.#interruption;
+    if (ending !== undefined) return this.#recordFailure(ending);
     this.#phase = 'running';
     const isParked = this.#letterIfMade?.storedAs !== undefined;
     this.#provisional = isParked ? this.#success('parked', deadlineReached()) : undefined;
-    this.#overrun = new Timer(startedAt + maxRunMs, () => {
-      this.abort(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
-    });
-    const { event, routes } = this.#job;
+    this.#limitRun();
     const { attempt = 1, final } = this;
     const context = new RunContext(this.#job, { attempt, final }, this.#interruption);
-    return runHandlers(routes, event, context, schemas, this.progress);
+    const finished = runHandlers(this.#job.routes, event, context, this.progress);
+    const end = await this.#interruption.orEnd(finished);
+    this.#overrun?.clear();
+    if (this.#claim.hasExpired) this.warnings.push(LEASE_EXPIRED);
+    return end === undefined ? this.#recordSuccess() : this.#recordEnd(end, finished);
+  }
+
+  /** Ends a run that takes longer than `maxRunMs`, the schema's time included. */
+  #limitRun(): void {
+    const { maxRunMs } = this.#services.settings;
+    this.#overrun ??= new Timer(performance.now() + maxRunMs, () => {
+      this.abort(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
+    });
   }
 
   /** Records the end of a run that did not succeed, or not in time. */
