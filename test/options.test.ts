@@ -119,6 +119,15 @@ describe('the limits', () => {
     }
   });
 
+  test('maxBufferedBytes holds at least one body of maxBodyBytes', () => {
+    const sized = (sizes: object): unknown => create({ signingKey: KEY, store, ...sizes });
+    expect(() => sized({ maxBodyBytes: 1_000, maxBufferedBytes: 1_000 })).not.toThrow();
+    expect(() => sized({ maxBodyBytes: 1_001, maxBufferedBytes: 1_000 })).toThrow(/maxBufferedBytes.*1001/);
+    expect(() => sized({ maxBodyBytes: 67_108_864 })).not.toThrow();
+    expect(() => sized({ maxBodyBytes: 67_108_865 })).toThrow(ConfigurationError);
+    expect(() => sized({ maxBufferedBytes: 1_048_575 })).toThrow(ConfigurationError);
+  });
+
   test('depend on the schedule', () => {
     const scheduled = (options: object): unknown =>
       create({ signingKey: KEY, store, retryScheduleMs: [100, 200, 300], ...options });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { PermanentError } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { readAll } from './dead-letters/read-all.ts';
+import { letterOf } from './letter-of.ts';
 import { createMapDeadLetters } from './map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from './open-endpoint.ts';
 import { MINUTE_MS, StepClock } from './step-clock.ts';
@@ -103,6 +104,19 @@ describe.each([
     expect(await send(last)).toEqual(accepted('parked', last.id));
     expect(await readAll(deadLetters.list())).toMatchObject([{ id: last.id, reason: code, attempts: 0 }]);
     expect(reports.all).toMatchObject([{ outcome: 'parked', code, endpointAtRisk: false }]);
+  });
+
+  test('parks what was received, whatever members of the same names the event has', async () => {
+    const deadLetters = createMapDeadLetters();
+    const { send } = await openRefusing({ deadLetters });
+    const odd = { rawBody: 'forged', headers: { 'x-forged': ['1'] }, receivedAt: 'never', handled: ['book'] };
+    const body = JSON.stringify({ ...last, ...odd });
+    expect(await send(body)).toEqual(accepted('parked', last.id));
+    const letter = await letterOf(deadLetters, last.id);
+    expect(Buffer.from(letter.rawBody).toString()).toBe(body);
+    expect(letter.headers).toHaveProperty('x-service-signature');
+    expect(letter.headers).not.toHaveProperty('x-forged');
+    expect(letter).toMatchObject({ receivedAt: clock.now(), handled: [], type: last.type });
   });
 
   test('refuses it before, for the service to try again', async () => {

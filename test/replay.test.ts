@@ -210,6 +210,23 @@ describe('drop', () => {
     expect(await store.claim(claim)).toMatchObject({ state: 'claimed' });
   });
 
+  test('leaves the event alone when its letter is gone', async () => {
+    const { deadLetters, event, letter, receiver, runs, send, state } = await openParked();
+    await deadLetters.remove(letter.id);
+    expect(await receiver.drop(letter)).toBe(false);
+    state.mended = true;
+    expect(await send(event)).toEqual(accepted('processed', event.id));
+    expect(runs).toEqual(['mail 2 final', 'unnamed']);
+  });
+
+  test('leaves the event alone when the receiver has no dead letters', async () => {
+    const { letter, store } = await openParked();
+    const { receiver } = await openEndpoint({ store }, (other) => other.on('*', () => {}));
+    expect(await receiver.drop(letter)).toBe(false);
+    const claim = { id: letter.id, token: 'another', leaseMs: 1_000, retentionMs: HOUR_MS };
+    expect(await store.claim(claim)).toMatchObject({ state: 'claimed' });
+  });
+
   test('keeps the letter when the store cannot be told', async () => {
     const memory = createMemoryStore();
     const complete = () => Promise.reject(new Error('ECONNREFUSED'));
