@@ -1,10 +1,11 @@
 import {
   DataError,
   HandlerError,
-  InternalError,
+  isInstance,
   messageOf,
   PermanentError,
   type PosthornError,
+  shorten,
 } from './errors.ts';
 import { entityOf, type WebhookEvent } from './event.ts';
 import type { HandlerReport } from './report.ts';
@@ -60,31 +61,21 @@ export class RunContext implements HandlerContext {
 
 /**
  * Runs the handlers that have not finished before side by side, all to their end, with the output of the entity's schema as
- * data. Resolves with an error for what failed, else undefined; it never rejects.
+ * data. Resolves with an error for what failed, else undefined; it never throws or rejects, whatever they throw.
  */
-export function runHandlers(
+export async function runHandlers(
   routes: readonly Route[],
   event: WebhookEvent,
   context: HandlerContext,
   schemas: ReadonlyMap<string, StandardSchemaV1>,
   progress: Progress,
 ): Promise<PosthornError | undefined> {
-  const schema = schemas.size === 0 ? undefined : schemas.get(entityOf(event.type));
+  const entity = entityOf(event.type);
+  const schema = schemas.get(entity);
   if (schema === undefined) return runAll(routes, event, context, progress);
-  return validate(event, schema).then(
-    (valid) => runAll(routes, valid, context, progress),
-    (error: unknown) =>
-      error instanceof DataError
-        ? error
-        : new InternalError('internal_error', messageOf(error), { cause: error }),
-  );
-}
-
-async function validate(
-  event: WebhookEvent,
-  schema: StandardSchemaV1,
-): Promise<WebhookEvent<string, unknown>> {
-  return { ...event, data: await validateData(schema, event.data, entityOf(event.type)) };
+  const checked = await validateData(schema, event.data, entity);
+  if (checked instanceof DataError) return checked;
+  return runAll(routes, { ...event, data: checked.data }, context, progress);
 }
 
 function runAll(
@@ -100,7 +91,7 @@ function runAll(
   return Promise.all(open.map((route) => runOne(route, event, context, progress))).then(merge);
 }
 
-function runOne(
+async function runOne(
   { name, handle }: Route,
   event: WebhookEvent<string, unknown>,
   context: HandlerContext,
@@ -111,30 +102,15 @@ function runOne(
     const report = { name, ok, durationMs: performance.now() - startedAt };
     progress.reports = [...progress.reports, report];
   };
-  return call(handle, event, context).then(
-    () => {
-      end(true);
-      if (name !== undefined) noteHandled(progress, [name]);
-      return undefined;
-    },
-    (error: unknown) => {
-      end(false);
-      return failure(name, error);
-    },
-  );
-}
-
-/** What a handler returns, or throws, as a promise. */
-function call(
-  handle: Route['handle'],
-  event: WebhookEvent<string, unknown>,
-  context: HandlerContext,
-): Promise<unknown> {
   try {
-    return Promise.resolve(handle(event, context));
+    await handle(event, context);
   } catch (error) {
-    return Promise.reject(error);
+    end(false);
+    return failure(name, error);
   }
+  end(true);
+  if (name !== undefined) noteHandled(progress, [name]);
+  return undefined;
 }
 
 function failure(name: string | undefined, error: unknown): HandlerError {
@@ -147,14 +123,16 @@ function merge(ends: readonly (HandlerError | undefined)[]): HandlerError | unde
   const failures = ends.filter((end) => end !== undefined);
   if (failures.length < 2) return failures[0];
   const errors = failures.flatMap((failed) => failed.errors);
-  return handlerError(failures.map(({ message }) => message).join('; '), errors);
+  return handlerError(shorten(failures.map(({ message }) => message).join('; ')), errors);
 }
 
 function handlerError(message: string, thrown: readonly unknown[]): HandlerError {
   // A permanent failure comes first: it is the reason why the event is parked.
-  const errors = thrown.toSorted(
-    (a, b) => Number(b instanceof PermanentError) - Number(a instanceof PermanentError),
-  );
-  const code = errors[0] instanceof PermanentError ? 'handler_failed_permanently' : 'handler_failed';
+  const errors = thrown.toSorted((a, b) => Number(isPermanent(b)) - Number(isPermanent(a)));
+  const code = isPermanent(errors[0]) ? 'handler_failed_permanently' : 'handler_failed';
   return new HandlerError(code, message, errors);
+}
+
+function isPermanent(error: unknown): boolean {
+  return isInstance(error, PermanentError);
 }

@@ -85,14 +85,14 @@ export class Reporter {
         : { ...told, warnings: [...this.#firstWarnings, ...told.warnings] };
     this.#firstWarnings = [];
     if (this.#observers.length === 0) this.#log.write(report);
-    for (const observer of this.#observers) notify(observer, report);
+    for (const observer of this.#observers) void notify(observer, report);
   }
 }
 
-function notify(observer: Observer, report: Report): void {
+/** Never rejects. */
+async function notify(observer: Observer, report: Report): Promise<void> {
   try {
-    const told = observer(report);
-    if (told instanceof Object && 'then' in told) Promise.resolve(told).catch(complain);
+    await observer(report);
   } catch (error) {
     complain(error);
   }
@@ -149,6 +149,10 @@ function oneLine(text: string): string {
 }
 
 function print(line: string): void {
-  // biome-ignore lint/suspicious/noConsole: without an observer this is the only way not to fail in silence
-  console.error(line);
+  try {
+    // biome-ignore lint/suspicious/noConsole: without an observer this is the only way not to fail in silence
+    console.error(line);
+  } catch {
+    // Whoever has replaced the console may throw; no delivery loses its answer for that.
+  }
 }
