@@ -182,7 +182,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     }
     if (isLarge) await nextTurn();
     trace.answerSent = delivery.isConnected?.() ?? true;
-    this.#reporter.emit(toReport(answer, trace, false));
+    this.#reporter.emit(toReport(answer, trace, false), { isAuthentic: authentic !== undefined });
     if (trace.unfinished) {
       const reported = this.#reportEnd(trace).then(() => this.#activity.end());
       delivery.waitUntil?.(reported);
@@ -196,7 +196,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = this.#begin(true);
     const answer = await this.#processor.replay(letter, trace).catch(refuse);
     const report = toReport(answer, trace, false);
-    this.#reporter.emit(report);
+    this.#reporter.emit(report, { isAuthentic: true });
     this.#activity.end();
     return report;
   }
@@ -224,7 +224,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const { run, joined } = trace;
     const answer = await run?.ending.reached();
     if (answer !== undefined && run?.attempt !== undefined && !joined) {
-      this.#reporter.emit(toReport(answer, trace, true));
+      this.#reporter.emit(toReport(answer, trace, true), { isAuthentic: true });
     }
   }
 
