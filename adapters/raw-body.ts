@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
 import type { BodyOptions } from '../src/delivery.ts';
-import { ConfigurationError, messageOf, RequestError } from '../src/errors.ts';
+import { ConfigurationError, isInstance, messageOf, propertyOf, RequestError } from '../src/errors.ts';
 import { BodyPieces } from './body-pieces.ts';
 
 /** A request of Node.js http, https or http2, perhaps with what a framework has put on it. */
@@ -45,7 +45,7 @@ async function readPieces(pieces: BodyPieces, limit: number, length: string | nu
   try {
     return await getRawBody(pieces, { limit, length });
   } catch (error) {
-    throw bodyError(error);
+    throw bodyError(error, limit);
   } finally {
     pieces.destroy();
   }
@@ -54,9 +54,9 @@ async function readPieces(pieces: BodyPieces, limit: number, length: string | nu
 const EMPTY = new Uint8Array(0);
 
 function keptRaw({ rawBody, body }: NodeRequest): Uint8Array | undefined {
-  if (rawBody instanceof Uint8Array) return rawBody;
+  if (isInstance(rawBody, Uint8Array)) return rawBody;
   if (typeof rawBody === 'string') return Buffer.from(rawBody);
-  return body instanceof Uint8Array ? body : undefined;
+  return isInstance(body, Uint8Array) ? body : undefined;
 }
 
 function alreadyParsed(request: NodeRequest): ConfigurationError {
@@ -71,11 +71,11 @@ function kindOf(body: unknown): string {
   return body === undefined ? 'not set' : `of type ${typeof body}`;
 }
 
-function bodyError(error: unknown): RequestError {
-  if (!(error instanceof Error && 'type' in error && error.type === 'entity.too.large'))
-    return incomplete(error);
-  const limit = 'limit' in error ? ` (${error.limit})` : '';
-  return new RequestError('body_too_large', `the body has more than maxBodyBytes${limit}`, { cause: error });
+function bodyError(error: unknown, limit: number): RequestError {
+  if (propertyOf(error, 'type') !== 'entity.too.large') return incomplete(error);
+  return new RequestError('body_too_large', `the body has more than maxBodyBytes (${limit})`, {
+    cause: error,
+  });
 }
 
 function incomplete(cause: unknown): RequestError {

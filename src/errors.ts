@@ -107,16 +107,58 @@ export class DeadLetterError extends PosthornError<'dead_letter_unreadable' | 'd
 /** A fault of posthorn itself; please report it. */
 export class InternalError extends PosthornError<'internal_error'> {}
 
-/** The message of whatever was thrown. */
-export function messageOf(thrown: unknown): string {
-  const message: unknown = thrown instanceof Error ? thrown.message : thrown;
-  return typeof message === 'string' && message !== '' ? message : show(thrown);
+// What follows asks values of unknown origin: what a handler, an observer, a store or a schema threw or gave. Getters of such a
+// value can throw, and so can `instanceof` and `in`: a revoked Proxy throws at every question but `typeof`.
+
+/** Whether a value is an instance of the class; false for one that cannot be asked. */
+export function isInstance<T>(value: unknown, type: abstract new (...parameters: never[]) => T): value is T {
+  try {
+    return value instanceof type;
+  } catch {
+    return false;
+  }
 }
 
-/** A value as it may stand in a message: short, on one line, and without calling any code of its own. */
+/** A property of a value; undefined where reading it throws. */
+export function propertyOf(value: unknown, name: string): unknown {
+  try {
+    return Reflect.get(Object(value), name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a value is one of our errors, with a code and a message that can be read. */
+export function isPosthornError(value: unknown): value is PosthornError {
+  return (
+    isInstance(value, PosthornError) &&
+    typeof propertyOf(value, 'code') === 'string' &&
+    typeof propertyOf(value, 'message') === 'string'
+  );
+}
+
+/** The message of whatever was thrown, of bounded length. It never throws. */
+export function messageOf(thrown: unknown): string {
+  const message = isInstance(thrown, Error) ? propertyOf(thrown, 'message') : thrown;
+  return typeof message === 'string' && message !== '' ? shorten(message) : show(thrown);
+}
+
+/** A value as it may stand in a message: short, on one line, and without calling its own methods. It never throws. */
 export function show(value: unknown): string {
-  if (value instanceof Error) return value.name;
-  if (typeof value === 'string')
-    return JSON.stringify(value.length <= 100 ? value : `${value.slice(0, 100)}…`);
-  return inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY, customInspect: false });
+  if (typeof value === 'string') return JSON.stringify(shorten(value, 100));
+  const name = isInstance(value, Error) ? propertyOf(value, 'name') : undefined;
+  if (typeof name === 'string' && name !== '') return shorten(name);
+  try {
+    return shorten(inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY, customInspect: false }));
+  } catch {
+    return `${typeof value} that cannot be shown`;
+  }
+}
+
+/** Handlers may throw a whole document, and what they throw goes into reports, letters and logs. */
+const MAX_TEXT_LENGTH = 2_000;
+
+/** Cuts a text that is too long. */
+export function shorten(text: string, maxLength: number = MAX_TEXT_LENGTH): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 }

@@ -1,11 +1,4 @@
-import {
-  DataError,
-  HandlerError,
-  InternalError,
-  messageOf,
-  PermanentError,
-  type PosthornError,
-} from './errors.ts';
+import { DataError, HandlerError, isInstance, messageOf, PermanentError, shorten } from './errors.ts';
 import { entityOf, type WebhookEvent } from './event.ts';
 import type { HandlerReport } from './report.ts';
 import type { HandlerContext, Route } from './router.ts';
@@ -65,19 +58,14 @@ export type ValidEvent = WebhookEvent<string, unknown>;
 export async function validateEvent(
   event: WebhookEvent,
   schema: StandardSchemaV1,
-): Promise<ValidEvent | PosthornError> {
-  try {
-    return { ...event, data: await validateData(schema, event.data, entityOf(event.type)) };
-  } catch (error) {
-    return error instanceof DataError
-      ? error
-      : new InternalError('internal_error', messageOf(error), { cause: error });
-  }
+): Promise<ValidEvent | DataError> {
+  const checked = await validateData(schema, event.data, entityOf(event.type));
+  return checked instanceof DataError ? checked : { ...event, data: checked.data };
 }
 
 /**
  * Runs the handlers that have not finished before side by side, all to their end. Resolves with an error for what failed, else
- * undefined; it never rejects.
+ * undefined; it never throws or rejects, whatever they throw.
  */
 export function runHandlers(
   routes: readonly Route[],
@@ -92,7 +80,7 @@ export function runHandlers(
   return Promise.all(open.map((route) => runOne(route, event, context, progress))).then(merge);
 }
 
-function runOne(
+async function runOne(
   { name, handle }: Route,
   event: ValidEvent,
   context: HandlerContext,
@@ -103,26 +91,15 @@ function runOne(
     const report = { name, ok, durationMs: performance.now() - startedAt };
     progress.reports = [...progress.reports, report];
   };
-  return call(handle, event, context).then(
-    () => {
-      end(true);
-      if (name !== undefined) noteHandled(progress, [name]);
-      return undefined;
-    },
-    (error: unknown) => {
-      end(false);
-      return failure(name, error);
-    },
-  );
-}
-
-/** What a handler returns, or throws, as a promise. */
-function call(handle: Route['handle'], event: ValidEvent, context: HandlerContext): Promise<unknown> {
   try {
-    return Promise.resolve(handle(event, context));
+    await handle(event, context);
   } catch (error) {
-    return Promise.reject(error);
+    end(false);
+    return failure(name, error);
   }
+  end(true);
+  if (name !== undefined) noteHandled(progress, [name]);
+  return undefined;
 }
 
 function failure(name: string | undefined, error: unknown): HandlerError {
@@ -135,14 +112,16 @@ function merge(ends: readonly (HandlerError | undefined)[]): HandlerError | unde
   const failures = ends.filter((end) => end !== undefined);
   if (failures.length < 2) return failures[0];
   const errors = failures.flatMap((failed) => failed.errors);
-  return handlerError(failures.map(({ message }) => message).join('; '), errors);
+  return handlerError(shorten(failures.map(({ message }) => message).join('; ')), errors);
 }
 
 function handlerError(message: string, thrown: readonly unknown[]): HandlerError {
   // A permanent failure comes first: it is the reason why the event is parked.
-  const errors = thrown.toSorted(
-    (a, b) => Number(b instanceof PermanentError) - Number(a instanceof PermanentError),
-  );
-  const code = errors[0] instanceof PermanentError ? 'handler_failed_permanently' : 'handler_failed';
+  const errors = thrown.toSorted((a, b) => Number(isPermanent(b)) - Number(isPermanent(a)));
+  const code = isPermanent(errors[0]) ? 'handler_failed_permanently' : 'handler_failed';
   return new HandlerError(code, message, errors);
+}
+
+function isPermanent(error: unknown): boolean {
+  return isInstance(error, PermanentError);
 }

@@ -1,5 +1,5 @@
 import type { Reply } from './delivery.ts';
-import { InternalError, PosthornError } from './errors.ts';
+import { InternalError, isPosthornError, type PosthornError } from './errors.ts';
 
 /** What became of a delivery; exactly one each. */
 export type Outcome = 'processed' | 'duplicate' | 'ignored' | 'parked' | 'rejected' | 'failed' | 'busy';
@@ -76,7 +76,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
 
 /** The answer to a delivery that failed with `error`. */
 export function refuse(error: unknown): Refused {
-  const known = error instanceof PosthornError && Object.hasOwn(refusals, error.code);
+  const known = isPosthornError(error) && Object.hasOwn(refusals, error.code);
   const reported = known
     ? error
     : new InternalError('internal_error', 'the receiver failed', { cause: error });

@@ -161,7 +161,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const answer = await this.#handle(delivery, headers, length, trace);
     if (isLarge) await nextTurn();
     trace.answerSent = delivery.isConnected?.() ?? true;
-    this.#reporter.emit(toReport(answer, trace, false));
+    this.#reporter.emit(toReport(answer, trace, false), { isAuthentic: trace.keyIndex !== undefined });
     if (trace.unfinished) {
       const reported = this.#reportEnd(trace).then(() => this.#activity.end());
       delivery.waitUntil?.(reported);
@@ -200,8 +200,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     try {
       return this.#processor.begin(authentic, trace);
     } catch (error) {
-      if (error instanceof EventError) trace.event = error.event;
       const refused = refuse(error);
+      if (refused.error instanceof EventError) trace.event = refused.error.event;
       return mustPark(refused, trace) ? await this.#processor.park(refused, authentic, trace) : refused;
     }
   }
@@ -210,7 +210,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = this.#beginTrace(true);
     const answer = await this.#processor.replay(letter, trace).catch(refuse);
     const report = toReport(answer, trace, false);
-    this.#reporter.emit(report);
+    this.#reporter.emit(report, { isAuthentic: true });
     this.#activity.end();
     return report;
   }
@@ -238,7 +238,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const { run, joined } = trace;
     const answer = await run?.ending.reached();
     if (answer !== undefined && run?.attempt !== undefined && !joined) {
-      this.#reporter.emit(toReport(answer, trace, true));
+      this.#reporter.emit(toReport(answer, trace, true), { isAuthentic: true });
     }
   }
 

@@ -1,6 +1,6 @@
-import { ConfigurationError, messageOf, type PosthornError, show } from './errors.ts';
-import { escapeControls } from './escape.ts';
+import { ConfigurationError, type PosthornError, show } from './errors.ts';
 import type { Outcome } from './outcome.ts';
+import { ReportLog } from './report-log.ts';
 
 /** What observers are told of a delivery. Times are in milliseconds. */
 export interface Report {
@@ -78,77 +78,23 @@ export class Reporter {
     this.#observers.push(observer);
   }
 
-  emit(told: Report): void {
+  /** Never throws. Anybody can cause reports that are not authentic, so only a few of those are printed. */
+  emit(delivery: Report, { isAuthentic }: { readonly isAuthentic: boolean }): void {
     const report =
       this.#firstWarnings.length === 0
-        ? told
-        : { ...told, warnings: [...this.#firstWarnings, ...told.warnings] };
+        ? delivery
+        : { ...delivery, warnings: [...this.#firstWarnings, ...delivery.warnings] };
     this.#firstWarnings = [];
-    if (this.#observers.length === 0) this.#log.write(report);
-    for (const observer of this.#observers) notify(observer, report);
-  }
-}
-
-function notify(observer: Observer, report: Report): void {
-  try {
-    const told = observer(report);
-    if (told instanceof Object && 'then' in told) Promise.resolve(told).catch(complain);
-  } catch (error) {
-    complain(error);
-  }
-}
-
-function complain(error: unknown): void {
-  print(`posthorn: an observer failed: ${oneLine(messageOf(error))}`);
-}
-
-/** Anybody can cause rejections, so they must not be able to flood the log. */
-const REJECTIONS_PER_WINDOW = 10;
-const WINDOW_MS = 60_000;
-
-class ReportLog {
-  #windowEndsAt = 0;
-  #rejections = 0;
-
-  write(report: Report): void {
-    const quiet =
-      report.outcome === 'processed' || report.outcome === 'duplicate' || report.outcome === 'ignored';
-    if (quiet && report.warnings.length === 0) return;
-    if (report.outcome === 'rejected' && !this.#admit()) return;
-    print(lineOf(report));
+    const isLimited = !isAuthentic || report.outcome === 'rejected';
+    if (this.#observers.length === 0) this.#log.write(report, isLimited);
+    for (const observer of this.#observers) void this.#notify(observer, report, isLimited);
   }
 
-  #admit(): boolean {
-    if (performance.now() >= this.#windowEndsAt) {
-      const unseen = this.#rejections - REJECTIONS_PER_WINDOW;
-      if (unseen > 0) print(`posthorn: ${unseen} more deliveries were rejected in the last minute or before`);
-      this.#windowEndsAt = performance.now() + WINDOW_MS;
-      this.#rejections = 0;
+  async #notify(observer: Observer, report: Report, isLimited: boolean): Promise<void> {
+    try {
+      await observer(report);
+    } catch (error) {
+      this.#log.writeObserverFailure(error, isLimited);
     }
-    this.#rejections += 1;
-    return this.#rejections <= REJECTIONS_PER_WINDOW;
   }
-}
-
-function lineOf(report: Report): string {
-  const parts = [`posthorn: ${report.outcome}${report.late ? ' late' : ''} ${report.status}`];
-  if (report.event !== undefined)
-    parts.push(`event=${oneLine(report.event.id)} type=${oneLine(report.event.type ?? '?')}`);
-  if (report.attempt !== undefined) parts.push(`attempt=${report.attempt}${report.final ? ' (final)' : ''}`);
-  if (report.endpointAtRisk) parts.push('ENDPOINT AT RISK');
-  if (report.warnings.length > 0) parts.push(...report.warnings.map((warning) => `[${oneLine(warning)}]`));
-  if (report.error !== undefined) parts.push(`${report.error.code}: ${oneLine(messageOf(report.error))}`);
-  return parts.join(' ');
-}
-
-const MAX_LOGGED_LENGTH = 500;
-
-function oneLine(text: string): string {
-  const escaped = escapeControls(text);
-  return escaped.length <= MAX_LOGGED_LENGTH ? escaped : `${escaped.slice(0, MAX_LOGGED_LENGTH)}…`;
-}
-
-function print(line: string): void {
-  // biome-ignore lint/suspicious/noConsole: without an observer this is the only way not to fail in silence
-  console.error(line);
 }

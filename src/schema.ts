@@ -1,5 +1,5 @@
 import type { Entity, EntityOf } from './catalog.ts';
-import { DataError } from './errors.ts';
+import { DataError, shorten } from './errors.ts';
 
 /**
  * A validator in the form of the Standard Schema specification, version 1: zod, valibot and arktype schemas
@@ -41,23 +41,28 @@ export type DataOf<Type extends string, S extends Schemas> =
       : EventData
     : EventData;
 
-/** Checks `data` with a schema and returns the schema's output; throws {@link DataError} where it refuses. */
+/**
+ * Checks `data` with a schema. Resolves with the schema's output, or with an error where it refuses, throws or answers nothing
+ * that can be read; never rejects.
+ */
 export async function validateData(
   schema: StandardSchemaV1,
   data: unknown,
   entity: string,
-): Promise<unknown> {
-  let result: SchemaResult<unknown>;
+): Promise<{ readonly data: unknown } | DataError> {
   try {
-    result = await schema['~standard'].validate(data);
+    const result = await schema['~standard'].validate(data);
+    // In an object: an output that has a method `then` must not be taken for a promise.
+    if (result.issues === undefined) return { data: result.value };
+    const { issues } = result;
+    const complaints = issues.map(
+      ({ message, path }) => `${['data', ...keysOf(path)].join('.')}: ${message}`,
+    );
+    const message = `the schema of "${entity}" refused the data: ${complaints.join('; ')}`;
+    return new DataError(shorten(message), issues);
   } catch (cause) {
-    throw new DataError(`the schema of "${entity}" threw instead of answering`, [], { cause });
+    return new DataError(`the schema of "${entity}" threw instead of answering`, [], { cause });
   }
-  if (result.issues === undefined) return result.value;
-  const issues = result.issues.map(
-    ({ message, path }) => `${['data', ...keysOf(path)].join('.')}: ${message}`,
-  );
-  throw new DataError(`the schema of "${entity}" refused the data: ${issues.join('; ')}`, result.issues);
 }
 
 function keysOf(path: SchemaPath = []): string[] {

@@ -188,6 +188,15 @@ describe('without an observer', () => {
     expect(text).not.toContain(Buffer.from('user:pa55word').toString('base64'));
   });
 
+  test('a console that throws costs no delivery its answer', async () => {
+    consoleError.mockImplementation(() => {
+      throw new Error('EPIPE');
+    });
+    const url = await serve(create().on('*', fail));
+    expect(await deliver(url, createEvent('transfer.created'), { key: KEY })).toMatchObject({ status: 500 });
+    expect(printed()).toHaveLength(1);
+  });
+
   test('rejections are printed at a limited rate, failures never held back', async () => {
     const url = await serve(create().on('*', fail));
     for (let count = 0; count < 40; count += 1) await deliver(url, '{}', { key: 'other' });

@@ -1,5 +1,12 @@
 import { ServiceError } from '../client/service-error.ts';
-import { ConfigurationError, messageOf, PosthornError } from '../errors.ts';
+import {
+  ConfigurationError,
+  isInstance,
+  isPosthornError,
+  messageOf,
+  PosthornError,
+  propertyOf,
+} from '../errors.ts';
 import { escapeControls } from '../escape.ts';
 
 /** What the exit code of a command says. */
@@ -46,10 +53,10 @@ export function usageError(message: string): CommandError {
 }
 
 export function exitCodeOf(error: unknown): ExitCode {
-  if (error instanceof CommandError) return error.exitCode;
-  if (error instanceof ConfigurationError) return exitCodes.usage;
+  if (isInstance(error, CommandError)) return error.exitCode;
+  if (isInstance(error, ConfigurationError)) return exitCodes.usage;
   const isUnreachable =
-    error instanceof PosthornError &&
+    isPosthornError(error) &&
     ['service_unreachable', 'service_timeout', 'dead_letters_unavailable', 'store_unavailable'].includes(
       error.code,
     );
@@ -58,14 +65,14 @@ export function exitCodeOf(error: unknown): ExitCode {
 
 /** The one line that tells of an error: its message and its code, no stack. */
 export function lineOf(error: unknown): string {
-  const { status, details } = error instanceof ServiceError ? error : {};
+  const { status, details } = isInstance(error, ServiceError) ? error : {};
   const message = [messageOf(error), details].filter((part) => part !== undefined).join(': ');
   const code = [codeOf(error), status].filter((part) => part !== undefined).join(' ');
-  return `posthorn: ${escapeControls(message)}${code === '' ? '' : ` (${code})`}`;
+  return `posthorn: ${escapeControls(`${message}${code === '' ? '' : ` (${code})`}`)}`;
 }
 
 /** The code of one of our errors, or of one of the system such as `EADDRINUSE`. */
 export function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+  const code = isInstance(error, Error) ? propertyOf(error, 'code') : undefined;
+  return typeof code === 'string' ? code : undefined;
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Delivery } from '../delivery.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf, propertyOf } from '../errors.ts';
 import { readHeaders } from '../headers.ts';
 import type { Receiver } from '../receiver.ts';
 import type { HandlerContext } from '../router.ts';
@@ -62,6 +62,5 @@ function endToEnd(fields: Delivery['headers']): Headers {
 
 /** What lies beneath the "fetch failed" of fetch. */
 export function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return messageOf(cause);
+  return messageOf(propertyOf(error, 'cause') ?? error);
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { messageOf } from '../errors.ts';
 import { CommandError, codeOf } from './failure.ts';
 
 // Above dist/src/cli, where this file is built to.
@@ -35,6 +36,6 @@ export async function loadWithPeers<T>(load: () => Promise<T>): Promise<T> {
 }
 
 function missingPackage(error: unknown): string | undefined {
-  if (!(error instanceof Error) || codeOf(error) !== 'ERR_MODULE_NOT_FOUND') return undefined;
-  return /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
+  if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') return undefined;
+  return /^Cannot find package '([^']+)'/.exec(messageOf(error))?.[1];
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { isInstance } from '../errors.ts';
 import { addDeadLetters } from './dead-letters/command.ts';
 import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
 import { addListen } from './listen.ts';
@@ -13,7 +14,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync(argv);
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
+    if (!isInstance(error, CommanderError)) throw error;
     process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isInstance } from '../errors.ts';
 import { ServiceError } from './service-error.ts';
 
 /** How often what is safe to repeat is sent at most. */
@@ -12,7 +13,7 @@ const MAX_RETRY_AFTER_MS = 30_000;
 
 /** How long to wait after so many tries, in milliseconds, or undefined where another try is out of place. */
 export function pauseAfter(error: unknown, tries: number): number | undefined {
-  if (tries >= MAX_TRIES || !(error instanceof ServiceError) || !mayPass(error)) return undefined;
+  if (tries >= MAX_TRIES || !isInstance(error, ServiceError) || !mayPass(error)) return undefined;
   const { retryAfterMs = 0 } = error;
   if (retryAfterMs > MAX_RETRY_AFTER_MS) return undefined;
   // Half of it at random, so that clients which failed together do not come back together.

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors.ts';
+import { ConfigurationError, isInstance } from '../errors.ts';
 import { checkOptions } from '../known-options.ts';
 import { readDuration } from '../options.ts';
 import type { Webhook } from '../service/webhooks.ts';
@@ -116,7 +116,7 @@ async function createNext(
 
 /** Whether nothing was created for certain; any other failure may have left a webhook behind that nobody was told of. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'service_refused' && Number(error.status) < 500;
+  return isInstance(error, ServiceError) && error.code === 'service_refused' && Number(error.status) < 500;
 }
 
 /** Disables what rotations that broke off have left: nobody has its key. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { messageOf } from '../errors.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { RedisClient } from './client.ts';
 
@@ -160,7 +161,7 @@ function passingBy(redis: RedisClient): Pick<RedisClient, 'eval' | 'evalsha'> | 
 }
 
 function isScriptMissing(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+  return messageOf(error).startsWith('NOSCRIPT');
 }
 
 function lateError(limitMs: number): Error {

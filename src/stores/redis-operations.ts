@@ -1,3 +1,4 @@
+import { propertyOf } from '../errors.ts';
 import type { RedisCommands } from '../redis/commands.ts';
 import { setImmediate } from '../turn.ts';
 import { OPERATIONS } from './redis-scripts.ts';
@@ -116,5 +117,5 @@ function argumentsOf(batch: readonly AnyWaiting[]): string[] {
 
 /** ioredis names the errors that the server has answered with. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ReplyError';
+  return propertyOf(error, 'name') === 'ReplyError';
 }

@@ -32,7 +32,8 @@ export function timeLimited(store: Store): TimeLimitedStore {
   const late = (): Error => new Error(`no answer in ${commandTimeoutMs} ms`);
   const limit = async <T>(name: string, operation: () => Promise<T>): Promise<T> => {
     try {
-      return await withTimeLimit(operation(), commandTimeoutMs, late);
+      // Through a promise of ours: the `then` of what a foreign store returns may throw.
+      return await withTimeLimit((async () => operation())(), commandTimeoutMs, late);
     } catch (cause) {
       throw storeError(name, cause);
     }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { DeadLetter, DeadLetters } from '../../dead-letters/dead-letters.ts';
-import { DeadLetterError } from '../../errors.ts';
+import { isPosthornError, type PosthornError } from '../../errors.ts';
 import { matchesPattern } from '../../router.ts';
 import { CommandError, usageError } from '../failure.ts';
 import { readDuration } from '../options.ts';
@@ -50,7 +50,7 @@ export class Selection {
   readonly #options: SelectionOptions;
   #running = 0;
   #missing = 0;
-  #unreadable: DeadLetterError | undefined;
+  #unreadable: PosthornError | undefined;
 
   /** No ids: every letter that the options let through. */
   constructor(ids: readonly string[], options: SelectionOptions) {
@@ -103,7 +103,7 @@ export class Selection {
     try {
       yield* deadLetters.list();
     } catch (error) {
-      if (!(error instanceof DeadLetterError && error.code === 'dead_letter_unreadable')) throw error;
+      if (!(isPosthornError(error) && error.code === 'dead_letter_unreadable')) throw error;
       this.#unreadable = error;
     }
   }
