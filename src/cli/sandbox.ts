@@ -23,6 +23,8 @@ interface SandboxCommandOptions extends JsonOption {
 const HELP = `
 It serves every path of the service's interface, and delivers events over HTTP to the webhooks that were created in it.
 Its own controls are below /sandbox/: POST events, GET and POST clock, GET deliveries, POST fxQuotes/{id}/accept.
+Each POST needs Content-Type: application/json. Web pages of other origins are refused, and so is a Host other than
+localhost, a loopback address, the value of --host or, over a network, an IP address.
 An event is {type, data?, id?, duplicates?, delayMs?}: duplicates are sent beside it, and delayMs lets others overtake it.
 With --clock manual time moves by POST /sandbox/clock only: step over the 1, 5 and 15 minutes of the retries at will.
 eChecks can be found for the ids MTX-1001 (one), MTX-1002 (two) and MTX-1003 (one that was returned).

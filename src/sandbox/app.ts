@@ -3,16 +3,22 @@ import { z } from 'zod';
 import { messageOf } from '../errors.ts';
 import type { ErrorBody } from '../service/error-body.ts';
 import { type Endpoint, serve } from './endpoint.ts';
+import { refuseForeignRequests } from './foreign-requests.ts';
 import type { Peers } from './peers.ts';
 import { RefusedError } from './refused-error.ts';
 
 /** Far above what receivers take by default, so that their limit can be tried with an event. */
 const MAX_BODY_BYTES = 8_388_608;
 
-/** The Express application, the same on Express 4 and 5. */
-export function createApp({ express }: Peers, endpoints: readonly Endpoint[]): Express {
+/** The Express application, the same on Express 4 and 5. `listeningHost` gives the host that it is served at, if it is. */
+export function createApp(
+  { express }: Peers,
+  endpoints: readonly Endpoint[],
+  listeningHost: () => string | undefined,
+): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
+  app.use(refuseForeignRequests(listeningHost));
   const readJson = express.json({ limit: MAX_BODY_BYTES });
   for (const endpoint of endpoints) serve(app, endpoint, readJson);
   app.use((request) => {

@@ -10,7 +10,7 @@ import { readOptions, type SandboxOptions } from './options.ts';
 import type { Peers } from './peers.ts';
 import { referenceRoutes } from './reference-routes.ts';
 import { RefusedError } from './refused-error.ts';
-import type { Controls, Sandbox } from './sandbox.ts';
+import type { Controls, Sandbox, SandboxApp } from './sandbox.ts';
 import { SandboxServer } from './server.ts';
 import { openState } from './state.ts';
 import { webhookRoutes } from './webhook-routes.ts';
@@ -54,13 +54,14 @@ export function assembleSandbox(options: SandboxOptions, { peers, answerTimeoutM
     acceptQuote: (id) => quotes.accept(id),
   };
   const guards = createGuards(credentials);
-  const app = createApp(peers, [
+  const endpoints = [
     ...webhookRoutes(webhooks, guards.administrator),
     ...fxQuoteRoutes(quotes, guards.banking),
     ...eCheckRoutes(guards.banking),
     ...referenceRoutes(credentials, guards.profile),
     ...controlRoutes(controls),
-  ]);
+  ];
+  const app: SandboxApp = createApp(peers, endpoints, () => server.host);
   const server = new SandboxServer(app);
   return {
     ...controls,

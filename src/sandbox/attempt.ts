@@ -1,6 +1,9 @@
+import { lookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { messageOf } from '../errors.ts';
+import { isLoopback } from './host.ts';
 
 /** One HTTP request that carried an event, and what came of it. */
 export interface DeliveryAttempt {
@@ -68,7 +71,7 @@ function exchange({ url, headers, body, answerTimeoutMs, signal }: PostOptions):
   const { request: open } = url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {
     // A connection of its own: one that is kept could be closed by the endpoint just when it is used again.
-    const request = open(url, { method: 'POST', headers, agent: false, signal });
+    const request = open(url, { method: 'POST', headers, agent: false, signal, lookup: lookUp });
     const timeout = new Error(`no answer within ${answerTimeoutMs} ms`);
     const timer = setTimeout(() => request.destroy(timeout), answerTimeoutMs);
     request.on('close', () => clearTimeout(timer));
@@ -88,6 +91,10 @@ function exchange({ url, headers, body, answerTimeoutMs, signal }: PostOptions):
     request.end(body);
   });
 }
+
+/** Few resolvers know `api.localhost`, and none may send it elsewhere (RFC 6761, section 6.3). */
+const lookUp: LookupFunction = (hostname, options, callback) =>
+  lookup(isLoopback(hostname) ? 'localhost' : hostname, options, callback);
 
 function answered(response: http.IncomingMessage, chunks: readonly Buffer[]): Answered {
   const headers = Object.entries(response.headersDistinct).map(([name, values = []]) => [

@@ -30,15 +30,20 @@ export function serve(app: Express, endpoint: Endpoint, readJson: RequestHandler
   });
 }
 
-/** A request without a body goes on; the handler says what it wants. */
+/**
+ * Without a body too: no HTML form and no `no-cors` fetch can send this type, so no web page can have a browser change
+ * something here without asking first.
+ */
 const requireJson: RequestHandler = (request, _response, next) => {
-  // false for a body of another type, null for no body; fetch says that its body is of length 0.
-  if (request.get('content-length') !== '0' && request.is('application/json') === false) {
-    throw new RefusedError(
-      415,
-      'Unsupported media type',
-      'send the body with Content-Type: application/json',
-    );
+  const given = request.get('content-type');
+  const [type = ''] = given?.split(';') ?? [];
+  if (type.trim().toLowerCase() === 'application/json') {
+    next();
+    return;
   }
-  next();
+  const details =
+    given === undefined
+      ? 'send Content-Type: application/json, also without a body'
+      : 'send the body with Content-Type: application/json';
+  throw new RefusedError(415, 'Unsupported media type', details);
 };

@@ -4,7 +4,10 @@ import type { FxQuoteBody } from '../service/fx-quotes.ts';
 import type { DeliveryAttempt } from './attempt.ts';
 import type { SendRequest } from './event-request.ts';
 
-/** The Express application as a request listener: for `http.createServer`, or `app.use` of another one. */
+/**
+ * The Express application as a request listener: for `http.createServer`, or `app.use` of another one. It answers as
+ * localhost or, over a network, as an IP address; other names in `Host` are refused.
+ */
 export type SandboxApp = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -55,7 +58,8 @@ export interface Controls {
 export interface Sandbox extends Controls {
   readonly app: SandboxApp;
   /**
-   * Serves the sandbox; on a free port of 127.0.0.1 by default.
+   * Serves the sandbox; on a free port of 127.0.0.1 by default. It answers as localhost
+   * and as this host or, over a network, as an IP address; other names in `Host` are refused.
    *
    * @throws ConfigurationError when it cannot, or does already.
    */

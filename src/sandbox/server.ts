@@ -8,16 +8,24 @@ import type { SandboxApp } from './sandbox.ts';
 export class SandboxServer {
   readonly #app: SandboxApp;
   #server: Server | undefined;
+  #host: string | undefined;
 
   constructor(app: SandboxApp) {
     this.#app = app;
   }
 
+  /** The host that it was told to listen on; undefined before. */
+  get host(): string | undefined {
+    return this.#host;
+  }
+
   async listen(port = 0, host = '127.0.0.1'): Promise<{ readonly url: string; readonly port: number }> {
     if (this.#server !== undefined)
       throw new ConfigurationError('the sandbox listens already: it does so once');
-    const server = createServer(this.#app);
+    // The application refuses a missing Host itself, and says why.
+    const server = createServer({ requireHostHeader: false }, this.#app);
     this.#server = server;
+    this.#host = host;
     try {
       server.listen(port, host);
       await once(server, 'listening');

@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, messageOf } from '../errors.ts';
@@ -111,12 +112,14 @@ export function openState(path: string | undefined, speed: number, startAt: numb
 
 function readState(path: string): z.infer<typeof file> | undefined {
   try {
-    return file.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return file.parse(JSON.parse(readText(path)));
   } catch (cause) {
     const isOfSystem = cause instanceof Error && 'code' in cause;
     if (isOfSystem && cause.code === 'ENOENT') return undefined;
     // The message of a parser quotes the file, which holds secrets.
-    const reason = isOfSystem ? ` (${cause.message})` : '';
+    const isLink = isOfSystem && cause.code === 'ELOOP';
+    const message = isLink ? 'it is a symbolic link, and none is followed' : messageOf(cause);
+    const reason = isOfSystem ? ` (${message})` : '';
     throw new ConfigurationError(
       `the state file ${path} cannot be read as the state of a sandbox${reason}: mend it, or move it away to begin anew`,
       { cause },
@@ -124,11 +127,24 @@ function readState(path: string): z.infer<typeof file> | undefined {
   }
 }
 
-/** A crash leaves the old file or the new one, never a part. */
-function writeState(path: string, text: string): void {
-  const temporary = `${path}.${process.pid}.tmp`;
+/** Follows no symbolic link: in a directory that others may write to, it could lead to a file of theirs. */
+function readText(path: string): string {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    writeFileSync(temporary, text, { mode: 0o600 });
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * A crash leaves the old file or the new one, never a part. Nobody can guess the name of the temporary file and put a link
+ * there, and `wx` would not follow it; the renaming replaces a link and follows none.
+ */
+function writeState(path: string, text: string): void {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 });
     renameSync(temporary, path);
   } catch (cause) {
     rmSync(temporary, { force: true });

@@ -3,6 +3,7 @@ import type { Authentication } from '../credentials.ts';
 import { eventFilters, type StoredEventFilter } from '../service/webhooks.ts';
 import { complaintsOf } from './complaints.ts';
 import { findUnknown } from './event-filter.ts';
+import { isLoopback } from './host.ts';
 import { RefusedError } from './refused-error.ts';
 import type { WebhookMembers } from './webhooks.ts';
 
@@ -48,10 +49,6 @@ function readUrl(value: unknown): string {
     throw new RefusedError(400, 'Invalid URL', 'URL must not contain credentials: use authentication');
   }
   return String(value);
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
 function readEnabled(value: unknown): boolean {

@@ -26,7 +26,9 @@ export class RawConnection {
 
   static async open(url: string): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
-    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    // An IPv6 address has brackets in a URL only.
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const socket = connect({ host, port: Number(port), noDelay: true });
     await once(socket, 'connect');
     return new RawConnection(socket);
   }

@@ -50,6 +50,18 @@ test('the header of the signature can bear another name', async () => {
   expect(headers).not.toHaveProperty('x-service-signature');
 });
 
+test.each(['api.localhost', 'LocalHost.', '127.1', '0x7f000001', '0.0.0.0'])(
+  'an endpoint at %s is reached on this machine',
+  async (host) => {
+    const played = await play();
+    const endpoint = await record();
+    await createWebhook(played, `{"url":"${endpoint.url.replace('127.0.0.1', host)}"}`);
+    const { id } = played.sandbox.send({ type: 'dispute.won' });
+    await played.sandbox.settled();
+    expect(played.sandbox.deliveries({ event: id })).toMatchObject([{ status: 204 }]);
+  },
+);
+
 test('each webhook signs with its own key', async () => {
   const played = await play();
   const endpoint = await record();

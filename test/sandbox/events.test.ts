@@ -66,7 +66,7 @@ describe('POST /sandbox/events', () => {
 
   test('without a body it says what is missing', async () => {
     const { call } = await play();
-    expect(await call('POST', '/sandbox/events')).toMatchObject({
+    expect(await call('POST', '/sandbox/events', CONTROL)).toMatchObject({
       status: 400,
       body: { message: 'Invalid event' },
     });

@@ -140,7 +140,7 @@ describe('POST /sandbox/fxQuotes/{id}/accept', () => {
     const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');
     await played.sandbox.clock.advance(29_999);
     const path = `/sandbox/fxQuotes/${idOf(created)}/accept`;
-    const accepted = await played.call('POST', path);
+    const accepted = await played.call('POST', path, CONTROL);
     expect(accepted).toMatchObject({ status: 200 });
     expect(accepted.body).toEqual({
       ...(created.body as object),
@@ -159,7 +159,7 @@ describe('POST /sandbox/fxQuotes/{id}/accept', () => {
     const played = await play();
     const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');
     await played.sandbox.clock.advance(30_000);
-    expect(await played.call('POST', `/sandbox/fxQuotes/${idOf(created)}/accept`)).toMatchObject({
+    expect(await played.call('POST', `/sandbox/fxQuotes/${idOf(created)}/accept`, CONTROL)).toMatchObject({
       status: 409,
       body: {
         status: 409,
@@ -168,7 +168,7 @@ describe('POST /sandbox/fxQuotes/{id}/accept', () => {
       },
     });
     expect(() => played.sandbox.acceptQuote(idOf(created))).toThrow('FX quote expired');
-    expect(await played.call('POST', '/sandbox/fxQuotes/1/accept')).toMatchObject({
+    expect(await played.call('POST', '/sandbox/fxQuotes/1/accept', CONTROL)).toMatchObject({
       status: 404,
       body: { status: 404, message: 'FX quote not found' },
     });

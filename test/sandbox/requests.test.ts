@@ -47,7 +47,7 @@ describe.each([
     const { body } = await call('POST', quotes, BANKING, asked);
     const quoteId = (body as { id: number }).id;
     expect(await call('GET', `${quotes}/id/${quoteId}`, BANKING)).toMatchObject({ status: 200, body });
-    expect(await call('POST', `/sandbox/fxQuotes/${quoteId}/accept`)).toMatchObject({
+    expect(await call('POST', `/sandbox/fxQuotes/${quoteId}/accept`, CONTROL)).toMatchObject({
       status: 200,
       body: { status: 'ACCEPTED' },
     });
@@ -105,6 +105,39 @@ describe.each([
       status: 415,
       body: { status: 415, details: 'send the body with Content-Type: application/json' },
     });
+  });
+
+  test.each([
+    ['POST', '/payments/na/webhooks', ADMINISTRATOR],
+    ['PUT', '/payments/na/webhooks/WH1', ADMINISTRATOR],
+    ['POST', '/banking/us2/v1/transaction/fxQuote', BANKING],
+    ['POST', '/banking/ibans/v2/users/login', CONTROL],
+    ['POST', '/sandbox/events', CONTROL],
+    ['POST', '/sandbox/clock', CONTROL],
+    ['POST', '/sandbox/fxQuotes/5001/accept', CONTROL],
+  ])('%s %s without a body needs the type too: 415', async (method, path, headers) => {
+    const { call } = await playHere();
+    const { 'content-type': _, ...untyped } = headers;
+    expect(await call(method, path, untyped)).toMatchObject({
+      status: 415,
+      body: { status: 415, details: 'send Content-Type: application/json, also without a body' },
+    });
+    // All that a form and a `no-cors` fetch can send.
+    for (const type of [
+      'text/plain',
+      'text/plain; application/json',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=application/json',
+    ]) {
+      expect((await call(method, path, { ...headers, 'content-type': type })).status).toBe(415);
+      expect((await call(method, path, { ...headers, 'content-type': type }, '{}')).status).toBe(415);
+    }
+  });
+
+  test('the type may have parameters, in any case', async () => {
+    const { call } = await playHere();
+    const headers = { 'content-type': 'Application/JSON ; charset=UTF-8' };
+    expect((await call('POST', '/sandbox/clock', headers, '{"advanceMs":0}')).status).toBe(200);
   });
 
   test('a body that is too long: 413', async () => {

@@ -1,0 +1,70 @@
+import type { Request, RequestHandler } from 'express';
+import { isAddress, isLoopback, isSameHost, readHost } from './host.ts';
+import { RefusedError } from './refused-error.ts';
+
+/**
+ * Refuses requests that a browser sends for a web page of another origin: everything here is open to whoever reaches this
+ * machine's loopback address, and every page in the developer's browser does.
+ */
+export function refuseForeignRequests(listeningHost: () => string | undefined): RequestHandler {
+  return (request, _response, next) => {
+    const host = readHostHeader(request);
+    for (const { hostname } of [host, ...targetHosts(request)]) {
+      if (!isServed(hostname, request, listeningHost())) throw misdirected(hostname);
+    }
+    checkOrigin(request, host);
+    next();
+  };
+}
+
+/** RFC 9112, section 3.2: 400 for a request whose Host is missing, repeated or malformed. */
+function readHostHeader({ headersDistinct: { host: values = [] } }: Request): URL {
+  const [value, ...others] = values;
+  const host = value === undefined ? undefined : readHost(value);
+  if (host !== undefined && others.length === 0) return host;
+  throw new RefusedError(
+    400,
+    'Invalid Host',
+    `a request must have one Host header, as localhost:4010; this one has ${JSON.stringify(values)}`,
+  );
+}
+
+/** RFC 9112, section 3.2.2: a target in absolute form names the host as well. */
+function targetHosts({ originalUrl }: Request): readonly URL[] {
+  if (originalUrl.startsWith('/') || !URL.canParse(originalUrl)) return [];
+  return [new URL(originalUrl)];
+}
+
+/**
+ * A page's own name can be made to lead to this machine (DNS rebinding), so the name of the host decides. An address cannot:
+ * where the connection came in from a network, an address is how the sandbox is reached.
+ */
+function isServed(hostname: string, { socket }: Request, listeningHost: string | undefined): boolean {
+  if (isLoopback(hostname)) return true;
+  if (listeningHost !== undefined && isSameHost(hostname, listeningHost)) return true;
+  return isAddress(hostname) && socket.localAddress !== undefined && !isLoopback(socket.localAddress);
+}
+
+function misdirected(hostname: string): RefusedError {
+  return new RefusedError(
+    421,
+    'Misdirected request',
+    `the sandbox is not served as ${hostname}: use localhost, *.localhost, 127.0.0.0/8, [::1], the host that it listens on ` +
+      '(posthorn sandbox --host, or listen(port, host)), or over a network its IP address',
+  );
+}
+
+/** curl, the client and other programs send neither header; browsers send them, and pages cannot change them. */
+function checkOrigin(request: Request, { host }: URL): void {
+  const origin = request.get('origin');
+  const site = request.get('sec-fetch-site');
+  const isOwnOrigin = origin === undefined || origin === `${request.protocol}://${host}`;
+  const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';
+  if (isOwnOrigin && isOwnSite) return;
+  throw new RefusedError(
+    403,
+    'Foreign origin',
+    `the sandbox serves no web page of another origin (${origin ?? `Sec-Fetch-Site: ${site}`}): ` +
+      'call it from a program, without the headers Origin and Sec-Fetch-Site',
+  );
+}
