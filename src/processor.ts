@@ -9,6 +9,7 @@ import { type HeaderValues, readHeaders } from './headers.ts';
 import type { Job } from './job.ts';
 import { isFinalByAge } from './last-attempt.ts';
 import { Letter } from './letter.ts';
+import type { Wait } from './line.ts';
 import type { MaybePromise } from './maybe-promise.ts';
 import type { Settings } from './options.ts';
 import { type Answer, accept, isSuccess, type Refused, refuse } from './outcome.ts';
@@ -24,7 +25,7 @@ export interface Authentic {
   readonly headers: HeaderValues;
 }
 
-/** The most that storing one letter may take; kept back from the deadline for a delivery that may need it. */
+/** The most that storing one letter may take once it has begun; kept back from the deadline for a delivery that may need it. */
 const PARKING_LIMIT_MS = 2_000;
 
 /** Takes an authentic body through event, dedupe and handlers to its answer, and parks what cannot be retried. */
@@ -74,6 +75,7 @@ export class Processor {
       headers,
       receivedAt,
       deadlineAt,
+      deadline: trace.deadline,
       routes,
       replayed: undefined,
     };
@@ -102,7 +104,9 @@ export class Processor {
     const headers = readHeaders(letter.headers);
     const deadlineAt = this.#settings.now() + this.#settings.maxRunMs;
     const createdAt = createdAtMs(event);
-    const job = { id, event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes, replayed: letter };
+    const { deadline } = trace;
+    const times = { createdAt, receivedAt, deadlineAt, deadline };
+    const job = { id, event, rawBody, headers, ...times, routes, replayed: letter };
     const run = this.#run(job, trace);
     const end = await run.ending.reached();
     const answer = trace.joined ? asTwin(end) : end;
@@ -115,15 +119,20 @@ export class Processor {
     if (this.#isRunning(letter)) return false;
     const retentionMs = this.#retentionOf(letter);
     await this.#store.complete({ id: letter.id, token: 'dropped', retentionMs });
-    return (await this.#parking?.remove(letter.id)) ?? false;
+    return (await this.#parking?.remove(letter.id, this.#wait())) ?? false;
   }
 
   async #takeOut(letter: DeadLetter, trace: Trace): Promise<void> {
     try {
-      await this.#parking?.remove(letter.id);
+      await this.#parking?.remove(letter.id, this.#wait());
     } catch (error) {
       trace.warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
     }
+  }
+
+  /** How a removal waits where no sender does. */
+  #wait(): Wait {
+    return { answerBy: performance.now() + this.#settings.deadlineMs, isUrgent: false };
   }
 
   #retentionOf(letter: DeadLetter): number {
@@ -171,13 +180,15 @@ export class Processor {
   /** Parks what is refused and will not be sent again; without dead letters, or if they fail, it stays refused. */
   async park(refused: Refused, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
     const { error } = refused;
+    const answerBy = Math.max(trace.deadline, performance.now() + this.#parkingLimitMs);
     if (trace.run !== undefined) {
-      const id = await trace.run.park(error);
+      const id = await trace.run.park(error, answerBy);
       return id === undefined ? refused : accept('parked', id, error);
     }
     const parcel = { rawBody, headers, receivedAt: trace.receivedAt, ...trace.event };
-    const letter = new Letter(this.#parking, parcel, trace.warnings);
-    const id = await letter.store(error, { attempts: 0, handled: [] });
+    const times = { deadline: trace.deadline, deadlineMs: this.#settings.deadlineMs };
+    const letter = new Letter(this.#parking, parcel, trace.warnings, times);
+    const id = await letter.store(error, { attempts: 0, handled: [] }, answerBy);
     if (id === undefined) return refused;
     void letter.reconcile(this.#store, this.#settings);
     return accept('parked', id, error);
