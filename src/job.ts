@@ -19,6 +19,8 @@ export interface Job {
   readonly headers: HeaderValues;
   readonly receivedAt: number;
   readonly deadlineAt: number;
+  /** The same by the monotonic clock; of a replay, when a delivery would have to be answered. */
+  readonly deadline: number;
   readonly routes: readonly Route[];
   /** The letter that is being replayed. */
   readonly replayed?: DeadLetter | undefined;

@@ -2,24 +2,40 @@ import { randomUUID } from 'node:crypto';
 import type { DeadLetter } from './dead-letters/dead-letters.ts';
 import { messageOf } from './errors.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
+import type { Wait } from './line.ts';
 import type { Settings } from './options.ts';
 import type { Parcel, Parking, Postmark } from './parking.ts';
 import type { Warning } from './report.ts';
 import type { TimeLimitedStore } from './stores/time-limited.ts';
+
+/** How long the operations on a letter may wait in line. */
+export interface LetterTimes {
+  /** Of the delivery, by the monotonic clock. */
+  readonly deadline: number;
+  readonly deadlineMs: number;
+}
 
 /** The dead letter of one event while a delivery is being handled. What fails here becomes a warning. */
 export class Letter {
   readonly #parking: Parking | undefined;
   readonly #parcel: Parcel;
   readonly #warnings: Warning[];
+  readonly #times: LetterTimes;
   #storedAs: string | undefined;
   #isBegun = false;
 
   /** `storedAs` is given where the letter is there already: it is being replayed. */
-  constructor(parking: Parking | undefined, parcel: Parcel, warnings: Warning[], storedAs?: string) {
+  constructor(
+    parking: Parking | undefined,
+    parcel: Parcel,
+    warnings: Warning[],
+    times: LetterTimes,
+    storedAs?: string,
+  ) {
     this.#parking = parking;
     this.#parcel = parcel;
     this.#warnings = warnings;
+    this.#times = times;
     this.#storedAs = parking && storedAs;
   }
 
@@ -39,17 +55,28 @@ export class Letter {
   }
 
   /**
+   * Until when the handlers of a last attempt wait for its letter. A sixth of the time is theirs, besides what is kept for parking;
+   * and where the delivery has waited for another process first, the letter still has the time of one operation.
+   */
+  get handlersWaitUntil(): number {
+    const { deadline, deadlineMs } = this.#times;
+    const limitMs = this.#limitMs;
+    return Math.max(deadline - limitMs - deadlineMs / 6, performance.now() + limitMs);
+  }
+
+  /**
    * Stores the letter, or stores it anew, and returns what it is stored under; undefined where none is stored. A letter
-   * that could not be renewed still counts.
+   * that could not be renewed still counts. `answerBy` is given where somebody waits for it by itself.
    */
   async store(
     reason: { readonly code: string; readonly message: string },
     postmark: Postmark,
+    answerBy?: number,
   ): Promise<string | undefined> {
     if (this.#parking === undefined) return undefined;
     this.#isBegun = true;
     try {
-      this.#storedAs = await this.#parking.store(this.#parcel, postmark, reason);
+      this.#storedAs = await this.#parking.store(this.#parcel, postmark, reason, this.#wait(answerBy));
     } catch (error) {
       this.#warnings.push(`dead_letter_not_stored: ${messageOf(error)}`);
     }
@@ -57,11 +84,11 @@ export class Letter {
   }
 
   /** The letter of an earlier delivery. */
-  async find(): Promise<DeadLetter | undefined> {
+  async find(answerBy: number): Promise<DeadLetter | undefined> {
     const { id } = this.#parcel;
     if (id === undefined) return undefined;
     try {
-      const letter = await this.#parking?.find(id);
+      const letter = await this.#parking?.find(id, this.#wait(answerBy));
       if (letter !== undefined) this.#storedAs = id;
       return letter;
     } catch (error) {
@@ -80,10 +107,30 @@ export class Letter {
     const id = this.#storedAs ?? this.#parcel.id;
     if (id === undefined) return;
     try {
-      await this.#parking?.remove(id);
+      await this.#parking?.remove(id, {
+        answerBy: performance.now() + this.#times.deadlineMs,
+        isUrgent: false,
+      });
     } catch (error) {
       this.#warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
     }
+  }
+
+  /**
+   * A letter that is not there yet goes first, because its delivery fails without it at the deadline. For the rest, or after the
+   * deadline, nobody waits: the delivery of a letter that is there is answered as parked, whether or not that is up to date.
+   */
+  #wait(answerBy?: number): Wait {
+    const { deadline, deadlineMs } = this.#times;
+    const now = performance.now();
+    const isNew = this.#storedAs === undefined;
+    if (answerBy !== undefined) return { answerBy, isUrgent: isNew };
+    if (isNew && now < deadline) return { answerBy: Math.max(deadline, now + this.#limitMs), isUrgent: true };
+    return { answerBy: now + deadlineMs, isUrgent: false };
+  }
+
+  get #limitMs(): number {
+    return this.#parking?.limitMs ?? 0;
   }
 
   /**

@@ -11,6 +11,7 @@ import { readHeaders } from './headers.ts';
 import type { Job } from './job.ts';
 import { isFinalByAge } from './last-attempt.ts';
 import { Letter } from './letter.ts';
+import type { Wait } from './line.ts';
 import type { Settings } from './options.ts';
 import { type Answer, accept, isSuccess, type Refused, refuse } from './outcome.ts';
 import { Parking } from './parking.ts';
@@ -19,7 +20,7 @@ import type { Run } from './run.ts';
 import { type TimeLimitedStore, timeLimited } from './stores/time-limited.ts';
 import type { Trace } from './trace.ts';
 
-/** The most that storing one letter may take; kept back from the deadline for a delivery that may need it. */
+/** The most that storing one letter may take once it has begun; kept back from the deadline for a delivery that may need it. */
 const PARKING_LIMIT_MS = 2_000;
 
 /** Takes an authentic body through event, dedupe and handlers to its answer, and parks what cannot be retried. */
@@ -58,7 +59,8 @@ export class Processor {
     if (this.#dedupe.isCompleted(id)) return accept('duplicate', id);
     const { receivedAt } = trace;
     const deadlineAt = receivedAt + deadlineMs;
-    const job = { id, event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes };
+    const { deadline } = trace;
+    const job = { id, event, createdAt, rawBody, headers, receivedAt, deadlineAt, deadline, routes };
     return this.#run(job, trace);
   }
 
@@ -69,7 +71,7 @@ export class Processor {
   async finish(run: Run, trace: Trace): Promise<Answer> {
     const answer = await run.ending.wait(this.#patience(trace), (ended) => settle(run, ended, trace));
     if (isSuccess(answer) || !trace.finalByAge) return answer;
-    const id = await run.park(answer.error);
+    const id = await run.park(answer.error, this.#parkBy(trace));
     return id === undefined ? answer : accept('parked', id, answer.error);
   }
 
@@ -94,7 +96,9 @@ export class Processor {
     const headers = readHeaders(letter.headers);
     const deadlineAt = this.#settings.now() + this.#settings.maxRunMs;
     const createdAt = createdAtMs(event);
-    const job = { id, event, createdAt, rawBody, headers, receivedAt, deadlineAt, routes, replayed: letter };
+    const { deadline } = trace;
+    const times = { createdAt, receivedAt, deadlineAt, deadline };
+    const job = { id, event, rawBody, headers, ...times, routes, replayed: letter };
     const run = this.#run(job, trace);
     const end = await run.ending.reached();
     const answer = trace.joined ? asTwin(end) : end;
@@ -109,19 +113,24 @@ export class Processor {
   async drop(letter: DeadLetter): Promise<boolean> {
     const parking = this.#parking;
     if (parking === undefined || this.#isRunning(letter)) return false;
-    const stored = await parking.find(letter.id);
+    const stored = await parking.find(letter.id, this.#wait());
     if (stored === undefined || this.#isRunning(stored)) return false;
     const retentionMs = this.#retentionOf(letter);
     await this.#store.complete({ id: letter.id, token: 'dropped', retentionMs });
-    return await parking.remove(letter.id);
+    return await parking.remove(letter.id, this.#wait());
   }
 
   async #takeOut(letter: DeadLetter, trace: Trace): Promise<void> {
     try {
-      await this.#parking?.remove(letter.id);
+      await this.#parking?.remove(letter.id, this.#wait());
     } catch (error) {
       trace.warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
     }
+  }
+
+  /** How a removal waits where no sender does. */
+  #wait(): Wait {
+    return { answerBy: performance.now() + this.#settings.deadlineMs, isUrgent: false };
   }
 
   #retentionOf(letter: DeadLetter): number {
@@ -166,13 +175,19 @@ export class Processor {
     return this.#router.match(event.type);
   }
 
+  /** Until when a delivery that has failed waits for its letter. */
+  #parkBy(trace: Trace): number {
+    return Math.max(trace.deadline, performance.now() + this.#parkingLimitMs);
+  }
+
   /** Parks what is refused without a run; without dead letters, or if they fail, it stays refused. */
   async park(refused: Refused, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
     const { error } = refused;
     const { id: eventId, type } = trace.event ?? {};
     const parcel = { rawBody, headers, receivedAt: trace.receivedAt, id: eventId, type };
-    const letter = new Letter(this.#parking, parcel, trace.warnings);
-    const id = await letter.store(error, { attempts: 0, handled: [] });
+    const times = { deadline: trace.deadline, deadlineMs: this.#settings.deadlineMs };
+    const letter = new Letter(this.#parking, parcel, trace.warnings, times);
+    const id = await letter.store(error, { attempts: 0, handled: [] }, this.#parkBy(trace));
     if (id === undefined) return refused;
     void letter.reconcile(this.#store, this.#settings);
     return accept('parked', id, error);

@@ -108,10 +108,10 @@ export class Run {
   }
 
   /** Parks the event beside or after its run, for a delivery after which none may follow. */
-  async park(error: PosthornError): Promise<string | undefined> {
+  async park(error: PosthornError, answerBy: number): Promise<string | undefined> {
     if (this.#phase !== 'recording' && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
     const mayRun = this.#phase === 'waiting' || this.isRunning;
-    const storedAs = await this.#letter.store(error, this.#postmark(mayRun));
+    const storedAs = await this.#letter.store(error, this.#postmark(mayRun), answerBy);
     if (storedAs !== undefined && this.#phase === 'recording') void this.#reconcile();
     return storedAs;
   }
@@ -126,9 +126,11 @@ export class Run {
   /** Most events need none. */
   get #letter(): Letter {
     if (this.#letterIfMade === undefined) {
-      const { id, event, rawBody, headers, receivedAt, replayed } = this.#job;
+      const { id, event, rawBody, headers, receivedAt, deadline, replayed } = this.#job;
       const parcel = { rawBody, headers, receivedAt, id, type: event.type };
-      this.#letterIfMade = new Letter(this.#services.parking, parcel, this.warnings, replayed?.id);
+      const { parking, settings } = this.#services;
+      const times = { deadline, deadlineMs: settings.deadlineMs };
+      this.#letterIfMade = new Letter(parking, parcel, this.warnings, times, replayed?.id);
     }
     return this.#letterIfMade;
   }
@@ -204,13 +206,14 @@ export class Run {
    */
   async #prepareLastAttempt(claim: ClaimedResult): Promise<Answer | undefined> {
     const { replayed } = this.#job;
-    const earlier = replayed ?? (await this.#letter.find());
+    const answerBy = this.#letter.handlersWaitUntil;
+    const earlier = replayed ?? (await this.#letter.find(answerBy));
     noteHandled(this.progress, earlier?.handled ?? []);
     const wasAbandoned =
       claim.abandoned > 0 || (earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined);
     const mayRun = replayed !== undefined || !wasAbandoned;
     const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
-    const storedAs = await this.#letter.store(reason, this.#postmark(mayRun));
+    const storedAs = await this.#letter.store(reason, this.#postmark(mayRun), answerBy);
     if (mayRun || storedAs === undefined) return undefined;
     await this.#claim.release(this.progress.handled);
     return this.#success('parked', reason);

@@ -10,9 +10,9 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ConfigurationError, DeadLetterError, messageOf } from '../errors.ts';
+import { ConfigurationError, DeadLetterError, messageOf, propertyOf } from '../errors.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { parseLetter, serializeLetter } from './serialized-letter.ts';
 
@@ -33,15 +33,23 @@ const EXTENSION = '.json';
 export function createFileDeadLetters(directory: string): DeadLetters {
   const root = prepareDirectory(directory);
   const pathOf = (id: string): string => join(root, nameOf(id));
+  const syncDirectory = shareSyncs(root);
   return {
-    put: (letter) => writeWhole(root, nameOf(letter.id), serializeLetter(letter, 2)),
+    async put(letter) {
+      try {
+        await writeWhole(root, nameOf(letter.id), serializeLetter(letter, 2));
+        await syncDirectory();
+      } catch (cause) {
+        throw unavailable(`cannot write a dead letter to ${root}`, cause);
+      }
+    },
 
     get: (id) => readLetter(pathOf(id)),
 
     async remove(id) {
       try {
         await unlink(pathOf(id));
-        await syncDirectory(root);
+        await syncDirectory();
         return true;
       } catch (cause) {
         if (isMissing(cause)) return false;
@@ -126,28 +134,46 @@ async function letterNames(root: string): Promise<string[]> {
   }
 }
 
-/** A reader sees the old letter or the new one, never a part; after a crash too, because the directory is synced. */
+/** A reader sees the old letter or the new one, never a part. */
 async function writeWhole(root: string, name: string, text: string): Promise<void> {
   const temporary = join(root, `.${name}.${randomUUID()}.tmp`);
   try {
-    await mkdir(root, { recursive: true, mode: 0o700 });
     await writeSynced(temporary, text);
     await rename(temporary, join(root, name));
-    await syncDirectory(root);
   } catch (cause) {
     await rm(temporary, { force: true }).catch(() => {});
-    throw unavailable(`cannot write a dead letter to ${root}`, cause);
+    throw cause;
   }
 }
 
+/** The directory was there at the start: it is made anew only where it turns out to be gone. */
 async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
+  const options = { flag: 'wx', mode: 0o600, flush: true };
   try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+    await writeFile(path, text, options);
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(path, text, options);
   }
+}
+
+/**
+ * Returns a function that makes the names in a directory survive a loss of power. A sync covers every change made before it begins, so all
+ * who ask while one is under way share the next one.
+ */
+function shareSyncs(root: string): () => Promise<void> {
+  let current: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  const begin = (): Promise<void> => {
+    next = undefined;
+    current = syncDirectory(root);
+    return current;
+  };
+  return () => {
+    next ??= current.then(begin, begin);
+    return next;
+  };
 }
 
 async function syncDirectory(root: string): Promise<void> {
@@ -173,7 +199,7 @@ async function readLetter(path: string): Promise<DeadLetter | undefined> {
 }
 
 function isMissing(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+  return propertyOf(cause, 'code') === 'ENOENT';
 }
 
 function unavailable(message: string, cause: unknown): DeadLetterError {
