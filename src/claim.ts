@@ -65,6 +65,8 @@ export class Claim {
   #isKept = false;
   /** When the claim or renewal was sent that is known to have taken the id, by the monotonic clock; undefined before. */
   #heldSince: number | undefined;
+  /** When the last claim or renewal was sent, whatever came of it. */
+  #askedAt = 0;
   #state: RenewResult['state'] = 'held';
   #confirmations = 0;
 
@@ -89,18 +91,19 @@ export class Claim {
     const { leaseMs, retryScheduleMs } = this.#settings;
     const { id, token, retentionMs } = this.#request;
     const spacingMs = attemptSpacingMs(retryScheduleMs);
-    const sentAt = performance.now();
+    const askedAt = performance.now();
+    this.#askedAt = askedAt;
     const result = await this.#store.claim({ id, token, retentionMs, leaseMs, attemptSpacingMs: spacingMs });
     if (result.state === 'claimed') {
-      this.#heldSince = sentAt;
+      this.#heldSince = askedAt;
       this.#state = 'held';
     }
     return result;
   }
 
-  /** Whether the lease has run out without a renewal, so that another process may have taken the event. */
-  get hasExpired(): boolean {
-    return this.#heldSince !== undefined && performance.now() - this.#heldSince >= this.#settings.leaseMs;
+  /** Whether the store was not even asked to renew the lease for as long as it holds: the event loop, or the process, stood still. */
+  get wasNeglected(): boolean {
+    return this.#heldSince !== undefined && performance.now() - this.#askedAt >= this.#settings.leaseMs;
   }
 
   /**
@@ -130,10 +133,11 @@ export class Claim {
   }
 
   async #askToRenew(): Promise<void> {
-    const sentAt = performance.now();
+    const askedAt = performance.now();
+    this.#askedAt = askedAt;
     const { state } = await this.#store.renew({ ...this.#request, leaseMs: this.#settings.leaseMs });
     this.#state = state;
-    if (state === 'held') this.#heldSince = sentAt;
+    if (state === 'held') this.#heldSince = askedAt;
   }
 
   /**

@@ -251,7 +251,7 @@ export class Run {
     const finished = runHandlers(this.#job.routes, event, context, this.progress);
     const end = await this.#interruption.orEnd(finished);
     this.#overrun?.clear();
-    if (this.#claim.hasExpired) this.warnings.push(LEASE_EXPIRED);
+    if (this.#claim.wasNeglected) this.warnings.push(LEASE_EXPIRED);
     return end === undefined ? this.#recordSuccess() : this.#recordEnd(end, finished);
   }
 
@@ -341,7 +341,7 @@ export class Run {
 }
 
 const LEASE_EXPIRED: Warning =
-  'lease_lost: the lease ran out while the handlers ran, because they blocked the event loop or the store did not answer; another process may have run them too';
+  'lease_lost: the lease ran out while the handlers ran, because the event loop was blocked; another process may have run them too';
 
 function deadlineReached(): UnavailableError {
   return new UnavailableError('deadline_reached', 'the handlers were still running at the deadline');
