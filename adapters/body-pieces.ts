@@ -1,5 +1,5 @@
 import { finished, Readable } from 'node:stream';
-import type { BodyOptions } from '../src/delivery.ts';
+import type { BodyOptions } from '../src/request/delivery.ts';
 
 /** A chunk of this size is handed on as it came; smaller ones are copied together. */
 const LARGE_CHUNK_BYTES = 16_384;

@@ -1,8 +1,8 @@
-import type { BodyOptions, Delivery, Reply } from '../src/delivery.ts';
+import { checkOptions } from '../src/check-options.ts';
 import { ConfigurationError } from '../src/errors.ts';
-import { gatherHeaders } from '../src/headers.ts';
-import { checkOptions } from '../src/known-options.ts';
 import type { Receiver } from '../src/receiver.ts';
+import type { BodyOptions, Delivery, Reply } from '../src/request/delivery.ts';
+import { gatherHeaders } from '../src/request/headers.ts';
 import { type NodeRequest, readRawBody } from './raw-body.ts';
 
 /** A response of Node.js http, https or http2. */

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
-import type { BodyOptions } from '../src/delivery.ts';
 import { ConfigurationError, isInstance, messageOf, propertyOf, RequestError } from '../src/errors.ts';
+import type { BodyOptions } from '../src/request/delivery.ts';
 import { BodyPieces } from './body-pieces.ts';
 
 /** A request of Node.js http, https or http2, perhaps with what a framework has put on it. */

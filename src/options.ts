@@ -1,12 +1,16 @@
-import { catalog, type Entity } from './catalog.ts';
-import { type Authentication, type CredentialsCheck, createCredentialsCheck } from './credentials.ts';
+import {
+  type Authentication,
+  type CredentialsCheck,
+  createCredentialsCheck,
+} from './authentication/credentials.ts';
+import { createKeySource, type KeySource, type SigningKeys } from './authentication/signing-keys.ts';
+import { checkOptions } from './check-options.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
+import { createMemoryStore } from './dedupe/memory.ts';
+import type { Store } from './dedupe/store.ts';
 import { ConfigurationError, show } from './errors.ts';
-import { createKeySource, type KeySource, type SigningKeys } from './keys.ts';
-import { checkOptions } from './known-options.ts';
-import type { Schemas, StandardSchemaV1 } from './schema.ts';
-import { createMemoryStore } from './stores/memory.ts';
-import type { Store } from './stores/store.ts';
+import { catalog, type Entity } from './events/catalog.ts';
+import type { Schemas, StandardSchemaV1 } from './events/schema.ts';
 
 /** What `createReceiver` takes. Durations are in milliseconds, sizes in bytes. */
 export interface ReceiverOptions<S extends Schemas = Schemas> {

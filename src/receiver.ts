@@ -1,24 +1,24 @@
-import { Activity } from './activity.ts';
-import { Authenticator } from './authenticator.ts';
-import { BodyMemory } from './body-memory.ts';
-import type { Pattern } from './catalog.ts';
+import { Authenticator } from './authentication/authenticator.ts';
+import { checkOptions } from './check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
-import type { Delivery, Reply } from './delivery.ts';
 import { EventError } from './errors.ts';
-import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './event.ts';
-import { type HeaderFields, type HeaderValues, readDeliveryHeaders, readHeaders } from './headers.ts';
-import { checkOptions } from './known-options.ts';
+import type { Pattern } from './events/catalog.ts';
+import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
+import type { Schemas } from './events/schema.ts';
+import { Processor } from './handling/processor.ts';
+import { type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
+import { Run } from './handling/run.ts';
+import { beginTrace, type Trace, toReport } from './handling/trace.ts';
 import { type ReceiverOptions, readDuration, readOptions, type Settings } from './options.ts';
-import { type Answer, type Refused, type ReplySettings, refuse, toReply } from './outcome.ts';
-import { Processor } from './processor.ts';
-import { type Observer, type Report, Reporter, type Warning } from './report.ts';
-import { declaredLength, exceedsOneRead, mustClose } from './request.ts';
-import { type HandlerContext, Router, type UnhandledHandler } from './router.ts';
-import { Run } from './run.ts';
-import type { Schemas } from './schema.ts';
-import { settledWithin } from './time-limit.ts';
-import { beginTrace, type Trace, toReport } from './trace.ts';
-import { nextTurn } from './turn.ts';
+import { type Answer, type Refused, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
+import { type Observer, type Report, Reporter, type Warning } from './outcomes/report.ts';
+import { BodyMemory } from './request/body-memory.ts';
+import type { Delivery, Reply } from './request/delivery.ts';
+import { type HeaderFields, type HeaderValues, readDeliveryHeaders, readHeaders } from './request/headers.ts';
+import { declaredLength, exceedsOneRead, mustClose } from './request/refusals.ts';
+import { Activity } from './timing/activity.ts';
+import { settledWithin } from './timing/time-limit.ts';
+import { nextTurn } from './timing/turn.ts';
 
 /** Receives webhooks: register handlers, then mount it with one of the adapters. */
 export interface Receiver<S extends Schemas = Record<never, never>> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { hashOf, IdTable, NONE } from '../src/id-table.ts';
+import { hashOf, IdTable, NONE } from '../src/dedupe/id-table.ts';
 
 /** Few ids and fewer hashes, so that they meet in the same slots. */
 const step = fc.record({ number: fc.nat({ max: 300 }), remove: fc.boolean() });
@@ -78,7 +78,7 @@ test('gives positions again, so that they stay as few as there are ids at once',
 
 test('the empty id has one hash, even where it is asked for first', async () => {
   vi.resetModules();
-  const { hashOf: freshHashOf } = await import('../src/id-table.ts');
+  const { hashOf: freshHashOf } = await import('../src/dedupe/id-table.ts');
   const first = freshHashOf('');
   freshHashOf('evt');
   expect(freshHashOf('')).toBe(first);

@@ -132,7 +132,7 @@ describe('the root export', () => {
 
   test('loads no node:fs and no peer', () => {
     const loaded = [...loadedWith('src/index.ts')];
-    expect(loaded).toContain('src/stores/memory.ts');
+    expect(loaded).toContain('src/dedupe/memory.ts');
     expect(loaded.filter((target) => /^(node:)?fs(\/|$)/.test(target))).toEqual([]);
     expect(loaded.filter((target) => packageOf(target) in manifest.peerDependencies)).toEqual([]);
   });

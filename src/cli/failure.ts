@@ -7,7 +7,7 @@ import {
   PosthornError,
   propertyOf,
 } from '../errors.ts';
-import { escapeControls } from '../escape.ts';
+import { escapeControls } from '../outcomes/escape.ts';
 
 /** What the exit code of a command says. */
 export const exitCodes = {

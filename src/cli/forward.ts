@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Delivery } from '../delivery.ts';
 import { messageOf, propertyOf } from '../errors.ts';
-import { readHeaders } from '../headers.ts';
+import type { HandlerContext } from '../handling/router.ts';
 import type { Receiver } from '../receiver.ts';
-import type { HandlerContext } from '../router.ts';
+import type { Delivery } from '../request/delivery.ts';
+import { readHeaders } from '../request/headers.ts';
 import { addressOf } from './options.ts';
 
 /** Stands before a receiver, so that its handler can pass on a delivery as it came. */

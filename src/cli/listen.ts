@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import type { Command } from 'commander';
 import { toNode } from '../../adapters/node.ts';
 import { messageOf } from '../errors.ts';
-import { escapeControls } from '../escape.ts';
-import type { AnyEvent } from '../event.ts';
+import type { AnyEvent } from '../events/event.ts';
+import { escapeControls } from '../outcomes/escape.ts';
+import type { Report } from '../outcomes/report.ts';
 import { createReceiver } from '../receiver.ts';
-import type { Report } from '../report.ts';
 import { exitCodes } from './failure.ts';
 import { createForwarder } from './forward.ts';
 import {

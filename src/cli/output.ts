@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { escapeControls } from '../escape.ts';
+import { escapeControls } from '../outcomes/escape.ts';
 
 /** Where a command prints: lines for people, or with `--json` one line of JSON each for machines. */
 export interface Output {

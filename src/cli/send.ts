@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { eventTypes } from '../catalog.ts';
-import { escapeControls } from '../escape.ts';
-import type { WebhookEvent } from '../event.ts';
+import { eventTypes } from '../events/catalog.ts';
+import type { WebhookEvent } from '../events/event.ts';
+import { escapeControls } from '../outcomes/escape.ts';
 import { createEvent } from '../testing/create-event.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';
 import { CommandError, exitCodes, usageError } from './failure.ts';

@@ -1,4 +1,4 @@
-import { type Key, verifySignature } from '../signature.ts';
+import { type Key, verifySignature } from '../authentication/signature.ts';
 
 /** Whether a signature verifies, and if not, what may be wrong. */
 export interface Diagnosis {

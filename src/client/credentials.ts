@@ -1,5 +1,5 @@
+import { checkOptions } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import { checkOptions } from '../known-options.ts';
 import { createSecretSource, PASSWORD_FORM, type Secret, TOKEN_FORM } from './secret.ts';
 
 /** For FX quotes and eChecks (interface, "Authentication"). */

@@ -1,5 +1,5 @@
-import type { Authentication } from '../credentials.ts';
-import { checkOptions } from '../known-options.ts';
+import type { Authentication } from '../authentication/credentials.ts';
+import { checkOptions } from '../check-options.ts';
 import type { EventFilter, Webhook } from '../service/webhooks.ts';
 import type { CallOptions } from './options.ts';
 import { areSameEvents, isSameAuthentication, isSameUrl } from './same-webhook.ts';

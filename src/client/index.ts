@@ -1,4 +1,4 @@
-export type { Authentication } from '../credentials.ts';
+export type { Authentication } from '../authentication/credentials.ts';
 export type { ECheck, ECheckLookup } from '../service/e-checks.ts';
 export type { Actor, FxQuoteRequest, Money } from '../service/fx-quotes.ts';
 export type { Currency, PaymentPurpose } from '../service/reference-lists.ts';

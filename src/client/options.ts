@@ -1,5 +1,5 @@
+import { checkOptions } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import { checkOptions } from '../known-options.ts';
 import { readDuration } from '../options.ts';
 import {
   type AdministratorCredentials,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Authentication } from '../credentials.ts';
+import type { Authentication } from '../authentication/credentials.ts';
 import type { StoredEventFilter } from '../service/webhooks.ts';
 
 /** Whether two addresses are one: the service may have written `https://example.com` as `https://example.com/`. */

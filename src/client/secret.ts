@@ -1,5 +1,5 @@
 import { ConfigurationError, messageOf } from '../errors.ts';
-import { withTimeLimit } from '../time-limit.ts';
+import { withTimeLimit } from '../timing/time-limit.ts';
 import { ServiceError } from './service-error.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, show } from '../errors.ts';
-import { checkOptions } from '../known-options.ts';
 import type { Answer } from './answer.ts';
 import type { Authorization } from './credentials.ts';
 import { type ExchangeRequest, exchange } from './exchange.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Authentication } from '../credentials.ts';
+import type { Authentication } from '../authentication/credentials.ts';
+import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, show } from '../errors.ts';
-import { checkOptions } from '../known-options.ts';
 import { paths } from '../service/paths.ts';
 import {
   MAX_LIST_LIMIT,

@@ -1,5 +1,5 @@
+import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, show } from '../errors.ts';
-import { checkOptions } from '../known-options.ts';
 
 /** Runs a script, given as text or by its SHA-1. */
 type Evaluate = (script: string, keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;

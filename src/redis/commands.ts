@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { messageOf } from '../errors.ts';
-import { withTimeLimit } from '../time-limit.ts';
+import { withTimeLimit } from '../timing/time-limit.ts';
 import type { RedisClient } from './client.ts';
 
 /** A Lua script that returns what `reply` makes: the server's time in milliseconds, the call's number, what it tells. */

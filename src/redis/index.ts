@@ -1,3 +1,3 @@
-export { createRedisDeadLetters, type RedisDeadLettersOptions } from '../dead-letters/redis.ts';
-export { createRedisStore, type RedisStoreOptions } from '../stores/redis.ts';
 export type { RedisClient } from './client.ts';
+export { createRedisDeadLetters, type RedisDeadLettersOptions } from './dead-letters.ts';
+export { createRedisStore, type RedisStoreOptions } from './store.ts';

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
-import { type CredentialsCheck, createCredentialsCheck } from '../credentials.ts';
+import { type CredentialsCheck, createCredentialsCheck } from '../authentication/credentials.ts';
 import { CredentialsError } from '../errors.ts';
-import { readHeaders } from '../headers.ts';
+import { readHeaders } from '../request/headers.ts';
 import type { SandboxCredentials } from './options.ts';
 import { RefusedError } from './refused-error.ts';
 

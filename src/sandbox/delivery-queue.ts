@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { messageOf } from '../errors.ts';
-import type { WebhookEvent } from '../event.ts';
+import type { WebhookEvent } from '../events/event.ts';
 import { type Answer, isSuccess, post } from './attempt.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import { isWanted } from './event-filter.ts';

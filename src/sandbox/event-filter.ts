@@ -1,5 +1,5 @@
-import { catalog } from '../catalog.ts';
-import { entityOf } from '../event.ts';
+import { catalog } from '../events/catalog.ts';
+import { entityOf } from '../events/event.ts';
 import type { StoredEventFilter } from '../service/webhooks.ts';
 
 /** Whether a filter lets an event through; empty, it lets through all (interface, "Events", rule 2). */

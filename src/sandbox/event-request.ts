@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { EventType } from '../catalog.ts';
-import { entityOf, type WebhookEvent } from '../event.ts';
-import type { EventData } from '../schema.ts';
+import type { EventType } from '../events/catalog.ts';
+import { entityOf, type WebhookEvent } from '../events/event.ts';
+import type { EventData } from '../events/schema.ts';
 import { complaintsOf } from './complaints.ts';
 import { RefusedError } from './refused-error.ts';
 

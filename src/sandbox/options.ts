@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { checkOptions } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import { checkOptions } from '../known-options.ts';
 import { complaintsOf } from './complaints.ts';
 
 /** Who may call what (interface, "Authentication"). */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WebhookEvent } from '../event.ts';
+import type { WebhookEvent } from '../events/event.ts';
 import type { FxQuoteBody } from '../service/fx-quotes.ts';
 import type { DeliveryAttempt } from './attempt.ts';
 import type { SendRequest } from './event-request.ts';

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, write
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, messageOf } from '../errors.ts';
-import type { WebhookEvent } from '../event.ts';
+import type { WebhookEvent } from '../events/event.ts';
 import { type FxQuoteBody, fxQuote } from '../service/fx-quotes.ts';
 import { authentication, eventFilters, type Webhook } from '../service/webhooks.ts';
 import type { DeliveryAttempt } from './attempt.ts';

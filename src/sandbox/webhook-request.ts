@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Authentication } from '../credentials.ts';
+import type { Authentication } from '../authentication/credentials.ts';
 import { eventFilters, type StoredEventFilter } from '../service/webhooks.ts';
 import { complaintsOf } from './complaints.ts';
 import { findUnknown } from './event-filter.ts';

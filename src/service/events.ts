@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { EventType } from '../catalog.ts';
-import { envelope, type WebhookEvent } from '../event.ts';
+import type { EventType } from '../events/catalog.ts';
+import { envelope, type WebhookEvent } from '../events/event.ts';
 
 /** What the interface shows of `data`; the rest depends on the entity. */
 const data = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { catalog } from '../catalog.ts';
+import { catalog } from '../events/catalog.ts';
 import { nameOf } from './events.ts';
 import { authentication, type Webhook, webhook } from './webhooks.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { catalog, Entity } from '../catalog.ts';
-import type { Authentication } from '../credentials.ts';
+import type { Authentication } from '../authentication/credentials.ts';
+import type { catalog, Entity } from '../events/catalog.ts';
 
 /** Which types of an entity are wanted; with an empty list all of them. */
 export type EventFilter = {

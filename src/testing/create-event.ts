@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { EventType } from '../catalog.ts';
-import type { WebhookEvent } from '../event.ts';
-import type { EventData } from '../schema.ts';
+import type { EventType } from '../events/catalog.ts';
+import type { WebhookEvent } from '../events/event.ts';
+import type { EventData } from '../events/schema.ts';
 
 /**
  * An event as the service would send it: with an id of its own, created now. Any `<entity>.<type>` may be given; those

@@ -1,6 +1,6 @@
-import type { Authentication } from '../credentials.ts';
+import type { Authentication } from '../authentication/credentials.ts';
+import { type Key, sign } from '../authentication/signature.ts';
 import { authorizationOf } from '../service/authorization.ts';
-import { type Key, sign } from '../signature.ts';
 
 export interface SignedHeadersOptions {
   readonly key: Key;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { ClaimedResult, ClaimRequest, ClaimResult, Store } from '../stores/store.ts';
+import type { ClaimedResult, ClaimRequest, ClaimResult, Store } from '../dedupe/store.ts';
 
 /** One promise of the {@link Store} interface; `run` rejects where the store breaks it. */
 export interface ConformanceCase {

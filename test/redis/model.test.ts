@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createMemoryStore } from 'posthorn';
 import { createRedisStore } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import type { Store } from '../../src/stores/store.ts';
+import type { Store } from '../../src/dedupe/store.ts';
 import { useRedis } from './fixture.ts';
 import { isRedisInstalled } from './installed.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type ClaimResult, createMemoryStore, type Store } from 'posthorn';
 import { storeConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { toKey } from '../../src/stores/store.ts';
+import { toKey } from '../../src/dedupe/store.ts';
 import { StoreModel, storeCommands } from './model.ts';
 
 const RETENTION_MS = 1_000_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RecentMap } from '../../src/stores/recent-map.ts';
+import { RecentMap } from '../../src/dedupe/recent-map.ts';
 
 const MOST = 5;
 

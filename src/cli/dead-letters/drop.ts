@@ -1,5 +1,5 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import { escapeControls } from '../../escape.ts';
+import { escapeControls } from '../../outcomes/escape.ts';
 import { exitCodes } from '../failure.ts';
 import { createOutput } from '../output.ts';
 import { countsOf, lineOfLetter, summaryOf } from './print-letter.ts';

@@ -1,5 +1,5 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import { escapeControls } from '../../escape.ts';
+import { escapeControls } from '../../outcomes/escape.ts';
 import { colours } from '../output.ts';
 
 /** A letter without what it holds. */

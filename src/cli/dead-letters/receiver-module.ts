@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { messageOf } from '../../errors.ts';
 import type { Receiver } from '../../receiver.ts';
-import { withTimeLimit } from '../../time-limit.ts';
+import { withTimeLimit } from '../../timing/time-limit.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
 
 /** What the module of `--receiver` is for. */

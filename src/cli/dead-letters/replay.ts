@@ -1,7 +1,7 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { messageOf } from '../../errors.ts';
-import { escapeControls } from '../../escape.ts';
-import type { Report } from '../../report.ts';
+import { escapeControls } from '../../outcomes/escape.ts';
+import type { Report } from '../../outcomes/report.ts';
 import { exitCodes, usageError } from '../failure.ts';
 import { colours, createOutput, type Output } from '../output.ts';
 import { countsOf, lineOfLetter, summaryOf } from './print-letter.ts';

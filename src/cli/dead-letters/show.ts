@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import { escapeControls } from '../../escape.ts';
+import { escapeControls } from '../../outcomes/escape.ts';
 import { CommandError } from '../failure.ts';
 import { colours, createOutput, escapeText } from '../output.ts';
 import { summaryOf } from './print-letter.ts';

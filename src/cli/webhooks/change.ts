@@ -1,4 +1,4 @@
-import { escapeControls } from '../../escape.ts';
+import { escapeControls } from '../../outcomes/escape.ts';
 import { usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';

@@ -1,5 +1,5 @@
-import type { Authentication } from '../../credentials.ts';
-import { escapeControls } from '../../escape.ts';
+import type { Authentication } from '../../authentication/credentials.ts';
+import { escapeControls } from '../../outcomes/escape.ts';
 import type { Webhook } from '../../service/webhooks.ts';
 import { colours } from '../output.ts';
 

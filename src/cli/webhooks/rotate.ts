@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../errors.ts';
-import { escapeControls } from '../../escape.ts';
+import { escapeControls } from '../../outcomes/escape.ts';
 import { CommandError, usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { catalog, eventTypes } from '../../catalog.ts';
-import type { Authentication } from '../../credentials.ts';
-import { matchesPattern } from '../../router.ts';
+import type { Authentication } from '../../authentication/credentials.ts';
+import { catalog, eventTypes } from '../../events/catalog.ts';
+import { matchesPattern } from '../../handling/router.ts';
 import type { EventFilter, StoredEventFilter } from '../../service/webhooks.ts';
 import { usageError } from '../failure.ts';
 import { basicOption, bearerOption, type CredentialOptions, readAuthentication } from '../options.ts';

@@ -1,0 +1,120 @@
+import { timingSafeEqual } from 'node:crypto';
+import { ConfigurationError, SignatureError } from '../errors.ts';
+import type { HeaderValues } from '../request/headers.ts';
+import { HmacKey } from './hmac-key.ts';
+
+/** A signing key: the service's `secret_signing_key` as text, or bytes. */
+export type Key = string | Uint8Array;
+
+/** Imports keys once. Throws {@link ConfigurationError} for none, an empty one or one of another type. */
+export function importKeys(keys: Key | readonly Key[], name: string): readonly HmacKey[] {
+  const list: readonly unknown[] = Array.isArray(keys) ? keys : [keys];
+  if (list.length === 0) throw new ConfigurationError(`${name} must hold at least one key`);
+  return list.map((key) => importKey(key, name));
+}
+
+function importKey(key: unknown, name: string): HmacKey {
+  if (typeof key === 'string' && key !== '') return importText(key);
+  if (key instanceof Uint8Array && key.length > 0) return new HmacKey(key);
+  throw new ConfigurationError(
+    `${name} must be a non-empty string or Uint8Array, or a list of such; got ${kindOf(key)}`,
+  );
+}
+
+/** Whoever verifies by a function has one key, and gives it with each call; importing it costs as much as verifying. */
+let lastImported: { readonly text: string; readonly key: HmacKey } | undefined;
+
+function importText(text: string): HmacKey {
+  if (lastImported?.text !== text) lastImported = { text, key: new HmacKey(Buffer.from(text)) };
+  return lastImported.key;
+}
+
+function kindOf(key: unknown): string {
+  if (key === '' || (key instanceof Uint8Array && key.length === 0)) return 'an empty one';
+  return key === null ? 'null' : typeof key;
+}
+
+/**
+ * Signs a body as the service does: HMAC-SHA256, in lower-case hex. Text is signed as UTF-8.
+ *
+ * @throws ConfigurationError for a missing or empty key.
+ */
+export function sign(body: string | Uint8Array, key: Key): string {
+  return importKey(key, 'key').sign(toBytes(body));
+}
+
+/**
+ * Whether `signature` (64 hex digits in either case) is that of `body` under any of the keys. A malformed
+ * signature is simply false. Compares in constant time.
+ *
+ * @throws ConfigurationError for a missing or empty key, or an empty list.
+ */
+export function verifySignature(
+  body: string | Uint8Array,
+  signature: string,
+  keys: Key | readonly Key[],
+): boolean {
+  const imported = importKeys(keys, 'key');
+  if (!isSignature(signature)) return false;
+  return findKey(toBytes(body), signature.toLowerCase(), imported) !== -1;
+}
+
+/** The index of the key that made the signature, in lower-case hex, or -1. */
+function findKey(body: Uint8Array, signature: string, keys: readonly HmacKey[]): number {
+  return keys.findIndex((key) => areEqual(key.sign(body), signature));
+}
+
+function toBytes(body: string | Uint8Array): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body;
+}
+
+const HEX_LENGTH = 64;
+const made = Buffer.alloc(HEX_LENGTH);
+const given = Buffer.alloc(HEX_LENGTH);
+
+/** Compares two digests in hex in constant time; the buffers are kept, because making them costs more than the comparison. */
+function areEqual(digest: string, signature: string): boolean {
+  made.write(digest, 'latin1');
+  given.write(signature, 'latin1');
+  return timingSafeEqual(made, given);
+}
+
+function isSignature(text: unknown): text is string {
+  return typeof text === 'string' && text.length === HEX_LENGTH && !/[^0-9a-f]/i.test(text);
+}
+
+/**
+ * Takes the signature out of its header, before a byte of the body is read, in lower-case hex. Throws {@link SignatureError}; where
+ * another header looks like the signature, the message names it, because a receiver that was left at the
+ * interface's neutral header name refuses everything in production.
+ */
+export function readSignature(headers: HeaderValues, name: string): string {
+  const values = headers[name] ?? [];
+  const [signature] = values;
+  if (signature === undefined) throw new SignatureError('signature_missing', missing(headers, name));
+  if (values.length > 1) {
+    throw new SignatureError('signature_repeated', `the header "${name}" was sent ${values.length} times`);
+  }
+  if (!isSignature(signature)) {
+    throw new SignatureError('signature_malformed', `the header "${name}" does not hold 64 hex digits`);
+  }
+  return signature.toLowerCase();
+}
+
+function missing(headers: HeaderValues, name: string): string {
+  const others = Object.keys(headers).filter((other) => other.endsWith('-signature'));
+  const advice = others.map(
+    (other) => `; "${other}" was sent: if that is the service's, set signatureHeader to it`,
+  );
+  return `the header "${name}" is missing${advice.join('')}`;
+}
+
+/** The index of the key that signed the body; throws {@link SignatureError} when none did. */
+export function checkSignature(rawBody: Uint8Array, signature: string, keys: readonly HmacKey[]): number {
+  const keyIndex = findKey(rawBody, signature, keys);
+  if (keyIndex !== -1) return keyIndex;
+  throw new SignatureError(
+    'signature_mismatch',
+    `the signature matches none of the ${keys.length} signing keys: another key, or the body was changed on its way`,
+  );
+}

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { attemptSpacingMs } from '../dedupe/last-attempt.ts';
+import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
+import { messageOf } from '../errors.ts';
+import type { Settings } from '../options.ts';
+import type { Warning } from '../outcomes/report.ts';
+import type { DeadLetter } from './dead-letters.ts';
+import type { Wait } from './line.ts';
+import type { Parcel, Parking, Postmark } from './parking.ts';
+
+/** How long the operations on a letter may wait in line. */
+export interface LetterTimes {
+  /** Of the delivery, by the monotonic clock. */
+  readonly deadline: number;
+  readonly deadlineMs: number;
+}
+
+/** The dead letter of one event while a delivery is being handled. What fails here becomes a warning. */
+export class Letter {
+  readonly #parking: Parking | undefined;
+  readonly #parcel: Parcel;
+  readonly #warnings: Warning[];
+  readonly #times: LetterTimes;
+  #storedAs: string | undefined;
+  #isBegun = false;
+
+  /** `storedAs` is given where the letter is there already: it is being replayed. */
+  constructor(
+    parking: Parking | undefined,
+    parcel: Parcel,
+    warnings: Warning[],
+    times: LetterTimes,
+    storedAs?: string,
+  ) {
+    this.#parking = parking;
+    this.#parcel = parcel;
+    this.#warnings = warnings;
+    this.#times = times;
+    this.#storedAs = parking && storedAs;
+  }
+
+  /** The id that the letter is stored under, once it is. */
+  get storedAs(): string | undefined {
+    return this.#storedAs;
+  }
+
+  /** Whether its writing has begun: it may be there, or come to be. */
+  get isBegun(): boolean {
+    return this.#isBegun;
+  }
+
+  /** Whether this delivery may have left a letter that is still there. */
+  get mayExist(): boolean {
+    return this.#isBegun || this.#storedAs !== undefined;
+  }
+
+  /**
+   * Until when the handlers of a last attempt wait for its letter. A sixth of the time is theirs, besides what is kept for parking;
+   * and where the delivery has waited for another process first, the letter still has the time of one operation.
+   */
+  get handlersWaitUntil(): number {
+    const { deadline, deadlineMs } = this.#times;
+    const limitMs = this.#limitMs;
+    return Math.max(deadline - limitMs - deadlineMs / 6, performance.now() + limitMs);
+  }
+
+  /**
+   * Stores the letter, or stores it anew, and returns what it is stored under; undefined where none is stored. A letter
+   * that could not be renewed still counts. `answerBy` is given where somebody waits for it by itself.
+   */
+  async store(
+    reason: { readonly code: string; readonly message: string },
+    postmark: Postmark,
+    answerBy?: number,
+  ): Promise<string | undefined> {
+    if (this.#parking === undefined) return undefined;
+    this.#isBegun = true;
+    try {
+      this.#storedAs = await this.#parking.store(this.#parcel, postmark, reason, this.#wait(answerBy));
+    } catch (error) {
+      this.#warnings.push(`dead_letter_not_stored: ${messageOf(error)}`);
+    }
+    return this.#storedAs;
+  }
+
+  /** The letter of an earlier delivery. */
+  async find(answerBy: number): Promise<DeadLetter | undefined> {
+    const { id } = this.#parcel;
+    if (id === undefined) return undefined;
+    try {
+      const letter = await this.#parking?.find(id, this.#wait(answerBy));
+      if (letter !== undefined) this.#storedAs = id;
+      return letter;
+    } catch (error) {
+      this.#warnings.push(`dead_letter_not_read: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Takes the letter out: its event was handled. A letter whose writing was given up may have arrived all the same. */
+  async remove(): Promise<void> {
+    if (this.mayExist) await this.removeAny();
+  }
+
+  /** The same, also for a letter that an earlier delivery left. */
+  async removeAny(): Promise<void> {
+    const id = this.#storedAs ?? this.#parcel.id;
+    if (id === undefined) return;
+    try {
+      await this.#parking?.remove(id, {
+        answerBy: performance.now() + this.#times.deadlineMs,
+        isUrgent: false,
+      });
+    } catch (error) {
+      this.#warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
+    }
+  }
+
+  /**
+   * A letter that is not there yet goes first, because its delivery fails without it at the deadline. For the rest, or after the
+   * deadline, nobody waits: the delivery of a letter that is there is answered as parked, whether or not that is up to date.
+   */
+  #wait(answerBy?: number): Wait {
+    const { deadline, deadlineMs } = this.#times;
+    const now = performance.now();
+    const isNew = this.#storedAs === undefined;
+    if (answerBy !== undefined) return { answerBy, isUrgent: isNew };
+    if (isNew && now < deadline) return { answerBy: Math.max(deadline, now + this.#limitMs), isUrgent: true };
+    return { answerBy: now + deadlineMs, isUrgent: false };
+  }
+
+  get #limitMs(): number {
+    return this.#parking?.limitMs ?? 0;
+  }
+
+  /**
+   * Reads the id again after a letter was stored beside a run that may belong to another delivery, and takes the letter
+   * out if that run completed. A claim is the way to read; one that succeeds is given back.
+   */
+  async reconcile(
+    store: TimeLimitedStore,
+    { leaseMs, retentionMs, retryScheduleMs }: Settings,
+  ): Promise<void> {
+    const { id } = this.#parcel;
+    if (id === undefined) return;
+    const token = randomUUID();
+    try {
+      const request = {
+        id,
+        token,
+        leaseMs,
+        retentionMs,
+        attemptSpacingMs: attemptSpacingMs(retryScheduleMs),
+      };
+      const claim = await store.claim(request);
+      if (claim.state === 'completed') await this.remove();
+      if (claim.state === 'claimed') await store.release({ id, token, retentionMs, handled: claim.handled });
+    } catch {
+      // The store is away. The letter stays, and its replay will find the id completed.
+      await Promise.resolve(store.release({ id, token, retentionMs, handled: [] })).catch(() => {});
+    }
+  }
+}

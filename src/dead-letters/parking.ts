@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { DeadLetterError, isInstance, messageOf } from '../errors.ts';
+import type { HeaderValues } from '../request/headers.ts';
+import { withTimeLimit } from '../timing/time-limit.ts';
+import type { DeadLetter, DeadLetters } from './dead-letters.ts';
+import { Line, type Wait } from './line.ts';
+
+/** What is parked: an authentic body, and as much of its event as is known. */
+export interface Parcel {
+  readonly rawBody: Uint8Array;
+  readonly headers: HeaderValues;
+  readonly receivedAt: number;
+  readonly id?: string | undefined;
+  readonly type?: string | undefined;
+}
+
+/** What has been tried with it. */
+export interface Postmark {
+  readonly attempts: number;
+  /** Names of the handlers that have finished. */
+  readonly handled: Iterable<string>;
+  readonly runningUntil?: number | undefined;
+}
+
+/** An operation on one id. */
+interface Turn {
+  /** Resolves when the operation has ended, or can no longer begin. */
+  readonly ended: Promise<void>;
+  /** Its caller has been told that it failed. */
+  isGivenUp: boolean;
+  readonly isUrgent: boolean;
+}
+
+/**
+ * The dead letters, with a {@link Line} before them, and with the operations on one id in the order of their calls: a letter whose
+ * writing was given up as late cannot appear after its removal.
+ */
+export class Parking {
+  /** The most that one operation may take once it has begun. */
+  readonly limitMs: number;
+  readonly #deadLetters: DeadLetters;
+  readonly #now: () => number;
+  readonly #line: Line;
+  readonly #last = new Map<string, Turn>();
+
+  constructor(deadLetters: DeadLetters, limitMs: number, now: () => number) {
+    this.#deadLetters = deadLetters;
+    this.limitMs = limitMs;
+    this.#now = now;
+    this.#line = new Line(limitMs);
+  }
+
+  find(id: string, wait: Wait): Promise<DeadLetter | undefined> {
+    return this.#inOrder(id, wait, () => this.#deadLetters.get(id));
+  }
+
+  /** Stores a letter and returns its id: the event's, or the SHA-256 of the body where it has none. */
+  async store(
+    { rawBody, headers, receivedAt, type, ...parcel }: Parcel,
+    { attempts, handled, runningUntil }: Postmark,
+    reason: { readonly code: string; readonly message: string },
+    wait: Wait,
+  ): Promise<string> {
+    const id = parcel.id ?? createHash('sha256').update(rawBody).digest('hex');
+    await this.#inOrder(id, wait, async () => {
+      // What an earlier letter knows of finished handlers may be known nowhere else any more.
+      const earlier = await this.#readEarlier(id);
+      await this.#deadLetters.put({
+        id,
+        type,
+        reason: reason.code,
+        message: reason.message,
+        rawBody,
+        headers: withoutCredentials(headers),
+        receivedAt,
+        parkedAt: this.#now(),
+        attempts: Math.max(attempts, earlier?.attempts ?? 0),
+        handled: [...new Set([...(earlier?.handled ?? []), ...handled])],
+        runningUntil,
+      });
+      this.#line.noteWrite();
+    });
+    return id;
+  }
+
+  async #readEarlier(id: string): Promise<DeadLetter | undefined> {
+    try {
+      return await this.#deadLetters.get(id);
+    } catch {
+      return undefined;
+    }
+  }
+
+  remove(id: string, wait: Wait): Promise<boolean> {
+    return this.#inOrder(id, wait, async () => {
+      const wasThere = await this.#deadLetters.remove(id);
+      if (wasThere) this.#line.noteWrite();
+      return wasThere;
+    });
+  }
+
+  async #inOrder<T>(id: string, wait: Wait, operation: () => Promise<T>): Promise<T> {
+    const previous = this.#last.get(id);
+    let hasBegun = false;
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    // What follows an operation that is not urgent cannot go before it.
+    const turn: Turn = { ended, isUrgent: wait.isUrgent && previous?.isUrgent !== false, isGivenUp: false };
+    this.#last.set(id, turn);
+    void ended.then(() => {
+      if (this.#last.get(id) === turn) this.#last.delete(id);
+    });
+    const inTurn = async (): Promise<T> => {
+      hasBegun = true;
+      await previous?.ended;
+      try {
+        return await operation();
+      } finally {
+        end();
+      }
+    };
+    try {
+      if (previous?.isGivenUp) return await this.#besideLine(inTurn);
+      return await this.#line.run(inTurn, { ...wait, isUrgent: turn.isUrgent });
+    } catch (cause) {
+      turn.isGivenUp = true;
+      if (!hasBegun) void Promise.resolve(previous?.ended).then(end);
+      if (isInstance(cause, DeadLetterError)) throw cause;
+      throw new DeadLetterError('dead_letters_unavailable', `the dead letters failed: ${messageOf(cause)}`, {
+        cause,
+      });
+    }
+  }
+
+  /**
+   * What follows an operation that was given up waits for its end alone: the removal of a letter has to come after its writing,
+   * however late that ends, and also when nobody waits for it any more.
+   */
+  #besideLine<T>(operation: () => Promise<T>): Promise<T> {
+    return withTimeLimit(operation(), this.limitMs, () => new Error(`no answer in ${this.limitMs} ms`));
+  }
+}
+
+const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
+
+function withoutCredentials(headers: HeaderValues): DeadLetter['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, values = []]) =>
+      CREDENTIAL_HEADERS.has(name) ? [] : [[name, values]],
+    ),
+  );
+}

@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto';
+import { messageOf, UnavailableError } from '../errors.ts';
+import type { Job, RunServices } from '../handling/job.ts';
+import type { Settings } from '../options.ts';
+import type { Warning } from '../outcomes/report.ts';
+import { Timer } from '../timing/time-limit.ts';
+import type { Completions } from './completions.ts';
+import { attemptSpacingMs } from './last-attempt.ts';
+import type {
+  ClaimedResult,
+  ClaimResult,
+  CompleteRequest,
+  ReleaseRequest,
+  ReleaseResult,
+  RenewResult,
+} from './store.ts';
+import type { TimeLimitedStore } from './time-limited.ts';
+
+/** Between two questions to the store about a twin; half of it is left to chance, so that processes spread out. */
+const POLL_MS = 400;
+
+/** Before a release is tried again; doubled each time. */
+const FIRST_PAUSE_MS = 100;
+
+/** How often in a row a lease may have grown old again by the time that its renewal was answered. */
+const MOST_CONFIRMATIONS = 3;
+
+/** Beyond an event's age limit, for clocks that differ. */
+const RETENTION_MARGIN_MS = 10 * 60_000;
+
+/** No two claims may share a token: those of this process begin alike, and no other process begins so. */
+const tokenPrefix = randomBytes(15).toString('base64url');
+let claims = 0;
+
+function nextToken(): string {
+  claims += 1;
+  return `${tokenPrefix}${claims}`;
+}
+
+/** The claim of an event whose store does not answer, under `onStoreFailure: 'process'`. */
+export const UNCLAIMED: ClaimedResult = {
+  state: 'claimed',
+  attempt: 1,
+  abandoned: 0,
+  firstClaimedMsAgo: 0,
+  handled: [],
+};
+
+/** How to wait while another process handles the event. */
+export interface ClaimWait {
+  /** Asked before each further question: whether a delivery still waits for the answer. */
+  readonly isAwaited: () => boolean;
+  /** Resolves with the promise, or at once when the run is ended. */
+  readonly unlessEnded: (promise: Promise<unknown>) => Promise<unknown>;
+}
+
+/** One token's hold on an event's id in the store. */
+export class Claim {
+  readonly #request: CompleteRequest;
+  readonly #settings: Settings;
+  readonly #store: TimeLimitedStore;
+  readonly #completions: Completions;
+  readonly #warnings: Warning[];
+  #renewal: Timer | undefined;
+  #isKept = false;
+  /** When the claim or renewal was sent that is known to have taken the id, by the monotonic clock; undefined before. */
+  #heldSince: number | undefined;
+  /** When the last claim or renewal was sent, whatever came of it. */
+  #askedAt = 0;
+  #state: RenewResult['state'] = 'held';
+  #confirmations = 0;
+
+  constructor(
+    { id, createdAt }: Pick<Job, 'id' | 'createdAt'>,
+    services: Pick<RunServices, 'settings' | 'store' | 'completions'>,
+    warnings: Warning[],
+  ) {
+    this.#settings = services.settings;
+    this.#store = services.store;
+    this.#completions = services.completions;
+    this.#warnings = warnings;
+    this.#request = {
+      id,
+      token: nextToken(),
+      retentionMs: retentionFor(createdAt, services.settings),
+    };
+  }
+
+  /** Asks for the id. */
+  async take(): Promise<ClaimResult> {
+    const { leaseMs, retryScheduleMs } = this.#settings;
+    const { id, token, retentionMs } = this.#request;
+    const spacingMs = attemptSpacingMs(retryScheduleMs);
+    const askedAt = performance.now();
+    this.#askedAt = askedAt;
+    const result = await this.#store.claim({ id, token, retentionMs, leaseMs, attemptSpacingMs: spacingMs });
+    if (result.state === 'claimed') {
+      this.#heldSince = askedAt;
+      this.#state = 'held';
+    }
+    return result;
+  }
+
+  /** Whether the store was not even asked to renew the lease for as long as it holds: the event loop, or the process, stood still. */
+  get wasNeglected(): boolean {
+    return this.#heldSince !== undefined && performance.now() - this.#askedAt >= this.#settings.leaseMs;
+  }
+
+  /**
+   * Whether handlers may not run on this claim any more without a look at the store: the event loop may have been blocked, or a letter may
+   * have taken its time, since the claim was made.
+   */
+  get isOld(): boolean {
+    return this.#heldSince !== undefined && performance.now() - this.#heldSince > this.#settings.leaseMs / 2;
+  }
+
+  /** What the store said last. */
+  get state(): RenewResult['state'] {
+    return this.#state;
+  }
+
+  /** Renews a claim that has grown old; rejects where the store gives no answer, or too slowly to be of use. */
+  async confirm(): Promise<RenewResult['state']> {
+    if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#settings.leaseMs);
+    this.#confirmations += 1;
+    await this.#askToRenew();
+    return this.#state;
+  }
+
+  /** Goes on without the store. */
+  trust(): void {
+    this.#heldSince = undefined;
+  }
+
+  async #askToRenew(): Promise<void> {
+    const askedAt = performance.now();
+    this.#askedAt = askedAt;
+    const { state } = await this.#store.renew({ ...this.#request, leaseMs: this.#settings.leaseMs });
+    this.#state = state;
+    if (state === 'held') this.#heldSince = askedAt;
+  }
+
+  /**
+   * While another process has the id, asks again until the event is completed, the lease has ended, or nobody waits any
+   * more (`busy`). Never rejects: the twin is known to be running. A question that failed may have taken the id all the
+   * same, so it is given back when the asking ends.
+   */
+  async takeFromTwin(first: ClaimResult, wait: ClaimWait): Promise<ClaimResult> {
+    let result = first;
+    let isUnsure = false;
+    while (result.state === 'busy') {
+      const pauseMs = Math.min(POLL_MS, result.msLeft + 1) * (0.5 + Math.random() / 2);
+      await pause(pauseMs, wait.unlessEnded);
+      if (!wait.isAwaited()) break;
+      const busy = result;
+      try {
+        result = await this.take();
+      } catch {
+        isUnsure = true;
+        result = busy;
+      }
+    }
+    if (result.state === 'busy' && isUnsure) void this.release([]);
+    return result;
+  }
+
+  /**
+   * Renews the lease every third of it from now on, until `stopKeeping`. `onEnd` is told, once, that another token has the id
+   * (`lost`) or that the event was completed. A store that fails or is late ends nothing: the lease may well hold, and the next
+   * turn tells.
+   */
+  keep(onEnd: (state: 'lost' | 'completed') => void): void {
+    this.#isKept = true;
+    this.#renewal?.clear();
+    this.#renewal = new Timer(performance.now() + this.#settings.leaseMs / 3, () => void this.#renew(onEnd));
+  }
+
+  stopKeeping(): void {
+    this.#isKept = false;
+    this.#renewal?.clear();
+  }
+
+  async #renew(onEnd: (state: 'lost' | 'completed') => void): Promise<void> {
+    await this.#askToRenew().catch(() => {});
+    if (!this.#isKept) return;
+    if (this.#state === 'held') this.keep(onEnd);
+    else onEnd(this.#state);
+  }
+
+  /** Records that the event was handled; false where the store does not take it in time: that goes on in the background. */
+  complete(): Promise<boolean> {
+    return this.#completions.record(this.#request);
+  }
+
+  /** Gives the id back; undefined where the store does not answer: it is then tried again until the lease ends. */
+  async release(handled: Iterable<string>): Promise<ReleaseResult['state'] | undefined> {
+    try {
+      return (await this.#store.release({ ...this.#request, handled: [...handled] })).state;
+    } catch (error) {
+      this.#warnings.push(`release_failed: ${messageOf(error)}`);
+      void this.#releaseLater(handled);
+      return undefined;
+    }
+  }
+
+  /** A lease that nobody gives back keeps the event from its retry, which then takes it for one that killed its process. */
+  async #releaseLater(handled: Iterable<string>): Promise<void> {
+    const endsAt = performance.now() + this.#settings.leaseMs;
+    let isReleased = false;
+    for (let pauseMs = FIRST_PAUSE_MS; !isReleased && performance.now() < endsAt; pauseMs *= 2) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+      // Read anew each time: a handler may have finished since.
+      isReleased = await this.#tryRelease({ ...this.#request, handled: [...handled] });
+    }
+  }
+
+  async #tryRelease(request: ReleaseRequest): Promise<boolean> {
+    try {
+      await this.#store.release(request);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** A completed id is remembered at least until its event is too old to be accepted again. */
+export function retentionFor(createdAt: number, { retentionMs, maxEventAgeMs, now }: Settings): number {
+  if (maxEventAgeMs === Number.POSITIVE_INFINITY) return retentionMs;
+  return Math.max(retentionMs, createdAt + maxEventAgeMs + RETENTION_MARGIN_MS - now());
+}
+
+function leaseTooShort(leaseMs: number): UnavailableError {
+  return new UnavailableError(
+    'store_unavailable',
+    `the store took longer to renew a lease than half of leaseMs (${leaseMs}), ${MOST_CONFIRMATIONS} times in a row`,
+  );
+}
+
+async function pause(ms: number, unlessEnded: ClaimWait['unlessEnded']): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const elapsed = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await unlessEnded(elapsed);
+  clearTimeout(timer);
+}

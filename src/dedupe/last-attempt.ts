@@ -1,0 +1,30 @@
+import type { ClaimedResult } from './store.ts';
+
+/**
+ * Whether no retry can be counted on any more, by age. "After 1, 5 and 15 minutes" can be read as offsets of 1, 5 and
+ * 15 or of 1, 6 and 21 minutes, so nine tenths of the last delay are taken as the end under both readings.
+ */
+export function isFinalByAge(
+  ageMs: number,
+  retryScheduleMs: readonly number[],
+  firstClaimedMsAgo = 0,
+): boolean {
+  const lastDelayMs = retryScheduleMs.at(-1);
+  if (lastDelayMs === undefined) return true;
+  return Math.max(ageMs, firstClaimedMsAgo) >= 0.9 * lastDelayMs;
+}
+
+/** Whether a claim is the last attempt, by age or by count. Attempts that never reached us are not counted. */
+export function isFinal(
+  ageMs: number,
+  retryScheduleMs: readonly number[],
+  claim: Pick<ClaimedResult, 'attempt' | 'firstClaimedMsAgo' | 'spacedAttempts'>,
+): boolean {
+  const count = claim.spacedAttempts ?? claim.attempt;
+  return count > retryScheduleMs.length || isFinalByAge(ageMs, retryScheduleMs, claim.firstClaimedMsAgo);
+}
+
+/** Claims closer together than this are twins rather than retries, and count once. */
+export function attemptSpacingMs(retryScheduleMs: readonly number[]): number {
+  return (retryScheduleMs[0] ?? 0) / 2;
+}

@@ -1,0 +1,146 @@
+import { isAscii } from 'node:buffer';
+import { z } from 'zod';
+import { EventError } from '../errors.ts';
+import { type EventType, eventTypes, type Pattern } from './catalog.ts';
+import type { DataOf, EventData, Schemas } from './schema.ts';
+
+/** An event as the service sent it (interface, "Webhook event"); members that are new come along unseen. */
+export interface WebhookEvent<Type extends string = string, Data = EventData> {
+  /** Unique per event. */
+  readonly id: string;
+  /** `<entity>.<type>`, for example `transfer.succeeded`. */
+  readonly type: Type;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** The full resource. */
+  readonly data: Data;
+}
+
+/** The union of the catalog's events: `type` narrows `data`. */
+export type KnownEvent<S extends Schemas = Record<never, never>> = {
+  [Type in EventType]: WebhookEvent<Type, DataOf<Type, S>>;
+}[EventType];
+
+/** An event of the catalog, or one of a type that the service added since. */
+export type AnyEvent<S extends Schemas = Record<never, never>> =
+  | KnownEvent<S>
+  | WebhookEvent<string, EventData | KnownEvent<S>['data']>;
+
+/**
+ * What a handler of a pattern gets. A wildcard also matches types that are not in the catalog yet, so `event.type` of
+ * `transfer.*` is one of the known types or another text that begins with `transfer.`.
+ */
+export type EventOf<P extends Pattern, S extends Schemas> = P extends '*'
+  ? AnyEvent<S>
+  : P extends `${infer Prefix}.*`
+    ?
+        | Extract<KnownEvent<S>, { type: `${Prefix}.${string}` }>
+        | WebhookEvent<`${Prefix}.${string}`, DataOf<P, S>>
+    : Extract<KnownEvent<S>, { type: P }>;
+
+/** Narrows what `*` hands over to the catalog's union. */
+export function isKnownEvent<E extends { readonly type: string }>(
+  event: E,
+): event is Extract<E, { readonly type: EventType }> {
+  return eventTypes.has(event.type);
+}
+
+/** The entity of an event's type, whether or not the catalog has it. */
+export function entityOf(type: string): string {
+  return type.slice(0, type.indexOf('.'));
+}
+
+// An id with a lone surrogate has no UTF-8 form of its own, so two of them could share a key or a file name.
+const id = z
+  .string()
+  .min(1)
+  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
+const type = z.string().regex(/^[^.]+(\.[^.]+)+$/, 'must be <entity>.<type>');
+
+// "ISO 8601 UTC" (interface): other offsets and a missing zone are understood too, the latter as UTC.
+const createdAt = z.iso.datetime({ offset: true, local: true });
+const data = z.custom<EventData>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'must be an object',
+);
+
+const members = { id, type, created_at: createdAt, data };
+
+/** What every event holds. */
+export const envelope: z.ZodObject<
+  { id: z.ZodString; type: z.ZodString; created_at: z.ZodISODateTime; data: z.ZodType<EventData> },
+  z.core.$loose
+> = z.looseObject(members);
+
+/** The same for a check: zod copies what it hands out, and nobody looks at that. */
+const checkedMembers = z.object(members);
+
+// `ignoreBOM: true` keeps a byte order mark in the text, where JSON.parse refuses it (RFC 8259, section 8.1).
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads an event out of an authentic body; throws {@link EventError}. The event is what `JSON.parse` gave. */
+export function parseEvent(rawBody: Uint8Array): AnyEvent {
+  let value: unknown;
+  try {
+    value = JSON.parse(toText(rawBody));
+  } catch (cause) {
+    throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', {}, { cause });
+  }
+  const result = checkedMembers.safeParse(value);
+  if (isEnvelope(value, result)) return value;
+  const complaints = (result.error?.issues ?? []).map(
+    (issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`,
+  );
+  throw new EventError(
+    'envelope_invalid',
+    `the body is no event: ${complaints.join('; ')}`,
+    readableParts(value),
+  );
+}
+
+/** Nearly every body is a Buffer of ASCII, which is Latin-1 too: to read that saves one pass over a large body. */
+function toText(rawBody: Uint8Array): string {
+  return Buffer.isBuffer(rawBody) && isAscii(rawBody) ? rawBody.toString('latin1') : utf8.decode(rawBody);
+}
+
+/** The value itself is handed on, and not zod's copy of it. */
+function isEnvelope(_value: unknown, result: { readonly success: boolean }): _value is WebhookEvent {
+  return result.success;
+}
+
+const readable = z.looseObject({
+  id: id.optional().catch(undefined),
+  type: type.optional().catch(undefined),
+});
+
+function readableParts(value: unknown): EventError['event'] {
+  const parts = readable.safeParse(value);
+  return parts.success ? { id: parts.data.id, type: parts.data.type } : {};
+}
+
+/** When the event was created, in milliseconds since the epoch. */
+export function createdAtMs(event: WebhookEvent): number {
+  const hasZone = event.created_at.endsWith('Z') || /(Z|[+-]\d\d:?\d\d)$/i.test(event.created_at);
+  return Date.parse(hasZone ? event.created_at : `${event.created_at}Z`);
+}
+
+/** How far a sender's clock may be ahead of ours. */
+const FUTURE_TOLERANCE_MS = 5 * 60_000;
+
+/** Throws {@link EventError} for an event that could no longer be told from a replay, or that lies in the future. */
+export function checkAge(event: WebhookEvent, ageMs: number, maxEventAgeMs: number): void {
+  if (ageMs > maxEventAgeMs) {
+    throw new EventError(
+      'event_too_old',
+      `the event was created at ${event.created_at}, longer ago than maxEventAgeMs (${maxEventAgeMs})`,
+      { id: event.id, type: event.type },
+    );
+  }
+  if (ageMs < -FUTURE_TOLERANCE_MS && maxEventAgeMs !== Number.POSITIVE_INFINITY) {
+    throw new EventError(
+      'event_in_future',
+      `the event was created at ${event.created_at}, over 5 minutes ahead of this machine's clock`,
+      { id: event.id, type: event.type },
+    );
+  }
+}

@@ -1,0 +1,70 @@
+import { DataError, shorten } from '../errors.ts';
+import type { Entity, EntityOf } from './catalog.ts';
+
+/**
+ * A validator in the form of the Standard Schema specification, version 1: zod, valibot and arktype schemas
+ * are such. Declared here so that none of them has to be installed.
+ */
+export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string; readonly path?: SchemaPath | undefined }[] };
+
+type SchemaPath = readonly (PropertyKey | { readonly key: PropertyKey })[];
+
+/** Validators of `event.data`, by entity. */
+export type Schemas = { readonly [E in Entity]?: StandardSchemaV1 };
+
+/** `event.data` where no schema is given: what the interface shows of it, and whatever else was sent. */
+export interface EventData {
+  id?: string;
+  state?: string;
+  /** An integer in the smallest unit of the currency. */
+  amount?: number;
+  tags?: Record<string, unknown>;
+  [member: string]: unknown;
+}
+
+/** The type of `event.data` for a type or wildcard: the output of the entity's schema, or {@link EventData}. */
+export type DataOf<Type extends string, S extends Schemas> =
+  EntityOf<Type> extends infer E extends keyof S
+    ? S[E] extends StandardSchemaV1<unknown, infer Output>
+      ? Output
+      : EventData
+    : EventData;
+
+/**
+ * Checks `data` with a schema. Resolves with the schema's output, or with an error where it refuses, throws or answers nothing
+ * that can be read; never rejects.
+ */
+export async function validateData(
+  schema: StandardSchemaV1,
+  data: unknown,
+  entity: string,
+): Promise<{ readonly data: unknown } | DataError> {
+  try {
+    const result = await schema['~standard'].validate(data);
+    // In an object: an output that has a method `then` must not be taken for a promise.
+    if (result.issues === undefined) return { data: result.value };
+    const { issues } = result;
+    const complaints = issues.map(
+      ({ message, path }) => `${['data', ...keysOf(path)].join('.')}: ${message}`,
+    );
+    const message = `the schema of "${entity}" refused the data: ${complaints.join('; ')}`;
+    return new DataError(shorten(message), issues);
+  } catch (cause) {
+    return new DataError(`the schema of "${entity}" threw instead of answering`, [], { cause });
+  }
+}
+
+function keysOf(path: SchemaPath = []): string[] {
+  return path.map((step) => String(typeof step === 'object' ? step.key : step));
+}

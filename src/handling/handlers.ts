@@ -1,0 +1,127 @@
+import { DataError, HandlerError, isInstance, messageOf, PermanentError, shorten } from '../errors.ts';
+import { entityOf, type WebhookEvent } from '../events/event.ts';
+import { type StandardSchemaV1, validateData } from '../events/schema.ts';
+import type { HandlerReport } from '../outcomes/report.ts';
+import type { HandlerContext, Route } from './router.ts';
+
+/** What the handlers of an event have reached; it can be read while they run. */
+export interface Progress {
+  /** Names of the handlers that have finished, in this attempt or an earlier one; each of them once. */
+  readonly handled: string[];
+  /** Replaced rather than added to, so that a report can hand it on. */
+  reports: readonly HandlerReport[];
+}
+
+/** Adds to the handlers that have finished. */
+export function noteHandled({ handled }: Progress, names: readonly string[]): void {
+  for (const name of names) if (!handled.includes(name)) handled.push(name);
+}
+
+/** What handlers are told, with a signal that is made when it is asked for. */
+export class RunContext implements HandlerContext {
+  readonly attempt: number;
+  readonly final: boolean;
+  readonly deadlineAt: number;
+  readonly receivedAt: number;
+  readonly rawBody: Uint8Array;
+  declare readonly signal: AbortSignal;
+  readonly #source: { readonly signal: AbortSignal };
+
+  constructor(
+    { deadlineAt, receivedAt, rawBody }: Pick<HandlerContext, 'deadlineAt' | 'receivedAt' | 'rawBody'>,
+    { attempt, final }: Pick<HandlerContext, 'attempt' | 'final'>,
+    source: { readonly signal: AbortSignal },
+  ) {
+    this.attempt = attempt;
+    this.final = final;
+    this.deadlineAt = deadlineAt;
+    this.receivedAt = receivedAt;
+    this.rawBody = rawBody;
+    this.#source = source;
+    // A property of its own, which goes with a copy: `{ ...context }`.
+    Object.defineProperty(this, 'signal', RunContext.#signal);
+  }
+
+  /** One for all contexts: a getter in a literal would cost each of them as much as parsing the event's text. */
+  static readonly #signal: PropertyDescriptor & ThisType<RunContext> = {
+    enumerable: true,
+    get() {
+      return this.#source.signal;
+    },
+  };
+}
+
+/** An event whose data is what its entity's schema has made of it, where there is a schema. */
+export type ValidEvent = WebhookEvent<string, unknown>;
+
+/** The event with the output of the schema as data, or an error; never rejects. */
+export async function validateEvent(
+  event: WebhookEvent,
+  schema: StandardSchemaV1,
+): Promise<ValidEvent | DataError> {
+  const checked = await validateData(schema, event.data, entityOf(event.type));
+  return checked instanceof DataError ? checked : { ...event, data: checked.data };
+}
+
+/**
+ * Runs the handlers that have not finished before side by side, all to their end. Resolves with an error for what failed, else
+ * undefined; it never throws or rejects, whatever they throw.
+ */
+export function runHandlers(
+  routes: readonly Route[],
+  event: ValidEvent,
+  context: HandlerContext,
+  progress: Progress,
+): Promise<HandlerError | undefined> {
+  const isOpen = ({ name }: Route): boolean => name === undefined || !progress.handled.includes(name);
+  const open = progress.handled.length === 0 ? routes : routes.filter(isOpen);
+  const [only] = open;
+  if (only !== undefined && open.length === 1) return runOne(only, event, context, progress);
+  return Promise.all(open.map((route) => runOne(route, event, context, progress))).then(merge);
+}
+
+async function runOne(
+  { name, handle }: Route,
+  event: ValidEvent,
+  context: HandlerContext,
+  progress: Progress,
+): Promise<HandlerError | undefined> {
+  const startedAt = performance.now();
+  const end = (ok: boolean): void => {
+    const report = { name, ok, durationMs: performance.now() - startedAt };
+    progress.reports = [...progress.reports, report];
+  };
+  try {
+    await handle(event, context);
+  } catch (error) {
+    end(false);
+    return failure(name, error);
+  }
+  end(true);
+  if (name !== undefined) noteHandled(progress, [name]);
+  return undefined;
+}
+
+function failure(name: string | undefined, error: unknown): HandlerError {
+  const subject = name === undefined ? 'a handler' : `the handler "${name}"`;
+  return handlerError(`${subject} failed: ${messageOf(error)}`, [error]);
+}
+
+/** What all the failures of one event come to. */
+function merge(ends: readonly (HandlerError | undefined)[]): HandlerError | undefined {
+  const failures = ends.filter((end) => end !== undefined);
+  if (failures.length < 2) return failures[0];
+  const errors = failures.flatMap((failed) => failed.errors);
+  return handlerError(shorten(failures.map(({ message }) => message).join('; ')), errors);
+}
+
+function handlerError(message: string, thrown: readonly unknown[]): HandlerError {
+  // A permanent failure comes first: it is the reason why the event is parked.
+  const errors = thrown.toSorted((a, b) => Number(isPermanent(b)) - Number(isPermanent(a)));
+  const code = isPermanent(errors[0]) ? 'handler_failed_permanently' : 'handler_failed';
+  return new HandlerError(code, message, errors);
+}
+
+function isPermanent(error: unknown): boolean {
+  return isInstance(error, PermanentError);
+}

@@ -1,0 +1,36 @@
+import type { DeadLetter } from '../dead-letters/dead-letters.ts';
+import type { Parking } from '../dead-letters/parking.ts';
+import type { Completions } from '../dedupe/completions.ts';
+import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
+import type { AnyEvent } from '../events/event.ts';
+import type { Settings } from '../options.ts';
+import type { BodyMemory } from '../request/body-memory.ts';
+import type { HeaderValues } from '../request/headers.ts';
+import type { Route } from './router.ts';
+
+/** An authentic event and the handlers that want it. */
+export interface Job {
+  /** The event's, as it came: a handler may write into the event. */
+  readonly id: string;
+  readonly event: AnyEvent;
+  /** When it was created, in milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly rawBody: Uint8Array;
+  readonly headers: HeaderValues;
+  readonly receivedAt: number;
+  readonly deadlineAt: number;
+  /** The same by the monotonic clock; of a replay, when a delivery would have to be answered. */
+  readonly deadline: number;
+  readonly routes: readonly Route[];
+  /** The letter that is being replayed. */
+  readonly replayed?: DeadLetter | undefined;
+}
+
+/** What all runs of a receiver share. */
+export interface RunServices {
+  readonly settings: Settings;
+  readonly store: TimeLimitedStore;
+  readonly parking: Parking | undefined;
+  readonly completions: Completions;
+  readonly bodyMemory: BodyMemory;
+}

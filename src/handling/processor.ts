@@ -1,0 +1,211 @@
+import type { Authentic } from '../authentication/authenticator.ts';
+import type { DeadLetter } from '../dead-letters/dead-letters.ts';
+import { Letter } from '../dead-letters/letter.ts';
+import type { Wait } from '../dead-letters/line.ts';
+import { Parking } from '../dead-letters/parking.ts';
+import { retentionFor } from '../dedupe/claim.ts';
+import { Completions } from '../dedupe/completions.ts';
+import { isFinalByAge } from '../dedupe/last-attempt.ts';
+import { type TimeLimitedStore, timeLimited } from '../dedupe/time-limited.ts';
+import { messageOf, UnavailableError } from '../errors.ts';
+import { type AnyEvent, checkAge, createdAtMs, parseEvent } from '../events/event.ts';
+import type { Settings } from '../options.ts';
+import { type Answer, accept, isSuccess, type Refused, refuse } from '../outcomes/outcome.ts';
+import type { BodyMemory } from '../request/body-memory.ts';
+import { readHeaders } from '../request/headers.ts';
+import type { Activity } from '../timing/activity.ts';
+import type { Job } from './job.ts';
+import type { Route, Router } from './router.ts';
+import type { Run } from './run.ts';
+import { Dedupe } from './runs.ts';
+import type { Trace } from './trace.ts';
+
+/** The most that storing one letter may take once it has begun; kept back from the deadline for a delivery that may need it. */
+const PARKING_LIMIT_MS = 2_000;
+
+/** Takes an authentic body through event, dedupe and handlers to its answer, and parks what cannot be retried. */
+export class Processor {
+  readonly #settings: Settings;
+  readonly #router: Router;
+  readonly #store: TimeLimitedStore;
+  readonly #parking: Parking | undefined;
+  readonly #parkingLimitMs: number;
+  readonly #dedupe: Dedupe;
+
+  constructor(settings: Settings, router: Router, activity: Activity, bodyMemory: BodyMemory) {
+    this.#settings = settings;
+    this.#router = router;
+    this.#store = timeLimited(settings.store);
+    this.#parkingLimitMs = Math.min(PARKING_LIMIT_MS, settings.deadlineMs / 4);
+    this.#parking =
+      settings.deadLetters && new Parking(settings.deadLetters, this.#parkingLimitMs, settings.now);
+    const completions = new Completions(this.#store, activity);
+    const services = { settings, store: this.#store, parking: this.#parking, completions, bodyMemory };
+    this.#dedupe = new Dedupe(services, activity);
+  }
+
+  /** Begins or joins the run of an event, where it needs one, and answers it otherwise; throws what refuses it. */
+  begin({ rawBody, headers }: Authentic, trace: Trace): Run | Answer {
+    const { now, maxEventAgeMs, retryScheduleMs, deadlineMs } = this.#settings;
+    const event = parseEvent(rawBody);
+    const { id, type } = event;
+    trace.event = { id, type };
+    const createdAt = createdAtMs(event);
+    const ageMs = now() - createdAt;
+    trace.finalByAge = isFinalByAge(ageMs, retryScheduleMs);
+    checkAge(event, ageMs, maxEventAgeMs);
+    const routes = this.#routesFor(event, trace);
+    if (routes.length === 0) return accept('ignored', id);
+    if (this.#dedupe.isCompleted(id)) return accept('duplicate', id);
+    const { receivedAt } = trace;
+    const deadlineAt = receivedAt + deadlineMs;
+    const { deadline } = trace;
+    const job = { id, event, createdAt, rawBody, headers, receivedAt, deadlineAt, deadline, routes };
+    return this.#run(job, trace);
+  }
+
+  /**
+   * Waits for a run, and parks its event where it failed and no retry will come. A run that has not ended before the deadline goes on:
+   * see `trace.unfinished`.
+   */
+  async finish(run: Run, trace: Trace): Promise<Answer> {
+    const answer = await run.ending.wait(this.#patience(trace), (ended) => settle(run, ended, trace));
+    if (isSuccess(answer) || !trace.finalByAge) return answer;
+    const id = await run.park(answer.error, this.#parkBy(trace));
+    return id === undefined ? answer : accept('parked', id, answer.error);
+  }
+
+  /** Runs a parked event; waits for the end of its handlers. */
+  async replay(letter: DeadLetter, trace: Trace): Promise<Answer> {
+    if (this.#isRunning(letter)) {
+      throw new UnavailableError(
+        'twin_running',
+        `the handlers of this event may be running until ${letter.runningUntil}`,
+      );
+    }
+    trace.event = letter;
+    const event = parseEvent(letter.rawBody);
+    const { id } = event;
+    const routes = this.#routesFor(event, trace);
+    if (routes.length === 0) return accept('ignored', id);
+    if (this.#dedupe.isCompleted(id)) {
+      await this.#takeOut(letter, trace);
+      return accept('duplicate', id);
+    }
+    const { rawBody, receivedAt } = letter;
+    const headers = readHeaders(letter.headers);
+    const deadlineAt = this.#settings.now() + this.#settings.maxRunMs;
+    const createdAt = createdAtMs(event);
+    const { deadline } = trace;
+    const times = { createdAt, receivedAt, deadlineAt, deadline };
+    const job = { id, event, rawBody, headers, ...times, routes, replayed: letter };
+    const run = this.#run(job, trace);
+    const end = await run.ending.reached();
+    const answer = trace.joined ? asTwin(end) : end;
+    if (trace.joined && isSuccess(answer) && answer.outcome !== 'parked') await this.#takeOut(letter, trace);
+    return answer;
+  }
+
+  /**
+   * Completes the id of a parked event and takes its letter out. The letter is read first: one that is gone may have been replayed
+   * or dropped by somebody else, and its id is not this call's to complete.
+   */
+  async drop(letter: DeadLetter): Promise<boolean> {
+    const parking = this.#parking;
+    if (parking === undefined || this.#isRunning(letter)) return false;
+    const stored = await parking.find(letter.id, this.#wait());
+    if (stored === undefined || this.#isRunning(stored)) return false;
+    const retentionMs = this.#retentionOf(letter);
+    await this.#store.complete({ id: letter.id, token: 'dropped', retentionMs });
+    return await parking.remove(letter.id, this.#wait());
+  }
+
+  async #takeOut(letter: DeadLetter, trace: Trace): Promise<void> {
+    try {
+      await this.#parking?.remove(letter.id, this.#wait());
+    } catch (error) {
+      trace.warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
+    }
+  }
+
+  /** How a removal waits where no sender does. */
+  #wait(): Wait {
+    return { answerBy: performance.now() + this.#settings.deadlineMs, isUrgent: false };
+  }
+
+  #retentionOf(letter: DeadLetter): number {
+    try {
+      return retentionFor(createdAtMs(parseEvent(letter.rawBody)), this.#settings);
+    } catch {
+      return this.#settings.retentionMs; // what is no event has no age
+    }
+  }
+
+  #isRunning({ runningUntil }: DeadLetter): boolean {
+    return runningUntil !== undefined && runningUntil > this.#settings.now();
+  }
+
+  /** Aborts the running handlers; resolves with the ids of their events. */
+  abandon(): Promise<string[]> {
+    return this.#dedupe.abandon();
+  }
+
+  /** Starts the run of an event, or joins the one that is under way. */
+  #run(job: Job, trace: Trace): Run {
+    const current = this.#dedupe.find(job.id);
+    trace.joined = current !== undefined;
+    trace.run = current ?? this.#dedupe.start(job);
+    return trace.run;
+  }
+
+  /** Until when a delivery waits for its run. */
+  #patience(trace: Trace): number {
+    const reserveMs = trace.finalByAge && this.#parking !== undefined ? this.#parkingLimitMs : 0;
+    return trace.deadline - reserveMs;
+  }
+
+  #routesFor(event: AnyEvent, trace: Trace): readonly Route[] {
+    if (trace.closing) throw new UnavailableError('closing', 'the receiver is closing');
+    if (this.#router.isEmpty) {
+      throw new UnavailableError(
+        'no_handlers',
+        'no handler is registered: call on() or onUnhandled() before the first delivery',
+      );
+    }
+    return this.#router.match(event.type);
+  }
+
+  /** Until when a delivery that has failed waits for its letter. */
+  #parkBy(trace: Trace): number {
+    return Math.max(trace.deadline, performance.now() + this.#parkingLimitMs);
+  }
+
+  /** Parks what is refused without a run; without dead letters, or if they fail, it stays refused. */
+  async park(refused: Refused, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
+    const { error } = refused;
+    const { id: eventId, type } = trace.event ?? {};
+    const parcel = { rawBody, headers, receivedAt: trace.receivedAt, id: eventId, type };
+    const times = { deadline: trace.deadline, deadlineMs: this.#settings.deadlineMs };
+    const letter = new Letter(this.#parking, parcel, trace.warnings, times);
+    const id = await letter.store(error, { attempts: 0, handled: [] }, this.#parkBy(trace));
+    if (id === undefined) return refused;
+    void letter.reconcile(this.#store, this.#settings);
+    return accept('parked', id, error);
+  }
+}
+
+/** The answer of a run, or what there is to say where the delivery has to be answered before its end. */
+function settle(run: Run, ended: Answer | undefined, trace: Trace): Answer {
+  trace.unfinished = ended === undefined;
+  const answer = ended ?? run.answerNow();
+  return trace.joined ? asTwin(answer) : answer;
+}
+
+/** The answer to a delivery that joined the run of another one. */
+function asTwin(answer: Answer): Answer {
+  if (answer.outcome === 'processed') return accept('duplicate', answer.id);
+  if (answer.error?.code !== 'deadline_reached' || isSuccess(answer)) return answer;
+  return refuse(
+    new UnavailableError('twin_running', 'another delivery of this event is still being handled'),
+  );
+}

@@ -1,0 +1,144 @@
+import { ConfigurationError, show } from '../errors.ts';
+import { eventTypes } from '../events/catalog.ts';
+import type { AnyEvent, WebhookEvent } from '../events/event.ts';
+import type { Schemas } from '../events/schema.ts';
+
+/** What a handler is told besides the event. Times are in milliseconds since the epoch. */
+export interface HandlerContext {
+  /** Counts the attempts to handle this event, from 1. */
+  readonly attempt: number;
+  /** No further attempt can be counted on. */
+  readonly final: boolean;
+  /**
+   * Aborts when the lease is lost, at `maxRunMs`, and when `close()` runs out of grace; its reason says which. Not at
+   * the deadline: a late success still counts.
+   */
+  readonly signal: AbortSignal;
+  /** When the delivery is answered, whether or not the handlers are done. */
+  readonly deadlineAt: number;
+  readonly receivedAt: number;
+  /** The body as it was signed. */
+  readonly rawBody: Uint8Array;
+}
+
+/** A registered handler: {@link Router.match} gives those of an event. */
+export interface Route {
+  /** Progress is kept for named handlers only. */
+  readonly name: string | undefined;
+  // A method, so that a handler of a narrower event can stand here: its patterns see to it that it gets no other.
+  handle(event: WebhookEvent<string, unknown>, context: HandlerContext): unknown;
+}
+
+interface PatternRoute extends Route {
+  readonly matches: (type: string) => boolean;
+}
+
+/** Gets what no handler matched. `known` says whether the type is in the catalog. */
+export type UnhandledHandler<S extends Schemas = Record<never, never>> = (
+  event: AnyEvent<S>,
+  details: { readonly known: boolean },
+) => unknown;
+
+/** The same as the router keeps it: a method, for the reason that `Route` gives. */
+export interface Fallback {
+  handle(event: WebhookEvent<string, unknown>, details: { readonly known: boolean }): unknown;
+}
+
+/** Finds the handlers of an event. */
+export class Router {
+  readonly #routes: PatternRoute[] = [];
+  readonly #names = new Set<string>();
+  /** What was found for the types of the catalog. */
+  readonly #matches = new Map<string, readonly Route[]>();
+  #unhandled: Route | undefined;
+  #frozen = false;
+
+  /** Adds a handler; throws {@link ConfigurationError} for a wrong pattern, a repeated name, or once frozen. */
+  add(patterns: readonly string[], route: Route): void {
+    this.#checkOpen('on');
+    checkFunction(route.handle, 'the handler');
+    if (patterns.length === 0) throw new ConfigurationError('on() needs at least one pattern');
+    for (const pattern of patterns) checkPattern(pattern);
+    if (route.name !== undefined) this.#addName(route.name);
+    this.#routes.push({
+      ...route,
+      matches: (type) => patterns.some((pattern) => matchesPattern(pattern, type)),
+    });
+  }
+
+  setUnhandled(fallback: Fallback): void {
+    this.#checkOpen('onUnhandled');
+    checkFunction(fallback.handle, 'the onUnhandled handler');
+    if (this.#unhandled !== undefined)
+      throw new ConfigurationError(
+        'onUnhandled() was called before: one function gets what no handler matched',
+      );
+    this.#unhandled = {
+      name: undefined,
+      handle: (event) => fallback.handle(event, { known: eventTypes.has(event.type) }),
+    };
+  }
+
+  /** From the first delivery on, a new handler would have missed events in silence. */
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  get isEmpty(): boolean {
+    return this.#routes.length === 0 && this.#unhandled === undefined;
+  }
+
+  /** The handlers for a type, in the order of their registration; the `onUnhandled` one if there are none. */
+  match(type: string): readonly Route[] {
+    const known = this.#matches.get(type);
+    if (known !== undefined) return known;
+    const routes = this.#find(type);
+    // Types that are not in the catalog are without number, and are looked for each time.
+    if (this.#frozen && eventTypes.has(type)) this.#matches.set(type, routes);
+    return routes;
+  }
+
+  #find(type: string): readonly Route[] {
+    const routes = this.#routes.filter((route) => route.matches(type));
+    return routes.length === 0 && this.#unhandled !== undefined ? [this.#unhandled] : routes;
+  }
+
+  #checkOpen(method: string): void {
+    if (this.#frozen) {
+      throw new ConfigurationError(
+        `${method}() was called after the first delivery, which this handler missed: register handlers first`,
+      );
+    }
+  }
+
+  #addName(name: unknown): void {
+    if (typeof name !== 'string' || name === '')
+      throw new ConfigurationError('the name of a handler must be a non-empty string');
+    if (this.#names.has(name)) {
+      throw new ConfigurationError(
+        `the handler name "${name}" is taken: progress is kept by name, so each handler needs its own`,
+      );
+    }
+    this.#names.add(name);
+  }
+}
+
+/** Whether a pattern, taken to be well formed, means a type. */
+export function matchesPattern(pattern: string, type: string): boolean {
+  return (
+    pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
+  );
+}
+
+function checkPattern(pattern: unknown): void {
+  if (typeof pattern === 'string' && [...eventTypes].some((type) => matchesPattern(pattern, type))) return;
+  throw new ConfigurationError(
+    `${show(pattern)} matches no event type: a pattern is "*", a type such as "transfer.succeeded", or a prefix ` +
+      `such as "transfer.*"; the types are ${[...eventTypes].join(', ')}. Types that are not in this list yet reach "*" and onUnhandled()`,
+  );
+}
+
+function checkFunction(value: unknown, subject: string): void {
+  if (typeof value !== 'function')
+    throw new ConfigurationError(`${subject} must be a function, got ${typeof value}`);
+}

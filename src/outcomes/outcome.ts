@@ -1,0 +1,139 @@
+import { InternalError, isPosthornError, type PosthornError } from '../errors.ts';
+import type { Reply } from '../request/delivery.ts';
+
+/** What became of a delivery; exactly one each. */
+export type Outcome = 'processed' | 'duplicate' | 'ignored' | 'parked' | 'rejected' | 'failed' | 'busy';
+
+/** What a delivery is answered, before it is put into words for HTTP. */
+export type Answer = Accepted | Refused;
+
+/** A 2xx. `error` says why an event is parked. */
+export interface Accepted {
+  readonly outcome: 'processed' | 'duplicate' | 'ignored' | 'parked';
+  readonly id: string;
+  readonly error: PosthornError | undefined;
+}
+
+export interface Refused {
+  readonly outcome: 'rejected' | 'failed' | 'busy';
+  readonly id: undefined;
+  readonly error: PosthornError;
+}
+
+export function accept(outcome: Accepted['outcome'], id: string, error?: PosthornError): Accepted {
+  return { outcome, id, error };
+}
+
+interface Refusal {
+  readonly outcome: 'rejected' | 'failed' | 'busy';
+  readonly status: number;
+  readonly title: string;
+}
+
+/** One row for each code that a delivery can fail with: the contract's table of answers. */
+const refusals: Readonly<Record<string, Refusal>> = {
+  method_not_allowed: { outcome: 'rejected', status: 405, title: 'Only POST is accepted here' },
+  credentials_invalid: { outcome: 'rejected', status: 401, title: 'The credentials are missing or wrong' },
+  signature_missing: { outcome: 'rejected', status: 403, title: 'The signature is missing' },
+  signature_repeated: { outcome: 'rejected', status: 403, title: 'The signature was sent more than once' },
+  signature_malformed: { outcome: 'rejected', status: 403, title: 'The signature is malformed' },
+  signature_mismatch: { outcome: 'rejected', status: 403, title: 'The signature does not match the body' },
+  encoding_unsupported: {
+    outcome: 'rejected',
+    status: 415,
+    title: 'Only identity is accepted as content encoding',
+  },
+  body_too_large: { outcome: 'rejected', status: 413, title: 'The body is too large' },
+  body_timeout: { outcome: 'rejected', status: 408, title: 'The body took too long to arrive' },
+  body_incomplete: { outcome: 'rejected', status: 400, title: 'The body was cut short' },
+  body_not_json: { outcome: 'rejected', status: 400, title: 'The body is not JSON in strict UTF-8' },
+  envelope_invalid: { outcome: 'rejected', status: 400, title: 'The body is no event' },
+  event_too_old: { outcome: 'rejected', status: 400, title: 'The event is too old' },
+  event_in_future: { outcome: 'rejected', status: 400, title: 'The event lies in the future' },
+  handler_failed: { outcome: 'failed', status: 500, title: 'A handler failed' },
+  handler_failed_permanently: {
+    outcome: 'failed',
+    status: 500,
+    title: 'A handler failed, and no retry can help',
+  },
+  data_invalid: { outcome: 'failed', status: 500, title: 'The data of the event is not what was expected' },
+  body_already_parsed: {
+    outcome: 'failed',
+    status: 500,
+    title: 'The body was parsed before it could be verified',
+  },
+  internal_error: { outcome: 'failed', status: 500, title: 'The receiver failed' },
+  deadline_reached: { outcome: 'failed', status: 503, title: 'The handlers are still running' },
+  run_timeout: { outcome: 'failed', status: 503, title: 'The handlers ran for too long' },
+  run_closed: { outcome: 'failed', status: 503, title: 'The receiver is closing' },
+  store_unavailable: { outcome: 'failed', status: 503, title: 'The store is unavailable' },
+  keys_unavailable: { outcome: 'failed', status: 503, title: 'The signing keys are unavailable' },
+  buffer_full: { outcome: 'failed', status: 503, title: 'Too many bodies are being read' },
+  closing: { outcome: 'failed', status: 503, title: 'The receiver is closing' },
+  no_handlers: { outcome: 'failed', status: 503, title: 'No handler is registered' },
+  twin_running: { outcome: 'busy', status: 503, title: 'Another delivery of this event is being handled' },
+};
+
+/** The answer to a delivery that failed with `error`. */
+export function refuse(error: unknown): Refused {
+  const known = isPosthornError(error) && Object.hasOwn(refusals, error.code);
+  const reported = known
+    ? error
+    : new InternalError('internal_error', 'the receiver failed', { cause: error });
+  return { outcome: refusalOf(reported.code).outcome, id: undefined, error: reported };
+}
+
+function refusalOf(code: string): Refusal {
+  return refusals[code] ?? { outcome: 'failed', status: 500, title: 'The receiver failed' };
+}
+
+export function isSuccess(answer: Answer): answer is Accepted {
+  return answer.id !== undefined;
+}
+
+export function statusOf(answer: Answer): number {
+  return isSuccess(answer) ? 200 : refusalOf(answer.error.code).status;
+}
+
+export interface ReplySettings {
+  /** The value of `WWW-Authenticate`. */
+  readonly challenge: string;
+  /** The value of `Retry-After`, in whole seconds. */
+  readonly retryAfterSeconds: number;
+  /** See {@link Reply}. */
+  readonly drainMs: number;
+}
+
+const SUCCESS_HEADERS: Reply['headers'] = { 'content-type': 'application/json' };
+
+/**
+ * Puts an answer into HTTP. A refusal is a problem of RFC 9457; it tells its code and no more, because what a handler
+ * threw, a key or a credential is none of the sender's business.
+ */
+export function toReply(answer: Answer, close: boolean, settings: ReplySettings): Reply {
+  const status = statusOf(answer);
+  const { drainMs } = settings;
+  if (isSuccess(answer)) {
+    const body = `{"outcome":"${answer.outcome}","id":${JSON.stringify(answer.id)}}`;
+    return { status, headers: SUCCESS_HEADERS, body, close, drainMs };
+  }
+  const { code } = answer.error;
+  const body = JSON.stringify({ title: refusalOf(code).title, status, code });
+  const headers = { 'content-type': 'application/problem+json', ...headersOf(status, settings) };
+  return { status, headers, body, close, drainMs };
+}
+
+function headersOf(status: number, settings: ReplySettings): Record<string, string> {
+  switch (status) {
+    case 401:
+      return { 'www-authenticate': settings.challenge };
+    case 405:
+      return { allow: 'POST' };
+    case 415:
+      return { 'accept-encoding': 'identity' };
+    case 503:
+      return { 'retry-after': String(settings.retryAfterSeconds) };
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,89 @@
+import { messageOf, shorten } from '../errors.ts';
+import { escapeControls } from './escape.ts';
+import type { Report } from './report.ts';
+
+/** Prints reports to `console.error`, each on one line of bounded length and without payload. */
+export class ReportLog {
+  readonly #limit = new LineLimit();
+
+  /** With `isLimited` it prints a few lines of each code in a minute, and later how many were left out. */
+  write(report: Report, isLimited: boolean): void {
+    const isQuiet =
+      report.outcome === 'processed' || report.outcome === 'duplicate' || report.outcome === 'ignored';
+    if (isQuiet && report.warnings.length === 0) return;
+    this.#limit.endIfOver();
+    if (isLimited && !this.#limit.admit(`deliveries ended with ${report.code ?? report.outcome}`)) return;
+    print(lineOf(report));
+  }
+
+  /** The same for an observer that threw or rejected. */
+  writeObserverFailure(error: unknown, isLimited: boolean): void {
+    this.#limit.endIfOver();
+    if (isLimited && !this.#limit.admit('failures of an observer')) return;
+    print(`posthorn: an observer failed: ${oneLine(messageOf(error))}`);
+  }
+}
+
+const LINES_PER_WINDOW = 5;
+const WINDOW_MS = 60_000;
+
+/** Lets a few lines of each kind through in a minute, and prints at its end how many there were besides. */
+class LineLimit {
+  readonly #counts = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #endsAt = Number.POSITIVE_INFINITY;
+
+  admit(kind: string): boolean {
+    if (this.#timer === undefined) {
+      this.#endsAt = performance.now() + WINDOW_MS;
+      this.#timer = setTimeout(() => this.#end(), WINDOW_MS).unref();
+    }
+    const count = (this.#counts.get(kind) ?? 0) + 1;
+    this.#counts.set(kind, count);
+    return count <= LINES_PER_WINDOW;
+  }
+
+  /** The timer may be late. */
+  endIfOver(): void {
+    if (performance.now() >= this.#endsAt) this.#end();
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#endsAt = Number.POSITIVE_INFINITY;
+    for (const [kind, count] of this.#counts) {
+      const leftOut = count - LINES_PER_WINDOW;
+      if (leftOut > 0) print(`posthorn: ${leftOut} more ${kind} in the last minute`);
+    }
+    this.#counts.clear();
+  }
+}
+
+function lineOf(report: Report): string {
+  const { outcome, late, status, event, attempt, final, endpointAtRisk, error, warnings } = report;
+  const parts = [`posthorn: ${outcome}${late ? ' late' : ''} ${status}`];
+  if (event !== undefined) parts.push(`event=${oneLine(event.id)} type=${oneLine(event.type ?? '?')}`);
+  if (attempt !== undefined) parts.push(`attempt=${attempt}${final ? ' (final)' : ''}`);
+  if (endpointAtRisk) parts.push('ENDPOINT AT RISK');
+  if (error !== undefined) parts.push(`${error.code}: ${oneLine(messageOf(error))}`);
+  parts.push(...warnings.map((warning) => `[${oneLine(warning)}]`));
+  return shorten(parts.join(' '), MAX_LINE_LENGTH);
+}
+
+const MAX_PART_LENGTH = 500;
+const MAX_LINE_LENGTH = 4_000;
+
+/** Shortened first, because escaping makes text longer: nine times as long at most. */
+function oneLine(text: string): string {
+  return shorten(escapeControls(shorten(text, MAX_PART_LENGTH)), MAX_PART_LENGTH);
+}
+
+function print(line: string): void {
+  try {
+    // biome-ignore lint/suspicious/noConsole: without an observer this is the only way not to fail in silence
+    console.error(line);
+  } catch {
+    // Whoever has replaced the console may throw; no delivery loses its answer for that.
+  }
+}

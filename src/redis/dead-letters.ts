@@ -1,0 +1,101 @@
+import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
+import { parseLetter, serializeLetter } from '../dead-letters/serialized-letter.ts';
+import { toKey } from '../dedupe/store.ts';
+import { DeadLetterError, messageOf } from '../errors.ts';
+import { checkArguments, type RedisClient } from './client.ts';
+import { RedisCommands, type Script } from './commands.ts';
+import { GET, NEXT, PUT, REMOVE } from './dead-letter-scripts.ts';
+
+/** What `createRedisDeadLetters` takes besides the client. */
+export interface RedisDeadLettersOptions {
+  /** As for `createRedisStore`, which may share it: 1 to 64 letters, digits, `.`, `_` or `-`. */
+  readonly scope: string;
+}
+
+const COMMAND_TIMEOUT_MS = 2_000;
+const POSITION_KEPT_MS = 86_400_000;
+
+/**
+ * Keeps dead letters in Redis, listed in the order of their parking. They do not expire, and are as durable as that Redis:
+ * with `appendonly no` it forgets them when it restarts. In a Cluster all letters of a scope lie on one node. `list` may go
+ * on `after` a letter that was removed within the last day. Operations reject with DeadLetterError.
+ *
+ * @throws ConfigurationError for a client that is none of ioredis 5 or 6, and for a wrong or missing scope.
+ *
+ * @example
+ * ```ts
+ * const deadLetters = createRedisDeadLetters(redis, { scope: 'billing-production' });
+ * const receiver = createReceiver({ signingKey, deadLetters });
+ * ```
+ */
+export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLettersOptions): DeadLetters {
+  checkArguments('createRedisDeadLetters', redis, options, ['scope']);
+  const { scope } = options;
+  const commands = new RedisCommands(redis, COMMAND_TIMEOUT_MS);
+  // No key of the store has a slash after its scope; the braces put the keys into one slot of a Cluster.
+  const prefix = `${scope}/dead-letters{${scope}}`;
+  const run = async (script: Script, member: string, ...values: string[]): Promise<readonly string[]> => {
+    const keys = [`${prefix}:positions`, `${prefix}:letters`, `${prefix}:removed:${member}`];
+    try {
+      return await commands.run(script, keys, [member, ...values]);
+    } catch (cause) {
+      const message = `the dead letters of ${scope} in Redis failed: ${messageOf(cause)}`;
+      throw new DeadLetterError('dead_letters_unavailable', message, { cause });
+    }
+  };
+
+  return {
+    async put(letter) {
+      await run(PUT, toKey(letter.id), serializeLetter(letter));
+    },
+
+    async get(id) {
+      const [text] = await run(GET, toKey(id));
+      return text === undefined ? undefined : readLetter(id, text);
+    },
+
+    async remove(id) {
+      const [removed] = await run(REMOVE, toKey(id), String(POSITION_KEPT_MS));
+      return removed === '1';
+    },
+
+    async *list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
+      const unreadable: unknown[] = [];
+      let last = after === undefined ? '' : toKey(after);
+      let lastPosition = '';
+      for (let count = 0; count < limit; ) {
+        const [member, text, position] = await run(NEXT, last, lastPosition);
+        if (member === undefined || text === undefined || position === undefined) break;
+        last = member;
+        lastPosition = position;
+        const letter = attempt(() => readLetter(member, text), unreadable);
+        if (letter === undefined) continue;
+        count += 1;
+        yield letter;
+      }
+      // One damaged letter must not hide the others, so the complaint comes after them.
+      if (unreadable.length > 0) throw unreadable[0];
+    },
+  };
+}
+
+function attempt<T>(read: () => T, errors: unknown[]): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    errors.push(error);
+    return undefined;
+  }
+}
+
+function readLetter(name: string, text: string): DeadLetter {
+  try {
+    return parseLetter(text);
+  } catch (cause) {
+    throw new DeadLetterError(
+      'dead_letter_unreadable',
+      `the dead letter ${JSON.stringify(name)} in Redis cannot be read: mend it or remove it by its id`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,137 @@
+import type { ClaimResult, CompleteResult, ReleaseResult, RenewResult, Store } from '../dedupe/store.ts';
+import { toKey } from '../dedupe/store.ts';
+import { toOperation } from '../dedupe/timely-operation.ts';
+import { checkArguments, type RedisClient, readTimeout } from './client.ts';
+import { RedisCommands } from './commands.ts';
+import { RedisOperations } from './store-operations.ts';
+import { FIRST_CLAIM } from './store-scripts.ts';
+
+/** What `createRedisStore` takes besides the client. */
+export interface RedisStoreOptions {
+  /**
+   * Names the application and its environment, for example `billing-production`: 1 to 64 letters, digits, `.`, `_` or `-`.
+   * It begins every key; receivers share their ids only under the same one.
+   */
+  readonly scope: string;
+  /** How long one command may take before it counts as failed, in milliseconds; 2,000 by default. */
+  readonly commandTimeoutMs?: number;
+}
+
+/**
+ * Remembers ids in Redis, so that several processes share them. The client is a connected one of ioredis, 5 or 6: a single
+ * Redis, Sentinel or Cluster; it stays yours to close. Each operation is one call of a script on one key, and those
+ * of one turn of the event loop share a command; without a connection it
+ * fails at once. Where Redis refuses, fails or is late, an operation rejects with UnavailableError (`store_unavailable`).
+ *
+ * @throws ConfigurationError for a client that is none, and for a wrong or missing option.
+ *
+ * @example
+ * ```ts
+ * const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
+ * const receiver = createReceiver({ signingKey, store: createRedisStore(redis, { scope: 'billing-production' }) });
+ * ```
+ */
+export function createRedisStore(redis: RedisClient, options: RedisStoreOptions): Store {
+  checkArguments('createRedisStore', redis, options, ['scope', 'commandTimeoutMs']);
+  const commandTimeoutMs = readTimeout('commandTimeoutMs', options.commandTimeoutMs ?? 2_000);
+  const operations = new RedisOperations(new RedisCommands(redis, commandTimeoutMs));
+  const keyOf = (id: string): string => `${options.scope}:${toKey(id)}`;
+  return {
+    commandTimeoutMs,
+    claim: toOperation(({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0 }) =>
+      operations.run(
+        {
+          name: 'claim',
+          key: keyOf(id),
+          token,
+          leaseMs: wholeMs(leaseMs),
+          expiryMs: wholeMs(Math.max(leaseMs, retentionMs)),
+          detail: String(attemptSpacingMs),
+        },
+        readClaim,
+      ),
+    ),
+    renew: toOperation(({ id, token, leaseMs, retentionMs }) =>
+      operations.run(
+        {
+          name: 'renew',
+          key: keyOf(id),
+          token,
+          leaseMs: wholeMs(leaseMs),
+          expiryMs: wholeMs(Math.max(leaseMs, retentionMs)),
+          detail: '',
+        },
+        (told) => ({ state: readState(told, renewals) }),
+      ),
+    ),
+    complete: toOperation(({ id, token, retentionMs }) =>
+      operations.run(
+        { name: 'complete', key: keyOf(id), token, leaseMs: 0, expiryMs: wholeMs(retentionMs), detail: '' },
+        (told) => ({ state: readState(told, completions) }),
+      ),
+    ),
+    release: toOperation(({ id, token, retentionMs, handled }) =>
+      operations.run(
+        {
+          name: 'release',
+          key: keyOf(id),
+          token,
+          leaseMs: 0,
+          expiryMs: wholeMs(retentionMs),
+          detail: handled.length === 0 ? '' : JSON.stringify(handled),
+        },
+        (told) => ({ state: readState(told, releases) }),
+      ),
+    ),
+  };
+}
+
+/** Redis takes whole milliseconds only, and 0 for an error. */
+function wholeMs(ms: number): number {
+  return Math.max(1, Math.ceil(ms));
+}
+
+function readClaim(told: string): ClaimResult {
+  if (told === FIRST_CLAIM) {
+    return {
+      state: 'claimed',
+      attempt: 1,
+      abandoned: 0,
+      firstClaimedMsAgo: 0,
+      spacedAttempts: 1,
+      handled: [],
+    };
+  }
+  if (told === 'completed') return { state: 'completed' };
+  const [state, ...details] = told.split(' ', 5);
+  const [first, abandoned, firstClaimedMsAgo, spacedAttempts] = details.map(Number);
+  if (state === 'busy' && first !== undefined) return { state, msLeft: first };
+  if (state !== 'claimed' || spacedAttempts === undefined) throw unknownReply(told);
+  return {
+    state,
+    attempt: first ?? 1,
+    abandoned: abandoned ?? 0,
+    firstClaimedMsAgo: firstClaimedMsAgo ?? 0,
+    spacedAttempts,
+    handled: readNames(told.slice([state, ...details, ''].join(' ').length)),
+  };
+}
+
+/** The list that a release has stored. */
+function readNames(text: string): string[] {
+  return text === '' ? [] : JSON.parse(text);
+}
+
+const renewals: readonly RenewResult['state'][] = ['held', 'lost', 'completed'];
+const completions: readonly CompleteResult['state'][] = ['completed'];
+const releases: readonly ReleaseResult['state'][] = ['released', 'lost', 'completed'];
+
+function readState<State extends string>(told: string, states: readonly State[]): State {
+  const state = states.find((candidate) => candidate === told);
+  if (state === undefined) throw unknownReply(told);
+  return state;
+}
+
+function unknownReply(told: string): Error {
+  return new Error(`Redis gave an unknown reply: ${JSON.stringify(told)}`);
+}

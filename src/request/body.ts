@@ -1,0 +1,97 @@
+import { RequestError, type UnavailableError } from '../errors.ts';
+import { LazyAbort } from '../timing/lazy-abort.ts';
+import { Timer } from '../timing/time-limit.ts';
+import type { BodyMemory, BodyShare } from './body-memory.ts';
+import type { BodyOptions, Delivery } from './delivery.ts';
+
+export interface BodyLimits {
+  readonly maxBodyBytes: number;
+  readonly bodyTimeoutMs: number;
+}
+
+/** A body that has arrived whole. */
+export interface ReceivedBody {
+  readonly bytes: Uint8Array;
+  /** Its share of the memory for bodies, to be released once the signature is known to be right or wrong. */
+  readonly share: BodyShare;
+}
+
+/** Reads bodies within the limits of size, time, and memory for all of them together. */
+export class BodyReader {
+  readonly #limits: BodyLimits;
+  readonly #memory: BodyMemory;
+
+  constructor(limits: BodyLimits, memory: BodyMemory) {
+    this.#limits = limits;
+    this.#memory = memory;
+  }
+
+  /**
+   * Reads the body of a delivery until `deadline`, by the monotonic clock, at the latest. Rejects with {@link RequestError} for a body
+   * that is too large, too slow or cut short, and with {@link UnavailableError} when the memory for bodies is taken.
+   */
+  async read(delivery: Delivery, deadline: number): Promise<ReceivedBody> {
+    const { maxBodyBytes } = this.#limits;
+    const share = this.#memory.open((reason) => request.abort(reason));
+    const request = new BodyRequest(maxBodyBytes, (heldBytes) => this.#memory.grow(share, heldBytes));
+    try {
+      const reading = delivery.readBody(request);
+      const bytes = reading instanceof Uint8Array ? reading : await this.#wait(reading, request, deadline);
+      checkLength(bytes, maxBodyBytes);
+      if (!this.#memory.finish(share, bytes.byteLength)) throw this.#memory.fullError();
+      return { bytes, share };
+    } catch (error) {
+      this.#memory.release(share);
+      throw error;
+    }
+  }
+
+  /** Limited here too, so that an adapter which is deaf to the signal cannot hang the delivery. */
+  async #wait(reading: Promise<Uint8Array>, request: BodyRequest, deadline: number): Promise<Uint8Array> {
+    const now = performance.now();
+    const limitMs = Math.min(this.#limits.bodyTimeoutMs, deadline - now);
+    const timer = new Timer(now + limitMs, () => request.abort(bodyTimeout(limitMs)));
+    try {
+      return await Promise.race([reading, request.aborted]);
+    } finally {
+      timer.clear();
+    }
+  }
+}
+
+/** What an adapter is asked for, and the receiver's way to give up on it. */
+class BodyRequest extends LazyAbort implements BodyOptions {
+  readonly maxBytes: number;
+  readonly onProgress: (heldBytes: number) => void;
+  #reject: ((reason: Error) => void) | undefined;
+
+  constructor(maxBytes: number, onProgress: (heldBytes: number) => void) {
+    super();
+    this.maxBytes = maxBytes;
+    this.onProgress = onProgress;
+  }
+
+  /** Rejects once the receiver has given up on the body. */
+  get aborted(): Promise<never> {
+    return new Promise((_resolve, reject) => {
+      this.#reject = reject;
+    });
+  }
+
+  override abort(reason: RequestError | UnavailableError): void {
+    super.abort(reason);
+    this.#reject?.(reason);
+  }
+}
+
+function bodyTimeout(ms: number): RequestError {
+  return new RequestError('body_timeout', `the body did not arrive within ${Math.round(ms)} ms`);
+}
+
+function checkLength({ byteLength }: Uint8Array, maxBodyBytes: number): void {
+  if (byteLength <= maxBodyBytes) return;
+  throw new RequestError(
+    'body_too_large',
+    `the body has ${byteLength} bytes; maxBodyBytes is ${maxBodyBytes}`,
+  );
+}
