@@ -4,7 +4,7 @@ import {
   createCredentialsCheck,
 } from './authentication/credentials.ts';
 import { createKeySource, type KeySource, type SigningKeys } from './authentication/signing-keys.ts';
-import { checkOptions } from './check-options.ts';
+import { checkOptions, invalidOption, readDuration, readInteger } from './check-options.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import { createMemoryStore } from './dedupe/memory.ts';
 import type { Store } from './dedupe/store.ts';
@@ -101,9 +101,6 @@ const optionNames = {
   now: true,
 } as const satisfies Record<keyof ReceiverOptions, true>;
 
-/** The longest delay that a timer of Node.js keeps; a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** The service gives up on an answer after 30 seconds (interface, "Limits"). */
 const SERVICE_TIMEOUT_MS = 30_000;
 
@@ -112,8 +109,8 @@ export function readOptions(options: ReceiverOptions): Settings {
   checkOptions(options, Object.keys(optionNames), 'createReceiver');
   const { signingKey, authentication = { type: 'NONE' }, now = Date.now, deadLetters } = options;
   if (signingKey === undefined)
-    throw invalid('signingKey', 'is required: the secret_signing_key of the webhook');
-  if (typeof now !== 'function') throw invalid('now', 'must be a function that returns milliseconds');
+    throw invalidOption('signingKey', 'is required: the secret_signing_key of the webhook');
+  if (typeof now !== 'function') throw invalidOption('now', 'must be a function that returns milliseconds');
   const retryScheduleMs = readSchedule(options.retryScheduleMs);
   const retentionMs = readRetention(options.retentionMs, retryScheduleMs);
   const maxBodyBytes = readInteger('maxBodyBytes', options.maxBodyBytes, 1_048_576, Number.MAX_SAFE_INTEGER);
@@ -142,21 +139,10 @@ export function readOptions(options: ReceiverOptions): Settings {
   };
 }
 
-/** A whole number of milliseconds that a timer can keep. */
-export function readDuration(name: string, value: number | undefined, fallback: number, least = 1): number {
-  return readInteger(name, value, fallback, MAX_TIMER_MS, least);
-}
-
-function readInteger(name: string, value: unknown, fallback: number, most: number, least = 1): number {
-  if (value === undefined) return fallback;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw invalid(name, `must be a whole number from ${least} to ${most}, got ${show(value)}`);
-}
-
 function readDeadline(value: number | undefined): number {
   const deadlineMs = readDuration('deadlineMs', value, 25_000);
   if (deadlineMs < SERVICE_TIMEOUT_MS) return deadlineMs;
-  throw invalid(
+  throw invalidOption(
     'deadlineMs',
     `must be below ${SERVICE_TIMEOUT_MS}, when the service hangs up; got ${deadlineMs}`,
   );
@@ -166,7 +152,7 @@ function readDeadline(value: number | undefined): number {
 function readMaxRun(value: number | undefined, [, secondRetryMs]: readonly number[]): number {
   const maxRunMs = readDuration('maxRunMs', value, 240_000);
   if (value === undefined || secondRetryMs === undefined || maxRunMs < secondRetryMs) return maxRunMs;
-  throw invalid(
+  throw invalidOption(
     'maxRunMs',
     `must be below the second delay of retryScheduleMs (${secondRetryMs}), got ${maxRunMs}`,
   );
@@ -175,14 +161,14 @@ function readMaxRun(value: number | undefined, [, secondRetryMs]: readonly numbe
 function readSchedule(value: unknown = [60_000, 300_000, 900_000]): readonly number[] {
   const isDelay = (delay: unknown) => typeof delay === 'number' && Number.isFinite(delay) && delay > 0;
   if (Array.isArray(value) && value.every(isDelay)) return [...value];
-  throw invalid('retryScheduleMs', 'must be a list of delays in milliseconds, each above 0');
+  throw invalidOption('retryScheduleMs', 'must be a list of delays in milliseconds, each above 0');
 }
 
 /** A body that fits into `maxBodyBytes` and never into the memory for bodies would get 503 for ever. */
 function readMaxBuffered(value: number | undefined, maxBodyBytes: number): number {
   const maxBufferedBytes = readInteger('maxBufferedBytes', value, 67_108_864, Number.MAX_SAFE_INTEGER);
   if (maxBufferedBytes >= maxBodyBytes) return maxBufferedBytes;
-  throw invalid(
+  throw invalidOption(
     'maxBufferedBytes',
     `must be at least maxBodyBytes (${maxBodyBytes}), got ${maxBufferedBytes}: raise it, or lower maxBodyBytes`,
   );
@@ -192,7 +178,7 @@ function readRetention(value: number | undefined, retryScheduleMs: readonly numb
   const retentionMs = readInteger('retentionMs', value, 86_400_000, Number.MAX_SAFE_INTEGER);
   const leastMs = retryScheduleMs.reduce((sum, delay) => sum + delay, 0);
   if (retentionMs >= leastMs) return retentionMs;
-  throw invalid(
+  throw invalidOption(
     'retentionMs',
     `must be at least the sum of retryScheduleMs (${leastMs}), got ${retentionMs}`,
   );
@@ -202,32 +188,35 @@ function readMaxEventAge(value: unknown, retentionMs: number): number {
   if (value === undefined) return retentionMs;
   const isLimit = typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER;
   if (isLimit || value === Number.POSITIVE_INFINITY) return value;
-  throw invalid('maxEventAgeMs', `must be a number above 0, or Infinity for no limit; got ${show(value)}`);
+  throw invalidOption(
+    'maxEventAgeMs',
+    `must be a number above 0, or Infinity for no limit; got ${show(value)}`,
+  );
 }
 
 function readHeaderName(value: unknown = 'x-service-signature'): string {
   // RFC 9110, section 5.1: a field name is a token.
   if (typeof value === 'string' && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(value)) return value.toLowerCase();
-  throw invalid('signatureHeader', `must be the name of a header, got ${show(value)}`);
+  throw invalidOption('signatureHeader', `must be the name of a header, got ${show(value)}`);
 }
 
 function readStoreFailure(value: unknown = 'reject'): 'reject' | 'process' {
   if (value === 'reject' || value === 'process') return value;
-  throw invalid('onStoreFailure', `must be "reject" or "process", got ${show(value)}`);
+  throw invalidOption('onStoreFailure', `must be "reject" or "process", got ${show(value)}`);
 }
 
 function readSchemas(value: Schemas = {}): ReadonlyMap<string, StandardSchemaV1> {
   if (typeof value !== 'object' || value === null)
-    throw invalid('schemas', 'must be an object of schemas by entity');
+    throw invalidOption('schemas', 'must be an object of schemas by entity');
   for (const [entity, schema] of Object.entries(value)) {
     if (!Object.hasOwn(catalog, entity)) {
-      throw invalid(
+      throw invalidOption(
         `schemas.${entity}`,
         `names no entity; the entities are ${Object.keys(catalog).join(', ')}`,
       );
     }
     if (typeof schema?.['~standard']?.validate !== 'function') {
-      throw invalid(`schemas.${entity}`, 'must be a Standard Schema, for example a zod object');
+      throw invalidOption(`schemas.${entity}`, 'must be a Standard Schema, for example a zod object');
     }
   }
   return new Map(Object.entries(value));
@@ -240,9 +229,5 @@ function checkMethods(name: string, value: unknown, methods: readonly string[]):
       : new Map();
   const absent = methods.find((method) => typeof members.get(method) !== 'function');
   if (absent !== undefined)
-    throw invalid(name, `must be an object with ${methods.join(', ')}; ${absent} is missing`);
-}
-
-function invalid(name: string, complaint: string): ConfigurationError {
-  return new ConfigurationError(`${name} ${complaint}`);
+    throw invalidOption(name, `must be an object with ${methods.join(', ')}; ${absent} is missing`);
 }

@@ -1,5 +1,5 @@
 import { Authenticator } from './authentication/authenticator.ts';
-import { checkOptions } from './check-options.ts';
+import { checkOptions, readDuration } from './check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import { EventError } from './errors.ts';
 import type { Pattern } from './events/catalog.ts';
@@ -9,7 +9,7 @@ import { Processor } from './handling/processor.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
 import { beginTrace, type Trace, toReport } from './handling/trace.ts';
-import { type ReceiverOptions, readDuration, readOptions, type Settings } from './options.ts';
+import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type Refused, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import { type Observer, type Report, Reporter, type Warning } from './outcomes/report.ts';
 import { BodyMemory } from './request/body-memory.ts';

@@ -1,11 +1,29 @@
-import type { Trace } from '../handling/trace.ts';
-import type { Settings } from '../options.ts';
-import { BodyReader } from '../request/body.ts';
+import { type BodyLimits, BodyReader } from '../request/body.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { Delivery } from '../request/delivery.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import { checkDeclaredLength, checkEncoding, checkMethod } from '../request/refusals.ts';
+import type { CredentialsCheck } from './credentials.ts';
 import { checkSignature, readSignature } from './signature.ts';
+import type { KeySource } from './signing-keys.ts';
+
+/** The settings that authentication needs. */
+export interface AuthenticationSettings extends BodyLimits {
+  readonly keys: KeySource;
+  readonly signatureHeader: string;
+  readonly credentials: CredentialsCheck;
+  readonly deadlineMs: number;
+}
+
+/** How far the authentication of a delivery has come. */
+export interface AuthenticationProgress {
+  /** When the delivery is answered, by the monotonic clock. */
+  readonly deadline: number;
+  /** Whether the body has been read to its end. */
+  bodyRead: boolean;
+  /** Which of the signing keys matched, from 0. */
+  keyIndex: number | undefined;
+}
 
 /** An authentic body with its headers. */
 export interface Authentic {
@@ -15,11 +33,11 @@ export interface Authentic {
 
 /** Lets authentic deliveries through, and nothing else. */
 export class Authenticator {
-  readonly #settings: Settings;
+  readonly #settings: AuthenticationSettings;
   readonly #bodies: BodyReader;
   readonly #bodyMemory: BodyMemory;
 
-  constructor(settings: Settings, bodyMemory: BodyMemory) {
+  constructor(settings: AuthenticationSettings, bodyMemory: BodyMemory) {
     this.#settings = settings;
     this.#bodies = new BodyReader(settings, bodyMemory);
     this.#bodyMemory = bodyMemory;
@@ -30,14 +48,14 @@ export class Authenticator {
     delivery: Delivery,
     headers: HeaderValues,
     length: number | undefined,
-    trace: Trace,
+    progress: AuthenticationProgress,
   ): Promise<Authentic> {
     const signature = this.#admit(delivery, headers, length);
-    const { bytes: rawBody, share } = await this.#bodies.read(delivery, trace.deadline);
-    trace.bodyRead = true;
+    const { bytes: rawBody, share } = await this.#bodies.read(delivery, progress.deadline);
+    progress.bodyRead = true;
     try {
-      const keys = await this.#settings.keys(trace.deadline);
-      trace.keyIndex = checkSignature(rawBody, signature, keys);
+      const keys = await this.#settings.keys(progress.deadline);
+      progress.keyIndex = checkSignature(rawBody, signature, keys);
       return { rawBody, headers };
     } finally {
       this.#bodyMemory.release(share);

@@ -1,6 +1,5 @@
-import { checkOptions } from '../check-options.ts';
+import { checkOptions, readDuration } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import { readDuration } from '../options.ts';
 import {
   type AdministratorCredentials,
   type Authorize,

@@ -1,6 +1,5 @@
-import { checkOptions } from '../check-options.ts';
+import { checkOptions, readDuration } from '../check-options.ts';
 import { ConfigurationError, isInstance } from '../errors.ts';
-import { readDuration } from '../options.ts';
 import type { Webhook } from '../service/webhooks.ts';
 import type { CallOptions } from './options.ts';
 import { pause } from './retry.ts';

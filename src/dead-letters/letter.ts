@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { ClaimSettings } from '../dedupe/claim.ts';
 import { attemptSpacingMs } from '../dedupe/last-attempt.ts';
 import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
 import { messageOf } from '../errors.ts';
-import type { Settings } from '../options.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { DeadLetter } from './dead-letters.ts';
 import type { Wait } from './line.ts';
@@ -139,7 +139,7 @@ export class Letter {
    */
   async reconcile(
     store: TimeLimitedStore,
-    { leaseMs, retentionMs, retryScheduleMs }: Settings,
+    { leaseMs, retentionMs, retryScheduleMs }: ClaimSettings,
   ): Promise<void> {
     const { id } = this.#parcel;
     if (id === undefined) return;

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { messageOf, UnavailableError } from '../errors.ts';
-import type { Job, RunServices } from '../handling/job.ts';
-import type { Settings } from '../options.ts';
 import type { Warning } from '../outcomes/report.ts';
 import { Timer } from '../timing/time-limit.ts';
 import type { Completions } from './completions.ts';
@@ -46,6 +44,33 @@ export const UNCLAIMED: ClaimedResult = {
   handled: [],
 };
 
+/** How long a completed id is remembered. */
+export interface RetentionSettings {
+  readonly retentionMs: number;
+  readonly maxEventAgeMs: number;
+  readonly now: () => number;
+}
+
+/** The settings that a claim needs. */
+export interface ClaimSettings extends RetentionSettings {
+  readonly leaseMs: number;
+  readonly retryScheduleMs: readonly number[];
+}
+
+/** What all claims of a receiver share. */
+export interface ClaimServices {
+  readonly settings: ClaimSettings;
+  readonly store: TimeLimitedStore;
+  readonly completions: Completions;
+}
+
+/** The event that is claimed. */
+export interface ClaimedEvent {
+  readonly id: string;
+  /** In milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
 /** How to wait while another process handles the event. */
 export interface ClaimWait {
   /** Asked before each further question: whether a delivery still waits for the answer. */
@@ -57,7 +82,7 @@ export interface ClaimWait {
 /** One token's hold on an event's id in the store. */
 export class Claim {
   readonly #request: CompleteRequest;
-  readonly #settings: Settings;
+  readonly #settings: ClaimSettings;
   readonly #store: TimeLimitedStore;
   readonly #completions: Completions;
   readonly #warnings: Warning[];
@@ -70,11 +95,7 @@ export class Claim {
   #state: RenewResult['state'] = 'held';
   #confirmations = 0;
 
-  constructor(
-    { id, createdAt }: Pick<Job, 'id' | 'createdAt'>,
-    services: Pick<RunServices, 'settings' | 'store' | 'completions'>,
-    warnings: Warning[],
-  ) {
+  constructor({ id, createdAt }: ClaimedEvent, services: ClaimServices, warnings: Warning[]) {
     this.#settings = services.settings;
     this.#store = services.store;
     this.#completions = services.completions;
@@ -225,7 +246,10 @@ export class Claim {
 }
 
 /** A completed id is remembered at least until its event is too old to be accepted again. */
-export function retentionFor(createdAt: number, { retentionMs, maxEventAgeMs, now }: Settings): number {
+export function retentionFor(
+  createdAt: number,
+  { retentionMs, maxEventAgeMs, now }: RetentionSettings,
+): number {
   if (maxEventAgeMs === Number.POSITIVE_INFINITY) return retentionMs;
   return Math.max(retentionMs, createdAt + maxEventAgeMs + RETENTION_MARGIN_MS - now());
 }

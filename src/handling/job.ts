@@ -1,9 +1,11 @@
-import type { DeadLetter } from '../dead-letters/dead-letters.ts';
+import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { Parking } from '../dead-letters/parking.ts';
+import type { ClaimSettings } from '../dedupe/claim.ts';
 import type { Completions } from '../dedupe/completions.ts';
+import type { Store } from '../dedupe/store.ts';
 import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
 import type { AnyEvent } from '../events/event.ts';
-import type { Settings } from '../options.ts';
+import type { StandardSchemaV1 } from '../events/schema.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import type { Route } from './router.ts';
@@ -26,9 +28,19 @@ export interface Job {
   readonly replayed?: DeadLetter | undefined;
 }
 
+/** The settings that handling an event needs. */
+export interface HandlingSettings extends ClaimSettings {
+  readonly store: Store;
+  readonly deadLetters: DeadLetters | undefined;
+  readonly schemas: ReadonlyMap<string, StandardSchemaV1>;
+  readonly deadlineMs: number;
+  readonly maxRunMs: number;
+  readonly onStoreFailure: 'reject' | 'process';
+}
+
 /** What all runs of a receiver share. */
 export interface RunServices {
-  readonly settings: Settings;
+  readonly settings: HandlingSettings;
   readonly store: TimeLimitedStore;
   readonly parking: Parking | undefined;
   readonly completions: Completions;

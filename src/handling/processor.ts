@@ -9,12 +9,11 @@ import { isFinalByAge } from '../dedupe/last-attempt.ts';
 import { type TimeLimitedStore, timeLimited } from '../dedupe/time-limited.ts';
 import { messageOf, UnavailableError } from '../errors.ts';
 import { type AnyEvent, checkAge, createdAtMs, parseEvent } from '../events/event.ts';
-import type { Settings } from '../options.ts';
 import { type Answer, accept, isSuccess, type Refused, refuse } from '../outcomes/outcome.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import { readHeaders } from '../request/headers.ts';
 import type { Activity } from '../timing/activity.ts';
-import type { Job } from './job.ts';
+import type { HandlingSettings, Job } from './job.ts';
 import type { Route, Router } from './router.ts';
 import type { Run } from './run.ts';
 import { Dedupe } from './runs.ts';
@@ -25,14 +24,14 @@ const PARKING_LIMIT_MS = 2_000;
 
 /** Takes an authentic body through event, dedupe and handlers to its answer, and parks what cannot be retried. */
 export class Processor {
-  readonly #settings: Settings;
+  readonly #settings: HandlingSettings;
   readonly #router: Router;
   readonly #store: TimeLimitedStore;
   readonly #parking: Parking | undefined;
   readonly #parkingLimitMs: number;
   readonly #dedupe: Dedupe;
 
-  constructor(settings: Settings, router: Router, activity: Activity, bodyMemory: BodyMemory) {
+  constructor(settings: HandlingSettings, router: Router, activity: Activity, bodyMemory: BodyMemory) {
     this.#settings = settings;
     this.#router = router;
     this.#store = timeLimited(settings.store);

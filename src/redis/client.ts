@@ -44,17 +44,6 @@ export function checkArguments(
   );
 }
 
-/** A time limit in whole milliseconds, checked; throws {@link ConfigurationError}. */
-export function readTimeout(name: string, value: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= MAX_TIMER_MS) return value;
-  throw new ConfigurationError(
-    `${name} must be a whole number of milliseconds from 1 to ${MAX_TIMER_MS}, got ${show(value)}`,
-  );
-}
-
-/** The longest delay that a timer of Node.js keeps; a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 function isClient(redis: unknown): boolean {
   if (typeof redis !== 'object' || redis === null) return false;
   const methods = ['eval', 'evalsha', 'disconnect'].map((name) => Reflect.get(redis, name));

@@ -1,7 +1,8 @@
+import { readDuration } from '../check-options.ts';
 import type { ClaimResult, CompleteResult, ReleaseResult, RenewResult, Store } from '../dedupe/store.ts';
 import { toKey } from '../dedupe/store.ts';
 import { toOperation } from '../dedupe/timely-operation.ts';
-import { checkArguments, type RedisClient, readTimeout } from './client.ts';
+import { checkArguments, type RedisClient } from './client.ts';
 import { RedisCommands } from './commands.ts';
 import { RedisOperations } from './store-operations.ts';
 import { FIRST_CLAIM } from './store-scripts.ts';
@@ -33,7 +34,7 @@ export interface RedisStoreOptions {
  */
 export function createRedisStore(redis: RedisClient, options: RedisStoreOptions): Store {
   checkArguments('createRedisStore', redis, options, ['scope', 'commandTimeoutMs']);
-  const commandTimeoutMs = readTimeout('commandTimeoutMs', options.commandTimeoutMs ?? 2_000);
+  const commandTimeoutMs = readDuration('commandTimeoutMs', options.commandTimeoutMs, 2_000);
   const operations = new RedisOperations(new RedisCommands(redis, commandTimeoutMs));
   const keyOf = (id: string): string => `${options.scope}:${toKey(id)}`;
   return {
