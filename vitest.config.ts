@@ -15,7 +15,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/build.ts', 'test/redis/setup.ts'],
+    globalSetup: ['test/support/build.ts', 'test/redis/setup.ts'],
     testTimeout: 20_000,
     // What fails in silence is what these tests are about, so nothing is left to a default.
     dangerouslyIgnoreUnhandledErrors: false,

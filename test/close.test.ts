@@ -1,12 +1,12 @@
 import { AbortedError, ConfigurationError, createMemoryStore, createReceiver, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
-import { aborted } from './aborted.ts';
-import { readAll } from './dead-letters/read-all.ts';
-import { HeldHandler } from './held-handler.ts';
-import { createMapDeadLetters } from './map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from './open-endpoint.ts';
-import { Seen } from './seen.ts';
-import { MINUTE_MS } from './step-clock.ts';
+import { aborted } from './support/aborted.ts';
+import { HeldHandler } from './support/held-handler.ts';
+import { createMapDeadLetters } from './support/map-dead-letters.ts';
+import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from './support/open-endpoint.ts';
+import { readAll } from './support/read-all.ts';
+import { Seen } from './support/seen.ts';
+import { MINUTE_MS } from './support/step-clock.ts';
 
 const RUN_CLOSED = expect.objectContaining({ code: 'run_closed' });
 

@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ChildProgram, packageRoot, startProgram } from './child-program.ts';
 import { isRedisInstalled } from './redis/installed.ts';
 import { Servers } from './redis/servers.ts';
+import { type ChildProgram, packageRoot, startProgram } from './support/child-program.ts';
 
 let directory: string;
 let servers: Servers;

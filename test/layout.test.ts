@@ -44,12 +44,14 @@ function ours(file: string): string[] {
   return (imports.get(file) ?? []).map(({ target }) => target).filter((target) => imports.has(target));
 }
 
-function importing(files: readonly string[], allowed: (target: string, file: string) => boolean): string[] {
-  return files.flatMap((file) =>
-    ours(file)
-      .filter((target) => !allowed(target, file))
-      .map((target) => `${file} imports ${target}`),
-  );
+/** Whether a file imports another one, itself or through others. */
+function reaches(file: string, other: string, seen: Set<string> = new Set()): boolean {
+  return ours(file).some((target) => {
+    if (target === other) return true;
+    if (seen.has(target)) return false;
+    seen.add(target);
+    return reaches(target, other, seen);
+  });
 }
 
 /** Everything that is loaded along with a file. */
@@ -62,12 +64,60 @@ function loadedWith(file: string, seen: Set<string> = new Set()): Set<string> {
   return seen;
 }
 
-const OUTER = ['src/service/', 'src/client/', 'src/sandbox/', 'src/cli/', 'src/testing/'];
-const isOuter = (file: string): boolean => OUTER.some((folder) => file.startsWith(folder));
-const core = src.filter((file) => !isOuter(file));
-const isLeaf = (file: string): boolean => ours(file).length === 0;
-/** Needs nothing but leaves, and so drags nothing along. */
-const isNearLeaf = (file: string): boolean => ours(file).every(isLeaf);
+/**
+ * The rooms of src/ from the bottom up, and all that each may import, types included, besides the two leaves. A file that lies in no
+ * room is one by itself.
+ */
+const leaves = ['errors.ts', 'check-options.ts'];
+const core = {
+  timing: [],
+  request: ['timing'],
+  authentication: ['timing', 'request'],
+  events: [],
+  outcomes: ['request'],
+  dedupe: ['timing', 'outcomes'],
+  'dead-letters': ['timing', 'request', 'outcomes', 'dedupe'],
+  handling: ['timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters'],
+  redis: ['timing', 'dedupe', 'dead-letters'],
+  'options.ts': ['authentication', 'events', 'dedupe', 'dead-letters'],
+  'receiver.ts': [
+    ...['timing', 'request', 'authentication', 'events', 'outcomes', 'dead-letters', 'handling'],
+    'options.ts',
+  ],
+  'index.ts': [
+    'request',
+    'authentication',
+    'events',
+    'outcomes',
+    'dedupe',
+    'dead-letters',
+    'handling',
+  ].concat('options.ts', 'receiver.ts'),
+} as const satisfies Record<string, readonly string[]>;
+const coreRooms = Object.keys(core);
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  'errors.ts': [],
+  'check-options.ts': [],
+  ...core,
+  service: ['authentication', 'events'],
+  client: ['timing', 'authentication', 'service'],
+  sandbox: ['request', 'authentication', 'events', 'service'],
+  testing: ['authentication', 'events', 'dedupe', 'service'],
+  cli: [...coreRooms, 'service', 'client', 'sandbox', 'testing', 'adapters'],
+  adapters: ['request', 'receiver.ts'],
+};
+
+/** The room that a file lies in. */
+function roomOf(file: string): string {
+  const [top = '', second = ''] = file.split('/');
+  return top === 'src' ? second : top;
+}
+
+function mayImport(from: string, to: string): boolean {
+  if (from === to) return true;
+  if (leaves.includes(to)) return !leaves.includes(from) || to === 'errors.ts';
+  return (rooms[from] ?? []).includes(to);
+}
 
 test('the reader of imports sees what is there', () => {
   expect(src.length).toBeGreaterThan(20);
@@ -89,35 +139,42 @@ describe('imports point one way:', () => {
     expect(missing).toEqual([]);
   });
 
-  test('the core imports nothing of adapters, service, client, sandbox, cli or testing', () => {
-    expect(importing(core, (target) => target.startsWith('src/') && !isOuter(target))).toEqual([]);
+  test('every file lies in a room of the list', () => {
+    expect([...src, ...adapters].filter((file) => rooms[roomOf(file)] === undefined)).toEqual([]);
   });
 
-  test('adapters import the core and each other; of src, only the command line imports them', () => {
-    expect(importing(adapters, (target) => target.startsWith('adapters/') || core.includes(target))).toEqual(
-      [],
+  test('each room imports only rooms that come before it', () => {
+    const order = Object.keys(rooms);
+    const backwards = Object.entries(core).flatMap(([room, others]) =>
+      others
+        .filter((other) => order.indexOf(other) > order.indexOf(room))
+        .map((other) => `${room}: ${other}`),
     );
-    const inner = src.filter((file) => !file.startsWith('src/cli/'));
-    expect(importing(inner, (target) => target.startsWith('src/'))).toEqual([]);
+    expect(backwards).toEqual([]);
   });
 
-  for (const folder of ['src/stores/', 'src/dead-letters/']) {
-    test(`${folder} imports its own interface, the connection to Redis, leaf modules and what needs only those`, () => {
-      const files = src.filter((file) => file.startsWith(folder));
-      expect(files.length).toBeGreaterThan(1);
-      expect(
-        importing(
-          files,
-          (target) => target.startsWith(folder) || target.startsWith('src/redis/') || isNearLeaf(target),
-        ),
-      ).toEqual([]);
-    });
-  }
+  test('each file imports only what the list permits its room, types included', () => {
+    const wrong = [...imports.keys()].flatMap((file) =>
+      ours(file)
+        .filter((target) => !mayImport(roomOf(file), roomOf(target)))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
 
-  test('the interfaces and the errors are leaves', () => {
-    for (const file of ['stores/store.ts', 'dead-letters/dead-letters.ts', 'errors.ts', 'delivery.ts']) {
-      expect(isLeaf(`src/${file}`), file).toBe(true);
-    }
+  test('no file imports itself by way of others, types included', () => {
+    expect([...imports.keys()].filter((file) => reaches(file, file))).toEqual([]);
+  });
+
+  test('the list would refuse a type import the wrong way', () => {
+    expect(importsOf('src/handling/trace.ts')).toContainEqual({
+      target: 'src/handling/run.ts',
+      typeOnly: true,
+    });
+    expect(mayImport('handling', 'handling')).toBe(true);
+    expect(mayImport('dedupe', 'handling')).toBe(false);
+    expect(mayImport('handling', 'options.ts')).toBe(false);
+    expect(mayImport('errors.ts', 'check-options.ts')).toBe(false);
   });
 });
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packageRoot } from './child-program.ts';
+import { packageRoot } from './support/child-program.ts';
 
 const TIMEOUT_MS = 180_000;
 const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));

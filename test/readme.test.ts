@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort, packageRoot, startProgram } from './child-program.ts';
 import { isRedisInstalled } from './redis/installed.ts';
 import { Servers } from './redis/servers.ts';
+import { freePort, packageRoot, startProgram } from './support/child-program.ts';
 
 interface Snippet {
   readonly title: string;

@@ -17,7 +17,7 @@ import { toNode } from 'posthorn/node';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { KEY, serve } from './served.ts';
+import { KEY, serve } from './support/served.ts';
 
 const store = createMemoryStore();
 const transfer = z.object({ id: z.string(), amount: z.number().int().transform(BigInt) });

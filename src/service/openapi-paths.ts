@@ -1,7 +1,7 @@
 import { eCheckLookup, eCheckRequest } from './e-checks.ts';
 import { fxQuote, fxQuoteRequest } from './fx-quotes.ts';
-import type { Operation, PathItem } from './openapi.ts';
 import { answer, failure, jsonBody } from './openapi-bodies.ts';
+import type { Operation, PathItem } from './openapi-operation.ts';
 import { webhookPaths } from './openapi-webhook-paths.ts';
 import { E_CHECKS_QUERY, paths } from './paths.ts';
 import { currencyList, paymentPurposeList } from './reference-lists.ts';

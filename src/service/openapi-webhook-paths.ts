@@ -1,6 +1,6 @@
 import { errorBody } from './error-body.ts';
-import type { Operation, PathItem } from './openapi.ts';
 import { answer, failure, jsonBody } from './openapi-bodies.ts';
+import type { Operation, PathItem } from './openapi-operation.ts';
 import { paths } from './paths.ts';
 import { createdWebhook, webhookRequest, webhookUpdate } from './webhook-bodies.ts';
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, webhook, webhookList } from './webhooks.ts';

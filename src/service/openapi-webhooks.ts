@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { events, nameOf } from './events.ts';
-import type { Operation, PathItem } from './openapi.ts';
 import { jsonBody } from './openapi-bodies.ts';
+import type { Operation, PathItem } from './openapi-operation.ts';
 
 /** The tag of the events, which says once what holds for every delivery. */
 export const eventsTag: { readonly name: string; readonly description: string } = {

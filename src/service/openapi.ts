@@ -1,3 +1,4 @@
+import type { PathItem } from './openapi-operation.ts';
 import { openApiPaths } from './openapi-paths.ts';
 import { type JsonSchema, openApiSchemas } from './openapi-schemas.ts';
 import { eventsTag, openApiWebhooks } from './openapi-webhooks.ts';
@@ -14,22 +15,6 @@ export interface OpenApiDocument {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly securitySchemes: Readonly<Record<string, object>>;
   };
-}
-
-/** The operations of a path by their methods. */
-export type PathItem = Readonly<Partial<Record<'get' | 'post' | 'put', Operation>>>;
-
-/** One operation. */
-export interface Operation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description?: string;
-  readonly tags: readonly string[];
-  /** Any one of these is enough; `{}` is none. */
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly parameters?: readonly object[];
-  readonly requestBody?: object;
-  readonly responses: Readonly<Record<string, object>>;
 }
 
 /** The service's interface as OpenAPI 3.1, from the same schemas that the client and the sandbox use. */

@@ -8,7 +8,7 @@ import {
 } from 'posthorn';
 import { signedHeaders } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { createMapDeadLetters } from '../map-dead-letters.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import {
   BASIC,
   Endpoint,

@@ -4,9 +4,9 @@ import type { DeadLetter, DeadLetters } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { packageRoot } from '../child-program.ts';
 import { useRedis } from '../redis/fixture.ts';
 import { isRedisInstalled } from '../redis/installed.ts';
+import { packageRoot } from '../support/child-program.ts';
 import { letter, temporaryDirectory } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 

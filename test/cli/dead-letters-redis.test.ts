@@ -1,8 +1,8 @@
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../child-program.ts';
 import { useRedis } from '../redis/fixture.ts';
 import { isRedisInstalled } from '../redis/installed.ts';
+import { freePort } from '../support/child-program.ts';
 import { letter } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type ChildProgram, freePort } from '../child-program.ts';
+import { type ChildProgram, freePort } from '../support/child-program.ts';
 import { temporaryDirectory } from './letters.ts';
 import { startPosthorn } from './posthorn.ts';
 import { curl, type Sandboxed, startSandbox } from './sandboxed.ts';

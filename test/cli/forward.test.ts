@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AnyEvent, createReceiver, type Delivery } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../child-program.ts';
-import { KEY, serve } from '../served.ts';
+import { freePort } from '../support/child-program.ts';
+import { KEY, serve } from '../support/served.ts';
 import { openBehind, outcomeOf, startListening } from './listening.ts';
 
 describe('posthorn listen --forward', () => {

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { KEY } from '../served.ts';
-import { until } from '../until.ts';
+import { KEY } from '../support/served.ts';
+import { until } from '../support/until.ts';
 import { openBehind, outcomeOf, startListening } from './listening.ts';
 import { posthorn } from './posthorn.ts';
 

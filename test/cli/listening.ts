@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import type { ChildProgram } from '../child-program.ts';
-import { KEY } from '../served.ts';
+import type { ChildProgram } from '../support/child-program.ts';
+import { KEY } from '../support/served.ts';
 import { startPosthorn } from './posthorn.ts';
 
 /** Starts `posthorn listen` on a free port. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { type ChildProgram, packageRoot, startProgram } from '../child-program.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 
 const program = join(packageRoot, 'dist', 'src', 'cli', 'bin.js');
 

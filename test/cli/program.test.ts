@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { packageRoot } from '../child-program.ts';
+import { packageRoot } from '../support/child-program.ts';
 import { letter, temporaryDirectory } from './letters.ts';
 import { posthorn } from './posthorn.ts';
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import type { ChildProgram } from '../child-program.ts';
+import type { ChildProgram } from '../support/child-program.ts';
 import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
 
 /** A sandbox that runs as a program of its own, and what the command line needs to reach it. */

@@ -3,9 +3,9 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../child-program.ts';
-import { openEndpoint } from '../open-endpoint.ts';
-import { KEY } from '../served.ts';
+import { freePort } from '../support/child-program.ts';
+import { openEndpoint } from '../support/open-endpoint.ts';
+import { KEY } from '../support/served.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { signedByOpenssl } from './signed-by-openssl.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../child-program.ts';
+import { freePort } from '../support/child-program.ts';
 import { temporaryDirectory } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { type Sandboxed, startSandbox } from './sandboxed.ts';

@@ -1,7 +1,7 @@
 import { ConfigurationError } from 'posthorn';
 import type { CallOptions, Client } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
-import { until } from '../until.ts';
+import { until } from '../support/until.ts';
 import { openLiteralService } from './literal-service.ts';
 import { readAll } from './read-all.ts';
 import { clientOf, failureOf } from './secrets.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DeadLetter, DeadLetters } from 'posthorn';
 import { expect } from 'vitest';
-import { readAll } from './read-all.ts';
+import { readAll } from '../support/read-all.ts';
 
 /** A promise of the interface DeadLetters; `check` gets dead letters that are empty. */
 export interface DeadLettersCase {

@@ -16,9 +16,9 @@ import { fileURLToPath } from 'node:url';
 import { ConfigurationError, type DeadLetter, DeadLetterError } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { packageRoot, startProgram } from '../child-program.ts';
+import { packageRoot, startProgram } from '../support/child-program.ts';
+import { readAll } from '../support/read-all.ts';
 import { createLetter, deadLettersConformance } from './conformance.ts';
-import { readAll } from './read-all.ts';
 
 async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'posthorn-file-'));

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import type { DeadLetters, Report } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { HeldHandler } from '../held-handler.ts';
-import { createMapDeadLetters } from '../map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../open-endpoint.ts';
-import { Seen } from '../seen.ts';
-import { MINUTE_MS, StepClock } from '../step-clock.ts';
+import { HeldHandler } from '../support/held-handler.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
+import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 import { createLetter } from './conformance.ts';
 
 const NOT_STORED = expect.stringMatching(/^dead_letter_not_stored: /);

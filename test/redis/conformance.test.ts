@@ -1,7 +1,7 @@
 import { createRedisStore, type RedisClient } from 'posthorn/redis';
 import { storeConformance } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { until } from '../until.ts';
+import { until } from '../support/until.ts';
 import { type Client, createClient, createClusterClient, type Major, ready } from './clients.ts';
 import { isRedisInstalled } from './installed.ts';
 import { Servers } from './servers.ts';

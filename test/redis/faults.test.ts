@@ -6,7 +6,7 @@ import { createFileDeadLetters } from 'posthorn/file';
 import { createRedisStore, type RedisClient } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { until } from '../until.ts';
+import { until } from '../support/until.ts';
 import { createClient, createClusterClient, ready } from './clients.ts';
 import { KEY, reportsOf, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';

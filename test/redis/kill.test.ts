@@ -1,6 +1,6 @@
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { until } from '../until.ts';
+import { until } from '../support/until.ts';
 import { send } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
 import { isRedisInstalled } from './installed.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { UnavailableError } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { until } from '../until.ts';
+import { until } from '../support/until.ts';
 import { createClient } from './clients.ts';
 import { useRedis } from './fixture.ts';
 import { isRedisInstalled } from './installed.ts';

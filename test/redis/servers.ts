@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '../child-program.ts';
-import { until } from '../until.ts';
+import { freePort } from '../support/child-program.ts';
+import { until } from '../support/until.ts';
 
 /** A server process of its own, on a free port, that keeps nothing on disk. */
 export interface RedisServer {

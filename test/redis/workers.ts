@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ChildProgram, packageRoot, startProgram } from '../child-program.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 import { KEY } from './deliveries.ts';
 
 /** What a worker has noted. */

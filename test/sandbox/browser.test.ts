@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { createSandbox, type Sandbox } from 'posthorn/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packageRoot } from '../child-program.ts';
-import { Seen } from '../seen.ts';
+import { packageRoot } from '../support/child-program.ts';
+import { Seen } from '../support/seen.ts';
 import { ADMINISTRATOR, BANKING, callTo, createWebhook, type Played, START_AT } from './play.ts';
 
 const html = readFileSync(join(packageRoot, 'test', 'sandbox', 'attack-page.html'));

@@ -1,6 +1,6 @@
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
-import { until } from '../until.ts';
+import { until } from '../support/until.ts';
 import { CONTROL, createWebhook, play, START_AT } from './play.ts';
 import { record, statuses } from './recording-endpoint.ts';
 

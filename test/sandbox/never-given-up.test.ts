@@ -8,7 +8,7 @@ import { createReceiver, PermanentError, type ReceiverOptions } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { toNode } from 'posthorn/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readAll } from '../dead-letters/read-all.ts';
+import { readAll } from '../support/read-all.ts';
 import { createWebhook, play, retrieveWebhook } from './play.ts';
 
 type Limits = Pick<ReceiverOptions, 'deadlineMs' | 'maxRunMs'>;

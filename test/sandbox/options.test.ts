@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { ConfigurationError } from 'posthorn';
 import { createSandbox, defaultCredentials, type SandboxOptions } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { packageRoot } from '../child-program.ts';
+import { packageRoot } from '../support/child-program.ts';
 import { play } from './play.ts';
 
 test('the default credentials are those of the documentation', () => {

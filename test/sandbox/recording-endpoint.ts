@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { Seen } from '../seen.ts';
+import { Seen } from '../support/seen.ts';
 
 /** A request as it came. */
 export interface Received {

@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { ConfigurationError } from 'posthorn';
 import { createSandbox } from 'posthorn/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
-import { Seen } from '../seen.ts';
-import { until } from '../until.ts';
+import { Seen } from '../support/seen.ts';
+import { until } from '../support/until.ts';
 import { play } from './play.ts';
 
 /** A directory that others may write to, and a file of theirs in it. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import { createOpenApiDocument, type Operation } from '../../src/service/openapi.ts';
-import { packageRoot } from '../child-program.ts';
+import { packageRoot } from '../support/child-program.ts';
 
 const text = readFileSync(join(packageRoot, 'openapi.json'), 'utf8');
 const document = createOpenApiDocument();

@@ -1,0 +1,15 @@
+/** The operations of a path by their methods. */
+export type PathItem = Readonly<Partial<Record<'get' | 'post' | 'put', Operation>>>;
+
+/** One operation. */
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  /** Any one of these is enough; `{}` is none. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  readonly responses: Readonly<Record<string, object>>;
+}

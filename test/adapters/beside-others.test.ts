@@ -1,0 +1,73 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createReceiver } from 'posthorn';
+import { toNode } from 'posthorn/node';
+import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
+import { afterEach, describe, expect, test } from 'vitest';
+import { KEY } from '../support/served.ts';
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.close();
+  server = undefined;
+});
+
+describe('a listener that hears the body before the receiver does', () => {
+  /** Serves a receiver behind middleware that counts bytes. */
+  async function listen(listen: (request: IncomingMessage, count: (bytes: number) => void) => void) {
+    let counted = 0;
+    const handled: string[] = [];
+    const receiver = createReceiver({ signingKey: KEY }).on('*', (event) => {
+      handled.push(event.id);
+    });
+    const handle = toNode(receiver);
+    server = createServer((request, response) => {
+      listen(request, (bytes) => {
+        counted += bytes;
+      });
+      handle(request, response);
+    });
+    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    return { url: `http://127.0.0.1:${port}`, handled, counted: () => counted };
+  }
+
+  const countData = (request: IncomingMessage, count: (bytes: number) => void) => {
+    request.on('data', (chunk: Buffer) => count(chunk.length));
+  };
+
+  test.each([0, 50_000, 300_000])('takes nothing from it, in a body with %i bytes more', async (more) => {
+    const { url, handled, counted } = await listen(countData);
+    const event = createEvent('transfer.succeeded', { data: { note: 'x'.repeat(more) } });
+    for (let sent = 1; sent <= 2; sent += 1) {
+      expect(await deliver(url, event, { key: KEY })).toMatchObject({ status: 200 });
+      expect(counted()).toBe(sent * Buffer.byteLength(JSON.stringify(event)));
+    }
+    expect(handled).toEqual([event.id]);
+  });
+
+  test('takes nothing from a body in chunks', async () => {
+    const { url, handled, counted } = await listen(countData);
+    const body = JSON.stringify(createEvent('transfer.succeeded'));
+    const parts = new ReadableStream({
+      async start(controller) {
+        for (const part of [body.slice(0, 50), body.slice(50)]) controller.enqueue(Buffer.from(part));
+        controller.close();
+      },
+    });
+    const headers = signedHeaders(body, { key: KEY });
+    const { status } = await fetch(url, { method: 'POST', headers, body: parts, duplex: 'half' });
+    expect(status).toBe(200);
+    expect(handled).toHaveLength(1);
+    expect(counted()).toBe(Buffer.byteLength(body));
+  });
+
+  test('that has paused the request does not hang it', async () => {
+    const { url, handled } = await listen((request) => request.pause());
+    const large = createEvent('transfer.succeeded', { data: { note: 'x'.repeat(300_000) } });
+    for (const event of [createEvent('transfer.succeeded'), large]) {
+      expect(await deliver(url, event, { key: KEY })).toMatchObject({ status: 200 });
+    }
+    expect(handled).toHaveLength(2);
+  });
+});

@@ -1,0 +1,154 @@
+import { createReceiver, type Key, type Receiver, type Report } from 'posthorn';
+import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { KEY, serve } from '../support/served.ts';
+
+function mount(signingKey: Parameters<typeof createReceiver>[0]['signingKey'], deadlineMs?: number) {
+  const reports: Report[] = [];
+  const receiver = createReceiver({ signingKey, ...(deadlineMs !== undefined && { deadlineMs }) });
+  receiver.on('*', () => {}).observe((report) => reports.push(report));
+  return { receiver, reports };
+}
+
+interface Call {
+  readonly resolve: (keys: Key | readonly Key[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A source that counts its calls, each to be settled by hand. */
+function createSource() {
+  const calls: Call[] = [];
+  const source = (): Promise<Key | readonly Key[]> =>
+    new Promise((resolve, reject) => calls.push({ resolve, reject }));
+  return { calls, source };
+}
+
+describe('a source of keys', () => {
+  test('is asked once by fifty deliveries at once, and again by later ones', async () => {
+    const { calls, source } = createSource();
+    const { receiver } = mount(source);
+    const waiting = Array.from({ length: 50 }, () =>
+      receiver.receive(deliveryOf(createEvent('dispute.won'))),
+    );
+    await vi.waitFor(() => expect(calls).toHaveLength(1));
+    calls[0]?.resolve(KEY);
+    for (const { status } of await Promise.all(waiting)) expect(status).toBe(200);
+
+    const later = receiver.receive(deliveryOf(createEvent('dispute.won')));
+    await vi.waitFor(() => expect(calls).toHaveLength(2));
+    calls[1]?.resolve([Buffer.from('other'), KEY]);
+    expect(await later).toMatchObject({ status: 200 });
+  });
+
+  test('is not asked for a delivery that is refused by its headers', async () => {
+    const { calls, source } = createSource();
+    const { receiver } = mount(source);
+    const delivery = deliveryOf(createEvent('dispute.won'));
+    expect(await receiver.receive({ ...delivery, method: 'GET' })).toMatchObject({ status: 405 });
+    expect(await receiver.receive({ ...delivery, headers: {} })).toMatchObject({ status: 403 });
+    expect(calls).toHaveLength(0);
+  });
+
+  test('that fails fails all that wait for it, and is asked again by the next', async () => {
+    const { calls, source } = createSource();
+    const { receiver } = mount(source);
+    const waiting = Array.from({ length: 3 }, () => receiver.receive(deliveryOf(createEvent('dispute.won'))));
+    calls[0]?.reject(new Error('the vault is sealed'));
+    for (const reply of await Promise.all(waiting)) {
+      expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '60' } });
+      expect(JSON.parse(reply.body).code).toBe('keys_unavailable');
+      expect(reply.body).not.toContain('vault');
+    }
+    const next = receiver.receive(deliveryOf(createEvent('dispute.won')));
+    await vi.waitFor(() => expect(calls).toHaveLength(2));
+    calls[1]?.resolve(KEY);
+    expect(await next).toMatchObject({ status: 200 });
+  });
+
+  const nothing: readonly { name: string; source: () => unknown }[] = [
+    {
+      name: 'throws',
+      source: () => {
+        throw new Error('sealed');
+      },
+    },
+    { name: 'rejects', source: () => Promise.reject(new Error('sealed')) },
+    { name: 'rejects with nothing', source: () => Promise.reject(undefined) },
+    { name: 'gives undefined', source: async () => undefined },
+    { name: 'gives null', source: async () => null },
+    { name: 'gives an empty text', source: async () => '' },
+    { name: 'gives no bytes', source: async () => new Uint8Array() },
+    { name: 'gives an empty list', source: async () => [] },
+    { name: 'gives a list with an empty key', source: async () => [KEY, ''] },
+    { name: 'is late', source: () => new Promise(() => {}) },
+  ];
+  test.each(nothing)('that $name: 503, and no handler runs', async ({ source }) => {
+    const seen: unknown[] = [];
+    const reports: Report[] = [];
+    const options = { signingKey: source, deadlineMs: 300 };
+    const receiver: Receiver = Reflect.apply(createReceiver, undefined, [options]);
+    receiver.on('*', (event) => seen.push(event)).observe((report) => reports.push(report));
+    const response = await deliver(await serve(receiver), createEvent('dispute.won'), { key: KEY });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '60']);
+    expect(await response.json()).toMatchObject({ status: 503, code: 'keys_unavailable' });
+    expect(seen).toEqual([]);
+    expect(reports).toMatchObject([{ outcome: 'failed', status: 503, code: 'keys_unavailable' }]);
+  });
+
+  describe('that never answers', () => {
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    test('is given up after its time limit, so that a later delivery asks anew', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      const { calls, source } = createSource();
+      const { receiver } = mount(source);
+      const hung = receiver.receive(deliveryOf(createEvent('dispute.won')));
+      await vi.advanceTimersByTimeAsync(24_000);
+      expect(await hung).toMatchObject({ status: 503 });
+      const next = receiver.receive(deliveryOf(createEvent('dispute.won')));
+      await vi.waitFor(() => expect(calls).toHaveLength(2));
+      calls[1]?.resolve(KEY);
+      expect(await next).toMatchObject({ status: 200 });
+    });
+  });
+});
+
+describe('rotation', () => {
+  test('any of several keys is accepted, and the report tells which', async () => {
+    const bytes = Buffer.from([0, 255, 10]);
+    const { receiver, reports } = mount(['old', bytes]);
+    const url = await serve(receiver);
+    const statuses: number[] = [];
+    for (const key of ['old', bytes, 'other']) {
+      statuses.push((await deliver(url, createEvent('dispute.won'), { key })).status);
+    }
+    expect(statuses).toEqual([200, 200, 403]);
+    expect(reports.map(({ keyIndex }) => keyIndex)).toEqual([0, 1, undefined]);
+  });
+
+  test('a source that changes its keys is followed', async () => {
+    let keys: readonly Key[] = ['old'];
+    const { receiver, reports } = mount(async () => keys);
+    const url = await serve(receiver);
+    const send = async (key: Key): Promise<number> =>
+      (await deliver(url, createEvent('dispute.won'), { key })).status;
+    expect(await send('new')).toBe(403);
+    keys = ['new', 'old'];
+    expect([await send('new'), await send('old')]).toEqual([200, 200]);
+    keys = ['new'];
+    expect([await send('new'), await send('old')]).toEqual([200, 403]);
+    expect(reports.map(({ keyIndex }) => keyIndex)).toEqual([undefined, 0, 1, 0, undefined]);
+  });
+
+  test('keys are imported once: what is done to the bytes later changes nothing', async () => {
+    const bytes = Buffer.from('secret');
+    const { receiver } = mount(bytes);
+    bytes.fill(0);
+    const event = JSON.stringify(createEvent('dispute.won'));
+    await expect(receiver.verify(event, signedHeaders(event, { key: 'secret' }))).resolves.toBeDefined();
+    await expect(receiver.verify(event, signedHeaders(event, { key: bytes }))).rejects.toThrow();
+  });
+});

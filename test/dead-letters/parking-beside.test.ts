@@ -1,0 +1,173 @@
+import { createMemoryStore, PermanentError, type Store } from 'posthorn';
+import { describe, expect, test } from 'vitest';
+import { aborted } from '../support/aborted.ts';
+import { Gate } from '../support/gate.ts';
+import { HeldHandler } from '../support/held-handler.ts';
+import { letterOf } from '../support/letter-of.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+
+const MAX_RUN_MS = 200_000;
+
+describe('a letter that was parked beside a run is no sign of a crash', () => {
+  test('so the retry after the run has failed runs the handlers', async () => {
+    const clock = new StepClock();
+    const store = createMemoryStore({ now: clock.now });
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const shared = { now: clock.now, store, maxRunMs: MAX_RUN_MS, leaseMs: 5 * MINUTE_MS, deadLetters };
+    const a = await openEndpoint(shared, (receiver) => receiver.on('transfer.*', held.handle));
+    const b = await openEndpoint({ ...shared, deadlineMs: 600 }, (receiver) =>
+      receiver.on('transfer.*', held.handle),
+    );
+    const event = eventAt(clock.startedAt);
+    clock.moveTo(13 * MINUTE_MS);
+    const running = a.send(event);
+    const call = await held.calls.nth(1);
+    clock.moveTo(14 * MINUTE_MS);
+    expect(await b.send(event)).toEqual(accepted('parked', event.id));
+    expect(await deadLetters.get(event.id)).toMatchObject({
+      reason: 'twin_running',
+      runningUntil: clock.now() + MAX_RUN_MS,
+    });
+    call.fail(new Error('poison'));
+    expect(await running).toEqual(refused(500, 'handler_failed'));
+    clock.moveTo(15 * MINUTE_MS);
+    const retried = a.send(event);
+    const second = await held.calls.nth(2);
+    expect(second.context.final).toBe(true);
+    second.succeed();
+    expect(await retried).toEqual(accepted('processed', event.id));
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+    expect(a.reports.all).toMatchObject([{ outcome: 'failed' }, { outcome: 'processed', final: true }]);
+  });
+
+  test('so a run that gets the id just after its delivery was parked runs the handlers', async () => {
+    const memory = createMemoryStore();
+    const polling = new Gate();
+    const asked: string[] = [];
+    const store: Store = {
+      ...memory,
+      claim: async (request) => {
+        // Only the run's own questions are held, and not the one by which the id is read again.
+        asked.push(request.token);
+        if (asked[0] === request.token) await polling.pass();
+        return memory.claim(request);
+      },
+    };
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const { reports, send } = await openEndpoint({ store, deadLetters, deadlineMs: 1_600 }, (receiver) =>
+      receiver.on('transfer.*', held.handle),
+    );
+    const event = eventAt(Date.now() - 15 * MINUTE_MS);
+    const other = { id: event.id, token: 'other', retentionMs: MAX_RUN_MS };
+    await memory.claim({ ...other, leaseMs: MAX_RUN_MS });
+    const answer = send(event);
+    await expect.poll(() => asked.length).toBe(1);
+    polling.shut();
+    await polling.held.nth(1);
+    expect(await answer).toEqual(accepted('parked', event.id));
+    expect(await letterOf(deadLetters, event.id)).toMatchObject({ reason: 'twin_running' });
+    await memory.release({ ...other, handled: [] });
+    polling.open();
+    (await held.calls.nth(1)).succeed();
+    expect(await reports.first(({ late }) => late)).toMatchObject({ outcome: 'processed', final: true });
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+    expect(await send(event)).toEqual(accepted('duplicate', event.id));
+  });
+});
+
+describe('the letter of an event that is completed after all is taken out', () => {
+  test('by a run that went on after maxRunMs, though a later attempt has parked the event', async () => {
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const { reports, send } = await openEndpoint({ deadLetters, maxRunMs: 300 }, (receiver) =>
+      receiver.on('transfer.*', held.handle),
+    );
+    const event = eventAt(Date.now());
+    expect(await send(event)).toEqual(refused(503, 'run_timeout'));
+    const second = send(event);
+    (await held.calls.nth(2)).fail(new PermanentError('never'));
+    expect(await second).toEqual(accepted('parked', event.id));
+    expect(await deadLetters.get(event.id)).toMatchObject({ reason: 'handler_failed_permanently' });
+    (await held.calls.nth(1)).succeed();
+    await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
+    expect(await send(event)).toEqual(accepted('duplicate', event.id));
+    expect(reports.all.map(({ outcome }) => outcome)).toEqual(['failed', 'parked', 'duplicate']);
+  });
+
+  test('by a run whose lease had run out, so that another process parked the event unrun', async () => {
+    const clock = new StepClock();
+    const store = createMemoryStore({ now: clock.now });
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const shared = { now: clock.now, store, deadLetters };
+    const a = await openEndpoint(shared, (receiver) => receiver.on('transfer.*', held.handle));
+    const b = await openEndpoint(shared, (receiver) => receiver.on('transfer.*', held.handle));
+    const event = eventAt(clock.startedAt);
+    clock.moveTo(13 * MINUTE_MS);
+    const running = a.send(event);
+    const call = await held.calls.nth(1);
+    // The clock of the store runs past the lease before the first renewal is due.
+    clock.moveTo(15 * MINUTE_MS);
+    expect(await b.send(event)).toEqual(accepted('parked', event.id));
+    expect(await deadLetters.get(event.id)).toMatchObject({ reason: 'run_abandoned' });
+    call.succeed();
+    expect(await running).toEqual(accepted('processed', event.id));
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+    expect(held.calls.all).toHaveLength(1);
+  });
+
+  test('by a run whose lease was lost to another process, in which the event failed for good', async () => {
+    const clock = new StepClock();
+    const memory = createMemoryStore({ now: clock.now });
+    const renewing = new Gate();
+    renewing.shut();
+    const storeOfA: Store = {
+      ...memory,
+      renew: (request) => renewing.pass().then(() => memory.renew(request)),
+    };
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const shared = { now: clock.now, deadLetters, leaseMs: 300 };
+    const a = await openEndpoint({ ...shared, store: storeOfA }, (receiver) =>
+      receiver.on('transfer.*', held.handle),
+    );
+    const b = await openEndpoint({ ...shared, store: memory }, (receiver) =>
+      receiver.on('transfer.*', held.handle),
+    );
+    const event = eventAt(clock.startedAt);
+    const running = a.send(event);
+    const call = await held.calls.nth(1);
+    clock.step(301);
+    const taken = b.send(event);
+    (await held.calls.nth(2)).fail(new PermanentError('never'));
+    expect(await taken).toEqual(accepted('parked', event.id));
+    renewing.open();
+    expect(await aborted(call.context.signal)).toMatchObject({ code: 'lease_lost' });
+    call.succeed();
+    expect(await running).toEqual(accepted('processed', event.id));
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+    expect(await b.send(event)).toEqual(accepted('duplicate', event.id));
+  });
+
+  test('by a later delivery, where an earlier one failed for good', async () => {
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const { reports, send } = await openEndpoint({ deadLetters }, (receiver) =>
+      receiver.on('transfer.*', held.handle),
+    );
+    const event = eventAt(Date.now());
+    const first = send(event);
+    (await held.calls.nth(1)).fail(new PermanentError('never'));
+    expect(await first).toEqual(accepted('parked', event.id));
+    expect(await deadLetters.get(event.id)).toMatchObject({ reason: 'handler_failed_permanently' });
+    const second = send(event);
+    (await held.calls.nth(2)).succeed();
+    expect(await second).toEqual(accepted('processed', event.id));
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+    expect(reports.all).toMatchObject([{ attempt: 1 }, { attempt: 2, final: false }]);
+  });
+});

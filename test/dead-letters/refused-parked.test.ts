@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { PermanentError } from 'posthorn';
+import { describe, expect, test } from 'vitest';
+import { letterOf } from '../support/letter-of.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { readAll } from '../support/read-all.ts';
+import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+
+const clock = new StepClock();
+const DAY_MS = 86_400_000;
+const valid = { ...eventAt(clock.now()), id: 'evt_readable' };
+
+const open = (options: EndpointOptions, handlers = 1) =>
+  openEndpoint({ now: clock.now, ...options }, (receiver) => {
+    if (handlers === 0) return;
+    receiver.on('transfer.*', () => {
+      throw new PermanentError('no handler may see this event');
+    });
+  });
+
+interface Unreadable {
+  readonly name: string;
+  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly code: string;
+  /** The event's, where it can be read. */
+  readonly id?: string;
+}
+
+const text = (members: object): string => JSON.stringify({ ...valid, ...members });
+const unreadable: readonly Unreadable[] = [
+  { name: 'no JSON', body: '{"id":"evt_readable"', code: 'body_not_json' },
+  { name: 'empty', body: '', code: 'body_not_json' },
+  { name: 'no UTF-8', body: Uint8Array.of(0x22, 0xff, 0x22), code: 'body_not_json' },
+  { name: 'a list', body: '[]', code: 'envelope_invalid' },
+  { name: 'without an id', body: text({ id: undefined }), code: 'envelope_invalid' },
+  { name: 'with a number as id', body: text({ id: 7 }), code: 'envelope_invalid' },
+  { name: 'without data', body: text({ data: undefined }), code: 'envelope_invalid', id: valid.id },
+  { name: 'without a type', body: text({ type: undefined }), code: 'envelope_invalid', id: valid.id },
+  {
+    name: 'too old',
+    body: text({ created_at: new Date(clock.now() - DAY_MS - 1).toISOString() }),
+    code: 'event_too_old',
+    id: valid.id,
+  },
+  {
+    name: 'in the future',
+    body: text({ created_at: new Date(clock.now() + 5 * MINUTE_MS + 1).toISOString() }),
+    code: 'event_in_future',
+    id: valid.id,
+  },
+];
+
+describe.each(unreadable)('an authentic body that is $name', ({ body, code, id }) => {
+  test('is parked with dead letters', async () => {
+    const deadLetters = createMapDeadLetters();
+    const { reports, send } = await open({ deadLetters });
+    const parkedAs = id ?? createHash('sha256').update(body).digest('hex');
+    expect(await send(body)).toEqual(accepted('parked', parkedAs));
+    const letters = await readAll(deadLetters.list());
+    expect(letters).toMatchObject([{ id: parkedAs, reason: code, attempts: 0, handled: [] }]);
+    expect(letters[0]?.runningUntil).toBeUndefined();
+    expect(Buffer.compare(letters[0]?.rawBody ?? Buffer.alloc(0), Buffer.from(body))).toBe(0);
+    expect(reports.all).toMatchObject([{ outcome: 'parked', status: 200, code, handlers: [] }]);
+  });
+
+  test('is refused without', async () => {
+    const { send } = await open({});
+    expect(await send(body)).toEqual(refused(400, code));
+  });
+
+  test('is not parked without a signature', async () => {
+    const deadLetters = createMapDeadLetters();
+    const { send } = await open({ deadLetters });
+    expect(await send(body, { 'x-service-signature': '0'.repeat(64) })).toEqual(
+      refused(403, 'signature_mismatch'),
+    );
+    expect(await readAll(deadLetters.list())).toEqual([]);
+  });
+});
+
+test('an event that is refused for its age by the last retry leaves the endpoint at risk', async () => {
+  const { reports, send } = await open({});
+  const old = text({ created_at: new Date(clock.now() - DAY_MS - 1).toISOString() });
+  expect(await send(old)).toEqual(refused(400, 'event_too_old'));
+  expect(reports.all).toMatchObject([{ outcome: 'rejected', endpointAtRisk: true }]);
+});
+
+describe.each([
+  { name: 'that is closing', code: 'closing', handlers: 1 },
+  { name: 'without handlers', code: 'no_handlers', handlers: 0 },
+])('a receiver $name', ({ code, handlers }) => {
+  const last = { ...valid, created_at: new Date(clock.now() - 15 * MINUTE_MS).toISOString() };
+
+  async function openRefusing(options: EndpointOptions) {
+    const endpoint = await open(options, handlers);
+    if (code === 'closing') await endpoint.receiver.close();
+    return endpoint;
+  }
+
+  test('parks an event at its last attempt', async () => {
+    const deadLetters = createMapDeadLetters();
+    const { reports, send } = await openRefusing({ deadLetters });
+    expect(await send(last)).toEqual(accepted('parked', last.id));
+    expect(await readAll(deadLetters.list())).toMatchObject([{ id: last.id, reason: code, attempts: 0 }]);
+    expect(reports.all).toMatchObject([{ outcome: 'parked', code, endpointAtRisk: false }]);
+  });
+
+  test('parks what was received, whatever members of the same names the event has', async () => {
+    const deadLetters = createMapDeadLetters();
+    const { send } = await openRefusing({ deadLetters });
+    const odd = { rawBody: 'forged', headers: { 'x-forged': ['1'] }, receivedAt: 'never', handled: ['book'] };
+    const body = JSON.stringify({ ...last, ...odd });
+    expect(await send(body)).toEqual(accepted('parked', last.id));
+    const letter = await letterOf(deadLetters, last.id);
+    expect(Buffer.from(letter.rawBody).toString()).toBe(body);
+    expect(letter.headers).toHaveProperty('x-service-signature');
+    expect(letter.headers).not.toHaveProperty('x-forged');
+    expect(letter).toMatchObject({ receivedAt: clock.now(), handled: [], type: last.type });
+  });
+
+  test('refuses it before, for the service to try again', async () => {
+    const deadLetters = createMapDeadLetters();
+    const { reports, send } = await openRefusing({ deadLetters });
+    expect(await send(valid)).toEqual(refused(503, code));
+    expect(await readAll(deadLetters.list())).toEqual([]);
+    expect(reports.all).toMatchObject([{ outcome: 'failed', code, endpointAtRisk: false }]);
+  });
+
+  test('refuses it at the last attempt without dead letters, and the endpoint is at risk', async () => {
+    const { reports, send } = await openRefusing({});
+    expect(await send(last)).toEqual(refused(503, code));
+    expect(reports.all).toMatchObject([{ outcome: 'failed', code, endpointAtRisk: true }]);
+  });
+});

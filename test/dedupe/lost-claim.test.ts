@@ -1,0 +1,154 @@
+import { createMemoryStore, createReceiver, type ReceiverOptions, type Report, type Store } from 'posthorn';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { KEY } from '../support/served.ts';
+
+const HOUR_MS = 3_600_000;
+const LEASE_MS = 60;
+const another = { token: 'another process', retentionMs: HOUR_MS };
+
+/** Keeps the event loop from doing anything else for longer than a lease. */
+function blockPastLease(): void {
+  const endsAt = performance.now() + 1.5 * LEASE_MS;
+  while (performance.now() < endsAt);
+}
+
+/**
+ * Two events whose claims are made in one turn. The handler of the first blocks the event loop past the lease of the second, while another
+ * process does something with that one. The memory store answers at once, so it can do so within the blocked turn.
+ */
+async function handleTwo(
+  whileBlocked: (store: Store, id: string) => unknown,
+  {
+    store = createMemoryStore(),
+    ...options
+  }: Partial<Pick<ReceiverOptions, 'store' | 'onStoreFailure'>> = {},
+) {
+  const [first, second] = [createEvent('transfer.succeeded'), createEvent('transfer.succeeded')];
+  // Like that of Redis, it answers a turn of the microtask queue later.
+  const claim: Store['claim'] = async (request) => store.claim(request);
+  const handled: string[] = [];
+  const reports: Report[] = [];
+  const receiver = createReceiver({
+    signingKey: KEY,
+    leaseMs: LEASE_MS,
+    store: { ...store, claim },
+    ...options,
+  });
+  receiver.observe((report) => reports.push(report));
+  receiver.on('transfer.*', async ({ id }) => {
+    handled.push(id);
+    if (id !== first.id) return;
+    blockPastLease();
+    await whileBlocked(store, second.id);
+  });
+  const replies = await Promise.all([first, second].map((event) => receiver.receive(deliveryOf(event))));
+  const { status, body } = replies[1] ?? expect.fail('no reply');
+  const { outcome, code } = JSON.parse(body);
+  const report = reports.find(({ event }) => event?.id === second.id);
+  return { isRun: handled.includes(second.id), answer: [status, outcome ?? code], id: second.id, report };
+}
+
+describe('an event whose claim ran out before its handlers could start', () => {
+  test('is not run again where another process has completed it', async () => {
+    const { isRun, answer } = await handleTwo(async (store, id) => {
+      expect(await store.claim({ ...another, id, leaseMs: 1_000 })).toMatchObject({ state: 'claimed' });
+      await store.complete({ ...another, id });
+    });
+    expect([isRun, ...answer]).toEqual([false, 200, 'duplicate']);
+  });
+
+  test('waits for another process that is handling it, and runs when that one fails', async () => {
+    let isReleased = false;
+    const { isRun, answer, report } = await handleTwo(async (store, id) => {
+      expect(await store.claim({ ...another, id, leaseMs: 5_000 })).toMatchObject({ state: 'claimed' });
+      setTimeout(async () => {
+        isReleased = true;
+        await store.release({ ...another, id, handled: [] });
+      }, 100);
+    });
+    expect([isRun, ...answer]).toEqual([true, 200, 'processed']);
+    expect(isReleased).toBe(true);
+    expect(report).toMatchObject({ attempt: 3, warnings: [] });
+  });
+
+  test('runs where nobody has taken it', async () => {
+    const { isRun, answer, report } = await handleTwo(() => {});
+    expect([isRun, ...answer]).toEqual([true, 200, 'processed']);
+    expect(report).toMatchObject({ attempt: 1, warnings: [] });
+  });
+
+  test('is refused where the store does not answer, and given back', async () => {
+    const memory = createMemoryStore();
+    const renew = () => Promise.reject(new Error('ECONNREFUSED'));
+    const { isRun, answer, id } = await handleTwo(() => {}, { store: { ...memory, renew } });
+    expect([isRun, ...answer]).toEqual([false, 503, 'store_unavailable']);
+    expect(await memory.claim({ ...another, id, leaseMs: 1_000 })).toMatchObject({ abandoned: 0 });
+  });
+
+  test('runs with a warning where the store does not answer and may fail', async () => {
+    const renew = () => Promise.reject(new Error('ECONNREFUSED'));
+    const store = { ...createMemoryStore(), renew };
+    const { isRun, answer, report } = await handleTwo(() => {}, { store, onStoreFailure: 'process' });
+    expect([isRun, ...answer]).toEqual([true, 200, 'processed']);
+    expect(report?.warnings).toContainEqual(expect.stringMatching(/^claimed_nothing: .*ECONNREFUSED/));
+  });
+
+  test('is refused where each renewal takes as long as the lease', async () => {
+    const memory = createMemoryStore();
+    const renew: Store['renew'] = async (request) => {
+      await new Promise((resolve) => setTimeout(resolve, LEASE_MS));
+      return memory.renew(request);
+    };
+    const { isRun, answer } = await handleTwo(() => {}, { store: { ...memory, renew } });
+    expect([isRun, ...answer]).toEqual([false, 503, 'store_unavailable']);
+  });
+});
+
+test('the lease is kept while the letter of a last attempt is written', async () => {
+  const store = createMemoryStore();
+  const letters = createMapDeadLetters();
+  const event = eventAt(Date.now() - 14 * 60_000);
+  const others: unknown[] = [];
+  const deadLetters = {
+    ...letters,
+    put: async (letter: Parameters<typeof letters.put>[0]) => {
+      for (let turn = 0; turn < 6; turn += 1) {
+        await new Promise((resolve) => setTimeout(resolve, LEASE_MS / 2));
+        others.push((await store.claim({ ...another, id: event.id, leaseMs: 1_000 })).state);
+      }
+      return letters.put(letter);
+    },
+  };
+  const { send } = await openEndpoint({ leaseMs: LEASE_MS, store, deadLetters }, (receiver) =>
+    receiver.on('transfer.*', () => {}),
+  );
+  expect(await send(event)).toEqual(accepted('processed', event.id));
+  expect(others).toEqual(Array(6).fill('busy'));
+});
+
+test('a handler that blocks past its own lease reports lease_lost', async () => {
+  const event = createEvent('transfer.succeeded');
+  const { reports, send } = await openEndpoint({ leaseMs: LEASE_MS }, (receiver) =>
+    receiver.on('transfer.*', blockPastLease),
+  );
+  expect(await send(event)).toEqual(accepted('processed', event.id));
+  expect((await reports.nth(1)).warnings).toContainEqual(expect.stringMatching(/^lease_lost: /));
+});
+
+test('a run that fails in an unforeseen way gives its id back', async () => {
+  const memory = createMemoryStore();
+  const claim: Store['claim'] = async (request) =>
+    // What no store may answer.
+    JSON.parse(JSON.stringify({ ...(await memory.claim(request)), handled: null }));
+  const event = createEvent('transfer.succeeded');
+  const { send } = await openEndpoint({ store: { ...memory, claim } }, (receiver) =>
+    receiver.on('transfer.*', () => {}),
+  );
+  expect(await send(event)).toEqual(refused(500, 'internal_error'));
+  const retry = await memory.claim({ ...another, id: event.id, leaseMs: 1_000 });
+  expect(retry).toMatchObject({ state: 'claimed', abandoned: 0 });
+});

@@ -1,0 +1,244 @@
+import { createMemoryStore, createReceiver, PermanentError, type Report } from 'posthorn';
+import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { KEY, post, serve } from '../support/served.ts';
+
+const store = createMemoryStore();
+const SECRET = 'SECRET-of-the-handler';
+
+/** One receiver that can fail in every way that needs no waiting. */
+async function mount() {
+  const reports: Report[] = [];
+  const receiver = createReceiver({
+    signingKey: KEY,
+    store,
+    authentication: { type: 'BEARER', bearer: { token: 'token' } },
+    schemas: { merchant: z.object({ id: z.string() }) },
+    maxBodyBytes: 2_000,
+  })
+    .on('transfer.created', () => {})
+    .on('merchant.created', () => {})
+    .on('transfer.failed', () => {
+      throw new Error(SECRET);
+    })
+    .on('dispute.lost', () => {
+      throw new PermanentError(SECRET);
+    })
+    .observe((report) => reports.push(report));
+  return { url: await serve(receiver), reports };
+}
+
+const options = { key: KEY, authentication: { type: 'BEARER', bearer: { token: 'token' } } } as const;
+
+function old(ageMs: number): object {
+  return { ...createEvent('transfer.created'), created_at: new Date(Date.now() - ageMs).toISOString() };
+}
+
+interface Case {
+  readonly code: string;
+  readonly status: number;
+  readonly outcome: Report['outcome'];
+  readonly send: (url: string) => Promise<Response>;
+  /** What the answer says besides. */
+  readonly header?: readonly [string, string];
+}
+
+const rejected = 'rejected';
+const failed = 'failed';
+
+const refusals: readonly Case[] = [
+  {
+    code: 'method_not_allowed',
+    status: 405,
+    outcome: rejected,
+    send: (url) => fetch(url),
+    header: ['allow', 'POST'],
+  },
+  {
+    code: 'credentials_invalid',
+    status: 401,
+    outcome: rejected,
+    send: (url) => deliver(url, createEvent('transfer.created'), { key: KEY }),
+    header: ['www-authenticate', 'Bearer realm="webhooks"'],
+  },
+  {
+    code: 'signature_missing',
+    status: 403,
+    outcome: rejected,
+    send: (url) => deliver(url, '{}', { ...options, signatureHeader: 'x-other' }),
+  },
+  {
+    code: 'signature_malformed',
+    status: 403,
+    outcome: rejected,
+    send: (url) => deliver(url, '{}', { ...options, headers: { 'x-service-signature': SECRET } }),
+  },
+  {
+    code: 'signature_mismatch',
+    status: 403,
+    outcome: rejected,
+    send: (url) => deliver(url, '{}', { ...options, key: 'other' }),
+  },
+  {
+    code: 'encoding_unsupported',
+    status: 415,
+    outcome: rejected,
+    send: (url) => deliver(url, '{}', { ...options, headers: { 'content-encoding': 'gzip' } }),
+    header: ['accept-encoding', 'identity'],
+  },
+  {
+    code: 'body_too_large',
+    status: 413,
+    outcome: rejected,
+    send: (url) => deliver(url, JSON.stringify('x'.repeat(2_000)), options),
+  },
+  {
+    code: 'body_not_json',
+    status: 400,
+    outcome: rejected,
+    send: (url) => deliver(url, `{${SECRET}`, options),
+  },
+  {
+    code: 'envelope_invalid',
+    status: 400,
+    outcome: rejected,
+    send: (url) => deliver(url, { id: SECRET }, options),
+  },
+  {
+    code: 'event_too_old',
+    status: 400,
+    outcome: rejected,
+    send: (url) => deliver(url, old(25 * 3_600_000), options),
+  },
+  {
+    code: 'event_in_future',
+    status: 400,
+    outcome: rejected,
+    send: (url) => deliver(url, old(-600_000), options),
+  },
+  {
+    code: 'handler_failed',
+    status: 500,
+    outcome: failed,
+    send: (url) => deliver(url, createEvent('transfer.failed'), options),
+  },
+  {
+    code: 'handler_failed_permanently',
+    status: 500,
+    outcome: failed,
+    send: (url) => deliver(url, createEvent('dispute.lost'), options),
+  },
+  {
+    code: 'data_invalid',
+    status: 500,
+    outcome: failed,
+    send: (url) => deliver(url, createEvent('merchant.created', { id: 5, note: SECRET }), options),
+  },
+];
+
+describe('a refusal is a problem of RFC 9457, with title, status and code and nothing else', () => {
+  test.each(refusals)('$status $code', async ({ code, status, outcome, send, header }) => {
+    const { url, reports } = await mount();
+    const response = await send(url);
+    const text = await response.text();
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(JSON.parse(text)).toEqual({ title: expect.stringMatching(/./), status, code });
+    for (const word of [SECRET, KEY, 'token', 'stack']) expect(text).not.toContain(word);
+    if (header !== undefined) expect(response.headers.get(header[0])).toBe(header[1]);
+    expect(reports).toMatchObject([{ outcome, status, code, late: false }]);
+    expect(reports[0]?.error).toMatchObject({ code });
+  });
+
+  test('403 signature_repeated', async () => {
+    const { url } = await mount();
+    const { 'x-service-signature': signature = '', ...headers } = signedHeaders('{}', options);
+    const answer = await post(url, '{}', { ...headers, 'x-service-signature': [signature, signature] });
+    expect(answer.status).toBe(403);
+    expect(JSON.parse(answer.body)).toEqual({
+      title: expect.stringMatching(/./),
+      status: 403,
+      code: 'signature_repeated',
+    });
+  });
+});
+
+describe('a success is JSON with the outcome and the id', () => {
+  test('processed, duplicate and ignored', async () => {
+    const { url, reports } = await mount();
+    const event = createEvent('transfer.created');
+    const other = createEvent('dispute.won');
+    const sent = [
+      { event, outcome: 'processed' },
+      { event, outcome: 'duplicate' },
+      { event: other, outcome: 'ignored' },
+    ];
+    for (const { event, outcome } of sent) {
+      const response = await deliver(url, event, options);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(await response.text()).toBe(JSON.stringify({ outcome, id: event.id }));
+    }
+    expect(reports.map(({ outcome, status }) => [outcome, status])).toEqual(
+      sent.map(({ outcome }) => [outcome, 200]),
+    );
+  });
+
+  test('parked: at once after a PermanentError, with the reason in the letter and not in the answer', async () => {
+    const letters = new Map();
+    const deadLetters = createMapDeadLetters(letters);
+    const reports: Report[] = [];
+    const receiver = createReceiver({ signingKey: KEY, store, deadLetters })
+      .on('*', () => Promise.reject(new PermanentError(SECRET)))
+      .observe((report) => reports.push(report));
+    const event = createEvent('transfer.created');
+    const response = await deliver(await serve(receiver), event, { key: KEY });
+    expect([response.status, await response.text()]).toEqual([
+      200,
+      JSON.stringify({ outcome: 'parked', id: event.id }),
+    ]);
+    expect(reports).toMatchObject([{ outcome: 'parked', status: 200, code: 'handler_failed_permanently' }]);
+    expect(letters.get(event.id)).toMatchObject({
+      reason: 'handler_failed_permanently',
+      message: expect.stringContaining(SECRET),
+      attempts: 1,
+    });
+  });
+
+  test('an id of any characters comes back as it was', async () => {
+    const { url } = await mount();
+    for (const id of ['"\\\n', '\u2028🎺', '__proto__', ' ']) {
+      const response = await deliver(url, { ...createEvent('transfer.created'), id }, options);
+      expect(await response.json()).toEqual({ outcome: 'processed', id });
+    }
+  });
+});
+
+describe('whatever a handler throws is a failure', () => {
+  const values: readonly { name: string; value: unknown }[] = [
+    { name: 'undefined', value: undefined },
+    { name: 'null', value: null },
+    { name: 'text', value: SECRET },
+    { name: 'a symbol', value: Symbol(SECRET) },
+    { name: 'a function', value: () => SECRET },
+    { name: 'an object without a prototype', value: Object.create(null) },
+    {
+      name: 'an error whose message is no text',
+      value: Object.assign(new Error(), { message: Object.create(null) }),
+    },
+  ];
+  test.each(values)('$name', async ({ value }) => {
+    const reports: Report[] = [];
+    const receiver = createReceiver({ signingKey: KEY, store })
+      .on('*', () => Promise.reject(value), { name: 'book' })
+      .observe((report) => reports.push(report));
+    const response = await deliver(await serve(receiver), createEvent('transfer.created'), { key: KEY });
+    const text = await response.text();
+    expect([response.status, JSON.parse(text).code]).toEqual([500, 'handler_failed']);
+    expect(text).not.toContain(SECRET);
+    expect(reports[0]?.error).toMatchObject({ name: 'HandlerError', errors: [value] });
+    expect(reports[0]?.handlers).toMatchObject([{ name: 'book', ok: false }]);
+  });
+});
