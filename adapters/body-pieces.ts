@@ -65,9 +65,8 @@ export class BodyPieces extends Readable {
   #copy(chunk: Buffer): void {
     const neededBytes = this.#bufferedBytes + chunk.length;
     if (neededBytes > this.#buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(
-        Math.max(neededBytes, 2 * this.#buffer.length, FIRST_BUFFER_BYTES),
-      );
+      const roomyBytes = Math.min(Math.max(2 * this.#buffer.length, FIRST_BUFFER_BYTES), this.#maxBytes);
+      const grown = Buffer.allocUnsafeSlow(Math.max(neededBytes, roomyBytes));
       this.#buffer.copy(grown, 0, 0, this.#bufferedBytes);
       this.#buffer = grown;
     }
