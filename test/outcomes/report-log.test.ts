@@ -290,7 +290,8 @@ test('what waits to be told keeps no process alive', async () => {
   const before = timersAlive();
   const wrong = { 'x-service-signature': ['0'] };
   for (let count = 0; count < 7; count += 1) await receiver.receive(deliveryOf('{}', wrong));
-  expect(timersAlive()).toBe(before);
+  // One of an earlier test may end meanwhile.
+  expect(timersAlive()).toBeLessThanOrEqual(before);
 });
 
 test('a line is of bounded length, with whatever warnings', async () => {
