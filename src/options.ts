@@ -114,7 +114,8 @@ export function readOptions(options: ReceiverOptions): Settings {
   const retryScheduleMs = readSchedule(options.retryScheduleMs);
   const retentionMs = readRetention(options.retentionMs, retryScheduleMs);
   const maxBodyBytes = readInteger('maxBodyBytes', options.maxBodyBytes, 1_048_576, Number.MAX_SAFE_INTEGER);
-  const { store = createMemoryStore({ now }) } = options;
+  // Without a clock of the user's, the store takes one that never jumps.
+  const { store = createMemoryStore(options.now && { now }) } = options;
   checkMethods('store', store, ['claim', 'renew', 'complete', 'release']);
   readDuration('store.commandTimeoutMs', store.commandTimeoutMs, 1);
   if (deadLetters !== undefined) checkMethods('deadLetters', deadLetters, ['put', 'get', 'remove', 'list']);

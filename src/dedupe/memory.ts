@@ -21,7 +21,7 @@ export interface MemoryStoreOptions {
    * running come on top and are never forgotten.
    */
   readonly maxEntries?: number;
-  /** The clock, in milliseconds; `Date.now` by default. */
+  /** The clock, in milliseconds; by default a monotonic one, which no correction of the system's clock moves. */
   readonly now?: () => number;
 }
 
@@ -45,7 +45,7 @@ interface OpenRecord {
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions(options, ['maxEntries', 'now'], 'createMemoryStore');
-  const { maxEntries = 100_000, now = Date.now } = options;
+  const { maxEntries = 100_000, now = monotonicNow } = options;
   checkValues(maxEntries, now);
   const memory = new Memory(maxEntries, now);
   return {
@@ -54,6 +54,11 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     complete: toOperation((request) => memory.complete(request)),
     release: toOperation((request) => memory.release(request)),
   };
+}
+
+/** Leases, retention and the times between attempts are durations, so no date is needed. */
+function monotonicNow(): number {
+  return performance.now();
 }
 
 class Memory {
@@ -122,7 +127,7 @@ function claimRecord(previous: OpenRecord | undefined, request: ClaimRequest, no
     extend(previous, request.leaseMs, request.retentionMs, now);
     return previous;
   }
-  const counts = previous === undefined || now - previous.countedAt >= (request.attemptSpacingMs ?? 0);
+  const counts = previous === undefined || isSpaced(now - previous.countedAt, request.attemptSpacingMs);
   const record: OpenRecord = {
     token: request.token,
     attempt: (previous?.attempt ?? 0) + 1,
@@ -136,6 +141,11 @@ function claimRecord(previous: OpenRecord | undefined, request: ClaimRequest, no
   };
   extend(record, request.leaseMs, request.retentionMs, now);
   return record;
+}
+
+/** A clock that was set back says nothing of the time between two claims: to count one too many parks an event early, one too few loses it. */
+function isSpaced(elapsedMs: number, attemptSpacingMs = 0): boolean {
+  return elapsedMs < 0 || elapsedMs >= attemptSpacingMs;
 }
 
 function extend(record: OpenRecord, leaseMs: number, retentionMs: number, now: number): void {

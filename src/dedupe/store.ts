@@ -33,7 +33,10 @@ export interface LeaseRequest extends CompleteRequest {
 }
 
 export interface ClaimRequest extends LeaseRequest {
-  /** Claims closer to the last counted one than this do not add to `spacedAttempts`. 0 by default. */
+  /**
+   * Claims closer to the last counted one than this do not add to `spacedAttempts`; 0 by default. One that seems earlier than it, because
+   * the clock of the store was set back, counts.
+   */
   readonly attemptSpacingMs?: number;
 }
 

@@ -47,7 +47,9 @@ function operations.claim(key, token, leaseMs, expiryMs, spacingMs)
   elseif record[TOKEN] ~= token and record[LEASE_ENDS_AT] > now then
     return 'busy ' .. (record[LEASE_ENDS_AT] - now)
   elseif record[TOKEN] ~= token or record[LEASE_ENDS_AT] == 0 then
-    if now - record[COUNTED_AT] >= tonumber(spacingMs) then
+    local elapsed = now - record[COUNTED_AT]
+    -- A clock that was set back says nothing of the time between two claims: one too few counted would lose the event.
+    if elapsed < 0 or elapsed >= tonumber(spacingMs) then
       record[SPACED_ATTEMPTS] = record[SPACED_ATTEMPTS] + 1
       record[COUNTED_AT] = now
     end

@@ -109,6 +109,8 @@ describe('spacedAttempts', () => {
     // Measured from the last that counted: a steady stream of twins must not hide the retries among it.
     { spacingMs: 30_000, times: [0, 20_000, 40_000, 60_000, 80_000], count: 3 },
     { spacingMs: 0, times: [0, 0, 0], count: 3 },
+    // The clock was set back by ten minutes: the last attempt must not pass for an earlier one.
+    { spacingMs: 30_000, times: [0, 60_000, -240_000, -240_000, 660_000], count: 4 },
   ];
   test.each(cases)('with a spacing of $spacingMs, claims at $times count $count', async (given) => {
     expect(await countAt(given.spacingMs, given.times)).toBe(given.count);

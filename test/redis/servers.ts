@@ -62,12 +62,12 @@ export class Servers {
   }
 
   /** Three masters with a replica each. */
-  async cluster(): Promise<readonly RedisServer[]> {
+  async cluster({ nodeTimeoutMs = 2_000 }: { nodeTimeoutMs?: number } = {}): Promise<readonly RedisServer[]> {
     const nodes = await Promise.all(
       Array.from({ length: 6 }, () =>
         this.single({
           'cluster-enabled': 'yes',
-          'cluster-node-timeout': '2000',
+          'cluster-node-timeout': String(nodeTimeoutMs),
         }),
       ),
     );

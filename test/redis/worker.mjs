@@ -3,12 +3,13 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { createReceiver } from 'posthorn';
+import { createFileDeadLetters } from 'posthorn/file';
 import { toNode } from 'posthorn/node';
 import { createRedisStore } from 'posthorn/redis';
 
-const { REDIS_PORT, LOG, KEY, LEASE_MS, GATES } = process.env;
+const { REDIS_PORT, IS_CLUSTER, LOG, KEY, LEASE_MS, GATES, DEAD_LETTERS, OPTIONS } = process.env;
 
 function note(...words) {
   const line = [process.pid, ...words].join(' ');
@@ -26,19 +27,28 @@ async function work(id) {
   if (end !== 'succeed') throw new Error(end);
 }
 
-const redis = new Redis({ host: '127.0.0.1', port: Number(REDIS_PORT) });
+const node = { host: '127.0.0.1', port: Number(REDIS_PORT) };
+// As docs/redis.md recommends.
+const clusterOptions = {
+  clusterRetryStrategy: (times) => Math.min(times * 100, 1_000),
+  redisOptions: { socketTimeout: 5_000 },
+};
+const redis = IS_CLUSTER === undefined ? new Redis(node) : new Cluster([node], clusterOptions);
+redis.on('error', (error) => note('redis', error.message));
 await new Promise((resolve) => redis.once('ready', resolve));
 
 const receiver = createReceiver({
   signingKey: KEY,
   store: createRedisStore(redis, { scope: 'workers' }),
   leaseMs: Number(LEASE_MS),
+  ...(DEAD_LETTERS !== undefined && { deadLetters: createFileDeadLetters(DEAD_LETTERS) }),
+  ...JSON.parse(OPTIONS ?? '{}'),
 })
   .on('*', async ({ id }, { signal }) => {
     note('begun', id);
     signal.addEventListener('abort', () => note('aborted', id, signal.reason.code));
     await work(id);
-    note('handled', id);
+    note('handled', id, Date.now());
     // Kills are to fall here too, between the effect and its recording.
     if (GATES === undefined) await sleep(Math.random() * 30);
   })

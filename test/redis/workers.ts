@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ReceiverOptions } from 'posthorn';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 import { KEY } from './deliveries.ts';
 
@@ -24,6 +25,12 @@ export interface WorkerOptions {
   readonly leaseMs: number;
   /** Whether handlers wait until `openGate` says how they end. */
   readonly gated: boolean;
+  /** Whether the Redis is a node of a Cluster. */
+  readonly isCluster?: boolean;
+  /** The directory of the dead letters; none are kept without. */
+  readonly deadLetters?: string;
+  /** Further options of the receivers. */
+  readonly receiver?: Partial<ReceiverOptions>;
 }
 
 /** Receivers in processes of their own that share a Redis and a log. */
@@ -39,7 +46,7 @@ export class Workers {
   }
 
   async start(): Promise<Worker> {
-    const { redisPort, leaseMs, gated } = this.#options;
+    const { redisPort, leaseMs, gated, isCluster, deadLetters, receiver } = this.#options;
     const program = startProgram(
       join(packageRoot, 'test', 'redis', 'worker.mjs'),
       {
@@ -48,6 +55,9 @@ export class Workers {
         LEASE_MS: String(leaseMs),
         LOG: this.#log,
         KEY,
+        ...(isCluster && { IS_CLUSTER: 'yes' }),
+        ...(deadLetters && { DEAD_LETTERS: deadLetters }),
+        ...(receiver && { OPTIONS: JSON.stringify(receiver) }),
         ...(gated && { GATES: this.#directory }),
       },
       packageRoot,

@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createReceiver, type WebhookEvent } from 'posthorn';
+import { createFileDeadLetters } from 'posthorn/file';
+import { createRedisStore } from 'posthorn/redis';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '../support/until.ts';
+import { createClusterClient, ready } from './clients.ts';
+import { KEY, send } from './deliveries.ts';
+import { useRedis } from './fixture.ts';
+import { isRedisInstalled } from './installed.ts';
+import type { RedisServer } from './servers.ts';
+import { type Note, type Worker, Workers } from './workers.ts';
+
+const LIMIT_MS = 90_000;
+const NODE_TIMEOUT_MS = 1_000;
+/** The service's 1, 5 and 15 minutes, shortened. */
+const RETRY_SCHEDULE_MS = [1_000, 2_500, 5_000];
+const DEADLINE_MS = 4_000;
+/** Redis acknowledges before it replicates, so what was completed this shortly before a failover may be forgotten. */
+const REPLICATION_LAG_MS = 1_000;
+
+describe.skipIf(!isRedisInstalled())('a Cluster that fails over under load', () => {
+  const fixture = useRedis();
+
+  test('no event is lost, none hangs, and what was completed before is not handled again', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const nodes = await fixture.servers.cluster({ nodeTimeoutMs: NODE_TIMEOUT_MS });
+    const directory = mkdtempSync(join(tmpdir(), 'posthorn-failover-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const workers = new Workers({
+      redisPort: nodes[0]?.port ?? 0,
+      isCluster: true,
+      leaseMs: 2_000,
+      gated: false,
+      deadLetters: directory,
+      receiver: { retryScheduleMs: RETRY_SCHEDULE_MS, deadlineMs: DEADLINE_MS, maxRunMs: 2_000 },
+    });
+    onTestFinished(() => workers.stop());
+    const running = await Promise.all([workers.start(), workers.start(), workers.start()]);
+    const sender = new Sender(running);
+
+    const sending = sender.sendUntilStopped();
+    await until('a hundred events were sent', () => sender.sent.length >= 100);
+    await sleep(REPLICATION_LAG_MS);
+    const brokenAt = Date.now();
+    const [killed, itsReplica] = pairOf(nodes);
+    await killed.kill();
+    const rest = nodes.filter((node) => node !== killed);
+    await hasTakenOver(itsReplica, rest);
+
+    const [frozen, replica] = pairOf(rest);
+    frozen.signal('SIGSTOP');
+    await hasTakenOver(
+      replica,
+      rest.filter((node) => node !== frozen),
+    );
+    // For a moment it takes itself for the master still.
+    frozen.signal('SIGCONT');
+    await until('the former master has become a replica', () => frozen.command('role').startsWith('slave'));
+    sender.stop();
+    await sending;
+
+    // The first hundred were completed before; their ids lie on all nodes.
+    const early = sender.sent.slice(0, 100);
+    for (const { url } of running) {
+      const answers = await Promise.all(early.map(({ event }) => send(url, event)));
+      expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(['duplicate']));
+    }
+    const letters = createFileDeadLetters(directory);
+    const client = await ready(fixture.keep(createClusterClient(6, rest[0]?.port ?? 0)));
+    const replayed: string[] = [];
+    const receiver = createReceiver({
+      signingKey: KEY,
+      store: createRedisStore(client, { scope: 'workers' }),
+      deadLetters: letters,
+    })
+      .on('*', ({ id }) => void replayed.push(id))
+      .observe(() => {});
+    await until('every letter is replayed', async () => {
+      const statuses: number[] = [];
+      for await (const letter of letters.list()) statuses.push((await receiver.replay(letter)).status);
+      return statuses.every((status) => status === 200);
+    });
+
+    const handled = workers.notes().filter(({ what }) => what === 'handled');
+    const handlingsOf = (id: string): Note[] => handled.filter((note) => note.id === id);
+    const twice = sender.sent.filter(({ event }) => handlingsOf(event.id).length > 1);
+    process.stdout.write(
+      `failover test: ${JSON.stringify({ events: sender.sent.length, ...sender.counts, letters: replayed.length, handledTwice: twice.length })}\n`,
+    );
+    expect(sender.slowestMs).toBeLessThan(DEADLINE_MS + 2_000);
+    for (const { event, outcome, answeredAt } of sender.sent) {
+      const [first] = handlingsOf(event.id);
+      if (outcome === 'parked') expect([first?.id, ...replayed]).toContain(event.id);
+      else expect(Number(first?.rest), `${event.id} ${outcome}`).toBeLessThanOrEqual(answeredAt);
+    }
+    expect(twice.filter(({ answeredAt }) => answeredAt < brokenAt - REPLICATION_LAG_MS)).toEqual([]);
+  });
+});
+
+interface Sent {
+  readonly event: WebhookEvent;
+  /** Of the first 2xx; undefined if the service has given up. */
+  outcome?: string | undefined;
+  /** When the first 2xx came. */
+  answeredAt: number;
+}
+
+/** Sends events as the service does, each with its retries, and some twice at once. */
+class Sender {
+  readonly sent: Sent[] = [];
+  readonly counts = { deliveries: 0, refused: 0 };
+  slowestMs = 0;
+  readonly #workers: readonly Worker[];
+  #isStopped = false;
+
+  constructor(workers: readonly Worker[]) {
+    this.#workers = workers;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Resolves once the last event has its 2xx, or was given up. */
+  async sendUntilStopped(): Promise<void> {
+    const lives: Promise<void>[] = [];
+    while (!this.#isStopped) {
+      lives.push(this.#sendWithRetries());
+      await sleep(15);
+    }
+    await Promise.all(lives);
+  }
+
+  async #sendWithRetries(): Promise<void> {
+    const sent: Sent = { event: createEvent('transfer.created'), answeredAt: Number.NaN };
+    this.sent.push(sent);
+    for (const delayMs of [0, ...RETRY_SCHEDULE_MS]) {
+      await sleep(delayMs);
+      const twins = Math.random() < 0.4 ? 2 : 1;
+      await Promise.all(Array.from({ length: twins }, () => this.#deliver(sent)));
+      if (sent.outcome !== undefined) return;
+    }
+  }
+
+  async #deliver(sent: Sent): Promise<void> {
+    const worker = this.#workers[Math.floor(Math.random() * this.#workers.length)];
+    const { status, outcome, durationMs } = await send(worker?.url ?? '', sent.event);
+    this.counts.deliveries += 1;
+    this.slowestMs = Math.max(this.slowestMs, durationMs);
+    if (status !== 200) this.counts.refused += 1;
+    else if (sent.outcome === undefined) Object.assign(sent, { outcome, answeredAt: Date.now() });
+  }
+}
+
+/** A master and its replica. */
+function pairOf(nodes: readonly RedisServer[]): readonly [RedisServer, RedisServer] {
+  for (const replica of nodes) {
+    const [role, , port] = replica.command('role').split('\n');
+    const master = nodes.find((node) => String(node.port) === port);
+    if (role === 'slave' && master !== undefined) return [master, replica];
+  }
+  throw new Error('no replica has a master among these');
+}
+
+async function hasTakenOver(replica: RedisServer, nodes: readonly RedisServer[]): Promise<void> {
+  await until('the replica has taken over', () => replica.command('role').startsWith('master'));
+  await until('every node knows it', () =>
+    nodes.every(({ command }) => command('cluster', 'info').includes('cluster_state:ok')),
+  );
+}
