@@ -27,15 +27,15 @@ interface Entry {
 
 /**
  * Runs a few operations on the dead letters at a time; the others wait in line, first come, first served. An operation that takes
- * longer than the limit is late: it counts as failed, and the next one begins. Where nothing has been written since it began, the
- * dead letters are taken to be down: all that wait fail at once, and operations are tried one by one until something is written.
+ * longer than the limit is late: it counts as failed, and the next one begins. Where nothing has succeeded since it began, the
+ * dead letters are taken to be down: all that wait fail at once, and operations are tried one by one until one succeeds.
  */
 export class Line {
   readonly #limitMs: number;
   readonly #urgent = new Set<Entry>();
   readonly #others = new Set<Entry>();
   #running = 0;
-  #writes = 0;
+  #successes = 0;
   #isDown = false;
 
   constructor(limitMs: number) {
@@ -50,6 +50,8 @@ export class Line {
       const timer = new Timer(answerBy, () => fail(backlogError(answerBy - calledAt)));
       const succeed = (value: T): void => {
         timer.clear();
+        this.#successes += 1;
+        this.#isDown = false;
         resolve(value);
       };
       const fail = (error: unknown): void => {
@@ -63,13 +65,6 @@ export class Line {
     });
   }
 
-  /** Tells that something was written. A read proves nothing: it may be answered from memory while the disk hangs. */
-  noteWrite(): void {
-    this.#writes += 1;
-    this.#isDown = false;
-    this.#beginNext();
-  }
-
   #beginNext(): void {
     while (this.#running < (this.#isDown ? 1 : MOST_RUNNING)) {
       const waiting = this.#urgent.size > 0 ? this.#urgent : this.#others;
@@ -81,13 +76,13 @@ export class Line {
   }
 
   #begin({ operation, fail }: Entry): void {
-    const earlierWrites = this.#writes;
+    const earlierSuccesses = this.#successes;
     let parts = 0;
     const limit = setInterval(() => {
       parts += 1;
       if (parts < LIMIT_PARTS) return;
       fail(lateError(this.#limitMs));
-      if (this.#writes === earlierWrites) this.#failAll();
+      if (this.#successes === earlierSuccesses) this.#failAll();
       leave();
     }, this.#limitMs / LIMIT_PARTS);
     const leave = (): void => {
@@ -98,6 +93,7 @@ export class Line {
     this.#running += 1;
     void operation().then(() => {
       if (parts < LIMIT_PARTS) leave();
+      else this.#beginNext();
     });
   }
 

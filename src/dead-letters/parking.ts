@@ -26,9 +26,9 @@ export interface Postmark {
 interface Turn {
   /** Resolves when the operation has ended, or can no longer begin. */
   readonly ended: Promise<void>;
-  /** Its caller has been told that it failed. */
-  isGivenUp: boolean;
   readonly isUrgent: boolean;
+  /** It had begun when its caller was told that it failed. */
+  isLate: boolean;
 }
 
 /**
@@ -78,7 +78,6 @@ export class Parking {
         handled: [...new Set([...(earlier?.handled ?? []), ...handled])],
         runningUntil,
       });
-      this.#line.noteWrite();
     });
     return id;
   }
@@ -92,26 +91,23 @@ export class Parking {
   }
 
   remove(id: string, wait: Wait): Promise<boolean> {
-    return this.#inOrder(id, wait, async () => {
-      const wasThere = await this.#deadLetters.remove(id);
-      if (wasThere) this.#line.noteWrite();
-      return wasThere;
-    });
+    return this.#inOrder(id, wait, () => this.#deadLetters.remove(id));
   }
 
   async #inOrder<T>(id: string, wait: Wait, operation: () => Promise<T>): Promise<T> {
     const previous = this.#last.get(id);
     let hasBegun = false;
-    let end = (): void => {};
+    let settle = (): void => {};
     const ended = new Promise<void>((resolve) => {
-      end = resolve;
+      settle = resolve;
     });
     // What follows an operation that is not urgent cannot go before it.
-    const turn: Turn = { ended, isUrgent: wait.isUrgent && previous?.isUrgent !== false, isGivenUp: false };
+    const turn: Turn = { ended, isUrgent: wait.isUrgent && previous?.isUrgent !== false, isLate: false };
     this.#last.set(id, turn);
-    void ended.then(() => {
+    const end = (): void => {
+      settle();
       if (this.#last.get(id) === turn) this.#last.delete(id);
-    });
+    };
     const inTurn = async (): Promise<T> => {
       hasBegun = true;
       await previous?.ended;
@@ -122,11 +118,12 @@ export class Parking {
       }
     };
     try {
-      if (previous?.isGivenUp) return await this.#besideLine(inTurn);
+      if (previous?.isLate) return await this.#besideLine(inTurn, wait.answerBy);
       return await this.#line.run(inTurn, { ...wait, isUrgent: turn.isUrgent });
     } catch (cause) {
-      turn.isGivenUp = true;
-      if (!hasBegun) void Promise.resolve(previous?.ended).then(end);
+      turn.isLate = hasBegun;
+      if (!hasBegun && previous === undefined) end();
+      else if (!hasBegun) void previous?.ended.then(end);
       if (isInstance(cause, DeadLetterError)) throw cause;
       throw new DeadLetterError('dead_letters_unavailable', `the dead letters failed: ${messageOf(cause)}`, {
         cause,
@@ -135,11 +132,12 @@ export class Parking {
   }
 
   /**
-   * What follows an operation that was given up waits for its end alone: the removal of a letter has to come after its writing,
-   * however late that ends, and also when nobody waits for it any more.
+   * What follows a late operation waits for its end and takes no place in the line. It then runs even if its caller has given up: a letter
+   * whose writing is late has to be removed after all.
    */
-  #besideLine<T>(operation: () => Promise<T>): Promise<T> {
-    return withTimeLimit(operation(), this.limitMs, () => new Error(`no answer in ${this.limitMs} ms`));
+  #besideLine<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
+    const limitMs = Math.max(0, Math.min(this.limitMs, answerBy - performance.now()));
+    return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
   }
 }
 

@@ -3,12 +3,15 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { DeadLetters, Report } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { readAll } from '../support/read-all.ts';
 import { Seen } from '../support/seen.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 import { createLetter } from './conformance.ts';
@@ -16,12 +19,12 @@ import { createLetter } from './conformance.ts';
 const NOT_STORED = expect.stringMatching(/^dead_letter_not_stored: /);
 
 /** An endpoint at the moment of the last retry; what becomes of an event is in its data. */
-async function openLastChance(deadLetters: DeadLetters) {
+async function openLastChance(deadLetters: DeadLetters, deadlineMs = 1_000) {
   const clock = new StepClock();
   const createdAt = clock.startedAt;
   clock.moveTo(15 * MINUTE_MS);
   const held = new HeldHandler();
-  const settings = { now: clock.now, deadLetters, deadlineMs: 1_000 };
+  const settings = { now: clock.now, deadLetters, deadlineMs };
   const endpoint = await openEndpoint(settings, (receiver) =>
     receiver.on('transfer.*', (event, context) => {
       if (event.data.state === 'HELD') return held.handle(event, context);
@@ -30,7 +33,7 @@ async function openLastChance(deadLetters: DeadLetters) {
     }),
   );
   const eventThat = (state: string) => ({ ...eventAt(createdAt), data: { state } });
-  return { ...endpoint, eventThat, held };
+  return { ...endpoint, clock, eventThat, held };
 }
 
 type LastChance = Awaited<ReturnType<typeof openLastChance>>;
@@ -94,6 +97,80 @@ test('dead letters that hang when written: the handlers run all the same', async
 
 test('dead letters that hang altogether: the handlers run all the same', async () => {
   await expectNothingToBeParked(await openLastChance(broken({ put: never, get: never, remove: never })));
+});
+
+/** Dead letters of which some operations hang while the gate is shut. */
+function hanging(gate: Gate, names: readonly ('get' | 'put' | 'remove')[]): DeadLetters {
+  const map = createMapDeadLetters();
+  const when = (name: (typeof names)[number]) => (names.includes(name) ? gate.pass() : Promise.resolve());
+  return {
+    ...map,
+    get: (id) => when('get').then(() => map.get(id)),
+    put: (letter) => when('put').then(() => map.put(letter)),
+    remove: (id) => when('remove').then(() => map.remove(id)),
+  };
+}
+
+describe.each([
+  { name: 'altogether', names: ['get', 'put', 'remove'] as const },
+  { name: 'when written', names: ['put', 'remove'] as const },
+])('dead letters that hang $name while many last attempts come', ({ names }) => {
+  test('cost none of them its handlers, and store letters again when they are back', async () => {
+    const gate = new Gate();
+    const deadLetters = hanging(gate, names);
+    const deadlineMs = 4_000;
+    const { clock, reports, send, eventThat } = await openLastChance(deadLetters, deadlineMs);
+    const isReported = (id: string) => reports.first(({ event }) => event?.id === id);
+    gate.shut();
+    const good = Array.from({ length: 100 }, () => eventThat('SUCCEEDED'));
+    const bad = Array.from({ length: 100 }, () => eventThat('FAILED'));
+    const sending = Promise.all([...good, ...bad].map((event) => send(event)));
+    // An attempt that is not the last needs no letter.
+    const young = { ...eventThat('SUCCEEDED'), created_at: new Date(clock.now()).toISOString() };
+    expect(await send(young)).toEqual(accepted('processed', young.id));
+    expect(await isReported(young.id)).toMatchObject({ final: false, warnings: [] });
+    expect(await sending).toEqual([
+      ...good.map(({ id }) => accepted('processed', id)),
+      ...bad.map(() => refused(500, 'handler_failed')),
+    ]);
+    for (const { durationMs } of reports.all) expect(durationMs).toBeLessThan(1.1 * deadlineMs);
+
+    gate.open();
+    const later = Array.from({ length: 100 }, () => eventThat('FAILED'));
+    expect(await Promise.all(later.map((event) => send(event)))).toEqual(
+      later.map(({ id }) => accepted('parked', id)),
+    );
+    // Of an event that was handled during the outage no letter stays behind.
+    const handled = new Set(good.map(({ id }) => id));
+    const leftBehind = async () => (await readAll(deadLetters.list())).filter(({ id }) => handled.has(id));
+    await expect.poll(leftBehind).toEqual([]);
+  });
+});
+
+test('dead letters that hang when written delay handlers by their time limits, not until the deadline', {
+  timeout: 40_000,
+}, async () => {
+  const gate = new Gate();
+  const startedAt = new Map<string, number>();
+  const options = { deadLetters: hanging(gate, ['put']), deadlineMs: 12_000 };
+  const { send } = await openEndpoint(options, (receiver) =>
+    receiver.on('transfer.*', ({ id }) => void startedAt.set(id, performance.now())),
+  );
+  gate.shut();
+  const sending: Promise<number>[] = [];
+  const sendOne = async (): Promise<number> => {
+    const event = eventAt(Date.now() - 14 * MINUTE_MS);
+    const sentAt = performance.now();
+    expect(await send(event)).toEqual(accepted('processed', event.id));
+    return (startedAt.get(event.id) ?? Number.NaN) - sentAt;
+  };
+  // They come one after the other, so that there is always one whose earlier letter is read without trouble.
+  for (let count = 0; count < 250; count += 1) {
+    sending.push(sendOne());
+    await setTimeout(20);
+  }
+  // The limit of one operation is two seconds, and there are two of them; handlers wait for eight seconds at most.
+  expect(Math.max(...(await Promise.all(sending)))).toBeLessThan(6_000);
 });
 
 test('dead letters that cannot be read are written', async () => {

@@ -6,8 +6,9 @@ import type { DeadLetters } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openEndpoint } from '../support/open-endpoint.ts';
+import { type EndpointOptions, eventAt, openEndpoint } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
+import { sendTogether } from '../support/send-together.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
 
 async function createDeadLettersOnDisk(): Promise<DeadLetters> {
@@ -25,7 +26,7 @@ async function openBacklog(options: EndpointOptions, count: number, state = 'FAI
   );
   const createdAt = Date.now() - 14 * MINUTE_MS;
   const events = Array.from({ length: count }, () => ({ ...eventAt(createdAt), data: { state } }));
-  return { ...endpoint, events, sendAll: () => Promise.all(events.map((event) => endpoint.send(event))) };
+  return { ...endpoint, events, sendAll: () => sendTogether(endpoint.url, events) };
 }
 
 /** Nobody waits for what is written of a letter after the first time: it may come after the deadline. */
@@ -37,11 +38,11 @@ async function expectAllParked(deadLetters: DeadLetters, ids: readonly string[])
 }
 
 describe('last attempts that come all at once are all parked', () => {
-  test('3,000 of them, in files', { timeout: 60_000 }, async () => {
+  test('4,000 of them, in files', { timeout: 60_000 }, async () => {
     const deadLetters = await createDeadLettersOnDisk();
-    const { events, sendAll } = await openBacklog({ deadLetters }, 3_000);
+    const { events, sendAll } = await openBacklog({ deadLetters }, 4_000);
     const ids = events.map(({ id }) => id);
-    expect(await sendAll()).toEqual(ids.map((id) => accepted('parked', id)));
+    expect(await sendAll()).toEqual(ids.map((id) => ({ outcome: 'parked', id })));
     await expectAllParked(deadLetters, ids);
   });
 
@@ -55,7 +56,7 @@ describe('last attempts that come all at once are all parked', () => {
     };
     const { events, sendAll } = await openBacklog({ deadLetters: { ...files, put } }, 1_000);
     const ids = events.map(({ id }) => id);
-    expect(await sendAll()).toEqual(ids.map((id) => accepted('parked', id)));
+    expect(await sendAll()).toEqual(ids.map((id) => ({ outcome: 'parked', id })));
     await expectAllParked(files, ids);
   });
 
@@ -73,7 +74,7 @@ describe('last attempts that come all at once are all parked', () => {
     const options = { deadLetters: { ...map, put }, deadlineMs: 1_000 };
     const { events, sendAll } = await openBacklog(options, 1);
     const ids = events.map(({ id }) => id);
-    expect(await sendAll()).toEqual(ids.map((id) => accepted('parked', id)));
+    expect(await sendAll()).toEqual(ids.map((id) => ({ outcome: 'parked', id })));
     await expectAllParked(map, ids);
   });
 });
@@ -94,7 +95,7 @@ test('a letter that is given up while it waits in line is never written', async 
   receiver.observe(({ event }) => {
     if (event?.id !== undefined && !begun.has(event.id)) givenUp.push(event.id);
   });
-  expect(await sendAll()).toEqual(events.map(({ id }) => accepted('processed', id)));
+  expect(await sendAll()).toEqual(events.map(({ id }) => ({ outcome: 'processed', id })));
   await receiver.close();
   await disk;
   expect(givenUp.length).toBeGreaterThan(0);

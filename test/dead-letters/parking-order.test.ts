@@ -1,0 +1,76 @@
+import { setTimeout } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { DeadLetters } from 'posthorn';
+import { expect, test } from 'vitest';
+import { Parking } from '../../src/dead-letters/parking.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { readAll } from '../support/read-all.ts';
+
+const LIMIT_MS = 40;
+
+const step = fc.record({
+  id: fc.constantFrom('a', 'b', 'c', 'd'),
+  kind: fc.constantFrom('find', 'store', 'remove'),
+  isUrgent: fc.boolean(),
+  waitMs: fc.constantFrom(1, 20, 1_000),
+  // Before the next step is taken.
+  pauseMs: fc.constantFrom(0, 0, 0, 5, 60),
+});
+/** How long the dead letters take, call by call; more than the limit is late. */
+const delays = fc.array(fc.constantFrom(0, 1, 5, 100), { minLength: 1, maxLength: 20 });
+
+/** Dead letters that take their time, and note which calls on one id overlap. */
+function slowed(deadLetters: DeadLetters, delaysMs: readonly number[]) {
+  const active = new Map<string, number>();
+  const overlaps: string[] = [];
+  let calls = 0;
+  const during = async <T>(id: string, call: () => Promise<T>): Promise<T> => {
+    if ((active.get(id) ?? 0) > 0) overlaps.push(id);
+    active.set(id, (active.get(id) ?? 0) + 1);
+    calls += 1;
+    await setTimeout(delaysMs[calls % delaysMs.length]);
+    const result = await call();
+    active.set(id, (active.get(id) ?? 0) - 1);
+    return result;
+  };
+  const slow: DeadLetters = {
+    ...deadLetters,
+    get: (id) => during(id, () => deadLetters.get(id)),
+    put: (letter) => during(letter.id, () => deadLetters.put(letter)),
+    remove: (id) => during(id, () => deadLetters.remove(id)),
+  };
+  return { slow, overlaps, isIdle: () => [...active.values()].every((count) => count === 0) };
+}
+
+test('operations on one id run in the order of their calls, and none of a removed letter afterwards', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), delays, async (steps, delaysMs) => {
+      const map = createMapDeadLetters();
+      const { slow, overlaps, isIdle } = slowed(map, delaysMs);
+      const parking = new Parking(slow, LIMIT_MS, Date.now);
+      const stored: number[] = [];
+      const removed = new Map<string, number>();
+      const outcomes = steps.map(async ({ id, kind, isUrgent, waitMs }, number) => {
+        await setTimeout(steps.slice(0, number).reduce((sum, { pauseMs }) => sum + pauseMs, 0));
+        const wait = { answerBy: performance.now() + waitMs, isUrgent };
+        if (kind === 'find') return parking.find(id, wait);
+        if (kind === 'remove') return parking.remove(id, wait).then(() => removed.set(id, number));
+        const parcel = { id, rawBody: Buffer.from(''), headers: {}, receivedAt: 0 };
+        const postmark = { attempts: number, handled: [] };
+        return parking.store(parcel, postmark, { code: String(number), message: '' }, wait).then(() => {
+          stored.push(number);
+        });
+      });
+      await Promise.allSettled(outcomes);
+      // What was late goes on by itself.
+      await expect.poll(isIdle).toBe(true);
+      expect(overlaps).toEqual([]);
+      for (const letter of await readAll(map.list())) {
+        expect(Number(letter.reason)).toBeGreaterThan(removed.get(letter.id) ?? -1);
+        const ofId = stored.filter((number) => steps[number]?.id === letter.id);
+        expect(Number(letter.reason)).toBeGreaterThanOrEqual(Math.max(-1, ...ofId));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
