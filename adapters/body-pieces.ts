@@ -1,7 +1,7 @@
 import { finished, Readable } from 'node:stream';
 import type { BodyOptions } from '../src/request/delivery.ts';
 
-/** A chunk of this size is handed on as it came; smaller ones are copied together. */
+/** A chunk of this size is handed on as it came, unless it keeps much more memory alive; others are copied together. */
 const LARGE_CHUNK_BYTES = 16_384;
 
 /** The most that is copied together. */
@@ -53,7 +53,7 @@ export class BodyPieces extends Readable {
   }
 
   readonly #add = (chunk: Buffer): void => {
-    if (chunk.length >= LARGE_CHUNK_BYTES) {
+    if (isWorthKeeping(chunk)) {
       this.#flush();
       this.#push(chunk);
     } else this.#copy(chunk);
@@ -89,4 +89,9 @@ export class BodyPieces extends Readable {
     this.#flush();
     this.push(null);
   }
+}
+
+/** DATA frames are slices of what was read from the socket, up to 64 KiB, of which a sender may fill the rest with other frames. */
+function isWorthKeeping({ length, buffer }: Buffer): boolean {
+  return length >= LARGE_CHUNK_BYTES && buffer.byteLength <= 2 * length;
 }

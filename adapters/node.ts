@@ -10,7 +10,12 @@ export interface NodeResponse {
   readonly headersSent: boolean;
   readonly destroyed?: boolean;
   /** That of HTTP/2. */
-  readonly stream?: { readonly destroyed: boolean; close(code?: number): void };
+  readonly stream?: {
+    readonly destroyed: boolean;
+    close(code?: number): void;
+    destroy(): unknown;
+    once(event: 'close', listener: () => void): unknown;
+  };
   writeHead(status: number, headers: Record<string, string | number>): unknown;
   write(chunk: string): unknown;
   cork?(): void;
@@ -119,6 +124,7 @@ function send(request: NodeRequest, response: NodeResponse, reply: Reply): void 
   const close = reply.close && request.httpVersionMajor < 2;
   if (takesRawHeaders(response)) response.writeHead(reply.status, rawHeadersOf(reply, close));
   else response.writeHead(reply.status, headersOf(reply, close));
+  if (response.stream !== undefined) limitStream(response.stream, reply.drainMs);
   if (request.complete) endWith(response, reply.body);
   else if (response.stream !== undefined) endStream(request, response, response.stream, reply);
   else if (close) linger(request, response, reply.body);
@@ -187,6 +193,15 @@ function endStream(
   // Only HTTP/1 tells a body of undeclared length by its transfer-encoding.
   const isUnbounded = close || request.headers['content-length'] === undefined;
   dropRest(request, isUnbounded ? LINGER_MS : drainMs, () => stream.close());
+}
+
+/**
+ * A sender may grant its streams no window to answer in, and open more and more of them. (Node.js reads no further requests from a
+ * connection of HTTP/1 whose answers are not taken.)
+ */
+function limitStream(stream: NonNullable<NodeResponse['stream']>, timeLimitMs: number): void {
+  const timer = setTimeout(() => stream.destroy(), timeLimitMs);
+  stream.once('close', () => clearTimeout(timer));
 }
 
 /** Reads and drops what still comes; calls `then` once, at its end or after `timeLimitMs`. */

@@ -28,6 +28,8 @@ export interface NodeRequest extends Readable {
 export function readRawBody(request: NodeRequest, options: BodyOptions): Uint8Array | Promise<Uint8Array> {
   const kept = keptRaw(request);
   if (kept !== undefined) return kept;
+  // Checked first: Node.js itself reads a stream of HTTP/2 to its end once the sender has reset it.
+  if (request.aborted) throw incomplete(new Error('the sender gave up'));
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) {
     throw alreadyParsed(request);
   }

@@ -157,7 +157,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const headers = readDeliveryHeaders(delivery.headers);
     const length = declaredLength(headers);
     // Several large bodies are more than the caches of a processor hold: each is worked on as it comes, and only its answer waits.
-    const isLarge = exceedsOneRead(length);
+    const isLarge = exceedsOneRead(headers, length);
     if (!isLarge) await nextTurn();
     const answer = await this.#handle(delivery, headers, length, trace);
     if (isLarge) await nextTurn();

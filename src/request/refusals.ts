@@ -27,9 +27,12 @@ export function declaredLength(headers: HeaderValues): number | undefined {
 /** The most that Node.js reads from a socket at once. */
 const MOST_IN_ONE_READ = 65_536;
 
-/** Whether a body is known to be so long that it is usually still on its way when its head has come. */
-export function exceedsOneRead(length: number | undefined): boolean {
-  return length !== undefined && length > MOST_IN_ONE_READ;
+/**
+ * Whether a body is known to be so long that it is usually still on its way when its head has come. A chunked one may be; its chunks may
+ * also be of one byte, each a Buffer of its own until the body is read.
+ */
+export function exceedsOneRead(headers: HeaderValues, length: number | undefined): boolean {
+  return length === undefined ? headers['transfer-encoding'] !== undefined : length > MOST_IN_ONE_READ;
 }
 
 /** Refuses a body by its declared length, before a byte of it is buffered. */

@@ -189,6 +189,31 @@ for (const reason of ['NGHTTP2_CANCEL', 'NGHTTP2_NO_ERROR', 'NGHTTP2_INTERNAL_ER
   });
 }
 
+overHttp2('a stream that is reset as soon as it is opened was cut short', {}, async (target) => {
+  target.open({ 'content-length': '500' }).close(constants.NGHTTP2_CANCEL);
+  expect(await target.endpoint.report()).toMatchObject({
+    outcome: 'rejected',
+    code: 'body_incomplete',
+    answerSent: false,
+  });
+});
+
+overHttp2(
+  'streams that leave no room for their answers are closed',
+  { bodyTimeoutMs: 200 },
+  async (target) => {
+    const session = connect(target.endpoint.url, { settings: { initialWindowSize: 0 } });
+    onTestFinished(() => session.destroy());
+    for (const { body, headers } of [signed(transfer(), BASIC), signed()]) {
+      session
+        .request({ ':method': 'POST', ':path': '/', ...headers })
+        .on('error', () => {})
+        .end(body);
+    }
+    await target.endpoint.report(1);
+  },
+);
+
 const gate = new Gate();
 overHttp2(
   'a sender that resets its stream while the handler runs aborts nothing',

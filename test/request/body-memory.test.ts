@@ -91,6 +91,27 @@ test('a body in DATA frames of one byte costs its own size, and not a Buffer for
   expect(headers[':status']).toBe(200);
 });
 
+test('a large DATA frame does not keep what was read from the socket with it', async () => {
+  const { http2Url, heldBytes } = await startReceiver();
+  const before = await heldBytes();
+  const connections = 60;
+  const framesEach = 3;
+  const data = frame(0, 0, 1, Buffer.alloc(16_384));
+  const UNKNOWN_TYPE = 0xfa;
+  const ignored = frame(UNKNOWN_TYPE, 0, 0, Buffer.alloc(16_300));
+  for (let count = 0; count < connections; count += 1) {
+    const socket = await open(http2Url);
+    socket.write(http2Head());
+    // Node.js reads 64 KiB at once.
+    for (let sent = 0; sent < framesEach; sent += 1) {
+      socket.write(Buffer.concat([data, ignored, ignored, ignored]));
+    }
+  }
+  const sentBytes = connections * framesEach * 16_384;
+  await until('each body has arrived', async () => (await heldBytes()) - before >= sentBytes);
+  expect((await heldBytes()) - before).toBeLessThan(2 * sentBytes);
+});
+
 const DATA_OF_ONE_BYTE = frame(0, 0, 1, Buffer.from('{'));
 
 /** A frame of RFC 9113, section 4.1. */

@@ -54,6 +54,27 @@ test('a delivery of unknown length waits before it is worked on', async () => {
   expect(order).toEqual(['turn', 'handled', 'reported', 'answered']);
 });
 
+test('a chunked delivery is worked on at once, because its unread chunks take memory', async () => {
+  const delivery = deliveryOfLength(700);
+  const { 'content-length': _, ...headers } = delivery.headers;
+  const { order } = await runBesideTurn({
+    ...delivery,
+    headers: { ...headers, 'transfer-encoding': ['chunked'] },
+  });
+  expect(order).toEqual(['handled', 'turn', 'reported', 'answered']);
+});
+
+test('64 deliveries wait for no more', async () => {
+  const handled: unknown[] = [];
+  const receiver = createReceiver({ signingKey: KEY }).on('*', (event) => void handled.push(event.id));
+  const handledAtTurn = new Promise<number>((resolve) => {
+    setImmediate(() => resolve(handled.length));
+  });
+  const answers = Array.from({ length: 65 }, () => receiver.receive(deliveryOfLength(700)));
+  expect(await handledAtTurn).toBe(64);
+  for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+});
+
 test.each([65_537, 1_000_000])('a delivery of %i bytes waits before it is answered', async (bytes) => {
   const { order, status } = await runBesideTurn(deliveryOfLength(bytes));
   expect(status).toBe(200);
