@@ -39,6 +39,8 @@ async function control(request, response) {
 }
 
 const servers = [createServer(listener), createHttp2Server(listener)];
+// A client that asks again after a while must not meet a connection that is just being closed.
+servers[0].keepAliveTimeout = 60_000;
 for (const server of servers) server.listen(0, '127.0.0.1');
 await Promise.all(servers.map((server) => once(server, 'listening')));
 process.stdout.write(`listening on ${servers.map((server) => server.address().port).join(' ')}\n`);
