@@ -237,7 +237,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   /** A twin tells nothing of the end: the delivery that started the run does. */
   async #reportEnd(trace: Trace): Promise<void> {
     const { run, joined } = trace;
-    const answer = await run?.ending.reached();
+    const answer = await run?.answer.settled();
     if (answer !== undefined && run?.attempt !== undefined && !joined) {
       this.#reporter.emit(toReport(answer, trace, true), { isAuthentic: true });
     }

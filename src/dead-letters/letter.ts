@@ -6,7 +6,7 @@ import { messageOf } from '../errors.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { DeadLetter } from './dead-letters.ts';
 import type { Wait } from './line.ts';
-import type { Parcel, Parking, Postmark } from './parking.ts';
+import type { AttemptInfo, LetterContent, Parking } from './parking.ts';
 
 /** How long the operations on a letter may wait in line. */
 export interface LetterTimes {
@@ -18,7 +18,7 @@ export interface LetterTimes {
 /** The dead letter of one event while a delivery is being handled. What fails here becomes a warning. */
 export class Letter {
   readonly #parking: Parking | undefined;
-  readonly #parcel: Parcel;
+  readonly #content: LetterContent;
   readonly #warnings: Warning[];
   readonly #times: LetterTimes;
   #storedAs: string | undefined;
@@ -27,13 +27,13 @@ export class Letter {
   /** `storedAs` is given where the letter is there already: it is being replayed. */
   constructor(
     parking: Parking | undefined,
-    parcel: Parcel,
+    content: LetterContent,
     warnings: Warning[],
     times: LetterTimes,
     storedAs?: string,
   ) {
     this.#parking = parking;
-    this.#parcel = parcel;
+    this.#content = content;
     this.#warnings = warnings;
     this.#times = times;
     this.#storedAs = parking && storedAs;
@@ -70,13 +70,13 @@ export class Letter {
    */
   async store(
     reason: { readonly code: string; readonly message: string },
-    postmark: Postmark,
+    attemptInfo: AttemptInfo,
     answerBy?: number,
   ): Promise<string | undefined> {
     if (this.#parking === undefined) return undefined;
     this.#isBegun = true;
     try {
-      this.#storedAs = await this.#parking.store(this.#parcel, postmark, reason, this.#wait(answerBy));
+      this.#storedAs = await this.#parking.store(this.#content, attemptInfo, reason, this.#wait(answerBy));
     } catch (error) {
       this.#warnings.push(`dead_letter_not_stored: ${messageOf(error)}`);
     }
@@ -85,7 +85,7 @@ export class Letter {
 
   /** The letter of an earlier delivery. */
   async find(answerBy: number): Promise<DeadLetter | undefined> {
-    const { id } = this.#parcel;
+    const { id } = this.#content;
     if (id === undefined) return undefined;
     try {
       const letter = await this.#parking?.find(id, this.#wait(answerBy));
@@ -104,7 +104,7 @@ export class Letter {
 
   /** The same, also for a letter that an earlier delivery left. */
   async removeAny(): Promise<void> {
-    const id = this.#storedAs ?? this.#parcel.id;
+    const id = this.#storedAs ?? this.#content.id;
     if (id === undefined) return;
     try {
       await this.#parking?.remove(id, {
@@ -141,7 +141,7 @@ export class Letter {
     store: TimeLimitedStore,
     { leaseMs, retentionMs, retryScheduleMs }: ClaimSettings,
   ): Promise<void> {
-    const { id } = this.#parcel;
+    const { id } = this.#content;
     if (id === undefined) return;
     const token = randomUUID();
     try {

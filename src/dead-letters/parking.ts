@@ -6,7 +6,7 @@ import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { Line, type Wait } from './line.ts';
 
 /** What is parked: an authentic body, and as much of its event as is known. */
-export interface Parcel {
+export interface LetterContent {
   readonly rawBody: Uint8Array;
   readonly headers: HeaderValues;
   readonly receivedAt: number;
@@ -15,7 +15,7 @@ export interface Parcel {
 }
 
 /** What has been tried with it. */
-export interface Postmark {
+export interface AttemptInfo {
   readonly attempts: number;
   /** Names of the handlers that have finished. */
   readonly handled: Iterable<string>;
@@ -56,12 +56,12 @@ export class Parking {
 
   /** Stores a letter and returns its id: the event's, or the SHA-256 of the body where it has none. */
   async store(
-    { rawBody, headers, receivedAt, type, ...parcel }: Parcel,
-    { attempts, handled, runningUntil }: Postmark,
+    { rawBody, headers, receivedAt, type, ...content }: LetterContent,
+    { attempts, handled, runningUntil }: AttemptInfo,
     reason: { readonly code: string; readonly message: string },
     wait: Wait,
   ): Promise<string> {
-    const id = parcel.id ?? createHash('sha256').update(rawBody).digest('hex');
+    const id = content.id ?? createHash('sha256').update(rawBody).digest('hex');
     await this.#inOrder(id, wait, async () => {
       // What an earlier letter knows of finished handlers may be known nowhere else any more.
       const earlier = await this.#readEarlier(id);

@@ -4,6 +4,7 @@ import type { Warning } from '../outcomes/report.ts';
 import { Timer } from '../timing/time-limit.ts';
 import type { Completions } from './completions.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
+import { type RetentionSettings, retentionFor } from './retention.ts';
 import type {
   ClaimedResult,
   ClaimResult,
@@ -14,7 +15,7 @@ import type {
 } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
-/** Between two questions to the store about a twin; half of it is left to chance, so that processes spread out. */
+/** Between two questions about an event that another process has; half of it is random, so that processes spread out. */
 const POLL_MS = 400;
 
 /** Before a release is tried again; doubled each time. */
@@ -22,9 +23,6 @@ const FIRST_PAUSE_MS = 100;
 
 /** How often in a row a lease may have grown old again by the time that its renewal was answered. */
 const MOST_CONFIRMATIONS = 3;
-
-/** Beyond an event's age limit, for clocks that differ. */
-const RETENTION_MARGIN_MS = 10 * 60_000;
 
 /** No two claims may share a token: those of this process begin alike, and no other process begins so. */
 const tokenPrefix = randomBytes(15).toString('base64url');
@@ -43,13 +41,6 @@ export const UNCLAIMED: ClaimedResult = {
   firstClaimedMsAgo: 0,
   handled: [],
 };
-
-/** How long a completed id is remembered. */
-export interface RetentionSettings {
-  readonly retentionMs: number;
-  readonly maxEventAgeMs: number;
-  readonly now: () => number;
-}
 
 /** The settings that a claim needs. */
 export interface ClaimSettings extends RetentionSettings {
@@ -75,8 +66,8 @@ export interface ClaimedEvent {
 export interface ClaimWait {
   /** Asked before each further question: whether a delivery still waits for the answer. */
   readonly isAwaited: () => boolean;
-  /** Resolves with the promise, or at once when the run is ended. */
-  readonly unlessEnded: (promise: Promise<unknown>) => Promise<unknown>;
+  /** Resolves with the promise, or at once when the run is aborted. */
+  readonly orAbort: (promise: Promise<unknown>) => Promise<unknown>;
 }
 
 /** One token's hold on an event's id in the store. */
@@ -87,7 +78,7 @@ export class Claim {
   readonly #completions: Completions;
   readonly #warnings: Warning[];
   #renewal: Timer | undefined;
-  #isKept = false;
+  #isRenewing = false;
   /** When the claim or renewal was sent that is known to have taken the id, by the monotonic clock; undefined before. */
   #heldSince: number | undefined;
   /** When the last claim or renewal was sent, whatever came of it. */
@@ -122,14 +113,14 @@ export class Claim {
     return result;
   }
 
-  /** Whether the store was not even asked to renew the lease for as long as it holds: the event loop, or the process, stood still. */
-  get wasNeglected(): boolean {
+  /** Whether the store was not asked to renew the lease for as long as it holds, because the event loop stood still. */
+  get missedRenewal(): boolean {
     return this.#heldSince !== undefined && performance.now() - this.#askedAt >= this.#settings.leaseMs;
   }
 
   /**
-   * Whether handlers may not run on this claim any more without a look at the store: the event loop may have been blocked, or a letter may
-   * have taken its time, since the claim was made.
+   * Whether handlers may run on this claim only after another look at the store: since it was made the event loop may have been
+   * blocked, or a letter may have taken long to write.
    */
   get isOld(): boolean {
     return this.#heldSince !== undefined && performance.now() - this.#heldSince > this.#settings.leaseMs / 2;
@@ -144,16 +135,16 @@ export class Claim {
   async confirm(): Promise<RenewResult['state']> {
     if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#settings.leaseMs);
     this.#confirmations += 1;
-    await this.#askToRenew();
+    await this.#renew();
     return this.#state;
   }
 
   /** Goes on without the store. */
-  trust(): void {
+  goOnWithoutStore(): void {
     this.#heldSince = undefined;
   }
 
-  async #askToRenew(): Promise<void> {
+  async #renew(): Promise<void> {
     const askedAt = performance.now();
     this.#askedAt = askedAt;
     const { state } = await this.#store.renew({ ...this.#request, leaseMs: this.#settings.leaseMs });
@@ -163,15 +154,15 @@ export class Claim {
 
   /**
    * While another process has the id, asks again until the event is completed, the lease has ended, or nobody waits any
-   * more (`busy`). Never rejects: the twin is known to be running. A question that failed may have taken the id all the
-   * same, so it is given back when the asking ends.
+   * more (`busy`). Never rejects, because the event is known to be running. A question that failed may have taken the id all
+   * the same, so it is given back when the asking ends.
    */
-  async takeFromTwin(first: ClaimResult, wait: ClaimWait): Promise<ClaimResult> {
+  async waitForOther(first: ClaimResult, wait: ClaimWait): Promise<ClaimResult> {
     let result = first;
     let isUnsure = false;
     while (result.state === 'busy') {
       const pauseMs = Math.min(POLL_MS, result.msLeft + 1) * (0.5 + Math.random() / 2);
-      await pause(pauseMs, wait.unlessEnded);
+      await pause(pauseMs, wait.orAbort);
       if (!wait.isAwaited()) break;
       const busy = result;
       try {
@@ -186,26 +177,29 @@ export class Claim {
   }
 
   /**
-   * Renews the lease every third of it from now on, until `stopKeeping`. `onEnd` is told, once, that another token has the id
-   * (`lost`) or that the event was completed. A store that fails or is late ends nothing: the lease may well hold, and the next
-   * turn tells.
+   * Renews the lease every third of it from now on, until `stopRenewing`. Calls `onTaken`, once, when another token has the id
+   * (`lost`) or the event was completed. A store that fails or is late aborts nothing: the lease may well hold, and the next
+   * renewal tells.
    */
-  keep(onEnd: (state: 'lost' | 'completed') => void): void {
-    this.#isKept = true;
+  startRenewing(onTaken: (state: 'lost' | 'completed') => void): void {
+    this.#isRenewing = true;
     this.#renewal?.clear();
-    this.#renewal = new Timer(performance.now() + this.#settings.leaseMs / 3, () => void this.#renew(onEnd));
+    this.#renewal = new Timer(
+      performance.now() + this.#settings.leaseMs / 3,
+      () => void this.#renewInTime(onTaken),
+    );
   }
 
-  stopKeeping(): void {
-    this.#isKept = false;
+  stopRenewing(): void {
+    this.#isRenewing = false;
     this.#renewal?.clear();
   }
 
-  async #renew(onEnd: (state: 'lost' | 'completed') => void): Promise<void> {
-    await this.#askToRenew().catch(() => {});
-    if (!this.#isKept) return;
-    if (this.#state === 'held') this.keep(onEnd);
-    else onEnd(this.#state);
+  async #renewInTime(onTaken: (state: 'lost' | 'completed') => void): Promise<void> {
+    await this.#renew().catch(() => {});
+    if (!this.#isRenewing) return;
+    if (this.#state === 'held') this.startRenewing(onTaken);
+    else onTaken(this.#state);
   }
 
   /** Records that the event was handled; false where the store does not take it in time: that goes on in the background. */
@@ -245,15 +239,6 @@ export class Claim {
   }
 }
 
-/** A completed id is remembered at least until its event is too old to be accepted again. */
-export function retentionFor(
-  createdAt: number,
-  { retentionMs, maxEventAgeMs, now }: RetentionSettings,
-): number {
-  if (maxEventAgeMs === Number.POSITIVE_INFINITY) return retentionMs;
-  return Math.max(retentionMs, createdAt + maxEventAgeMs + RETENTION_MARGIN_MS - now());
-}
-
 function leaseTooShort(leaseMs: number): UnavailableError {
   return new UnavailableError(
     'store_unavailable',
@@ -261,11 +246,11 @@ function leaseTooShort(leaseMs: number): UnavailableError {
   );
 }
 
-async function pause(ms: number, unlessEnded: ClaimWait['unlessEnded']): Promise<void> {
+async function pause(ms: number, orAbort: ClaimWait['orAbort']): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise((resolve) => {
     timer = setTimeout(resolve, ms);
   });
-  await unlessEnded(elapsed);
+  await orAbort(elapsed);
   clearTimeout(timer);
 }

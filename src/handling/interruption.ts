@@ -1,31 +1,31 @@
 import type { AbortedError } from '../errors.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
 
-/** What may come upon a run from outside. */
+/** Aborts a run from outside: at `maxRunMs`, at the end of `close()`, or because another process has the event. */
 export class Interruption extends LazyAbort {
-  /** A run waits for one thing at a time. */
+  #reason: AbortedError | undefined;
+  /** A run waits for one promise at a time. */
   #listener: ((reason: AbortedError) => void) | undefined;
-  #ending: AbortedError | undefined;
 
-  /** Why the run was ended, if it was. */
-  get ending(): AbortedError | undefined {
-    return this.#ending;
+  /** Why the run was aborted, if it was. */
+  get reason(): AbortedError | undefined {
+    return this.#reason;
   }
 
-  /** What the promise resolves to, or why the run was ended before; a lost lease leaves it to its handlers. */
-  orEnd<T>(promise: Promise<T>): Promise<T | AbortedError> {
+  /** What the promise resolves to, or why the run was aborted before. */
+  race<T>(promise: Promise<T>): Promise<T | AbortedError> {
     return new Promise((resolve, reject) => {
-      if (this.#ending !== undefined) resolve(this.#ending);
+      if (this.#reason !== undefined) resolve(this.#reason);
       this.#listener = resolve;
       promise.then(resolve, reject);
     });
   }
 
-  /** Aborts the handlers' signal. All but a lost lease also ends the run, whether or not the handlers heed it. */
+  /** Aborts the handlers' signal, and the run whether or not they heed it. After a lost lease the run waits for its handlers. */
   override abort(reason: AbortedError): void {
     super.abort(reason);
     if (reason.code === 'lease_lost') return;
-    this.#ending ??= reason;
+    this.#reason ??= reason;
     this.#listener?.(reason);
   }
 }

@@ -3,9 +3,9 @@ import type { DeadLetter } from '../dead-letters/dead-letters.ts';
 import { Letter } from '../dead-letters/letter.ts';
 import type { Wait } from '../dead-letters/line.ts';
 import { Parking } from '../dead-letters/parking.ts';
-import { retentionFor } from '../dedupe/claim.ts';
 import { Completions } from '../dedupe/completions.ts';
 import { isFinalByAge } from '../dedupe/last-attempt.ts';
+import { retentionFor } from '../dedupe/retention.ts';
 import { type TimeLimitedStore, timeLimited } from '../dedupe/time-limited.ts';
 import { messageOf, UnavailableError } from '../errors.ts';
 import { type AnyEvent, checkAge, createdAtMs, parseEvent } from '../events/event.ts';
@@ -68,7 +68,7 @@ export class Processor {
    * see `trace.unfinished`.
    */
   async finish(run: Run, trace: Trace): Promise<Answer> {
-    const answer = await run.ending.wait(this.#patience(trace), (ended) => settle(run, ended, trace));
+    const answer = await answerOf(run, this.#answerBy(trace), trace);
     if (isSuccess(answer) || !trace.finalByAge) return answer;
     const id = await run.park(answer.error, this.#parkBy(trace));
     return id === undefined ? answer : accept('parked', id, answer.error);
@@ -99,8 +99,8 @@ export class Processor {
     const times = { createdAt, receivedAt, deadlineAt, deadline };
     const job = { id, event, rawBody, headers, ...times, routes, replayed: letter };
     const run = this.#run(job, trace);
-    const end = await run.ending.reached();
-    const answer = trace.joined ? asTwin(end) : end;
+    const settled = await run.answer.settled();
+    const answer = trace.joined ? asDuplicate(settled) : settled;
     if (trace.joined && isSuccess(answer) && answer.outcome !== 'parked') await this.#takeOut(letter, trace);
     return answer;
   }
@@ -158,7 +158,7 @@ export class Processor {
   }
 
   /** Until when a delivery waits for its run. */
-  #patience(trace: Trace): number {
+  #answerBy(trace: Trace): number {
     const reserveMs = trace.finalByAge && this.#parking !== undefined ? this.#parkingLimitMs : 0;
     return trace.deadline - reserveMs;
   }
@@ -183,9 +183,9 @@ export class Processor {
   async park(refused: Refused, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
     const { error } = refused;
     const { id: eventId, type } = trace.event ?? {};
-    const parcel = { rawBody, headers, receivedAt: trace.receivedAt, id: eventId, type };
+    const content = { rawBody, headers, receivedAt: trace.receivedAt, id: eventId, type };
     const times = { deadline: trace.deadline, deadlineMs: this.#settings.deadlineMs };
-    const letter = new Letter(this.#parking, parcel, trace.warnings, times);
+    const letter = new Letter(this.#parking, content, trace.warnings, times);
     const id = await letter.store(error, { attempts: 0, handled: [] }, this.#parkBy(trace));
     if (id === undefined) return refused;
     void letter.reconcile(this.#store, this.#settings);
@@ -193,15 +193,16 @@ export class Processor {
   }
 }
 
-/** The answer of a run, or what there is to say where the delivery has to be answered before its end. */
-function settle(run: Run, ended: Answer | undefined, trace: Trace): Answer {
-  trace.unfinished = ended === undefined;
-  const answer = ended ?? run.answerNow();
-  return trace.joined ? asTwin(answer) : answer;
+/** The answer of a run, or where it has not ended by then, what there is to answer now. */
+async function answerOf(run: Run, answerBy: number, trace: Trace): Promise<Answer> {
+  const settled = await run.answer.settledBy(answerBy);
+  trace.unfinished = settled === undefined;
+  const answer = settled ?? run.answerNow();
+  return trace.joined ? asDuplicate(answer) : answer;
 }
 
 /** The answer to a delivery that joined the run of another one. */
-function asTwin(answer: Answer): Answer {
+function asDuplicate(answer: Answer): Answer {
   if (answer.outcome === 'processed') return accept('duplicate', answer.id);
   if (answer.error?.code !== 'deadline_reached' || isSuccess(answer)) return answer;
   return refuse(

@@ -1,14 +1,13 @@
 import { Letter } from '../dead-letters/letter.ts';
-import type { Postmark } from '../dead-letters/parking.ts';
+import type { AttemptInfo } from '../dead-letters/parking.ts';
 import { Claim, UNCLAIMED } from '../dedupe/claim.ts';
 import { isFinal, isFinalByAge } from '../dedupe/last-attempt.ts';
 import type { ClaimedResult, ClaimResult, RenewResult } from '../dedupe/store.ts';
 import { AbortedError, messageOf, PosthornError, UnavailableError } from '../errors.ts';
 import { entityOf } from '../events/event.ts';
-import { type Accepted, type Answer, accept, refuse } from '../outcomes/outcome.ts';
+import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
 import { Timer } from '../timing/time-limit.ts';
-import { Ending } from './ending.ts';
 import {
   noteHandled,
   type Progress,
@@ -19,16 +18,30 @@ import {
 } from './handlers.ts';
 import { Interruption } from './interruption.ts';
 import type { Job, RunServices } from './job.ts';
+import { PendingAnswer } from './pending-answer.ts';
+
+/** How far a run has come. */
+type RunState =
+  /** The store is asked for the event, or asked again. */
+  | { readonly step: 'claiming' }
+  /** Another process handles the event. */
+  | { readonly step: 'waiting' }
+  /** The schema or the handlers run. `isParked`: the letter was stored before. */
+  | { readonly step: 'validating' | 'running'; readonly isParked: boolean }
+  /** The handlers have succeeded, and the store is being told. */
+  | { readonly step: 'completing' }
+  | { readonly step: 'completed' }
+  | { readonly step: 'failed'; readonly error: PosthornError };
 
 /**
- * One event on its way through claim, handlers and record. Deliveries of the event that arrive meanwhile join it. It
- * outlives the deadline of its delivery.
+ * Handles one event: claim, letter of a last attempt, schema, handlers, record. Deliveries of the event that arrive meanwhile join
+ * it. A run goes on when its delivery has been answered at the deadline.
  */
 export class Run {
   readonly progress: Progress = { handled: [], reports: [] };
   readonly warnings: Warning[] = [];
-  readonly ending: Ending = new Ending();
-  /** The number of the attempt, once the handlers are about to run. */
+  readonly answer: PendingAnswer = new PendingAnswer();
+  /** The number of the attempt, once the event is claimed. */
   attempt: number | undefined = undefined;
   final = false;
 
@@ -36,19 +49,21 @@ export class Run {
   readonly #services: RunServices;
   readonly #onEnd: (run: Run) => void;
   readonly #claim: Claim;
+  readonly #letter: Letter;
   readonly #interruption = new Interruption();
-  #letterIfMade: Letter | undefined;
-  #phase: 'claiming' | 'waiting' | 'validating' | 'running' | 'recording' = 'claiming';
-  /** What to answer if the deadline comes now, where the phase does not say it. */
-  #provisional: Answer | undefined;
-  #overrun: Timer | undefined;
-  #isRecorded = false;
+  #state: RunState = { step: 'claiming' };
+  #runLimit: Timer | undefined;
 
   constructor(job: Job, services: RunServices, onEnd: (run: Run) => void) {
+    const { id, event, rawBody, headers, receivedAt, deadline, replayed } = job;
+    const { parking, settings } = services;
     this.#job = job;
     this.#services = services;
     this.#onEnd = onEnd;
     this.#claim = new Claim(job, services, this.warnings);
+    const content = { rawBody, headers, receivedAt, id, type: event.type };
+    const times = { deadline, deadlineMs: settings.deadlineMs };
+    this.#letter = new Letter(parking, content, this.warnings, times, replayed?.id);
   }
 
   get id(): string {
@@ -57,7 +72,7 @@ export class Run {
 
   /** Whether the schema or the handlers are running. */
   get isRunning(): boolean {
-    return this.#phase === 'validating' || this.#phase === 'running';
+    return this.#state.step === 'validating' || this.#state.step === 'running';
   }
 
   /** Never rejects. */
@@ -66,22 +81,23 @@ export class Run {
     try {
       answer = await this.#handle();
     } catch (error) {
-      this.#phase = 'recording';
-      // Whatever went wrong: an id that stayed claimed would keep its event from every retry. The claim may also have run unanswered.
+      // Whatever went wrong, the id must be free for the next attempt. A claim without an answer may also have been made.
       void this.#claim.release(this.progress.handled);
-      answer = refuse(error);
+      const refused = refuse(error);
+      this.#state = { step: 'failed', error: refused.error };
+      answer = refused;
     }
-    this.#overrun?.clear();
-    this.#claim.stopKeeping();
+    this.#runLimit?.clear();
+    this.#claim.stopRenewing();
     this.#onEnd(this);
-    this.ending.settle(answer);
+    this.answer.settle(answer);
   }
 
-  /** The way of an event from its claim to its answer. */
+  /** The way of an event from its claim to its handlers; from there `#runHandlers` goes on. */
   async #handle(): Promise<Answer> {
     let claim = await this.#takeClaim();
     for (;;) {
-      if (claim.state === 'busy') claim = await this.#takeFromTwin(claim);
+      if (claim.state === 'busy') claim = await this.#waitForOtherProcess(claim);
       if (claim.state !== 'claimed') return this.#answerUnclaimed(claim.state);
       const answer = await this.#prepare(claim);
       if (answer !== undefined) return answer;
@@ -90,29 +106,58 @@ export class Run {
       let state: RenewResult['state'] | PosthornError = this.#claim.state;
       while (state === 'held' && this.#claim.isOld) state = await this.#confirmClaim();
       if (state instanceof PosthornError) return this.#recordFailure(state);
-      // Nothing is awaited between the look at the claim and the handlers: those of another event could block the event loop meanwhile.
+      // No await may stand between the look at the claim and the handlers: another event's could block the event loop.
       if (state === 'held') return this.#runHandlers(event);
       claim = state === 'completed' ? { state } : { state: 'busy', msLeft: 0 };
     }
   }
 
-  /** What to answer when the deadline comes before the end. */
-  answerNow(): Answer {
-    if (this.#phase === 'recording' && this.#provisional?.outcome === 'processed' && !this.#isRecorded) {
-      this.warnings.push('completion_pending: the store did not take the completion before the deadline');
-    }
-    if (this.#provisional !== undefined) return this.#provisional;
-    return this.isRunning
-      ? refuse(deadlineReached())
-      : unavailable('store_unavailable', 'the store did not answer before the deadline');
+  async #runHandlers(event: ValidEvent): Promise<Answer> {
+    if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
+    this.#state = { step: 'running', isParked: this.#letter.storedAs !== undefined };
+    this.#limitRun();
+    const { attempt = 1, final } = this;
+    const context = new RunContext(this.#job, { attempt, final }, this.#interruption);
+    const finished = runHandlers(this.#job.routes, event, context, this.progress);
+    const failure = await this.#interruption.race(finished);
+    this.#runLimit?.clear();
+    if (this.#claim.missedRenewal) this.warnings.push(LEASE_EXPIRED);
+    if (failure === undefined) return this.#recordSuccess();
+    this.#claim.stopRenewing();
+    const answer = await this.#recordFailure(failure);
+    if (failure === this.#interruption.reason) void this.#recordLateEnd(finished);
+    return answer;
   }
 
-  /** Parks the event beside or after its run, for a delivery after which none may follow. */
+  /** The answer to a delivery whose deadline has come before the end of the run. */
+  answerNow(): Answer {
+    switch (this.#state.step) {
+      case 'claiming':
+        return refuse(unavailable('store_unavailable', 'the store did not answer before the deadline'));
+      case 'waiting':
+        return refuse(unavailable('twin_running', 'another process is still handling this event'));
+      case 'validating':
+      case 'running':
+        return this.#parkedOrRefused(
+          this.#state.isParked,
+          unavailable('deadline_reached', 'the handlers were still running at the deadline'),
+        );
+      case 'completing':
+        this.warnings.push('completion_pending: the store did not take the completion before the deadline');
+        return accept('processed', this.id);
+      case 'completed':
+        return accept('processed', this.id);
+      case 'failed':
+        return this.#parkedOrRefused(this.#letter.storedAs !== undefined, this.#state.error);
+    }
+  }
+
+  /** Parks the event beside or after its run, for a delivery that no retry will follow. */
   async park(error: PosthornError, answerBy: number): Promise<string | undefined> {
-    if (this.#phase !== 'recording' && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
-    const mayRun = this.#phase === 'waiting' || this.isRunning;
-    const storedAs = await this.#letter.store(error, this.#postmark(mayRun), answerBy);
-    if (storedAs !== undefined && this.#phase === 'recording') void this.#reconcile();
+    if (!this.#hasEnded && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
+    const mayRun = this.#state.step === 'waiting' || this.isRunning;
+    const storedAs = await this.#letter.store(error, this.#attemptInfo(mayRun), answerBy);
+    if (storedAs !== undefined && this.#hasEnded) void this.#reconcile();
     return storedAs;
   }
 
@@ -121,18 +166,6 @@ export class Run {
     const isTaken = reason.code === 'lease_lost' || reason.code === 'completed_elsewhere';
     if (isTaken) this.warnings.push(`lease_lost: ${reason.message}`);
     this.#interruption.abort(reason);
-  }
-
-  /** Most events need none. */
-  get #letter(): Letter {
-    if (this.#letterIfMade === undefined) {
-      const { id, event, rawBody, headers, receivedAt, deadline, replayed } = this.#job;
-      const parcel = { rawBody, headers, receivedAt, id, type: event.type };
-      const { parking, settings } = this.#services;
-      const times = { deadline, deadlineMs: settings.deadlineMs };
-      this.#letterIfMade = new Letter(parking, parcel, this.warnings, times, replayed?.id);
-    }
-    return this.#letterIfMade;
   }
 
   /** Claims the event; where the store fails, `onStoreFailure` says how to go on. */
@@ -146,33 +179,32 @@ export class Run {
     }
   }
 
-  /** Asks the store whether the event is still this process's to run. An error refuses the delivery. */
+  /** Asks the store whether the event is still this process's to run; an error refuses the delivery. */
   async #confirmClaim(): Promise<RenewResult['state'] | PosthornError> {
-    this.#phase = 'claiming';
+    this.#state = { step: 'claiming' };
     try {
       return await this.#claim.confirm();
     } catch (error) {
       if (this.#services.settings.onStoreFailure === 'reject') return refuse(error).error;
-      this.#claim.trust();
+      this.#claim.goOnWithoutStore();
       this.warnings.push(`claimed_nothing: ${messageOf(error)}`);
       return 'held';
     }
   }
 
-  /** Waits while another process handles the event. The body that is kept meanwhile is counted; without room for it nobody waits. */
-  async #takeFromTwin(claim: ClaimResult): Promise<ClaimResult> {
-    this.#claim.stopKeeping();
-    this.#overrun?.clear();
-    this.#overrun = undefined;
-    this.#phase = 'waiting';
-    this.#provisional = unavailable('twin_running', 'another process is still handling this event');
+  /** The body that is kept meanwhile is counted; where there is no room for it, nobody waits. */
+  async #waitForOtherProcess(claim: ClaimResult): Promise<ClaimResult> {
+    this.#claim.stopRenewing();
+    this.#runLimit?.clear();
+    this.#runLimit = undefined;
+    this.#state = { step: 'waiting' };
     const { bodyMemory } = this.#services;
     const share = bodyMemory.hold(this.#job.rawBody.byteLength);
     if (share === undefined) return claim;
     try {
-      return await this.#claim.takeFromTwin(claim, {
-        isAwaited: () => this.ending.isAwaited && this.#interruption.ending === undefined,
-        unlessEnded: (promise) => this.#interruption.orEnd(promise),
+      return await this.#claim.waitForOther(claim, {
+        isAwaited: () => this.answer.isAwaited && this.#interruption.reason === undefined,
+        orAbort: (promise) => this.#interruption.race(promise),
       });
     } finally {
       bodyMemory.release(share);
@@ -182,16 +214,16 @@ export class Run {
   async #answerUnclaimed(state: 'completed' | 'busy'): Promise<Answer> {
     if (state === 'completed') {
       await this.#letter.remove();
-      return this.#success('duplicate');
+      return accept('duplicate', this.id);
     }
     if (this.#letter.isBegun) void this.#reconcile();
     return this.answerNow();
   }
 
-  /** Makes ready for the handlers, and keeps the lease from here on; gives an answer where they are not to run. */
+  /** Notes the attempt, and keeps the lease from here on; gives an answer where the handlers are not to run. */
   async #prepare(claim: ClaimedResult): Promise<Answer | undefined> {
-    if (claim !== UNCLAIMED) this.#claim.keep((state) => this.#onTaken(state));
-    if (this.#interruption.ending !== undefined) return this.#recordFailure(this.#interruption.ending);
+    if (claim !== UNCLAIMED) this.#claim.startRenewing((state) => this.#onTaken(state));
+    if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
     const { now, retryScheduleMs } = this.#services.settings;
     const { createdAt, replayed } = this.#job;
     this.attempt = claim.attempt;
@@ -201,8 +233,8 @@ export class Run {
   }
 
   /**
-   * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event whose
-   * earlier attempts ended without a word may be what kills the process: it is parked without being run.
+   * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event whose earlier attempts
+   * ended without a word may be what kills the process: it is parked without being run.
    */
   async #prepareLastAttempt(claim: ClaimedResult): Promise<Answer | undefined> {
     const { replayed } = this.#job;
@@ -213,15 +245,15 @@ export class Run {
       claim.abandoned > 0 || (earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined);
     const mayRun = replayed !== undefined || !wasAbandoned;
     const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
-    const storedAs = await this.#letter.store(reason, this.#postmark(mayRun), answerBy);
+    const storedAs = await this.#letter.store(reason, this.#attemptInfo(mayRun), answerBy);
     if (mayRun || storedAs === undefined) return undefined;
     await this.#claim.release(this.progress.handled);
-    return this.#success('parked', reason);
+    return accept('parked', this.id, reason);
   }
 
-  /** Before the handlers run there is nothing to abort: the claim is asked for its state then. */
+  /** Before the handlers run nothing needs to be aborted: the claim is asked for its state then. */
   #onTaken(state: 'lost' | 'completed'): void {
-    if (this.#phase !== 'running' && this.#phase !== 'recording') return;
+    if (this.#state.step !== 'running' && !this.#hasEnded) return;
     this.abort(
       state === 'lost'
         ? new AbortedError('lease_lost', 'the lease ran out and another process has taken the event')
@@ -229,63 +261,37 @@ export class Run {
     );
   }
 
-  /** The event with the output of its entity's schema as data; an error where the schema refuses it, or the run was ended. */
+  /** The event with the output of its schema as data; an error where the schema refuses it, or the run is aborted. */
   async #validate(): Promise<ValidEvent | PosthornError> {
     const { event } = this.#job;
     const schema = this.#services.settings.schemas.get(entityOf(event.type));
     if (schema === undefined) return event;
-    this.#phase = 'validating';
+    this.#state = { step: 'validating', isParked: this.#letter.storedAs !== undefined };
     this.#limitRun();
-    return this.#interruption.orEnd(validateEvent(event, schema));
+    return this.#interruption.race(validateEvent(event, schema));
   }
 
-  async #runHandlers(event: ValidEvent): Promise<Answer> {
-    const { ending } = this.#interruption;
-    if (ending !== undefined) return this.#recordFailure(ending);
-    this.#phase = 'running';
-    const isParked = this.#letterIfMade?.storedAs !== undefined;
-    this.#provisional = isParked ? this.#success('parked', deadlineReached()) : undefined;
-    this.#limitRun();
-    const { attempt = 1, final } = this;
-    const context = new RunContext(this.#job, { attempt, final }, this.#interruption);
-    const finished = runHandlers(this.#job.routes, event, context, this.progress);
-    const end = await this.#interruption.orEnd(finished);
-    this.#overrun?.clear();
-    if (this.#claim.wasNeglected) this.warnings.push(LEASE_EXPIRED);
-    return end === undefined ? this.#recordSuccess() : this.#recordEnd(end, finished);
-  }
-
-  /** Ends a run that takes longer than `maxRunMs`, the schema's time included. */
+  /** Aborts a run that takes longer than `maxRunMs`, the time of the schema included. */
   #limitRun(): void {
     const { maxRunMs } = this.#services.settings;
-    this.#overrun ??= new Timer(performance.now() + maxRunMs, () => {
+    this.#runLimit ??= new Timer(performance.now() + maxRunMs, () => {
       this.abort(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
     });
   }
 
-  /** Records the end of a run that did not succeed, or not in time. */
-  async #recordEnd(end: PosthornError, finished: Promise<PosthornError | undefined>): Promise<Answer> {
-    this.#claim.stopKeeping();
-    const answer = await this.#recordFailure(end);
-    if (end === this.#interruption.ending) void this.#recordLateSuccess(finished);
-    return answer;
-  }
-
   /** The lease is renewed until the completion is recorded, so that no other process takes the event. */
   async #recordSuccess(): Promise<Answer> {
-    const processed = this.#success('processed');
-    this.#phase = 'recording';
-    this.#provisional = processed;
+    this.#state = { step: 'completing' };
     const isKnown = await this.#claim.complete();
-    this.#claim.stopKeeping();
+    this.#claim.stopRenewing();
     if (!isKnown)
       this.warnings.push('completion_pending: the store did not take the completion; it is tried again');
-    this.#isRecorded = true;
+    this.#state = { step: 'completed' };
     await this.#removeLetter();
-    return processed;
+    return accept('processed', this.id);
   }
 
-  /** A retried event may have been parked by an earlier attempt. */
+  /** An earlier attempt of a retried event may have parked it. */
   async #removeLetter(): Promise<void> {
     if (this.#services.parking === undefined) return;
     const { now, retryScheduleMs } = this.#services.settings;
@@ -293,11 +299,11 @@ export class Run {
     const mayHaveLetter =
       this.attempt !== 1 || this.#interruption.isAborted || isFinalByAge(ageMs, retryScheduleMs);
     if (mayHaveLetter) await this.#letter.removeAny();
-    else await this.#letterIfMade?.remove();
+    else await this.#letter.remove();
   }
 
-  /** Whoever holds the id now need not handle the event again. */
-  async #recordLateSuccess(finished: Promise<PosthornError | undefined>): Promise<void> {
+  /** Whoever holds the id when aborted handlers succeed after all need not handle the event again. */
+  async #recordLateEnd(finished: Promise<PosthornError | undefined>): Promise<void> {
     if ((await finished) === undefined) await this.#recordSuccess();
     else await this.#claim.release(this.progress.handled);
   }
@@ -305,23 +311,29 @@ export class Run {
   async #recordFailure(error: PosthornError): Promise<Answer> {
     if (error.code === 'completed_elsewhere') {
       await this.#letter.removeAny();
-      return this.#success('duplicate');
+      return accept('duplicate', this.id);
     }
-    this.#phase = 'recording';
-    const parked = this.#success('parked', error);
-    this.#provisional = this.#letterIfMade?.storedAs === undefined ? refuse(error) : parked;
-    const mustPark =
-      this.final || error.code === 'handler_failed_permanently' || this.#letterIfMade?.isBegun === true;
-    const storedAs = mustPark ? await this.#letter.store(error, this.#postmark(false)) : undefined;
-    if (storedAs !== undefined) this.#provisional = parked;
+    this.#state = { step: 'failed', error };
+    const mustPark = this.final || error.code === 'handler_failed_permanently' || this.#letter.isBegun;
+    const storedAs = mustPark ? await this.#letter.store(error, this.#attemptInfo(false)) : undefined;
     const released = await this.#claim.release(this.progress.handled);
     if (released === 'completed') {
       await this.#letter.remove();
-      return this.#success('duplicate');
+      return accept('duplicate', this.id);
     }
     if (storedAs === undefined) return refuse(error);
     if (released === 'lost') void this.#reconcile();
-    return parked;
+    return accept('parked', this.id, error);
+  }
+
+  /** Whether the handlers are over, or will not run. */
+  get #hasEnded(): boolean {
+    const { step } = this.#state;
+    return step === 'completing' || step === 'completed' || step === 'failed';
+  }
+
+  #parkedOrRefused(isParked: boolean, error: PosthornError): Answer {
+    return isParked ? accept('parked', this.id, error) : refuse(error);
   }
 
   #reconcile(): Promise<void> {
@@ -329,24 +341,16 @@ export class Run {
     return this.#letter.reconcile(store, settings);
   }
 
-  #postmark(mayRun: boolean): Postmark {
+  #attemptInfo(mayRun: boolean): AttemptInfo {
     const { now, maxRunMs } = this.#services.settings;
     const runningUntil = mayRun ? now() + maxRunMs : undefined;
     return { attempts: this.attempt ?? 0, handled: this.progress.handled, runningUntil };
   }
-
-  #success(outcome: Accepted['outcome'], error?: PosthornError): Accepted {
-    return accept(outcome, this.id, error);
-  }
 }
 
 const LEASE_EXPIRED: Warning =
-  'lease_lost: the lease ran out while the handlers ran, because the event loop was blocked; another process may have run them too';
+  'lease_lost: the event loop was blocked for longer than the lease; another process may have run the handlers too';
 
-function deadlineReached(): UnavailableError {
-  return new UnavailableError('deadline_reached', 'the handlers were still running at the deadline');
-}
-
-function unavailable(code: UnavailableError['code'], message: string): Answer {
-  return refuse(new UnavailableError(code, message));
+function unavailable(code: UnavailableError['code'], message: string): UnavailableError {
+  return new UnavailableError(code, message);
 }

@@ -51,7 +51,7 @@ export class Dedupe {
     const abandoned = open.filter((run) => run.isRunning);
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
     for (const run of open) run.abort(reason);
-    await Promise.all(open.map((run) => run.ending.reached()));
+    await Promise.all(open.map((run) => run.answer.settled()));
     return abandoned.map(({ id }) => id);
   }
 }

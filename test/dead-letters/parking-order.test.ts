@@ -55,9 +55,9 @@ test('operations on one id run in the order of their calls, and none of a remove
         const wait = { answerBy: performance.now() + waitMs, isUrgent };
         if (kind === 'find') return parking.find(id, wait);
         if (kind === 'remove') return parking.remove(id, wait).then(() => removed.set(id, number));
-        const parcel = { id, rawBody: Buffer.from(''), headers: {}, receivedAt: 0 };
-        const postmark = { attempts: number, handled: [] };
-        return parking.store(parcel, postmark, { code: String(number), message: '' }, wait).then(() => {
+        const content = { id, rawBody: Buffer.from(''), headers: {}, receivedAt: 0 };
+        const attemptInfo = { attempts: number, handled: [] };
+        return parking.store(content, attemptInfo, { code: String(number), message: '' }, wait).then(() => {
           stored.push(number);
         });
       });

@@ -1,0 +1,18 @@
+/** How long a completed id is remembered. */
+export interface RetentionSettings {
+  readonly retentionMs: number;
+  readonly maxEventAgeMs: number;
+  readonly now: () => number;
+}
+
+/** Beyond an event's age limit, for clocks that differ. */
+const RETENTION_MARGIN_MS = 10 * 60_000;
+
+/** A completed id is remembered at least until its event is too old to be accepted again. */
+export function retentionFor(
+  createdAt: number,
+  { retentionMs, maxEventAgeMs, now }: RetentionSettings,
+): number {
+  if (maxEventAgeMs === Number.POSITIVE_INFINITY) return retentionMs;
+  return Math.max(retentionMs, createdAt + maxEventAgeMs + RETENTION_MARGIN_MS - now());
+}

@@ -1,0 +1,44 @@
+import type { Answer } from '../outcomes/outcome.ts';
+import { Timer } from '../timing/time-limit.ts';
+
+/** The answer that a run will end with, for the deliveries that wait for it. */
+export class PendingAnswer {
+  readonly #listeners: ((answer: Answer) => void)[] = [];
+  #answer: Answer | undefined;
+  #waiting = 0;
+
+  /** Whether a delivery still waits. */
+  get isAwaited(): boolean {
+    return this.#waiting > 0;
+  }
+
+  settle(answer: Answer): void {
+    this.#answer = answer;
+    for (const listener of this.#listeners) listener(answer);
+  }
+
+  /** The answer, however late. Waiting for it does not count as a delivery that waits. */
+  settled(): Promise<Answer> {
+    return new Promise((resolve) => this.#listen(resolve));
+  }
+
+  /** The answer; undefined where it has not come by `deadline`, by the monotonic clock. */
+  settledBy(deadline: number): Promise<Answer | undefined> {
+    this.#waiting += 1;
+    return new Promise((resolve) => {
+      const timer = new Timer(deadline, () => {
+        this.#waiting -= 1;
+        resolve(undefined);
+      });
+      this.#listen((answer) => {
+        timer.clear();
+        resolve(answer);
+      });
+    });
+  }
+
+  #listen(listener: (answer: Answer) => void): void {
+    if (this.#answer === undefined) this.#listeners.push(listener);
+    else listener(this.#answer);
+  }
+}
