@@ -1,7 +1,6 @@
 import { Authenticator } from './authentication/authenticator.ts';
 import { checkOptions, readDuration } from './check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
-import { EventError } from './errors.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
 import type { Schemas } from './events/schema.ts';
@@ -10,7 +9,7 @@ import { type HandlerContext, Router, type UnhandledHandler } from './handling/r
 import { Run } from './handling/run.ts';
 import { beginTrace, type Trace, toReport } from './handling/trace.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
-import { type Answer, type Refused, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
+import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import type { Observer, Report, Warning } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import { BodyMemory } from './request/body-memory.ts';
@@ -190,7 +189,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     }
   }
 
-  /** Authenticates a delivery and begins or joins the run of its event; gives an answer where it needs none. */
+  /** Begins or joins the run of a delivery's event; gives an answer where it needs none. */
   async #beginRun(
     delivery: Delivery,
     headers: HeaderValues,
@@ -198,13 +197,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     trace: Trace,
   ): Promise<Run | Answer> {
     const authentic = await this.#authenticator.authenticate(delivery, headers, length, trace);
-    try {
-      return this.#processor.begin(authentic, trace);
-    } catch (error) {
-      const refused = refuse(error);
-      if (refused.error instanceof EventError) trace.event = refused.error.event;
-      return mustPark(refused, trace) ? await this.#processor.park(refused, authentic, trace) : refused;
-    }
+    return this.#processor.begin(authentic, trace);
   }
 
   async replay(letter: DeadLetter): Promise<Report> {
@@ -234,7 +227,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, isReplay });
   }
 
-  /** A twin tells nothing of the end: the delivery that started the run does. */
+  /** Only the delivery that started the run reports its late result. */
   async #reportEnd(trace: Trace): Promise<void> {
     const { run, joined } = trace;
     const answer = await run?.answer.settled();
@@ -255,11 +248,6 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
 const NO_DEAD_LETTERS: Warning =
   'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';
-
-/** Not fixable by a retry, or no retry will come. */
-function mustPark({ error }: Refused, { finalByAge }: Trace): boolean {
-  return finalByAge || error instanceof EventError;
-}
 
 function isBroken({ error }: Answer): boolean {
   return error?.code === 'body_timeout' || error?.code === 'body_incomplete';

@@ -7,7 +7,7 @@ import { Completions } from '../dedupe/completions.ts';
 import { isFinalByAge } from '../dedupe/last-attempt.ts';
 import { retentionFor } from '../dedupe/retention.ts';
 import { type TimeLimitedStore, timeLimited } from '../dedupe/time-limited.ts';
-import { messageOf, UnavailableError } from '../errors.ts';
+import { EventError, messageOf, UnavailableError } from '../errors.ts';
 import { type AnyEvent, checkAge, createdAtMs, parseEvent } from '../events/event.ts';
 import { type Answer, accept, isSuccess, type Refused, refuse } from '../outcomes/outcome.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
@@ -43,8 +43,19 @@ export class Processor {
     this.#dedupe = new Dedupe(services, activity);
   }
 
-  /** Begins or joins the run of an event, where it needs one, and answers it otherwise; throws what refuses it. */
-  begin({ rawBody, headers }: Authentic, trace: Trace): Run | Answer {
+  /** Begins or joins the run of an event; gives an answer where it needs none. */
+  async begin(authentic: Authentic, trace: Trace): Promise<Run | Answer> {
+    try {
+      return this.#beginRun(authentic, trace);
+    } catch (error) {
+      const refused = refuse(error);
+      if (refused.error instanceof EventError) trace.event = refused.error.event;
+      const isFixedByRetry = !(refused.error instanceof EventError) && !trace.finalByAge;
+      return isFixedByRetry ? refused : this.#park(refused, authentic, trace);
+    }
+  }
+
+  #beginRun({ rawBody, headers }: Authentic, trace: Trace): Run | Answer {
     const { now, maxEventAgeMs, retryScheduleMs, deadlineMs } = this.#settings;
     const event = parseEvent(rawBody);
     const { id, type } = event;
@@ -180,7 +191,7 @@ export class Processor {
   }
 
   /** Parks what is refused without a run; without dead letters, or if they fail, it stays refused. */
-  async park(refused: Refused, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
+  async #park(refused: Refused, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
     const { error } = refused;
     const { id: eventId, type } = trace.event ?? {};
     const content = { rawBody, headers, receivedAt: trace.receivedAt, id: eventId, type };
