@@ -13,7 +13,6 @@ import type {
   Store,
 } from './store.ts';
 import { toKey } from './store.ts';
-import { toOperation } from './timely-operation.ts';
 
 export interface MemoryStoreOptions {
   /**
@@ -49,10 +48,10 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   checkValues(maxEntries, now);
   const memory = new Memory(maxEntries, now);
   return {
-    claim: toOperation((request) => memory.claim(request)),
-    renew: toOperation((request) => memory.renew(request)),
-    complete: toOperation((request) => memory.complete(request)),
-    release: toOperation((request) => memory.release(request)),
+    claim: (request) => memory.claim(request),
+    renew: (request) => memory.renew(request),
+    complete: (request) => memory.complete(request),
+    release: (request) => memory.release(request),
   };
 }
 

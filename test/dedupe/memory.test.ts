@@ -19,7 +19,7 @@ function clocked(maxEntries?: number) {
     advance: (ms: number) => {
       time += ms;
     },
-    claim: (id: string, token: string, attemptSpacingMs = 0): Promise<ClaimResult> =>
+    claim: async (id: string, token: string, attemptSpacingMs = 0): Promise<ClaimResult> =>
       store.claim({ id, token, leaseMs: LEASE_MS, retentionMs: RETENTION_MS, attemptSpacingMs }),
     release: (id: string, token: string) =>
       store.release({ id, token, retentionMs: RETENTION_MS, handled: [] }),
