@@ -16,8 +16,8 @@ import { toKey } from './store.ts';
 
 export interface MemoryStoreOptions {
   /**
-   * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten. Claims that are
-   * running come on top and are never forgotten.
+   * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten: exactly up to 131,072,
+   * and above that within one percent or so. Claims that are running come on top and are never forgotten.
    */
   readonly maxEntries?: number;
   /** The clock, in milliseconds; `Date.now` by default. */

@@ -21,7 +21,8 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
   readonly #first: LRUCache<string, Remembered<R>>;
   /** One cache, or several of the same size where `maxEntries` is large. */
   readonly #caches: readonly LRUCache<string, Remembered<R>>[];
-  readonly #seed: number = randomInt(2 ** 32);
+  /** An odd number that nobody outside knows. */
+  readonly #multiplier: number = 2 * randomInt(2 ** 31) + 1;
 
   constructor(maxEntries: number) {
     const count = Math.ceil(maxEntries / IDS_PER_CACHE);
@@ -52,14 +53,17 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
     this.#cacheOf(id).delete(id);
   }
 
-  /** Chooses by a hash with a random seed (FNV-1a), so that nobody outside can choose ids that all fall into one cache. */
+  /**
+   * Chooses by a hash with a random multiplier, so that nobody outside can choose ids that all fall into one cache. A random first value
+   * would not do: ids that collide for one of them collide for every 256th.
+   */
   #cacheOf(id: string): LRUCache<string, Remembered<R>> {
     if (this.#caches.length === 1) return this.#first;
-    let hash = this.#seed;
+    let hash = 0;
     for (let index = 0; index < id.length; index += 1) {
-      hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
+      hash = Math.imul(hash ^ id.charCodeAt(index), this.#multiplier);
     }
-    // The last characters hardly reach the upper bits of FNV-1a, which choose here.
+    // The upper bits choose, and the multiplier may be too small to let the last characters reach them.
     const mixed = Math.imul(hash ^ (hash >>> 16), 0x9e3779b1) >>> 0;
     return this.#caches[Math.floor((mixed / 2 ** 32) * this.#caches.length)] ?? this.#first;
   }
