@@ -1,5 +1,5 @@
 import { messageOf, UnavailableError } from '../errors.ts';
-import type { MaybePromise } from '../timing/maybe-promise.ts';
+import type { Awaitable } from '../timing/awaitable.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { HmacKey } from './hmac-key.ts';
 import { importKeys, type Key } from './signature.ts';
@@ -8,7 +8,7 @@ import { importKeys, type Key } from './signature.ts';
 export type SigningKeys = Key | readonly Key[] | (() => Promise<Key | readonly Key[]>);
 
 /** Gives the keys that are valid now, or rejects with an {@link UnavailableError}; by `deadline`, of the monotonic clock. */
-export type KeySource = (deadline: number) => MaybePromise<readonly HmacKey[]>;
+export type KeySource = (deadline: number) => Awaitable<readonly HmacKey[]>;
 
 /** A source that takes longer counts as failed, so that its delivery is still answered in time. */
 const KEY_SOURCE_TIMEOUT_MS = 5_000;

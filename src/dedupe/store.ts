@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto';
+import type { Awaitable } from '../timing/awaitable.ts';
 
 /**
  * Where event ids are claimed, renewed, completed and released. Each operation is atomic, and repeating one with the
- * same token does no harm: a command that timed out may still have run, or run later. Times are in milliseconds of
- * the store's own clock. `storeConformance` of `posthorn/testing` checks an implementation.
+ * same token does no harm: a command that timed out may still have run, or run later. A result comes at once or as a
+ * promise. Times are in milliseconds of the store's own clock. `storeConformance` of `posthorn/testing` checks an implementation.
  */
 export interface Store {
   /** How long one operation may take before it counts as failed; 2,000 by default. */
   readonly commandTimeoutMs?: number;
   /** Takes the id for `token`, unless it is completed or another token's lease still holds. */
-  claim(request: ClaimRequest): Promise<ClaimResult>;
+  claim(request: ClaimRequest): Awaitable<ClaimResult>;
   /** Extends the lease. An absent id is created anew, an expired lease that nobody took is renewed. */
-  renew(request: LeaseRequest): Promise<RenewResult>;
+  renew(request: LeaseRequest): Awaitable<RenewResult>;
   /** Writes `completed`, whoever holds the lease now: the event was handled. */
-  complete(request: CompleteRequest): Promise<CompleteResult>;
+  complete(request: CompleteRequest): Awaitable<CompleteResult>;
   /** Ends the lease of its owner; keeps the attempts, and which handlers have finished. */
-  release(request: ReleaseRequest): Promise<ReleaseResult>;
+  release(request: ReleaseRequest): Awaitable<ReleaseResult>;
 }
 
 export interface CompleteRequest {

@@ -1,5 +1,5 @@
-import { messageOf, UnavailableError } from '../errors.ts';
-import type { MaybePromise } from '../timing/maybe-promise.ts';
+import { isPosthornError, messageOf, propertyOf, UnavailableError } from '../errors.ts';
+import type { Awaitable } from '../timing/awaitable.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type {
   ClaimRequest,
@@ -12,40 +12,37 @@ import type {
   RenewResult,
   Store,
 } from './store.ts';
-import { timelyForm } from './timely-operation.ts';
 
-/**
- * A store of which every operation ends in time; a failure is an {@link UnavailableError}. The memory store answers at once,
- * without a promise.
- */
+/** A store of which every operation ends in time; a failure is an {@link UnavailableError}. */
 export interface TimeLimitedStore {
   readonly commandTimeoutMs: number;
-  claim(request: ClaimRequest): MaybePromise<ClaimResult>;
-  renew(request: LeaseRequest): MaybePromise<RenewResult>;
-  complete(request: CompleteRequest): MaybePromise<CompleteResult>;
-  release(request: ReleaseRequest): MaybePromise<ReleaseResult>;
+  claim(request: ClaimRequest): Promise<ClaimResult>;
+  renew(request: LeaseRequest): Promise<RenewResult>;
+  complete(request: CompleteRequest): Promise<CompleteResult>;
+  release(request: ReleaseRequest): Promise<ReleaseResult>;
 }
 
-/** Puts a time limit around every operation of a store that has none of its own. */
+/** Puts a time limit around the operations that return a promise. */
 export function timeLimited(store: Store): TimeLimitedStore {
   const { commandTimeoutMs = 2_000 } = store;
   const late = (): Error => new Error(`no answer in ${commandTimeoutMs} ms`);
-  const limit = async <T>(name: string, operation: () => Promise<T>): Promise<T> => {
+  const limit = async <T>(name: string, operation: () => Awaitable<T>): Promise<T> => {
     try {
-      // Through a promise of ours: the `then` of what a foreign store returns may throw.
-      return await withTimeLimit((async () => operation())(), commandTimeoutMs, late);
+      const result = operation();
+      // What a foreign store returns may throw when its `then` is read or called: here that is an error of the store.
+      const isPending = typeof propertyOf(result, 'then') === 'function';
+      return await (isPending ? withTimeLimit(Promise.resolve(result), commandTimeoutMs, late) : result);
     } catch (cause) {
-      throw storeError(name, cause);
+      // A store with a time limit of its own says so itself.
+      throw isPosthornError(cause) && cause.code === 'store_unavailable' ? cause : storeError(name, cause);
     }
   };
   return {
     commandTimeoutMs,
-    claim: (request) => timelyForm(store.claim)?.(request) ?? limit('claim', () => store.claim(request)),
-    renew: (request) => timelyForm(store.renew)?.(request) ?? limit('renew', () => store.renew(request)),
-    complete: (request) =>
-      timelyForm(store.complete)?.(request) ?? limit('complete', () => store.complete(request)),
-    release: (request) =>
-      timelyForm(store.release)?.(request) ?? limit('release', () => store.release(request)),
+    claim: (request) => limit('claim', () => store.claim(request)),
+    renew: (request) => limit('renew', () => store.renew(request)),
+    complete: (request) => limit('complete', () => store.complete(request)),
+    release: (request) => limit('release', () => store.release(request)),
   };
 }
 

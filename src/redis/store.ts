@@ -1,7 +1,6 @@
 import { readDuration } from '../check-options.ts';
 import type { ClaimResult, CompleteResult, ReleaseResult, RenewResult, Store } from '../dedupe/store.ts';
 import { toKey } from '../dedupe/store.ts';
-import { toOperation } from '../dedupe/timely-operation.ts';
 import { checkArguments, type RedisClient } from './client.ts';
 import { RedisCommands } from './commands.ts';
 import { RedisOperations } from './store-operations.ts';
@@ -39,7 +38,7 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
   const keyOf = (id: string): string => `${options.scope}:${toKey(id)}`;
   return {
     commandTimeoutMs,
-    claim: toOperation(({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0 }) =>
+    claim: ({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0 }) =>
       operations.run(
         {
           name: 'claim',
@@ -51,8 +50,7 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
         },
         readClaim,
       ),
-    ),
-    renew: toOperation(({ id, token, leaseMs, retentionMs }) =>
+    renew: ({ id, token, leaseMs, retentionMs }) =>
       operations.run(
         {
           name: 'renew',
@@ -64,14 +62,12 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
         },
         (told) => ({ state: readState(told, renewals) }),
       ),
-    ),
-    complete: toOperation(({ id, token, retentionMs }) =>
+    complete: ({ id, token, retentionMs }) =>
       operations.run(
         { name: 'complete', key: keyOf(id), token, leaseMs: 0, expiryMs: wholeMs(retentionMs), detail: '' },
         (told) => ({ state: readState(told, completions) }),
       ),
-    ),
-    release: toOperation(({ id, token, retentionMs, handled }) =>
+    release: ({ id, token, retentionMs, handled }) =>
       operations.run(
         {
           name: 'release',
@@ -83,7 +79,6 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
         },
         (told) => ({ state: readState(told, releases) }),
       ),
-    ),
   };
 }
 

@@ -38,8 +38,8 @@ class Subject {
     this.id = id;
   }
 
-  claim(token: string, request: Partial<ClaimRequest> = {}): Promise<ClaimResult> {
-    return this.store.claim({ ...this.#lease(token), ...request });
+  async claim(token: string, request: Partial<ClaimRequest> = {}): Promise<ClaimResult> {
+    return await this.store.claim({ ...this.#lease(token), ...request });
   }
 
   async claimed(token: string, request: Partial<ClaimRequest> = {}): Promise<ClaimedResult> {

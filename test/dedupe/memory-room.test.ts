@@ -27,6 +27,18 @@ test.each([
   expect(remembered.lastIndexOf(true)).toBe(maxEntries - 1);
 });
 
+test('a store too large for one cache remembers the latest ids, and nearly as many as maxEntries', async () => {
+  const maxEntries = 200_000;
+  const store = createMemoryStore({ maxEntries, now: () => 0 });
+  const ids = Array.from({ length: maxEntries + 50_000 }, (_, index) => `evt_${index}`);
+  for (const id of ids) await complete(store, id);
+  const remembered = await Promise.all(ids.map((id) => isCompleted(store, id)));
+  expect(remembered.lastIndexOf(false), 'only the oldest are forgotten').toBeLessThan(55_000);
+  const count = remembered.filter(Boolean).length;
+  expect(count).toBeLessThanOrEqual(maxEntries);
+  expect(count).toBeGreaterThan(0.98 * maxEntries);
+});
+
 test('ids that are over make room, far below maxEntries: with a fixed retention memory stays as it is', async () => {
   let time = 0;
   const store = createMemoryStore({ maxEntries: 2_000_000, now: () => time });

@@ -19,7 +19,7 @@ function clocked(maxEntries?: number) {
     advance: (ms: number) => {
       time += ms;
     },
-    claim: (id: string, token: string, attemptSpacingMs = 0): Promise<ClaimResult> =>
+    claim: async (id: string, token: string, attemptSpacingMs = 0): Promise<ClaimResult> =>
       store.claim({ id, token, leaseMs: LEASE_MS, retentionMs: RETENTION_MS, attemptSpacingMs }),
     release: (id: string, token: string) =>
       store.release({ id, token, retentionMs: RETENTION_MS, handled: [] }),
@@ -38,6 +38,49 @@ test('behaves as the reference model under any interleaving of its operations an
     ),
     { numRuns: 1_000 },
   );
+});
+
+test('every operation gives its result at once, without a promise', () => {
+  const store = createMemoryStore();
+  const request = { id: 'evt', token: 'a', leaseMs: LEASE_MS, retentionMs: RETENTION_MS };
+  expect(store.claim(request)).toMatchObject({ state: 'claimed' });
+  expect(store.renew(request)).toEqual({ state: 'held' });
+  expect(store.release({ ...request, handled: [] })).toEqual({ state: 'released' });
+  expect(store.complete(request)).toEqual({ state: 'completed' });
+});
+
+test.each([1, 1_000_000])(
+  'an id is forgotten when its retention is over, by the clock (maxEntries: %d)',
+  async (maxEntries) => {
+    const { store, claim, complete, release, advance } = clocked(maxEntries);
+    const retentionMs = 10;
+    await store.complete({ id: 'completed', token: 'a', retentionMs });
+    advance(9);
+    expect(await claim('completed', 'b')).toEqual({ state: 'completed' });
+    advance(1);
+    expect(await claim('completed', 'b')).toMatchObject({ state: 'claimed', attempt: 1 });
+    await claim('released', 'a');
+    await release('released', 'a');
+    advance(RETENTION_MS - 1);
+    expect(await claim('released', 'b')).toMatchObject({ attempt: 2 });
+    await release('released', 'b');
+    advance(RETENTION_MS);
+    expect(await claim('released', 'c')).toMatchObject({ attempt: 1 });
+    await complete('released');
+    expect(await claim('released', 'd')).toEqual({ state: 'completed' });
+  },
+);
+
+test('an id that is completed, expired and claimed many times over is never mixed up with its neighbours', async () => {
+  const { store, claim, advance } = clocked(2);
+  for (let round = 0; round < 50; round += 1) {
+    for (const id of ['1', '2', '3']) {
+      expect(await claim(id, 'a'), `${id} in round ${round}`).toMatchObject({ state: 'claimed', attempt: 1 });
+      await store.complete({ id, token: 'a', retentionMs: 5 });
+    }
+    expect(await claim('3', 'b')).toEqual({ state: 'completed' });
+    advance(5);
+  }
 });
 
 describe('maxEntries', () => {

@@ -152,7 +152,7 @@ function command<Request, Result extends Answer>(
   name: string,
   request: Request,
   onModel: (model: StoreModel, request: Request) => Result,
-  onStore: (store: Store, request: Request) => Promise<Result>,
+  onStore: (store: Store, request: Request) => Result | Promise<Result>,
 ): Command {
   return {
     check: () => true,

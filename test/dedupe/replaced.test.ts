@@ -3,7 +3,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { accepted, openEndpoint, refused } from '../support/open-endpoint.ts';
 
-/** The receiver knows a short way into its own memory store. Whoever comes between is heard all the same. */
+/** What a receiver knows of a store must not go past what its user puts in its place. */
 describe('a memory store', () => {
   const wrappings: Record<string, (log: string[]) => Store> = {
     'that is wrapped': (log) => {
@@ -52,5 +52,41 @@ describe('a memory store', () => {
     expect(await send(event)).toEqual(accepted('processed', event.id));
     store.claim = () => Promise.reject(new Error('away'));
     expect(await send(event)).toEqual(refused(503, 'store_unavailable'));
+  });
+});
+
+describe('an operation of a store', () => {
+  const thenable = (then: (resolve: (value: unknown) => void) => void) => ({ then });
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const claimed = { state: 'claimed', attempt: 1, abandoned: 0, firstClaimedMsAgo: 0, handled: [] };
+
+  test.each<[string, () => unknown, number]>([
+    ['gives its result at once', () => claimed, 200],
+    ['gives it by a promise of another kind', () => thenable((resolve) => resolve(claimed)), 200],
+    [
+      'throws at once',
+      () => {
+        throw new Error('away');
+      },
+      503,
+    ],
+    ['gives a revoked proxy', () => proxy, 503],
+    ['gives a promise of another kind that never settles', () => thenable(() => {}), 503],
+    [
+      'gives a promise of another kind that throws',
+      () =>
+        thenable(() => {
+          throw new Error('away');
+        }),
+      503,
+    ],
+  ])('that %s', async (_, claim, status) => {
+    const store: Store = { ...createMemoryStore(), commandTimeoutMs: 50 };
+    Reflect.set(store, 'claim', claim);
+    const { send } = await openEndpoint({ store }, (receiver) => receiver.on('*', () => {}));
+    const event = createEvent('transfer.created');
+    const expected = status === 200 ? accepted('processed', event.id) : refused(503, 'store_unavailable');
+    expect(await send(event)).toEqual(expected);
   });
 });

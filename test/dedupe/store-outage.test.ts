@@ -34,7 +34,7 @@ async function openAt(minutes: number, options: EndpointOptions) {
   return { ...endpoint, event, runs };
 }
 
-test('a memory store whose clock throws: 500, and nothing goes on in the background that could end the process', async () => {
+test('a memory store whose clock throws: 503, and nothing goes on in the background that could end the process', async () => {
   let asked = 0;
   const store = createMemoryStore({
     now: () => {
@@ -43,7 +43,7 @@ test('a memory store whose clock throws: 500, and nothing goes on in the backgro
     },
   });
   const { event, send } = await openAt(0, { store });
-  expect(await send(event)).toEqual(refused(500, 'internal_error'));
+  expect(await send(event)).toEqual(refused(503, 'store_unavailable'));
   // The claim, its release, and the release that is tried again: vitest fails for a rejection that nobody handles.
   await until('the release is tried again', () => asked >= 4);
 });

@@ -33,7 +33,7 @@ async function afterFailover(major: Major): Promise<RedisClient> {
   await until('the replica has it', () => replica.command('exists', 'failover:before') === '1');
   await master.kill();
   await until('the store answers again', () =>
-    store.claim({ id: 'before', token: 'b', retentionMs: 60_000, leaseMs: 1_000 }).then(
+    Promise.resolve(store.claim({ id: 'before', token: 'b', retentionMs: 60_000, leaseMs: 1_000 })).then(
       ({ state }) => state === 'completed',
       () => false,
     ),

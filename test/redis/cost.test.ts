@@ -84,9 +84,7 @@ describe.skipIf(!isRedisInstalled())('an event costs little', () => {
   });
 
   /** The commands that clients send meanwhile, by MONITOR; what scripts call is left out. */
-  async function commandsOf(
-    ...operations: ((claim: typeof request) => Promise<unknown>)[]
-  ): Promise<string[]> {
+  async function commandsOf(...operations: ((claim: typeof request) => unknown)[]): Promise<string[]> {
     // Ready first: what it asks on connecting must not reach the monitor, which ioredis takes for a reply.
     const client = await ready(fixture.keep(createClient(6, { port: fixture.redis.port })));
     const monitor = await client.monitor();

@@ -36,7 +36,7 @@ describe.skipIf(!isRedisInstalled())('a command that its caller has given up', (
     await expect(store.release({ ...request, handled: [] })).rejects.toThrow('no answer in 150 ms');
     proxy.passRequests();
     await until('the connection is back', () =>
-      store.complete({ ...request, id: 'other' }).then(
+      Promise.resolve(store.complete({ ...request, id: 'other' })).then(
         () => true,
         () => false,
       ),
@@ -73,7 +73,7 @@ describe.skipIf(!isRedisInstalled())('a command that its caller has given up', (
     expect((await direct.claim({ ...request, token: 'another' })).state).toBe('busy');
     proxy.cutConnections();
     await until('the release is through', () =>
-      store.release({ ...request, handled: [] }).then(
+      Promise.resolve(store.release({ ...request, handled: [] })).then(
         ({ state }) => state === 'released',
         () => false,
       ),

@@ -1,0 +1,88 @@
+import { randomInt } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+/**
+ * The size of one cache. A Map of this many ids is rebuilt in a few milliseconds when it grows; one of a million stops the process for
+ * more than a tenth of a second.
+ */
+const IDS_PER_CACHE = 131_072;
+
+/** How many ids of which the time is over are forgotten for each one that is added: more than one, so that they become fewer. */
+const EXPIRED_PER_ID = 2;
+
+/** What is remembered of an id: until when, or a record that says so itself. A number takes the least memory. */
+export type Remembered<R extends { readonly expiresAt: number }> = number | R;
+
+/**
+ * Remembers ids until their time is over, and forgets the least recently used ones when there are too many. lru-cache has no clock that
+ * can be injected without moving the ends of its times, so the times are kept as values.
+ */
+export class RecentIds<R extends { readonly expiresAt: number }> {
+  readonly #first: LRUCache<string, Remembered<R>>;
+  /** One cache, or several of the same size where `maxEntries` is large. */
+  readonly #caches: readonly LRUCache<string, Remembered<R>>[];
+  /** An odd number that nobody outside knows. */
+  readonly #multiplier: number = 2 * randomInt(2 ** 31) + 1;
+
+  constructor(maxEntries: number) {
+    const count = Math.ceil(maxEntries / IDS_PER_CACHE);
+    const max = Math.ceil(maxEntries / count);
+    this.#first = new LRUCache<string, Remembered<R>>({ max });
+    this.#caches = [
+      this.#first,
+      ...Array.from({ length: count - 1 }, () => new LRUCache<string, Remembered<R>>({ max })),
+    ];
+  }
+
+  /** What is remembered of an id, which counts as a use of it. */
+  get(id: string, now: number): Remembered<R> | undefined {
+    const cache = this.#cacheOf(id);
+    const remembered = cache.get(id);
+    if (remembered === undefined || expiryOf(remembered) > now) return remembered;
+    cache.delete(id);
+    return undefined;
+  }
+
+  set(id: string, remembered: Remembered<R>, now: number): void {
+    const cache = this.#cacheOf(id);
+    cache.set(id, remembered);
+    forgetExpired(cache, now);
+  }
+
+  delete(id: string): void {
+    this.#cacheOf(id).delete(id);
+  }
+
+  /**
+   * Chooses by a hash with a random multiplier, so that nobody outside can choose ids that all fall into one cache. A random first value
+   * would not do: ids that collide for one of them collide for every 256th.
+   */
+  #cacheOf(id: string): LRUCache<string, Remembered<R>> {
+    if (this.#caches.length === 1) return this.#first;
+    let hash = 0;
+    for (let index = 0; index < id.length; index += 1) {
+      hash = Math.imul(hash ^ id.charCodeAt(index), this.#multiplier);
+    }
+    // The upper bits choose, and the multiplier may be too small to let the last characters reach them.
+    const mixed = Math.imul(hash ^ (hash >>> 16), 0x9e3779b1) >>> 0;
+    return this.#caches[Math.floor((mixed / 2 ** 32) * this.#caches.length)] ?? this.#first;
+  }
+}
+
+/** With a fixed retention, ids take no more memory than that needs, however large `maxEntries` is. */
+function forgetExpired<R extends { readonly expiresAt: number }>(
+  cache: LRUCache<string, Remembered<R>>,
+  now: number,
+): void {
+  let checked = 0;
+  for (const id of cache.rkeys()) {
+    const remembered = cache.peek(id);
+    if (checked === EXPIRED_PER_ID || remembered === undefined || expiryOf(remembered) > now) return;
+    checked += 1;
+    cache.delete(id);
+  }
+}
+
+function expiryOf<R extends { readonly expiresAt: number }>(remembered: Remembered<R>): number {
+  return typeof remembered === 'number' ? remembered : remembered.expiresAt;
+}
