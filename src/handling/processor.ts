@@ -16,7 +16,7 @@ import type { Activity } from '../timing/activity.ts';
 import type { HandlingSettings, Job } from './job.ts';
 import type { Route, Router } from './router.ts';
 import type { Run } from './run.ts';
-import { Dedupe } from './runs.ts';
+import { RunsInFlight } from './runs-in-flight.ts';
 import type { Trace } from './trace.ts';
 
 /** The most that storing one letter may take once it has begun; kept back from the deadline for a delivery that may need it. */
@@ -29,7 +29,7 @@ export class Processor {
   readonly #store: TimeLimitedStore;
   readonly #parking: Parking | undefined;
   readonly #parkingLimitMs: number;
-  readonly #dedupe: Dedupe;
+  readonly #runs: RunsInFlight;
 
   constructor(settings: HandlingSettings, router: Router, activity: Activity, bodyMemory: BodyMemory) {
     this.#settings = settings;
@@ -40,7 +40,7 @@ export class Processor {
       settings.deadLetters && new Parking(settings.deadLetters, this.#parkingLimitMs, settings.now);
     const completions = new Completions(this.#store, activity);
     const services = { settings, store: this.#store, parking: this.#parking, completions, bodyMemory };
-    this.#dedupe = new Dedupe(services, activity);
+    this.#runs = new RunsInFlight(services, activity);
   }
 
   /** Begins or joins the run of an event; gives an answer where it needs none. */
@@ -66,7 +66,7 @@ export class Processor {
     checkAge(event, ageMs, maxEventAgeMs);
     const routes = this.#routesFor(event, trace);
     if (routes.length === 0) return accept('ignored', id);
-    if (this.#dedupe.isCompleted(id)) return accept('duplicate', id);
+    if (this.#runs.isCompleted(id)) return accept('duplicate', id);
     const { receivedAt } = trace;
     const deadlineAt = receivedAt + deadlineMs;
     const { deadline } = trace;
@@ -98,7 +98,7 @@ export class Processor {
     const { id } = event;
     const routes = this.#routesFor(event, trace);
     if (routes.length === 0) return accept('ignored', id);
-    if (this.#dedupe.isCompleted(id)) {
+    if (this.#runs.isCompleted(id)) {
       await this.#takeOut(letter, trace);
       return accept('duplicate', id);
     }
@@ -157,14 +157,14 @@ export class Processor {
 
   /** Aborts the running handlers; resolves with the ids of their events. */
   abandon(): Promise<string[]> {
-    return this.#dedupe.abandon();
+    return this.#runs.abandon();
   }
 
   /** Starts the run of an event, or joins the one that is under way. */
   #run(job: Job, trace: Trace): Run {
-    const current = this.#dedupe.find(job.id);
+    const current = this.#runs.find(job.id);
     trace.joined = current !== undefined;
-    trace.run = current ?? this.#dedupe.start(job);
+    trace.run = current ?? this.#runs.start(job);
     return trace.run;
   }
 

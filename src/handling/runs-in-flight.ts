@@ -3,12 +3,12 @@ import type { Activity } from '../timing/activity.ts';
 import type { Job, RunServices } from './job.ts';
 import { Run } from './run.ts';
 
-/** Makes sure that this process runs an event once at a time: a twin joins the run that is under way. */
-export class Dedupe {
+/** The runs of this process, one per event at a time: a concurrent duplicate joins the run that is there. */
+export class RunsInFlight {
   readonly #services: RunServices;
   readonly #activity: Activity;
   #closed = false;
-  /** Those under way, by the ids of their events. */
+  /** By the ids of their events. */
   #runs = new Map<string, Run>();
   readonly #onEnd = ({ id }: Run): void => {
     this.#runs.delete(id);
