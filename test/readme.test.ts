@@ -80,7 +80,8 @@ beforeAll(async () => {
   }
   writeFileSync(join(folder, 'load.ts'), LOAD);
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(compilation));
-  execFileSync(join(packageRoot, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' });
+  const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
+  execFileSync(tsc, ['-p', folder], { stdio: 'inherit' }); // it prints which line of which snippet is wrong
 }, 60_000);
 
 afterAll(async () => {
@@ -236,6 +237,14 @@ describe('what the documents say can be found', () => {
         .map(([link]) => `${path}: ${link}`),
     );
     expect(broken).toEqual([]);
+  });
+
+  test('every file that is named is there', () => {
+    const named = documents.flatMap(
+      ({ text }) => text.match(/(?<=`)(src|test|bench|docs)\/[\w/.-]+\.\w+(?=`)/g) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
   });
 
   test('docs/production.md has each option of createReceiver', () => {
