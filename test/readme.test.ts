@@ -1,60 +1,124 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { createReceiver } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { posthorn } from './cli/posthorn.ts';
 import { isRedisInstalled } from './redis/installed.ts';
 import { Servers } from './redis/servers.ts';
 import { freePort, packageRoot, startProgram } from './support/child-program.ts';
 
+interface Block {
+  readonly language: string;
+  readonly code: string;
+}
+
+interface Document {
+  /** Relative to the root of the package. */
+  readonly path: string;
+  readonly text: string;
+  readonly blocks: readonly Block[];
+}
+
 interface Snippet {
-  readonly title: string;
+  /** Unique, and the name of its file. */
   readonly name: string;
   readonly code: string;
 }
 
-function snippetsOf(document: string, prefix: string): readonly Snippet[] {
-  return [...document.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ''], index) => ({
-    title: `${index + 1}: ${code.includes('listen(3000)') ? 'a server' : 'a program'}`,
-    name: `${prefix}-${index + 1}`,
-    code,
-  }));
+function readDocument(path: string): Document {
+  const text = readFileSync(join(packageRoot, path), 'utf8');
+  const blocks = [...text.matchAll(/^```(\S*)\n(.*?)^```$/gms)];
+  return { path, text, blocks: blocks.map(([, language = '', code = '']) => ({ language, code })) };
 }
 
-const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
-const snippets = snippetsOf(readme, 'snippet');
+const documents: readonly Document[] = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(packageRoot, 'docs')).map((name) => `docs/${name}`),
+].map(readDocument);
+const readme = readDocument('README.md');
+
+const snippets: readonly Snippet[] = documents.flatMap(({ path, blocks }) =>
+  blocks
+    .filter(({ language }) => language === 'ts')
+    .map(({ code }, index) => ({ name: `${path.replace(/.*\/|\.md$/g, '')}-${index + 1}`, code })),
+);
 const runnable = snippets.filter(({ code }) => isRedisInstalled() || !code.includes('ioredis'));
-/** These connect to hosts of the reader's, so they are compiled only. */
-const redisSnippets = snippetsOf(readFileSync(join(packageRoot, 'docs', 'redis.md'), 'utf8'), 'redis');
+/** Servers get deliveries, modules are imported by somebody else, and programs come to an end by themselves. */
+const servers = runnable.filter(({ code }) => code.includes('listen(3000)'));
+const modules = runnable.filter(({ code }) => /^export /m.test(code));
+const programs = runnable.filter((snippet) => !servers.includes(snippet) && !modules.includes(snippet));
 
 // Inside the package, so that the snippets import it by its name: what is built, not the sources.
 const folder = join(packageRoot, 'dist', 'readme');
 const key = 'readme-key';
 const ports = new Map<string, number>();
+const redisServers = new Servers();
 let directory: string;
-let servers: Servers;
-let redisUrl: string;
+let redisUrl: string | undefined;
 
 beforeAll(async () => {
-  servers = new Servers();
-  if (isRedisInstalled()) redisUrl = `redis://127.0.0.1:${(await servers.single()).port}`;
+  const replaceHosts = isRedisInstalled() ? await startRedis() : (code: string) => code;
   directory = mkdtempSync(join(tmpdir(), 'posthorn-readme-'));
   mkdirSync(folder, { recursive: true });
-  for (const { name, code } of [...snippets, ...redisSnippets]) {
+  for (const { name, code } of snippets) {
     const port = await freePort();
     ports.set(name, port);
-    writeFileSync(join(folder, `${name}.ts`), code.replaceAll('3000', String(port)));
+    writeFileSync(join(folder, `${name}.ts`), replaceHosts(code.replaceAll('3000', String(port))));
   }
+  writeFileSync(join(folder, 'load.ts'), LOAD);
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(compilation));
-  execFileSync(join(packageRoot, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' });
-});
+  const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
+  execFileSync(tsc, ['-p', folder], { stdio: 'inherit' }); // it prints which line of which snippet is wrong
+}, 60_000);
 
 afterAll(async () => {
-  await servers.stop();
+  await redisServers.stop();
   rmSync(directory, { recursive: true });
 });
+
+/** Starts what the snippets connect to; returns a function that puts its addresses in the place of theirs. */
+async function startRedis(): Promise<(code: string) => string> {
+  const [single, { sentinelPorts }, nodes] = await Promise.all([
+    redisServers.single(),
+    redisServers.sentinel(),
+    redisServers.cluster(),
+  ]);
+  redisUrl = `redis://127.0.0.1:${single.port}`;
+  const addresses = new Map([
+    [`'127.0.0.1',\n  port: 6379`, `'127.0.0.1',\n  port: ${single.port}`],
+    ...sentinelPorts.map((port, index) => hostOf(`sentinel-${index + 1}`, 26379, port)),
+    ...nodes.map(({ port }, index) => hostOf(`node-${index + 1}`, 6379, port)),
+  ]);
+  return (code) => [...addresses].reduce((text, [theirs, ours]) => text.replace(theirs, ours), code);
+}
+
+function hostOf(name: string, port: number, ours: number): [theirs: string, ours: string] {
+  return [`{ host: '${name}', port: ${port} }`, `{ host: '127.0.0.1', port: ${ours} }`];
+}
+
+/** Imports a snippet, and uses the connection that it exports. */
+const LOAD = `
+const { redis } = await import(process.argv[2] ?? '');
+if (redis !== undefined) {
+  redis.on('error', console.error);
+  await redis.set('readme', 'connected');
+  console.log(await redis.get('readme'));
+}
+process.exit();
+`;
 
 const compilation = {
   compilerOptions: {
@@ -69,21 +133,27 @@ const compilation = {
   include: ['*.ts'],
 };
 
-function start(name: string): ReturnType<typeof startProgram> {
-  return startProgram(
-    join(folder, 'out', `${name}.js`),
-    { ...process.env, SIGNING_KEY: key, REDIS_URL: redisUrl },
-    directory,
-  );
+function start(name: string, ...args: string[]): ReturnType<typeof startProgram> {
+  const environment = { ...process.env, SIGNING_KEY: key, REDIS_URL: redisUrl };
+  return startProgram(join(folder, 'out', `${name}.js`), environment, directory, args);
 }
 
-describe('the snippets of the README compile and run', () => {
-  test('there are some', () => {
-    expect(snippets.length).toBeGreaterThanOrEqual(5);
-    expect(redisSnippets.length).toBeGreaterThanOrEqual(3);
+describe('the snippets of the README and of docs/ compile and run', () => {
+  test('there are some of each kind', () => {
+    expect(snippets.length).toBeGreaterThanOrEqual(15);
+    expect(servers.length).toBeGreaterThanOrEqual(3);
+    expect(modules.length).toBeGreaterThanOrEqual(1);
+    expect(programs.length).toBeGreaterThanOrEqual(5);
   });
 
-  test.each(runnable.filter(({ code }) => code.includes('listen(3000)')))('$title', async ({ name }) => {
+  test('no snippet hides in a block of another language', () => {
+    const languages = documents.flatMap(({ blocks }) => blocks.map(({ language }) => language));
+    expect([...new Set(languages)].sort()).toEqual(['mermaid', 'sh', 'ts']);
+    const fences = documents.flatMap(({ text }) => text.match(/^\s*(```|~~~)/gm) ?? []);
+    expect(fences.length).toBe(2 * languages.length);
+  });
+
+  test.each(servers)('$name, a server', async ({ name }) => {
     const port = ports.get(name) ?? 0;
     const program = start(name);
     try {
@@ -106,19 +176,127 @@ describe('the snippets of the README compile and run', () => {
     }
   });
 
-  test.each(runnable.filter(({ code }) => !code.includes('listen(3000)')))('$title', async ({ name }) => {
+  test.each(programs)('$name, a program', async ({ name }) => {
     const program = start(name);
     expect(await program.exit, program.lines.join('\n')).toBe(0);
+  });
+
+  test.each(modules)('$name, a module', async ({ name, code }) => {
+    const program = start('load', join(folder, 'out', `${name}.js`));
+    expect(await program.exit, program.lines.join('\n')).toBe(0);
+    expect(program.lines).toEqual(code.includes('export const redis') ? ['connected'] : []);
   });
 });
 
 describe('the commands of the README exist', () => {
   test.each(['npm ci && npm start', 'npm ci && npm test'])('%s', (command) => {
-    expect(readme).toContain(command);
+    expect(readme.text).toContain(command);
     const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
     expect(scripts).toHaveProperty(command.replace(/.*npm /, ''));
   });
 });
+
+describe('the commands of posthorn exist, and so do their options', () => {
+  const inBlocks = ({ blocks }: Document): string[] =>
+    blocks
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ code }) => code.match(/(?<=^|\s)posthorn [^|#\n]*/gm) ?? []);
+  const inText = ({ text }: Document): string[] =>
+    text.match(/(?<=`([A-Z_]+=\S+ |npx )*)posthorn (?!help)[^`]+(?=`)/g) ?? [];
+  const lines = documents.flatMap((document) =>
+    [...inBlocks(document), ...inText(document)].map((line) => ({ path: document.path, line })),
+  );
+
+  test('there are some', () => {
+    expect(lines.length).toBeGreaterThanOrEqual(20);
+  });
+
+  test.each(lines)('$path: $line', async ({ line }) => {
+    const [, first = '', second = ''] = line.split(/\s+/);
+    const isGroup = first === 'webhooks' || first === 'dead-letters';
+    const command = isGroup ? `${first} ${second}`.trim() : first;
+    const { code, stdout } = await helpOf(command);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: posthorn ${command} `);
+    const options = line.match(/(?<=\s)--[\w-]+/g) ?? [];
+    expect(options.filter((option) => !new RegExp(`^ +${option}\\b`, 'm').test(stdout))).toEqual([]);
+  });
+});
+
+describe('what the documents say can be found', () => {
+  test('every link leads to a file of the package, and to a heading of it', () => {
+    const { files } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+    const packed = ['README.md', 'LICENSE', 'package.json', ...files];
+    const broken = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)]
+        .filter(([, file = '', anchor = '']) => {
+          const target = file === '' ? path : join(dirname(path), file);
+          const isPacked = packed.some((name) => target === name || `${target}/`.startsWith(`${name}/`));
+          return !isPacked || !existsSync(join(packageRoot, target)) || !hasAnchor(target, anchor);
+        })
+        .map(([link]) => `${path}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('every file that is named is there', () => {
+    const named = documents.flatMap(
+      ({ text }) => text.match(/(?<=`)(src|test|bench|docs)\/[\w/.-]+\.\w+(?=`)/g) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
+  });
+
+  test('docs/production.md has each option of createReceiver', () => {
+    let message = '';
+    try {
+      createReceiver({ signingKey: 'k', ...{ unknown: true } });
+    } catch (error) {
+      message = String(error);
+    }
+    const names = message.replace(/.*its options are /s, '').split(', ');
+    const [, table = ''] = readDocument('docs/production.md').text.split('## All options');
+    const documented = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect(documented).toEqual(names);
+  });
+
+  test('the README leads to every page of docs/', () => {
+    const pages = documents.map(({ path }) => path).filter((path) => path !== 'README.md');
+    expect(pages.filter((path) => !readme.text.includes(`](${path})`))).toEqual([]);
+  });
+
+  test('no line of prose is longer than 120 columns', () => {
+    const long = documents.flatMap(({ path, text }) =>
+      text
+        .replace(/^```.*?^```$/gms, '')
+        .split('\n')
+        .filter((line) => line.length > 120 && !line.startsWith('|'))
+        .map((line) => `${path}: ${line}`),
+    );
+    expect(long).toEqual([]);
+  });
+});
+
+const helps = new Map<string, ReturnType<typeof posthorn>>();
+
+function helpOf(command: string): ReturnType<typeof posthorn> {
+  const help = helps.get(command) ?? posthorn([...command.split(' '), '--help']);
+  helps.set(command, help);
+  return help;
+}
+
+/** Whether a page has the heading that an anchor names, in GitHub's form of it. */
+function hasAnchor(path: string, anchor: string): boolean {
+  if (anchor === '') return true;
+  const headings = readDocument(path).text.match(/(?<=^#+ ).*$/gm) ?? [];
+  return headings.some(
+    (heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-') === anchor,
+  );
+}
 
 async function untilListening(port: number): Promise<void> {
   for (;;) {
