@@ -66,7 +66,9 @@ describe.skipIf(!isRedisInstalled())('the operations that begin in one turn of t
     async (major) => {
       const options = { port: fixture.redis.port, enableAutoPipelining: true };
       const client = fixture.keep(createClient(major, options));
-      const store = createRedisStore(await ready(client), { scope: `direct-${major}` });
+      // The slow command holds up Redis for seconds where the machine is busy.
+      const limits = { scope: `direct-${major}`, commandTimeoutMs: 15_000 };
+      const store = createRedisStore(await ready(client), limits);
       await store.claim({ ...times, id: 'ready', token: 'a' });
       const slow = client.eval("local turns = 0 while turns < 3e7 do turns = turns + 1 end return 'slow'", 0);
       await until('the slow command is under way', () => client.commandQueue.length === 1);
