@@ -1,7 +1,23 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/**
+ * Tests that start other programs (redis-server, openssl, curl, a browser, a compiler, what `npm run build` has made), or take long
+ * by themselves. All others are quick. One that starts a program and is not named here fails and says so:
+ * test/support/no-programs.ts.
+ */
+const slowTests = [
+  'test/cli/**/*.test.ts',
+  'test/redis/**/*.test.ts',
+  'test/**/*.slow.test.ts',
+  'test/dead-letters/{crash,file,outage,parking-backlog}.test.ts',
+  'test/dedupe/memory-room.test.ts',
+  'test/request/body-memory.test.ts',
+  'test/sandbox/{browser,delivery,options,outcomes}.test.ts',
+  'test/{examples,first-minute,packaging,readme}.test.ts',
+];
 
 export default defineConfig({
   resolve: {
@@ -14,11 +30,34 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts', 'test/redis/setup.ts'],
     testTimeout: 20_000,
+    // A second, the default, is short on a busy machine.
+    expect: { poll: { timeout: 10_000 } },
+    // Most of them wait rather than compute: for sockets, servers and programs.
+    maxWorkers: 4,
+    // Each file would load the package, zod and Express again. What a file replaces in its process it puts back.
+    isolate: false,
     // What fails in silence is what these tests are about, so nothing is left to a default.
     dangerouslyIgnoreUnhandledErrors: false,
     allowOnly: false,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...slowTests],
+          setupFiles: ['test/support/no-programs.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: slowTests,
+          globalSetup: ['test/support/build.ts', 'test/redis/setup.ts'],
+        },
+      },
+    ],
   },
 });

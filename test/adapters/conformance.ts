@@ -2,7 +2,6 @@ import { describe } from 'vitest';
 import { acceptedAnswers } from './accepted-answers.ts';
 import type { Mount } from './endpoint.ts';
 import { failedAnswers } from './failed-answers.ts';
-import { fromOutside } from './from-outside.ts';
 import { hostileNetwork } from './hostile.ts';
 import { parkedAnswers } from './parked-answers.ts';
 import { refusedAnswers } from './refused-answers.ts';
@@ -13,6 +12,5 @@ export function conformance(mount: Mount): void {
   describe('refused', () => refusedAnswers(mount));
   describe('failed', () => failedAnswers(mount));
   describe('parked', () => parkedAnswers(mount));
-  describe('from outside', () => fromOutside(mount));
   describe('a hostile network', () => hostileNetwork(mount));
 }

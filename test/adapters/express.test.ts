@@ -1,5 +1,3 @@
-import express5 from 'express';
-import express4 from 'express-4';
 import { ConfigurationError, type Report } from 'posthorn';
 import { toExpress } from 'posthorn/express';
 import { signedHeaders } from 'posthorn/testing';
@@ -15,23 +13,9 @@ import {
   type Mount,
   transfer,
 } from './endpoint.ts';
+import { expressVersions, mountBehind } from './mounts.ts';
 
-type Express = typeof express5;
-
-/** Mounts behind middlewares that the application has put in front. */
-function mountBehind(express: Express, ...middlewares: ReturnType<Express['json']>[]): Mount {
-  return (receiver) => {
-    const app = express();
-    for (const middleware of middlewares) app.use(middleware);
-    app.use('/webhooks', toExpress(receiver));
-    return listen(app);
-  };
-}
-
-describe.each([
-  ['express 5', express5],
-  ['express 4', express4],
-])('toExpress on %s', (_, express) => {
+describe.each(expressVersions)('toExpress on %s', (_, express) => {
   conformance(mountBehind(express));
 
   const parsers = {

@@ -15,12 +15,11 @@ import {
   signed,
   transfer,
 } from './endpoint.ts';
+import { mountOnNode } from './mounts.ts';
 import { headOf, RawConnection } from './raw-connection.ts';
 
-const mount: Mount = (receiver) => listen(toNode(receiver));
-
 describe('toNode on node:http', () => {
-  conformance(mount);
+  conformance(mountOnNode);
 });
 
 describe('a body that something else has read', () => {

@@ -1,12 +1,22 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
 import type { Webhook } from 'posthorn/client';
 import type { Sandbox } from 'posthorn/sandbox';
-import { describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Receiving, receive } from './receiving.ts';
 import { openService } from './service.ts';
 
+const realSetTimeout = timers.setTimeout;
 // The client's pause is in real time: here the sandbox's clock goes on by as much, and nobody waits.
-const time = vi.hoisted(() => ({ pass: async (_ms: number): Promise<void> => {} }));
-vi.mock('node:timers/promises', () => ({ setTimeout: (ms: number) => time.pass(ms) }));
+const time = { pass: async (_ms: number): Promise<void> => {} };
+beforeAll(() => {
+  Object.assign(timers, { setTimeout: (ms: number) => time.pass(ms) });
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  Object.assign(timers, { setTimeout: realSetTimeout });
+  syncBuiltinESMExports();
+});
 
 /** Longer than 1 + 5 + 15 minutes. */
 const WHOLE_SCHEDULE_MS = 1_300_000;

@@ -88,20 +88,22 @@ describe('client.webhooks', () => {
 describe('client.webhooks.listAll', () => {
   const lines = [0, 100, 200].map((offset) => `GET /payments/na/webhooks?limit=100&offset=${offset}`);
 
-  test.each([
-    [0, 1],
-    [99, 1],
-    [100, 2],
-    [101, 2],
-    [200, 3],
-    [230, 3],
-  ])('gives each of %i webhooks once, in %i requests', async (count, requests) => {
+  test('gives each webhook once, page by page', async () => {
     const { client, gateway } = await openService();
     const created: string[] = [];
-    for (let n = 0; n < count; n += 1)
-      created.push((await client.webhooks.create({ url: `${URL}/${n}` })).id);
-    gateway.lines.length = 0;
-    expect((await readAll(client.webhooks.listAll())).map(({ id }) => id)).toEqual(created);
-    expect(gateway.lines).toEqual(lines.slice(0, requests));
+    for (const [count, requests] of [
+      [0, 1],
+      [99, 1],
+      [100, 2],
+      [101, 2],
+      [200, 3],
+      [230, 3],
+    ] as const) {
+      while (created.length < count)
+        created.push((await client.webhooks.create({ url: `${URL}/${created.length}` })).id);
+      gateway.lines.length = 0;
+      expect((await readAll(client.webhooks.listAll())).map(({ id }) => id)).toEqual(created);
+      expect(gateway.lines).toEqual(lines.slice(0, requests));
+    }
   });
 });

@@ -4,25 +4,34 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { type Client, createClient, createClusterClient, type Major, ready } from './clients.ts';
 import { isRedisInstalled } from './installed.ts';
-import { Servers } from './servers.ts';
+import { type RedisServer, Servers } from './servers.ts';
 
 const SETUP_LIMIT_MS = 90_000;
 const clients = new Set<Client>();
 let servers: Servers;
+let single: RedisServer;
+let node: RedisServer | undefined;
 
-const single =
-  (enableAutoPipelining: boolean) =>
-  async (major: Major): Promise<RedisClient> => {
-    const { port } = await servers.single();
-    return open(createClient(major, { port, enableAutoPipelining }));
-  };
+beforeAll(async () => {
+  servers = new Servers();
+  if (!isRedisInstalled()) return;
+  [single, [node]] = await Promise.all([servers.single(), servers.cluster()]);
+}, SETUP_LIMIT_MS);
 
-const cluster =
+afterAll(async () => {
+  for (const client of clients) client.disconnect();
+  await servers.stop();
+});
+
+const toSingle =
   (enableAutoPipelining: boolean) =>
-  async (major: Major): Promise<RedisClient> => {
-    const [node] = await servers.cluster();
-    return open(createClusterClient(major, node?.port ?? 0, { enableAutoPipelining }));
-  };
+  (major: Major): Promise<RedisClient> =>
+    open(createClient(major, { port: single.port, enableAutoPipelining }));
+
+const toCluster =
+  (enableAutoPipelining: boolean) =>
+  (major: Major): Promise<RedisClient> =>
+    open(createClusterClient(major, node?.port ?? 0, { enableAutoPipelining }));
 
 async function afterFailover(major: Major): Promise<RedisClient> {
   const { master, replica, sentinelPorts } = await servers.sentinel();
@@ -47,26 +56,20 @@ async function open<C extends Client>(client: C): Promise<C> {
 }
 
 describe.skipIf(!isRedisInstalled()).each([
-  { topology: 'a single Redis', connect: single(false) },
-  { topology: 'a single Redis whose client pipelines by itself', connect: single(true) },
-  { topology: 'a Cluster', connect: cluster(false) },
-  { topology: 'a Cluster whose client pipelines by itself', connect: cluster(true) },
+  { topology: 'a single Redis', connect: toSingle(false) },
+  { topology: 'a single Redis whose client pipelines by itself', connect: toSingle(true) },
+  { topology: 'a Cluster', connect: toCluster(false) },
+  { topology: 'a Cluster whose client pipelines by itself', connect: toCluster(true) },
   { topology: 'a Redis that a Sentinel has failed over to', connect: afterFailover },
 ])('the store on $topology', ({ connect }) => {
   describe.each([5, 6] as const)('with ioredis %i', (major) => {
     let client: RedisClient;
 
     beforeAll(async () => {
-      servers = new Servers();
       client = await connect(major);
     }, SETUP_LIMIT_MS);
 
-    afterAll(async () => {
-      for (const open of clients) open.disconnect();
-      clients.clear();
-      await servers.stop();
-    });
-
+    // Each case uses ids of its own.
     for (const { name, run } of storeConformance(() => createRedisStore(client, { scope: 'billing' }))) {
       test(name, run);
     }
