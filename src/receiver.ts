@@ -240,7 +240,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const idle = this.#activity.idle().then(() => true);
     if (await settledWithin(idle, graceMs)) return { abandoned: [] };
     const abandoned = await this.#processor.abandon();
-    // The process may end with this promise, and answers to large bodies wait for their turn.
+    // The process may end with this promise. Answers to large bodies wait for a turn, and are sent in the one after it.
+    await nextTurn();
     await nextTurn();
     return { abandoned };
   }
