@@ -57,6 +57,7 @@ export default defineConfig({
           include: slowTests,
           // A program starts slowly on a busy machine, and some tests start ten.
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           globalSetup: ['test/support/build.ts', 'test/redis/setup.ts'],
         },
       },
