@@ -33,8 +33,8 @@ export default defineConfig({
     testTimeout: 20_000,
     // A second, the default, is short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
-    // Most of them wait rather than compute: for sockets, servers and programs.
-    maxWorkers: 4,
+    // More than cores, of which two are usual: most tests wait rather than compute, for sockets, servers and programs.
+    maxWorkers: 3,
     // Each file would load the package, zod and Express again. What a file replaces in its process it puts back.
     isolate: false,
     // What fails in silence is what these tests are about, so nothing is left to a default.
@@ -55,6 +55,9 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: slowTests,
+          // A program starts slowly on a busy machine, and some tests start ten.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
           globalSetup: ['test/support/build.ts', 'test/redis/setup.ts'],
         },
       },
