@@ -2,7 +2,6 @@ import { checkOptions } from '../src/check-options.ts';
 import { ConfigurationError } from '../src/errors.ts';
 import type { Receiver } from '../src/receiver.ts';
 import type { BodyOptions, Delivery, Reply } from '../src/request/delivery.ts';
-import { gatherHeaders } from '../src/request/headers.ts';
 import { type NodeRequest, readRawBody } from './raw-body.ts';
 
 /** A response of Node.js http, https or http2. */
@@ -91,7 +90,7 @@ class NodeDelivery implements Delivery {
 
   /** `request.headers` drops a repeated `authorization`, and HTTP/2 has no `headersDistinct`. */
   get headers(): Delivery['headers'] {
-    return gatherHeaders(this.#request.rawHeaders);
+    return this.#request.rawHeaders;
   }
 
   readBody(options: BodyOptions): Uint8Array | Promise<Uint8Array> {

@@ -1,8 +1,10 @@
+import type { HeaderFields } from './headers.ts';
+
 /** One HTTP request that carries an event, as an adapter hands it to the receiver. */
 export interface Delivery {
   readonly method: string;
-  /** All values of each name, so that a header that was sent twice can be told. Names in any case. */
-  readonly headers: { readonly [name: string]: readonly string[] | undefined };
+  /** All values of each name, in any usual form: a header that was sent twice must show twice. */
+  readonly headers: HeaderFields;
   /**
    * Reads the body, unchanged; at once, where it has arrived. Throws or rejects with a `RequestError` (`body_too_large`,
    * `body_incomplete`), or with a `ConfigurationError` (`body_already_parsed`) when something else has read it.
