@@ -1,25 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
 import { ConfigurationError, isInstance, messageOf, propertyOf, RequestError } from '../src/errors.ts';
 import type { BodyOptions } from '../src/request/delivery.ts';
 import { BodyPieces } from './body-pieces.ts';
-
-/** A request of Node.js http, https or http2, perhaps with what a framework has put on it. */
-export interface NodeRequest extends Readable {
-  readonly method?: string | undefined;
-  readonly url?: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly rawHeaders: readonly string[];
-  readonly httpVersionMajor: number;
-  /** Whether the whole request has arrived. */
-  readonly complete: boolean;
-  /** Whether the sender gave up before the end. */
-  readonly aborted: boolean;
-  readonly socket: { readonly destroyed: boolean };
-  readonly body?: unknown;
-  readonly rawBody?: unknown;
-}
+import type { NodeRequest } from './node-http.ts';
 
 /**
  * The body of a request, byte for byte. A body that the framework kept raw is taken as it is (`req.rawBody`, or the
