@@ -4,7 +4,8 @@ import { readRawBody } from './raw-body.ts';
 
 /** Presents a request of Node.js as a delivery. */
 export function toDelivery(request: NodeRequest, response: NodeResponse): Delivery {
-  // Another listener for 'data' starts the flow of the body, which would be lost before the receiver asks for it.
+  // Another listener for 'data' starts the flow of the body, which would
+  // be lost before the receiver asks for it.
   if (request.readableFlowing === true) request.pause();
   return {
     method: request.method ?? '',

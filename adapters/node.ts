@@ -17,8 +17,8 @@ export type NodeHandler = (
 /** Options of {@link toNode}. */
 export interface NodeOptions {
   /**
-   * Serve only this path of `request.url`, without its query; every path by default. Requests for other paths go to `next`, or get
-   * 404 without one.
+   * Serve only this path of `request.url`, without its query; every path by default. Requests for other paths
+   * go to `next`, or get 404 without one.
    */
   readonly path?: string;
 }

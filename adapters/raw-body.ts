@@ -5,18 +5,19 @@ import { BodyPieces } from './body-pieces.ts';
 import type { NodeRequest } from './node-http.ts';
 
 /**
- * The body of a request, byte for byte. A body that the framework kept raw is taken as it is (`req.rawBody`, or the
- * Buffer of `express.raw()`); else the stream is read, if nothing has read it before.
+ * Reads the body of a request, byte for byte. If a framework has kept the raw body
+ * (`req.rawBody`, or the Buffer of `express.raw()`), it is returned. Else the stream is read,
+ * unless something else has read it before.
  */
 export function readRawBody(request: NodeRequest, options: BodyOptions): Uint8Array | Promise<Uint8Array> {
-  const kept = keptRaw(request);
-  if (kept !== undefined) return kept;
+  const rawBody = keptRawBody(request);
+  if (rawBody !== undefined) return rawBody;
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) {
     throw alreadyParsed(request);
   }
   if (request.destroyed) throw incomplete(new Error('the connection was closed'));
   const length = request.headers['content-length'] ?? null;
-  // Most bodies have arrived with their head, and wait in the stream.
+  // Most bodies arrive together with their headers, and wait in the stream.
   if (request.complete && length !== null && Number(length) === request.readableLength) {
     const whole: Uint8Array | null = request.read();
     return whole ?? EMPTY;
@@ -36,7 +37,7 @@ async function readPieces(pieces: BodyPieces, limit: number, length: string | nu
 
 const EMPTY = new Uint8Array(0);
 
-function keptRaw({ rawBody, body }: NodeRequest): Uint8Array | undefined {
+function keptRawBody({ rawBody, body }: NodeRequest): Uint8Array | undefined {
   if (isInstance(rawBody, Uint8Array)) return rawBody;
   if (typeof rawBody === 'string') return Buffer.from(rawBody);
   return isInstance(body, Uint8Array) ? body : undefined;
@@ -44,8 +45,9 @@ function keptRaw({ rawBody, body }: NodeRequest): Uint8Array | undefined {
 
 function alreadyParsed(request: NodeRequest): ConfigurationError {
   return new ConfigurationError(
-    `the body was read before posthorn could verify it (req.body is ${kindOf(request.body)}): mount posthorn before ` +
-      'express.json() and other body parsers, or give this path express.raw({ type: "*/*" }), or keep the bytes in req.rawBody',
+    `the body was read before posthorn could verify it (req.body is ${kindOf(request.body)}): ` +
+      'mount posthorn before express.json() and other body parsers, ' +
+      'or give this path express.raw({ type: "*/*" }), or keep the bytes in req.rawBody',
     { code: 'body_already_parsed' },
   );
 }

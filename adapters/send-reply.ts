@@ -21,8 +21,8 @@ function headersOf({ headers, body }: Reply, close: boolean): Record<string, str
 }
 
 /**
- * `end(body)` writes the body and an empty chunk, which Node.js sends together by `writev`. Writing the body first saves 5 % of
- * a delivery (no difference over TLS). A wrapped response may have no `cork`.
+ * `end(body)` writes the body and an empty chunk, which Node.js sends together by `writev`. Writing the body
+ * first saves 5 % of a delivery (no difference over TLS). A wrapped response may have no `cork`.
  */
 function sendBody(response: NodeResponse, body: string): void {
   response.cork?.();
@@ -39,14 +39,15 @@ function sendAndCloseStream(
   { body, close, drainMs }: Reply,
 ): void {
   response.end(body);
-  // A missing length counts as unbounded: HTTP/2 has no transfer-encoding by which a reply could ask to close.
+  // A missing length counts as unbounded: HTTP/2 has no
+  // transfer-encoding by which a reply could ask to close.
   const isUnbounded = close || request.headers['content-length'] === undefined;
   dropRest(request, isUnbounded ? LINGER_MS : drainMs, () => stream.close());
 }
 
 /**
- * Closing a socket that holds unread bytes resets the connection, and the reset can overtake the answer. So the answer is sent
- * whole first, and the rest of the request is read and dropped until the sender stops.
+ * Closing a socket that holds unread bytes resets the connection, and the reset can overtake the answer. So
+ * the answer is sent whole first, and the rest of the request is read and dropped until the sender stops.
  */
 function sendAndCloseConnection(request: NodeRequest, response: NodeResponse, { body }: Reply): void {
   response.write(body);
@@ -61,7 +62,10 @@ function sendAndKeepConnection(request: NodeRequest, response: NodeResponse, { b
   });
 }
 
-/** Reads and drops the rest of the request. Calls `then` once, at the end of the request or after `timeLimitMs`. */
+/**
+ * Reads and drops the rest of the request. Calls `then` once, at the
+ * end of the request or after `timeLimitMs`.
+ */
 function dropRest(request: NodeRequest, timeLimitMs: number, then: () => void): void {
   const finish = (): void => {
     clearTimeout(timer);

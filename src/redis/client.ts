@@ -4,7 +4,10 @@ import { ConfigurationError, show } from '../errors.ts';
 /** Runs a script, given as text or by its SHA-1. */
 type Evaluate = (script: string, keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;
 
-/** The parts of an ioredis client that posthorn uses. It is a `Redis` (also through Sentinel) or a `Cluster` of ioredis 5 or 6. */
+/**
+ * The parts of an ioredis client that posthorn uses. It is a `Redis` (also through
+ * Sentinel) or a `Cluster` of ioredis 5 or 6.
+ */
 export interface RedisClient {
   /** Commands are sent only while it is `ready`. */
   readonly status: string;
@@ -15,8 +18,8 @@ export interface RedisClient {
   eval: Evaluate;
   evalsha: Evaluate;
   /**
-   * Creates commands that bypass auto-pipelining. An object that wraps a client with `enableAutoPipelining` should pass on both this
-   * method and `options`.
+   * Creates commands that bypass auto-pipelining. An object that wraps a client with `enableAutoPipelining`
+   * should pass on both this method and `options`.
    */
   createBuiltinCommand?(name: string): { readonly string: Evaluate };
   /** posthorn calls it with true, to reconnect, when replies and commands no longer match. */
@@ -24,8 +27,8 @@ export interface RedisClient {
 }
 
 /**
- * Checks the arguments of a function of `posthorn/redis`; throws {@link ConfigurationError}. A scope may not contain the characters
- * that follow it in a key, so that the keys of two scopes never collide.
+ * Checks the arguments of a function of `posthorn/redis`; throws {@link ConfigurationError}. A scope may not
+ * contain the characters that follow it in a key, so that the keys of two scopes never collide.
  */
 export function checkArguments(
   functionName: string,
@@ -42,8 +45,9 @@ export function checkArguments(
   const { scope } = options;
   if (typeof scope === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(scope)) return;
   throw new ConfigurationError(
-    `scope of ${functionName} is required: 1 to 64 letters, digits, ".", "_" or "-" that name the application and its ` +
-      `environment, for example "billing-production"; got ${show(scope)}`,
+    `scope of ${functionName} is required: 1 to 64 letters, digits, ".", "_" or "-" ` +
+      'that name the application and its environment, ' +
+      `for example "billing-production"; got ${show(scope)}`,
   );
 }
 

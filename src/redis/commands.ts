@@ -11,17 +11,18 @@ const DRIFT_ALLOWANCE = 0.02;
 let lastCall = 0;
 
 /**
- * Runs scripts on Redis under a time limit. ioredis queues commands while it reconnects, and may send them again afterwards. So
- * each call carries its time limit, by the clock of the server: a script that arrives later does nothing.
+ * Runs scripts on Redis under a time limit. ioredis queues commands while it reconnects, and
+ * may send them again afterwards. So each call carries its time limit, by the clock of the
+ * server: a script that arrives later does nothing.
  */
 export class RedisCommands {
   readonly #redis: RedisClient;
   readonly #commands: ScriptCommands;
   readonly #limitMs: number;
   /**
-   * The server's time minus our monotonic clock, from the last reply. A reply takes time to arrive, so this is too small rather
-   * than too large, and a script gives up before its caller does (in a Cluster as far as the clocks of its nodes agree). Until
-   * the first reply, our clock is assumed to agree with the server's.
+   * The server's time minus our monotonic clock, from the last reply. A reply takes time to arrive, so this
+   * is too small rather than too large, and a script gives up before its caller does (in a Cluster as far as
+   * the clocks of its nodes agree). Until the first reply, our clock is assumed to agree with the server's.
    */
   #clockOffsetMs: number = Date.now() - performance.now();
 
@@ -37,8 +38,8 @@ export class RedisCommands {
   }
 
   /**
-   * Runs a script and resolves with its results. Rejects once the time limit, counted from `startedAt`, has passed, and at once
-   * without a connection.
+   * Runs a script and resolves with its results. Rejects once the time limit, counted from `startedAt`, has
+   * passed, and at once without a connection.
    */
   run(
     script: Script,
@@ -53,8 +54,8 @@ export class RedisCommands {
   }
 
   /**
-   * A script refuses as late, although it is not, if the server's clock has jumped or another server has taken over. Its reply
-   * brought the new time, so the second call is right.
+   * A script refuses as late, although it is not, if the server's clock has jumped or another server has
+   * taken over. Its reply brought the new time, so the second call is right.
    */
   async #runOrRepeat(
     script: Script,
@@ -83,7 +84,10 @@ export class RedisCommands {
     return this.#readReply(reply, call);
   }
 
-  /** Sends the script by its SHA-1, and whole if the server does not know it (after SCRIPT FLUSH or a failover). */
+  /**
+   * Sends the script by its SHA-1, and whole if the server does not
+   * know it (after SCRIPT FLUSH or a failover).
+   */
   async #evaluate(
     { sha1, text }: Script,
     keyCount: number,
@@ -107,8 +111,8 @@ export class RedisCommands {
   }
 
   /**
-   * If one reply is lost on its way, each later reply is taken for that of an earlier command: an event would be dropped because
-   * another one is completed. Only a new connection repairs that.
+   * If one reply is lost on its way, each later reply is taken for that of an earlier command: an event would
+   * be dropped because another one is completed. Only a new connection repairs that.
    */
   #readReply(reply: unknown, call: string): readonly string[] | undefined {
     const [now, repliedCall, status, ...results] = Array.isArray(reply) ? reply.map(String) : [];

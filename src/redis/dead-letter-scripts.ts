@@ -1,8 +1,9 @@
 import { createScript, type Script } from './script.ts';
 
 /**
- * The beginning of each script. The position of a letter is the server's time of its parking in microseconds, or the last position
- * plus one if the clock has not moved on. The position of a removed letter is kept for a day, for lists that continue after it.
+ * The beginning of each script. The position of a letter is the server's time of its parking in microseconds,
+ * or the last position plus one if the clock has not moved on. The position of a removed letter is kept for a
+ * day, for lists that continue after it.
  */
 const keys = `
 local positions, letters, removed = KEYS[1], KEYS[2], KEYS[3]
@@ -25,7 +26,9 @@ export const GET: Script = createScript(`${keys}
 return reply(redis.call('HGET', letters, member) or nil)
 `);
 
-/** Removes a letter and returns 1, or 0 if there was none. Arguments: member, how long its position is kept. */
+/**
+ * Removes a letter and returns 1, or 0 if there was none. Arguments: member, how long its position is kept.
+ */
 export const REMOVE: Script = createScript(`${keys}
 local position = redis.call('ZSCORE', positions, member)
 if not position then return reply(0) end
@@ -37,8 +40,9 @@ return reply(1)
 `);
 
 /**
- * Returns the next member, its letter and its position. Arguments: the last member seen, or '' to begin; its position, or '' if only
- * the member is known. The position is needed, because a letter that was parked anew has moved to the end.
+ * Returns the next member, its letter and its position. Arguments: the last member seen, or '' to
+ * begin; its position, or '' if only the member is known. The position is needed, because a letter
+ * that was parked anew has moved to the end.
  */
 export const NEXT: Script = createScript(`${keys}
 local position = ARGV[4]

@@ -9,7 +9,10 @@ import type { Script } from './script.ts';
 
 /** Options of {@link createRedisDeadLetters}. */
 export interface RedisDeadLettersOptions {
-  /** Names the application and its environment: 1 to 64 letters, digits, `.`, `_` or `-`. The Redis store may have the same scope. */
+  /**
+   * Names the application and its environment: 1 to 64 letters, digits, `.`, `_` or `-`.
+   * The Redis store may have the same scope.
+   */
   readonly scope: string;
 }
 
@@ -17,9 +20,10 @@ const COMMAND_TIMEOUT_MS = 2_000;
 const POSITION_KEPT_MS = 86_400_000;
 
 /**
- * Keeps dead letters in Redis, listed in the order of their parking. They do not expire, and are as durable as that Redis:
- * with `appendonly no` it forgets them when it restarts. In a Cluster all letters of a scope lie on one node. `list` can continue
- * `after` a letter that was removed within the last day. Operations reject with DeadLetterError.
+ * Keeps dead letters in Redis, listed in the order of their parking. They do not expire, and are as durable
+ * as that Redis: with `appendonly no` it forgets them when it restarts. In a Cluster all letters of a scope
+ * lie on one node. `list` can continue `after` a letter that was removed within the last day. Operations
+ * reject with DeadLetterError.
  *
  * @throws ConfigurationError if the client is not one of ioredis 5 or 6, and for a wrong or missing scope.
  *

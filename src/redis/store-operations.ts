@@ -50,15 +50,15 @@ class PendingOperation<Result> {
 type AnyPending = Pick<PendingOperation<unknown>, 'operation' | 'startedAt' | 'settle' | 'fail'>;
 
 /**
- * The most operations in one command. A script blocks every other client of the server while it runs; and while Redis works on the
- * first command, this process prepares the next.
+ * The most operations in one command. A script blocks every other client of the server while it runs; and
+ * while Redis works on the first command, this process prepares the next.
  */
 const MAX_BATCH_SIZE = 16;
 
 /**
- * Sends the operations that begin in one turn of the event loop together, as one command or a few: a command costs this process
- * and Redis far more than an operation does. In a Cluster each operation is a command of its own, because their keys lie on
- * different nodes.
+ * Sends the operations that begin in one turn of the event loop together, as one command or a few: a command
+ * costs this process and Redis far more than an operation does. In a Cluster each operation is a command of
+ * its own, because their keys lie on different nodes.
  */
 export class RedisOperations {
   readonly #commands: RedisCommands;

@@ -10,8 +10,8 @@ import { FIRST_CLAIM } from './store-scripts.ts';
 /** Options of {@link createRedisStore}. */
 export interface RedisStoreOptions {
   /**
-   * Names the application and its environment, for example `billing-production`: 1 to 64 letters, digits, `.`, `_` or `-`.
-   * Every key begins with it; receivers with the same scope share their ids.
+   * Names the application and its environment, for example `billing-production`: 1 to 64 letters, digits,
+   * `.`, `_` or `-`. Every key begins with it; receivers with the same scope share their ids.
    */
   readonly scope: string;
   /** How long one command may take before it counts as failed, in milliseconds; 2,000 by default. */
@@ -19,9 +19,10 @@ export interface RedisStoreOptions {
 }
 
 /**
- * Keeps event ids in Redis, so that several processes share them. The client is one of ioredis 5 or 6: a single Redis, Sentinel or
- * Cluster; closing it is up to you. Each operation is one call of a script on one key, and operations that begin in one turn of the
- * event loop share a command. An operation rejects with UnavailableError (`store_unavailable`) if Redis refuses, fails or is late,
+ * Keeps event ids in Redis, so that several processes share them. The client is one of ioredis 5 or
+ * 6: a single Redis, Sentinel or Cluster; closing it is up to you. Each operation is one call of a
+ * script on one key, and operations that begin in one turn of the event loop share a command. An
+ * operation rejects with UnavailableError (`store_unavailable`) if Redis refuses, fails or is late,
  * and at once if the client is not connected.
  *
  * @throws ConfigurationError if the client is not one of ioredis, and for a wrong or missing option.
@@ -29,7 +30,8 @@ export interface RedisStoreOptions {
  * @example
  * ```ts
  * const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
- * const receiver = createReceiver({ signingKey, store: createRedisStore(redis, { scope: 'billing-production' }) });
+ * const store = createRedisStore(redis, { scope: 'billing-production' });
+ * const receiver = createReceiver({ signingKey, store });
  * ```
  */
 export function createRedisStore(redis: RedisClient, options: RedisStoreOptions): Store {

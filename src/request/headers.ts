@@ -1,6 +1,7 @@
 /**
- * Header fields in any of the forms that HTTP libraries give them: an object by name, pairs (as `Headers` and `Map` have them), or a list
- * in which names and values alternate (`rawHeaders` of Node.js). Names match in any case.
+ * Header fields in any of the forms that HTTP libraries give them: an object by name, pairs
+ * (as `Headers` and `Map` have them), or a list in which names and values alternate
+ * (`rawHeaders` of Node.js). Names match in any case.
  */
 export type HeaderFields =
   | { readonly [name: string]: string | readonly string[] | undefined }

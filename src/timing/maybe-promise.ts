@@ -1,10 +1,2 @@
-/**
- * What is known already, or is yet to come. Each `await` and each asynchronous function costs a delivery as much as its
- * routing does, so nothing is awaited that is there.
- */
+/** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
-
-/** Whether it is yet to come. */
-export function isPending<T>(value: MaybePromise<T>): value is Promise<T> {
-  return value instanceof Promise;
-}
