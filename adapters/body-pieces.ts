@@ -1,38 +1,43 @@
 import { finished, Readable } from 'node:stream';
 import type { BodyOptions } from '../src/request/delivery.ts';
 
-/** A chunk of this size is handed on as it came, unless it keeps much more memory alive; others are copied together. */
+/**
+ * A chunk of at least this size is passed on as it is, unless it keeps much more memory alive. Other chunks are
+ * copied into one buffer.
+ */
 const LARGE_CHUNK_BYTES = 16_384;
 
-/** The most that is copied together. */
+/** The buffer is passed on when it holds this many bytes. */
 const PIECE_BYTES = 65_536;
 
 const FIRST_BUFFER_BYTES = 1_024;
 
 /**
- * The body of a request in pieces that are worth keeping. A sender may cut its body into chunks or DATA frames of one byte,
- * each of them a Buffer that takes some 200 bytes and keeps alive what was read from the socket with it; raw-body keeps a list of them. So
- * small chunks are copied into one growing buffer, and a body takes at most a few times its size.
+ * The body of a request in larger pieces. A sender may cut its body into chunks or DATA frames of one byte,
+ * and raw-body keeps a list of them. Each is a Buffer that takes some 200 bytes, and keeps in memory
+ * everything that was read from the socket with it. So small chunks are copied into one growing buffer, and a
+ * body takes at most a few times its size.
  */
 export class BodyPieces extends Readable {
   readonly #source: Readable;
   readonly #maxBytes: number;
   readonly #onProgress: BodyOptions['onProgress'];
   readonly #stopWatching: () => void;
-  /** Bytes of the pieces that were handed on. */
+  /** The number of bytes that were passed on. */
   #pushedBytes = 0;
   #buffer: Buffer = Buffer.alloc(0);
   #bufferedBytes = 0;
 
   /**
-   * Once more than `maxBytes` have come, all of them are handed on at once, so that the reader sees that there are too many.
+   * Once more than `maxBytes` have arrived, they are passed on at once, so that
+   * the reader sees that there are too many.
    */
   constructor(source: Readable, { maxBytes, signal, onProgress }: BodyOptions) {
     super({ signal });
     this.#source = source;
     this.#maxBytes = maxBytes;
     this.#onProgress = onProgress;
-    // The reader listens only until it has its result, and the signal may abort after that.
+    // The signal may abort after the reader has its result, and no longer listens for errors.
     this.on('error', () => {});
     this.#stopWatching = finished(source, { writable: false }, (error) => {
       if (error) this.destroy(error);

@@ -2,7 +2,7 @@ import type { Receiver } from '../src/receiver.ts';
 import { type NodeHandler, toNode } from './node.ts';
 
 /**
- * Mounts a receiver on Express 4 or 5, before `express.json()` or behind `express.raw()`.
+ * Mounts a receiver on Express 4 or 5, before `express.json()` or after `express.raw()`.
  *
  * @example
  * ```ts

@@ -1,41 +1,25 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
 import { ConfigurationError, isInstance, messageOf, propertyOf, RequestError } from '../src/errors.ts';
 import type { BodyOptions } from '../src/request/delivery.ts';
 import { BodyPieces } from './body-pieces.ts';
-
-/** A request of Node.js http, https or http2, perhaps with what a framework has put on it. */
-export interface NodeRequest extends Readable {
-  readonly method?: string | undefined;
-  readonly url?: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly rawHeaders: readonly string[];
-  readonly httpVersionMajor: number;
-  /** Whether the whole request has arrived. */
-  readonly complete: boolean;
-  /** Whether the sender gave up before the end. */
-  readonly aborted: boolean;
-  readonly socket: { readonly destroyed: boolean };
-  readonly body?: unknown;
-  readonly rawBody?: unknown;
-}
+import type { NodeRequest } from './node-http.ts';
 
 /**
- * The body of a request, byte for byte. A body that the framework kept raw is taken as it is (`req.rawBody`, or the
- * Buffer of `express.raw()`); else the stream is read, if nothing has read it before.
+ * Reads the body of a request, byte for byte. If a framework has kept the raw body
+ * (`req.rawBody`, or the Buffer of `express.raw()`), it is returned. Else the stream is read,
+ * unless something else has read it before.
  */
 export function readRawBody(request: NodeRequest, options: BodyOptions): Uint8Array | Promise<Uint8Array> {
-  const kept = keptRaw(request);
-  if (kept !== undefined) return kept;
-  // Checked first: Node.js itself reads a stream of HTTP/2 to its end once the sender has reset it.
+  const rawBody = keptRawBody(request);
+  if (rawBody !== undefined) return rawBody;
+  // Checked first: once the sender has reset an HTTP/2 stream, Node.js itself reads it to its end.
   if (request.aborted) throw incomplete(new Error('the sender gave up'));
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) {
     throw alreadyParsed(request);
   }
   if (request.destroyed) throw incomplete(new Error('the connection was closed'));
   const length = request.headers['content-length'] ?? null;
-  // Most bodies have arrived with their head, and wait in the stream.
+  // Most bodies arrive together with their headers, and wait in the stream.
   if (request.complete && length !== null && Number(length) === request.readableLength) {
     const whole: Uint8Array | null = request.read();
     return whole ?? EMPTY;
@@ -55,7 +39,7 @@ async function readPieces(pieces: BodyPieces, limit: number, length: string | nu
 
 const EMPTY = new Uint8Array(0);
 
-function keptRaw({ rawBody, body }: NodeRequest): Uint8Array | undefined {
+function keptRawBody({ rawBody, body }: NodeRequest): Uint8Array | undefined {
   if (isInstance(rawBody, Uint8Array)) return rawBody;
   if (typeof rawBody === 'string') return Buffer.from(rawBody);
   return isInstance(body, Uint8Array) ? body : undefined;
@@ -63,8 +47,9 @@ function keptRaw({ rawBody, body }: NodeRequest): Uint8Array | undefined {
 
 function alreadyParsed(request: NodeRequest): ConfigurationError {
   return new ConfigurationError(
-    `the body was read before posthorn could verify it (req.body is ${kindOf(request.body)}): mount posthorn before ` +
-      'express.json() and other body parsers, or give this path express.raw({ type: "*/*" }), or keep the bytes in req.rawBody',
+    `the body was read before posthorn could verify it (req.body is ${kindOf(request.body)}): ` +
+      'mount posthorn before express.json() and other body parsers, ' +
+      'or give this path express.raw({ type: "*/*" }), or keep the bytes in req.rawBody',
     { code: 'body_already_parsed' },
   );
 }

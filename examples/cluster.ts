@@ -1,5 +1,5 @@
-// Workers of node:cluster behind one port that share a Redis: `npm run build && node dist/examples/cluster.js`.
-// REDIS_URL says where it is, WORKERS how many processes there are.
+// Workers of node:cluster behind one port that share a Redis. REDIS_URL is its address, WORKERS the number of
+// processes. To run it: `npm run build && node dist/examples/cluster.js`.
 
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
@@ -25,7 +25,7 @@ function startWorkers(): void {
   let isClosing = false;
   cluster.on('exit', () => {
     if (isClosing) return;
-    // A worker that cannot even begin is not helped by another; later ones are replaced, though never in a rush.
+    // If the first workers cannot start, others cannot either. Later ones are replaced, after a pause.
     if (listening >= workerCount) setTimeout(() => isClosing || fork(), 1_000);
     else process.exitCode = 1;
   });

@@ -1,5 +1,6 @@
-// What posthorn does, in one terminal: `npm start`. A sandbox plays the service, an Express app receives its events, and both stay
-// up afterwards. They go by the sandbox's clock, which is stepped over the pauses between retries.
+// What posthorn does, in one terminal: `npm start`. A sandbox plays the service, an Express app
+// receives its events, and both stay up afterwards. They go by the sandbox's clock, which is
+// stepped over the pauses between retries.
 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 
 /**
- * The base of every error that posthorn throws or reports. `cause` holds what lay beneath, where something did.
+ * The base of every error that posthorn throws or reports. `cause`
+ * holds the underlying error, if there is one.
  */
 export class PosthornError<Code extends string = string> extends Error {
   /** Stable and machine-readable, for example `signature_mismatch`: branch on it, not on the message. */
@@ -14,7 +15,7 @@ export class PosthornError<Code extends string = string> extends Error {
   }
 }
 
-/** An option, a pattern or the place of the mount is wrong. Only a change of the program mends it. */
+/** An option, a pattern or the place of the mount is wrong. Only a change of the program can fix it. */
 export class ConfigurationError extends PosthornError<'configuration_invalid' | 'body_already_parsed'> {
   constructor(message: string, options: ErrorOptions & { readonly code?: ConfigurationError['code'] } = {}) {
     super(options.code ?? 'configuration_invalid', message, options);
@@ -65,7 +66,7 @@ export class EventError extends PosthornError<
 
 /** The schema of an entity refused `event.data`. */
 export class DataError extends PosthornError<'data_invalid'> {
-  /** What the schema said. */
+  /** The issues that the schema reported. */
   readonly issues: readonly { readonly message: string }[];
 
   constructor(message: string, issues: DataError['issues'], options?: ErrorOptions) {
@@ -74,9 +75,9 @@ export class DataError extends PosthornError<'data_invalid'> {
   }
 }
 
-/** One or more handlers threw; `cause` is what the first of them threw. */
+/** One or more handlers threw. `cause` is the error of the first. */
 export class HandlerError extends PosthornError<'handler_failed' | 'handler_failed_permanently'> {
-  /** What each of the failed handlers threw. */
+  /** The error of each failed handler. */
   readonly errors: readonly unknown[];
 
   constructor(code: HandlerError['code'], message: string, errors: readonly unknown[]) {
@@ -85,7 +86,7 @@ export class HandlerError extends PosthornError<'handler_failed' | 'handler_fail
   }
 }
 
-/** The event could not be handled in time, or not now; the service's next retry may find better conditions. */
+/** The event could not be handled now, or not in time. The service's next retry may succeed. */
 export class UnavailableError extends PosthornError<
   | 'deadline_reached'
   | 'twin_running'
@@ -96,7 +97,7 @@ export class UnavailableError extends PosthornError<
   | 'no_handlers'
 > {}
 
-/** The reason of an aborted `context.signal`, and the error of a run that was ended from outside. */
+/** The reason of an aborted `context.signal`, and the error of a run that was aborted. */
 export class AbortedError extends PosthornError<
   'lease_lost' | 'completed_elsewhere' | 'run_timeout' | 'run_closed' | 'run_abandoned'
 > {}
@@ -104,13 +105,14 @@ export class AbortedError extends PosthornError<
 /** A dead letter could not be written, read or listed. */
 export class DeadLetterError extends PosthornError<'dead_letter_unreadable' | 'dead_letters_unavailable'> {}
 
-/** A fault of posthorn itself; please report it. */
+/** A bug in posthorn; please report it. */
 export class InternalError extends PosthornError<'internal_error'> {}
 
-// What follows asks values of unknown origin: what a handler, an observer, a store or a schema threw or gave. Getters of such a
-// value can throw, and so can `instanceof` and `in`: a revoked Proxy throws at every question but `typeof`.
+// The functions below inspect foreign values, which a handler, an observer, a store or a schema
+// threw or returned. Any inspection of such a value but `typeof` can throw: a getter, and for a
+// revoked Proxy even `instanceof` and `in`.
 
-/** Whether a value is an instance of the class; false for one that cannot be asked. */
+/** Returns true if a value is an instance of the class, and false if it cannot be inspected. */
 export function isInstance<T>(value: unknown, type: abstract new (...parameters: never[]) => T): value is T {
   try {
     return value instanceof type;
@@ -119,7 +121,7 @@ export function isInstance<T>(value: unknown, type: abstract new (...parameters:
   }
 }
 
-/** A property of a value; undefined where reading it throws. */
+/** Returns a property of a value, or undefined if reading it throws. */
 export function propertyOf(value: unknown, name: string): unknown {
   try {
     return Reflect.get(Object(value), name);
@@ -128,7 +130,7 @@ export function propertyOf(value: unknown, name: string): unknown {
   }
 }
 
-/** Whether a value is one of our errors, with a code and a message that can be read. */
+/** Returns true for an error of posthorn whose code and message can be read. */
 export function isPosthornError(value: unknown): value is PosthornError {
   return (
     isInstance(value, PosthornError) &&
@@ -137,13 +139,13 @@ export function isPosthornError(value: unknown): value is PosthornError {
   );
 }
 
-/** The message of whatever was thrown, of bounded length. It never throws. */
+/** Returns the message of a thrown value, of bounded length. Never throws. */
 export function messageOf(thrown: unknown): string {
   const message = isInstance(thrown, Error) ? propertyOf(thrown, 'message') : thrown;
   return typeof message === 'string' && message !== '' ? shorten(message) : show(thrown);
 }
 
-/** A value as it may stand in a message: short, on one line, and without calling its own methods. It never throws. */
+/** Shows a value in a message: short, on one line, without calling its own methods. Never throws. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(shorten(value, 100));
   const name = isInstance(value, Error) ? propertyOf(value, 'name') : undefined;
@@ -155,7 +157,7 @@ export function show(value: unknown): string {
   }
 }
 
-/** Handlers may throw a whole document, and what they throw goes into reports, letters and logs. */
+/** Handlers may throw a whole document, and its text goes into reports, letters and logs. */
 const MAX_TEXT_LENGTH = 2_000;
 
 /** Cuts a text that is too long. */

@@ -12,55 +12,71 @@ import { ConfigurationError, show } from './errors.ts';
 import { catalog, type Entity } from './events/catalog.ts';
 import type { Schemas, StandardSchemaV1 } from './events/schema.ts';
 
-/** What `createReceiver` takes. Durations are in milliseconds, sizes in bytes. */
+/** Options of `createReceiver`. Durations are in milliseconds, sizes in bytes. */
 export interface ReceiverOptions<S extends Schemas = Schemas> {
   /**
-   * The webhook's `secret_signing_key`, several of them (any that matches is accepted: rotation without downtime), or a
-   * function that gives them. The function is asked for each delivery, once at a time and for 5 seconds at most: let it
-   * cache what is costly.
+   * The webhook's `secret_signing_key`, a list of keys (any that matches is accepted: rotation without
+   * downtime), or a function that returns them. The function is called for each delivery, once at a time and
+   * for 5 seconds at most: let it cache its result.
    */
   readonly signingKey: SigningKeys;
-  /** The header that holds the signature; `x-service-signature` by default. In production its name is the vendor's. */
+  /**
+   * The name of the signature's header; `x-service-signature` by default. In
+   * production the vendor's own name is used.
+   */
   readonly signatureHeader?: string;
-  /** The credentials that the service was told to send, or several that are accepted at once; `NONE` by default. */
+  /** The credentials that the service sends, or a list of which any is accepted; `NONE` by default. */
   readonly authentication?: Authentication | readonly Authentication[];
-  /** Where event ids are claimed; a memory store by default, which serves one process. */
+  /** The store in which event ids are claimed; a memory store by default, which serves one process. */
   readonly store?: Store;
-  /** Where events are parked. Without it a poison event can get the endpoint cut off. */
+  /**
+   * The place where events are parked. Without it, one event that always fails can get the endpoint cut off.
+   */
   readonly deadLetters?: DeadLetters;
-  /** Validators of `event.data` by entity; handlers get their output, typed. */
+  /** Validators of `event.data` by entity. Handlers receive their typed output. */
   readonly schemas?: S & { readonly [Name in Exclude<keyof S, Entity>]: never };
-  /** From the adapter's call to the answer; 25,000 by default, below the service's 30,000. */
+  /**
+   * The time from the adapter's call to the answer; 25,000 by default. It must be below the service's 30,000.
+   */
   readonly deadlineMs?: number;
   /**
-   * How long handlers may run before they are aborted and the id is released; 240,000 by default. One that is given must be
-   * below the second retry.
+   * How long handlers may run before they are aborted and the id is released; 240,000 by default. If set, it
+   * must be below the second delay of `retryScheduleMs`.
    */
   readonly maxRunMs?: number;
-  /** How long a claim holds without renewal; 20,000 by default. It is renewed every third of it. */
+  /**
+   * How long a claim is valid without renewal; 20,000 by default. It
+   * is renewed after every third of that time.
+   */
   readonly leaseMs?: number;
-  /** How long a completed id is remembered; 86,400,000 (a day) by default, at least the sum of `retryScheduleMs`. */
+  /**
+   * How long the store keeps a completed id; 86,400,000 (a day) by
+   * default, at least the sum of `retryScheduleMs`.
+   */
   readonly retentionMs?: number;
   /** Older events are refused as replays; `retentionMs` by default. `Infinity` turns the check off. */
   readonly maxEventAgeMs?: number;
-  /** 1,048,576 by default. */
+  /** The largest body that is accepted; 1,048,576 by default. */
   readonly maxBodyBytes?: number;
   /**
-   * For all bodies that are held before their signature is verified; 67,108,864 by default, at least `maxBodyBytes`. Beyond it the
-   * unfinished body with the least recent progress is answered 503.
+   * The memory for all bodies whose signature is not verified yet; 67,108,864 by default, at least
+   * `maxBodyBytes`. When it is full, the unfinished body with the least recent progress is answered 503.
    */
   readonly maxBufferedBytes?: number;
   /** How long a body may take to arrive; 10,000 by default. */
   readonly bodyTimeoutMs?: number;
   /** The delays after which the service retries; [60,000, 300,000, 900,000] by default. */
   readonly retryScheduleMs?: readonly number[];
-  /** When the store does not answer: `reject` (503) by default; `process` runs the handlers without a claim. */
+  /**
+   * What to do if the store does not answer: `reject` (503, the default), or
+   * `process` (run the handlers without a claim).
+   */
   readonly onStoreFailure?: 'reject' | 'process';
   /** The clock, in milliseconds since the epoch; `Date.now` by default. For tests and simulations. */
   readonly now?: () => number;
 }
 
-/** The options, checked and with their defaults. */
+/** The checked options, with their defaults. */
 export interface Settings {
   readonly keys: KeySource;
   readonly signatureHeader: string;
@@ -101,10 +117,10 @@ const optionNames = {
   now: true,
 } as const satisfies Record<keyof ReceiverOptions, true>;
 
-/** The service gives up on an answer after 30 seconds (interface, "Limits"). */
+/** The service waits 30 seconds for an answer (interface, "Limits"). */
 const SERVICE_TIMEOUT_MS = 30_000;
 
-/** Checks the options once; throws {@link ConfigurationError} that names the one at fault. */
+/** Checks the options. Throws {@link ConfigurationError} that names the wrong one. */
 export function readOptions(options: ReceiverOptions): Settings {
   checkOptions(options, Object.keys(optionNames), 'createReceiver');
   const { signingKey, authentication = { type: 'NONE' }, now = Date.now, deadLetters } = options;
@@ -149,7 +165,9 @@ function readDeadline(value: number | undefined): number {
   );
 }
 
-/** Checked against the schedule where it is given: a hung run must have ended before the second retry comes. */
+/**
+ * A given value is checked against the schedule: a hung run must have ended before the second retry comes.
+ */
 function readMaxRun(value: number | undefined, [, secondRetryMs]: readonly number[]): number {
   const maxRunMs = readDuration('maxRunMs', value, 240_000);
   if (value === undefined || secondRetryMs === undefined || maxRunMs < secondRetryMs) return maxRunMs;
@@ -165,13 +183,14 @@ function readSchedule(value: unknown = [60_000, 300_000, 900_000]): readonly num
   throw invalidOption('retryScheduleMs', 'must be a list of delays in milliseconds, each above 0');
 }
 
-/** A body that fits into `maxBodyBytes` and never into the memory for bodies would get 503 for ever. */
+/** A body within `maxBodyBytes` that never fits into `maxBufferedBytes` would always get 503. */
 function readMaxBuffered(value: number | undefined, maxBodyBytes: number): number {
   const maxBufferedBytes = readInteger('maxBufferedBytes', value, 67_108_864, Number.MAX_SAFE_INTEGER);
   if (maxBufferedBytes >= maxBodyBytes) return maxBufferedBytes;
   throw invalidOption(
     'maxBufferedBytes',
-    `must be at least maxBodyBytes (${maxBodyBytes}), got ${maxBufferedBytes}: raise it, or lower maxBodyBytes`,
+    `must be at least maxBodyBytes (${maxBodyBytes}), got ${maxBufferedBytes}: ` +
+      'raise it, or lower maxBodyBytes',
   );
 }
 
@@ -213,7 +232,7 @@ function readSchemas(value: Schemas = {}): ReadonlyMap<string, StandardSchemaV1>
     if (!Object.hasOwn(catalog, entity)) {
       throw invalidOption(
         `schemas.${entity}`,
-        `names no entity; the entities are ${Object.keys(catalog).join(', ')}`,
+        `is not an entity; the entities are ${Object.keys(catalog).join(', ')}`,
       );
     }
     if (typeof schema?.['~standard']?.validate !== 'function') {
@@ -226,9 +245,9 @@ function readSchemas(value: Schemas = {}): ReadonlyMap<string, StandardSchemaV1>
 function checkMethods(name: string, value: unknown, methods: readonly string[]): void {
   const members =
     typeof value === 'object' && value !== null
-      ? new Map(methods.map((m) => [m, Reflect.get(value, m)]))
+      ? new Map(methods.map((method) => [method, Reflect.get(value, method)]))
       : new Map();
-  const absent = methods.find((method) => typeof members.get(method) !== 'function');
-  if (absent !== undefined)
-    throw invalidOption(name, `must be an object with ${methods.join(', ')}; ${absent} is missing`);
+  const missing = methods.find((method) => typeof members.get(method) !== 'function');
+  if (missing !== undefined)
+    throw invalidOption(name, `must be an object with ${methods.join(', ')}; ${missing} is missing`);
 }

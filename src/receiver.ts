@@ -14,7 +14,7 @@ import type { Observer, Report, Warning } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import { BodyMemory } from './request/body-memory.ts';
 import type { Delivery, Reply } from './request/delivery.ts';
-import { type HeaderFields, type HeaderValues, readDeliveryHeaders, readHeaders } from './request/headers.ts';
+import { type HeaderFields, type HeaderValues, readHeaders } from './request/headers.ts';
 import { declaredLength, exceedsOneRead, mustClose } from './request/refusals.ts';
 import { Activity } from './timing/activity.ts';
 import { settledWithin } from './timing/time-limit.ts';
@@ -153,7 +153,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   async receive(delivery: Delivery): Promise<Reply> {
     const trace = this.#beginTrace(false);
-    const headers = readDeliveryHeaders(delivery.headers);
+    const headers = readHeaders(delivery.headers);
     const length = declaredLength(headers);
     // Several large bodies are more than the caches of a processor hold: each is worked on as it comes, and only its answer waits.
     const isLarge = exceedsOneRead(headers, length);

@@ -65,8 +65,8 @@ function loadedWith(file: string, seen: Set<string> = new Set()): Set<string> {
 }
 
 /**
- * The rooms of src/ from the bottom up, and all that each may import, types included, besides the two leaves. A file that lies in no
- * room is one by itself.
+ * The rooms of src/ from the bottom up, and all that each may import, types included, besides the two leaves.
+ * A file that lies in no room is one by itself.
  */
 const leaves = ['errors.ts', 'check-options.ts'];
 const core = {
@@ -215,4 +215,13 @@ test('no file or folder is a place for odds and ends', () => {
     file.replace(/(\.test)?\.ts$/, '').split('/'),
   );
   expect(names.filter((name) => /^(utils?|common|lib|helpers?|misc|shared)$/.test(name))).toEqual([]);
+});
+
+test('no line is longer than 110 columns, comments and texts included: the formatter wraps neither', () => {
+  const tooLong = [...src, ...adapters, ...filesIn('examples'), ...filesIn('test')].flatMap((file) =>
+    readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .flatMap((line, index) => (line.length > 110 ? `${file}:${index + 1}` : [])),
+  );
+  expect(tooLong).toEqual([]);
 });

@@ -7,7 +7,7 @@ import type { CredentialsCheck } from './credentials.ts';
 import { checkSignature, readSignature } from './signature.ts';
 import type { KeySource } from './signing-keys.ts';
 
-/** The settings that authentication needs. */
+/** The settings of authentication. */
 export interface AuthenticationSettings extends BodyLimits {
   readonly keys: KeySource;
   readonly signatureHeader: string;
@@ -17,21 +17,21 @@ export interface AuthenticationSettings extends BodyLimits {
 
 /** How far the authentication of a delivery has come. */
 export interface AuthenticationProgress {
-  /** When the delivery is answered, by the monotonic clock. */
+  /** When the delivery must be answered, by the monotonic clock. */
   readonly deadline: number;
-  /** Whether the body has been read to its end. */
+  /** True once the body has been read to its end. */
   bodyRead: boolean;
-  /** Which of the signing keys matched, from 0. */
+  /** The index of the signing key that matched. */
   keyIndex: number | undefined;
 }
 
-/** An authentic body with its headers. */
+/** A body whose sender has been authenticated, with its headers. */
 export interface Authentic {
   readonly rawBody: Uint8Array;
   readonly headers: HeaderValues;
 }
 
-/** Lets authentic deliveries through, and nothing else. */
+/** Authenticates deliveries: credentials, then the signature of the body. */
 export class Authenticator {
   readonly #settings: AuthenticationSettings;
   readonly #bodies: BodyReader;
@@ -43,14 +43,17 @@ export class Authenticator {
     this.#bodyMemory = bodyMemory;
   }
 
-  /** Reads a delivery, whose declared length is `length`, and checks all of it; rejects with the error that refuses it. */
+  /**
+   * Reads and checks a delivery with the declared `length`. Rejects
+   * with the error that says why it is refused.
+   */
   async authenticate(
     delivery: Delivery,
     headers: HeaderValues,
     length: number | undefined,
     progress: AuthenticationProgress,
   ): Promise<Authentic> {
-    const signature = this.#admit(delivery, headers, length);
+    const signature = this.#checkHead(delivery, headers, length);
     const { bytes: rawBody, share } = await this.#bodies.read(delivery, progress.deadline);
     progress.bodyRead = true;
     try {
@@ -62,8 +65,11 @@ export class Authenticator {
     }
   }
 
-  /** The cheap checks, before a byte of the body is buffered. Returns the signature that the body has to have. */
-  #admit({ method }: Delivery, headers: HeaderValues, length: number | undefined): string {
+  /**
+   * Makes the cheap checks, before a byte of the body is buffered.
+   * Returns the signature that the body must have.
+   */
+  #checkHead({ method }: Delivery, headers: HeaderValues, length: number | undefined): string {
     const { credentials, signatureHeader, maxBodyBytes } = this.#settings;
     checkMethod(method);
     credentials.check(headers);
@@ -73,7 +79,7 @@ export class Authenticator {
     return signature;
   }
 
-  /** All checks of a body that has been read already. */
+  /** Checks a body that has been read already. */
   async verify(rawBody: Uint8Array, headers: HeaderValues): Promise<void> {
     const { credentials, signatureHeader, keys, deadlineMs } = this.#settings;
     credentials.check(headers);

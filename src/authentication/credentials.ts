@@ -4,8 +4,8 @@ import type { HeaderValues } from '../request/headers.ts';
 import { ExpectedText } from './expected-text.ts';
 
 /**
- * The credentials that the service presents, in the shape of its own `authentication` object. `NONE` among several accepts
- * every delivery, whatever else is listed.
+ * Credentials of the service, in the shape of its own `authentication` object. If one of several is `NONE`,
+ * every delivery is accepted.
  */
 export type Authentication =
   | { readonly type: 'NONE' }
@@ -14,18 +14,21 @@ export type Authentication =
 
 /** Checks the `authorization` header of a delivery. */
 export interface CredentialsCheck {
-  /** The value of `WWW-Authenticate` for a refused delivery. */
+  /** The value of `WWW-Authenticate` in the reply to a refused delivery. */
   readonly challenge: string;
-  /** Throws {@link CredentialsError} unless the header holds any of the accepted credentials, exactly once. */
+  /**
+   * Throws {@link CredentialsError} unless `authorization` was sent once
+   * and holds one of the accepted credentials.
+   */
   readonly check: (headers: HeaderValues) => void;
 }
 
-/** Several credentials are accepted at once, so that they can be changed at the service without downtime. */
+/** Creates a check that accepts any of several credentials, so that they can be changed without downtime. */
 export function createCredentialsCheck(option: Authentication | readonly Authentication[]): CredentialsCheck {
   const accepted: readonly Authentication[] = Array.isArray(option) ? option : [option];
   if (accepted.length === 0)
     throw new ConfigurationError(
-      'authentication must hold at least one entry; for no check say {type: "NONE"}',
+      'authentication must hold at least one entry; to accept every sender, set {type: "NONE"}',
     );
   const expected = accepted.map(readAuthentication);
   const isOpen = expected.some(({ digest }) => digest === undefined);
@@ -36,7 +39,8 @@ export function createCredentialsCheck(option: Authentication | readonly Authent
       const { authorization = [] } = headers;
       if (isCanonical(authorization, expected)) return;
       const given = readAuthorization(authorization);
-      // No early exit: neither the scheme nor the position of the match shows in the time taken.
+      // Every entry is compared, so that the time taken reveals neither
+      // the scheme nor the position of the match.
       const matches = expected.filter(
         ({ scheme, digest }) =>
           digest !== undefined && timingSafeEqual(digest, given.digest) && scheme === given.scheme,
@@ -49,7 +53,7 @@ export function createCredentialsCheck(option: Authentication | readonly Authent
 interface Expected {
   readonly scheme: 'none' | 'basic' | 'bearer';
   readonly digest?: Buffer;
-  /** The header as nearly every sender writes it. */
+  /** The whole header in its usual form. */
   readonly canonical?: ExpectedText;
   readonly challenge?: string;
 }
@@ -81,7 +85,7 @@ function readAuthentication(authentication: Authentication): Expected {
   }
 }
 
-/** Saves the digest, which costs as much as the rest of the check, where the header has its usual form. */
+/** Compares the header in its usual form, without a digest: that takes half the time of the check. */
 function isCanonical(values: readonly string[], expected: readonly Expected[]): boolean {
   const [value] = values;
   if (value === undefined || values.length > 1) return false;
@@ -90,9 +94,12 @@ function isCanonical(values: readonly string[], expected: readonly Expected[]): 
   return isMatch;
 }
 
-/** RFC 7617, section 2: no colon in the user-id, no control characters in either. */
+/**
+ * RFC 7617, section 2, forbids a colon in the username, and control
+ * characters in the username and the password.
+ */
 function checkBasic(username: unknown, password: unknown): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
   const control = /[\x00-\x1f\x7f]/;
   if (typeof username !== 'string' || username === '' || username.includes(':') || control.test(username)) {
     throw new ConfigurationError(
@@ -106,7 +113,9 @@ function checkBasic(username: unknown, password: unknown): void {
   }
 }
 
-/** RFC 7235: a scheme in any case, spaces, then what RFC 7617 or RFC 6750 asks for. */
+/**
+ * Reads a scheme in any case, spaces (RFC 7235), and credentials (RFC 7617 for Basic, RFC 6750 for Bearer).
+ */
 function readAuthorization(values: readonly string[]): { scheme: Expected['scheme']; digest: Buffer } {
   const [value] = values;
   if (value === undefined || values.length > 1) throw refused();
@@ -119,7 +128,7 @@ function readAuthorization(values: readonly string[]): { scheme: Expected['schem
   throw refused();
 }
 
-/** Digests are compared, because they are of one length whatever was sent. */
+/** Credentials are compared by their digests, which have one length whatever was sent. */
 function digestOf(credentials: string | Uint8Array): Buffer {
   return createHash('sha256').update(credentials).digest();
 }

@@ -1,17 +1,17 @@
 import { timingSafeEqual } from 'node:crypto';
 
-/** A secret text to which others are compared in constant time, without a buffer made for each comparison. */
+/** A secret text. Compares other texts to it in constant time, without a new buffer for each comparison. */
 export class ExpectedText {
   readonly #expected: Buffer;
   readonly #given: Buffer;
 
   constructor(text: string) {
-    // UTF-16 is what strings are made of: different texts of one length fill the buffer with different bytes.
+    // JavaScript strings are UTF-16: different texts of one length fill the buffer with different bytes.
     this.#expected = Buffer.from(text, 'utf16le');
     this.#given = Buffer.alloc(this.#expected.length);
   }
 
-  /** Only the length of the secret shows in the time taken. */
+  /** The time taken reveals only the length of the secret. */
   equals(text: string): boolean {
     if (2 * text.length !== this.#expected.length) return false;
     this.#given.write(text, 'utf16le');

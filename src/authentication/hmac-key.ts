@@ -1,19 +1,20 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 
-/** Of SHA-256, in bytes. */
+/** Sizes of SHA-256, in bytes. */
 const BLOCK = 64;
 const DIGEST = 32;
 
-/** Longer bodies cost more to copy than is saved. */
-const MOST_COPIED_BYTES = 16_384;
+/** A longer body costs more to copy than this saves. */
+const MAX_COPIED_BYTES = 16_384;
 
-/** Where inner and outer input are put together. */
-const inner = Buffer.alloc(BLOCK + MOST_COPIED_BYTES);
+/** The inputs of the inner and the outer hash. */
+const inner = Buffer.alloc(BLOCK + MAX_COPIED_BYTES);
 const outer = Buffer.alloc(BLOCK + DIGEST);
 
 /**
- * A key for HMAC-SHA256. For a body of usual size the two hashes of RFC 2104 are taken one by one over blocks that were
- * prepared from the key: that takes two thirds of the time of an object of `createHmac`, which also has to be collected.
+ * A key for HMAC-SHA256. For a body of usual size it computes the two hashes of RFC 2104 over
+ * blocks that were prepared from the key. That takes two thirds of the time of `createHmac`,
+ * whose object must also be garbage-collected.
  */
 export class HmacKey {
   readonly #key: KeyObject;
@@ -28,9 +29,9 @@ export class HmacKey {
     this.#outerBlock = block.map((byte) => byte ^ 0x5c);
   }
 
-  /** The HMAC of the body, in lower-case hex. */
+  /** Returns the HMAC of the body, in lower-case hex. */
   sign(body: Uint8Array): string {
-    if (body.length > MOST_COPIED_BYTES) return createHmac('sha256', this.#key).update(body).digest('hex');
+    if (body.length > MAX_COPIED_BYTES) return createHmac('sha256', this.#key).update(body).digest('hex');
     inner.set(this.#innerBlock);
     inner.set(body, BLOCK);
     outer.set(this.#outerBlock);

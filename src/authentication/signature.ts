@@ -6,7 +6,9 @@ import { HmacKey } from './hmac-key.ts';
 /** A signing key: the service's `secret_signing_key` as text, or bytes. */
 export type Key = string | Uint8Array;
 
-/** Imports keys once. Throws {@link ConfigurationError} for none, an empty one or one of another type. */
+/**
+ * Imports keys. Throws {@link ConfigurationError} for an empty list, an empty key, or a key of another type.
+ */
 export function importKeys(keys: Key | readonly Key[], name: string): readonly HmacKey[] {
   const list: readonly unknown[] = Array.isArray(keys) ? keys : [keys];
   if (list.length === 0) throw new ConfigurationError(`${name} must hold at least one key`);
@@ -21,7 +23,10 @@ function importKey(key: unknown, name: string): HmacKey {
   );
 }
 
-/** Whoever verifies by a function has one key, and gives it with each call; importing it costs as much as verifying. */
+/**
+ * Callers of `sign` and `verifySignature` pass the same key with each call,
+ * and importing it costs as much as an HMAC.
+ */
 let lastImported: { readonly text: string; readonly key: HmacKey } | undefined;
 
 function importText(text: string): HmacKey {
@@ -44,8 +49,8 @@ export function sign(body: string | Uint8Array, key: Key): string {
 }
 
 /**
- * Whether `signature` (64 hex digits in either case) is that of `body` under any of the keys. A malformed
- * signature is simply false. Compares in constant time.
+ * Returns true if `signature` (64 hex digits in either case) is the signature of `body` by any of the keys,
+ * and false if it is wrong or malformed. Compares in constant time.
  *
  * @throws ConfigurationError for a missing or empty key, or an empty list.
  */
@@ -59,7 +64,7 @@ export function verifySignature(
   return findKey(toBytes(body), signature.toLowerCase(), imported) !== -1;
 }
 
-/** The index of the key that made the signature, in lower-case hex, or -1. */
+/** Returns the index of the key that made the signature (in lower-case hex), or -1. */
 function findKey(body: Uint8Array, signature: string, keys: readonly HmacKey[]): number {
   return keys.findIndex((key) => areEqual(key.sign(body), signature));
 }
@@ -69,14 +74,17 @@ function toBytes(body: string | Uint8Array): Uint8Array {
 }
 
 const HEX_LENGTH = 64;
-const made = Buffer.alloc(HEX_LENGTH);
-const given = Buffer.alloc(HEX_LENGTH);
+const expectedHex = Buffer.alloc(HEX_LENGTH);
+const givenHex = Buffer.alloc(HEX_LENGTH);
 
-/** Compares two digests in hex in constant time; the buffers are kept, because making them costs more than the comparison. */
+/**
+ * Compares two digests in hex in constant time. The buffers are reused:
+ * creating them costs more than the comparison.
+ */
 function areEqual(digest: string, signature: string): boolean {
-  made.write(digest, 'latin1');
-  given.write(signature, 'latin1');
-  return timingSafeEqual(made, given);
+  expectedHex.write(digest, 'latin1');
+  givenHex.write(signature, 'latin1');
+  return timingSafeEqual(expectedHex, givenHex);
 }
 
 function isSignature(text: unknown): text is string {
@@ -84,14 +92,14 @@ function isSignature(text: unknown): text is string {
 }
 
 /**
- * Takes the signature out of its header, before a byte of the body is read, in lower-case hex. Throws {@link SignatureError}; where
- * another header looks like the signature, the message names it, because a receiver that was left at the
- * interface's neutral header name refuses everything in production.
+ * Reads the signature from its header, in lower-case hex. Throws {@link SignatureError}. If another header
+ * looks like the signature, the message names it: a receiver that still expects the interface's neutral
+ * header name refuses everything in production.
  */
 export function readSignature(headers: HeaderValues, name: string): string {
   const values = headers[name] ?? [];
   const [signature] = values;
-  if (signature === undefined) throw new SignatureError('signature_missing', missing(headers, name));
+  if (signature === undefined) throw new SignatureError('signature_missing', missingMessage(headers, name));
   if (values.length > 1) {
     throw new SignatureError('signature_repeated', `the header "${name}" was sent ${values.length} times`);
   }
@@ -101,7 +109,7 @@ export function readSignature(headers: HeaderValues, name: string): string {
   return signature.toLowerCase();
 }
 
-function missing(headers: HeaderValues, name: string): string {
+function missingMessage(headers: HeaderValues, name: string): string {
   const others = Object.keys(headers).filter((other) => other.endsWith('-signature'));
   const advice = others.map(
     (other) => `; "${other}" was sent: if that is the service's, set signatureHeader to it`,
@@ -109,12 +117,13 @@ function missing(headers: HeaderValues, name: string): string {
   return `the header "${name}" is missing${advice.join('')}`;
 }
 
-/** The index of the key that signed the body; throws {@link SignatureError} when none did. */
+/** Returns the index of the key that signed the body. Throws {@link SignatureError} if none did. */
 export function checkSignature(rawBody: Uint8Array, signature: string, keys: readonly HmacKey[]): number {
   const keyIndex = findKey(rawBody, signature, keys);
   if (keyIndex !== -1) return keyIndex;
   throw new SignatureError(
     'signature_mismatch',
-    `the signature matches none of the ${keys.length} signing keys: another key, or the body was changed on its way`,
+    `the signature matches none of the ${keys.length} signing keys: ` +
+      'the sender used another key, or the body was changed on its way',
   );
 }

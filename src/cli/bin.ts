@@ -17,5 +17,5 @@ try {
   process.exitCode = exitCodeOf(error);
 }
 
-// What a receiver's module keeps open must not keep a command from ending.
+// A connection that the receiver's module keeps open must not keep the command from ending.
 process.stdout.write('', () => process.stderr.write('', () => process.exit()));

@@ -9,11 +9,11 @@ import {
 } from '../errors.ts';
 import { escapeControls } from '../outcomes/escape.ts';
 
-/** What the exit code of a command says. */
+/** The exit codes of commands. */
 export const exitCodes = {
-  /** The thing asked for was done. */
+  /** The command succeeded. */
   ok: 0,
-  /** It failed. */
+  /** The command failed. */
   failed: 1,
   /** Wrong usage: nothing was tried. */
   usage: 2,
@@ -23,7 +23,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The same, for the end of a help text. */
+/** The exit codes, for the end of a help text. */
 export const EXIT_CODES_HELP = `
 Exit codes:
   0  done

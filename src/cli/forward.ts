@@ -12,7 +12,7 @@ export interface Forwarder extends Pick<Receiver, 'receive'> {
   readonly forward: (context: Pick<HandlerContext, 'rawBody' | 'signal'>) => Promise<void>;
 }
 
-/** Handlers are told the body but not the headers: those are kept for the time of their delivery. */
+/** Handlers get the body but not the headers, which are kept here while their delivery is handled. */
 export function createForwarder(url: URL, receiver: Pick<Receiver, 'receive'>): Forwarder {
   const headersOfDelivery = new AsyncLocalStorage<Delivery['headers']>();
   return {
@@ -32,7 +32,9 @@ export function createForwarder(url: URL, receiver: Pick<Receiver, 'receive'>): 
   };
 }
 
-/** Of one connection (RFC 9110, section 7.6.1, and what RFC 2616 listed), or written anew for the next one. */
+/**
+ * Of one connection (RFC 9110, section 7.6.1, and what RFC 2616 listed), or written anew for the next one.
+ */
 const NOT_PASSED_ON: readonly string[] = [
   'connection',
   'keep-alive',
@@ -60,7 +62,7 @@ function endToEnd(fields: Delivery['headers']): Headers {
   return headers;
 }
 
-/** What lies beneath the "fetch failed" of fetch. */
+/** Returns the cause of the "fetch failed" of fetch. */
 export function reasonOf(error: unknown): string {
   return messageOf(propertyOf(error, 'cause') ?? error);
 }

@@ -104,7 +104,7 @@ function printEvent(output: Output, event: AnyEvent): void {
 
 function printReport(output: Output, report: Report): void {
   const { error, ...rest } = report;
-  // What the receiver keeps by itself is enough for a program that is stopped again soon.
+  // A memory store without dead letters is enough for a program that soon ends.
   const warnings = report.warnings.filter((warning) => !warning.startsWith('dead_letters_missing'));
   const value = { kind: 'report', ...rest, warnings, ...(error && { message: messageOf(error) }) };
   output.print(value, () => lineOf({ ...report, warnings }));

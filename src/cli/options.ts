@@ -73,8 +73,8 @@ export function requireKey({ key = '' }: KeyOption): string {
 }
 
 /**
- * The credentials of a webhook: those of the options, else those of the environment, else none. Throws without naming
- * them: they are secret.
+ * The credentials of a webhook: those of the options, else those of the environment, else none. Throws
+ * without naming them: they are secret.
  */
 export function readAuthentication(
   { basic, bearer }: CredentialOptions,
@@ -116,7 +116,9 @@ export function parseUserAndPassword(
   throw usageError(`${option} takes a user and a password with a colon between them`);
 }
 
-/** An address to send to. Not checked by commander, whose messages repeat the value: it may hold a password. */
+/**
+ * An address to send to. Not checked by commander, whose messages repeat the value: it may hold a password.
+ */
 export function parseUrl(option: string, text: string): URL {
   if (!URL.canParse(text) || !/^https?:/i.test(text)) {
     throw usageError(`${option} takes an address that begins with http:// or https://`);

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { escapeControls } from '../outcomes/escape.ts';
 
-/** Where a command prints: lines for people, or with `--json` one line of JSON each for machines. */
+/** The output of a command: lines for people, or with `--json` one line of JSON each for machines. */
 export interface Output {
   readonly json: boolean;
   /** One result on stdout: `value` with `--json`, else the text. */
@@ -21,7 +21,8 @@ export function createOutput({ json = false }: { readonly json?: boolean }): Out
 
 /** JSON on one line, in which no character can drive a terminal. */
 function toJson(value: object): string {
-  // JSON.stringify escapes what is below U+0020; the others can stand in strings only, where an escape says the same.
+  // JSON.stringify escapes what is below U+0020; the others can stand in
+  // strings only, where an escape says the same.
   return JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from(
       { length: character.length },

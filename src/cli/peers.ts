@@ -12,8 +12,8 @@ const manifest = z
 export const version: string = manifest.version;
 
 /**
- * Imports what needs packages that are installed only where they are used; throws a {@link CommandError} that says how to
- * install the one that is missing.
+ * Imports what needs packages that are installed only where they are used; throws a {@link CommandError} that
+ * says how to install the one that is missing.
  *
  * @example
  * ```ts

@@ -9,7 +9,10 @@ import { addSend } from './send.ts';
 import { addVerify } from './verify.ts';
 import { addWebhooks } from './webhooks/command.ts';
 
-/** Runs one command to its end. What went wrong with it is thrown, except for what commander has printed itself. */
+/**
+ * Runs one command to its end. What went wrong with it is thrown,
+ * except for what commander has printed itself.
+ */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync(argv);

@@ -91,7 +91,8 @@ async function play({
   const commands = commandsToTry(url, credentials, clock);
   output.print({ kind: 'listening', url, clock, speed, state, credentials, try: commands }, () =>
     [
-      `${colours.strong('sandbox')} on ${url}, ${describeClock(clock, speed)}, state in ${state ?? 'memory only'}`,
+      `${colours.strong('sandbox')} on ${url}, ${describeClock(clock, speed)}, state in ` +
+        `${state ?? 'memory only'}`,
       ...linesOf(credentials),
       colours.strong('to try:'),
       ...commands.map((command) => `  ${command}`),
@@ -141,13 +142,15 @@ function commandsToTry(
   const post = `curl -sS -H 'content-type: application/json'`;
   const authorized = `${post} -H ${quote(`authorization: Bearer ${banking.token}`)} -H ${quote(`x-api-key: ${banking.apiKey}`)}`;
   return [
-    `export POSTHORN_BASE_URL=${url} POSTHORN_USERNAME=${quote(username)} POSTHORN_PASSWORD=${quote(password)}`,
+    `export POSTHORN_BASE_URL=${url} POSTHORN_USERNAME=${quote(username)} ` +
+      `POSTHORN_PASSWORD=${quote(password)}`,
     `posthorn webhooks create http://127.0.0.1:3000/webhooks`,
     `SIGNING_KEY=… posthorn listen --port 3000`,
     `${post} -d '{"type":"transfer.succeeded"}' ${url}/sandbox/events`,
     ...(clock === 'manual' ? [`${post} -d '{"advanceMs":60000}' ${url}/sandbox/clock`] : []),
     `curl -sS ${url}/sandbox/deliveries`,
     `${authorized} -d '{"merchantTransID":"MTX-1002"}' '${url}${paths.eChecks}?${E_CHECKS_QUERY}'`,
-    `${authorized} -d '{"destination":{"currency":"EUR"},"source":{"amount":"100.00"}}' ${url}${paths.fxQuotes}`,
+    `${authorized} -d '{"destination":{"currency":"EUR"},"source":{"amount":"100.00"}}' ` +
+      `${url}${paths.fxQuotes}`,
   ];
 }

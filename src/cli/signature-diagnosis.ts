@@ -1,6 +1,6 @@
 import { type Key, verifySignature } from '../authentication/signature.ts';
 
-/** Whether a signature verifies, and if not, what may be wrong. */
+/** The result of checking a signature, and the likely mistake if it is wrong. */
 export interface Diagnosis {
   readonly verified: boolean;
   /** Sentences; none if it verifies. */
@@ -65,14 +65,18 @@ function keys(key: string): Variant<Key>[] {
   if (/^([0-9a-f]{2})+$/i.test(trimmed)) {
     variants.push({
       value: Buffer.from(trimmed, 'hex'),
-      hint: 'the sender signed with the bytes that the key is the hexadecimal text of; the service signs with the text itself',
+      hint:
+        'the sender signed with the bytes that the key is the hexadecimal text of; the service signs ' +
+        'with the text itself',
     });
   }
   const bytes = Buffer.from(trimmed, 'base64');
   if (bytes.length > 0) {
     variants.push({
       value: bytes,
-      hint: 'the sender signed with the bytes that the key is the base64 of; the service signs with the text itself',
+      hint:
+        'the sender signed with the bytes that the key is the base64 of; the service signs with the ' +
+        'text itself',
     });
   }
   return variants;

@@ -12,8 +12,8 @@ export class Answer {
   }
 
   /**
-   * What the body holds, with members that are new. Rejected by the schema, it throws a {@link ServiceError} that names members
-   * and never values: the answer to a creation holds the signing key.
+   * Parses the body; unknown members are kept. If the schema rejects it, throws a {@link ServiceError} that
+   * names members and never values: the answer to a creation holds the signing key.
    */
   read<T>(schema: z.ZodType<T>): T {
     const body = parseJson(this.#text);
@@ -40,12 +40,12 @@ export class Answer {
   }
 }
 
-/** What an answer belongs to. */
+/** The request of an answer, and its status. */
 export interface AnswerContext {
   readonly request: string;
   readonly status: number;
   readonly secrets: readonly string[];
-  /** What to add to the message where the caller cannot know what the service has done. */
+  /** Added to the message if the caller cannot know what the service has done. */
   readonly outcomeUnknown: string;
 }
 

@@ -11,8 +11,9 @@ import { createService } from './service.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 /**
- * The service, apart from its deliveries. Every method takes `{ signal }` last, and rejects with a {@link ServiceError} where the
- * service fails, and with a {@link ConfigurationError} where the call is wrong or the credentials it needs were not given.
+ * The service, apart from its deliveries. Every method takes `{ signal }` last, and rejects with a
+ * {@link ServiceError} where the service fails, and with a {@link ConfigurationError} where the call is wrong
+ * or the credentials it needs were not given.
  */
 export interface Client {
   readonly webhooks: Webhooks;
@@ -25,8 +26,9 @@ export interface Client {
 /**
  * Creates a client of the service. Throws {@link ConfigurationError} for a wrong option.
  *
- * What can be repeated without harm (all but creations) is tried up to 4 times when the connection fails, the time is over, or the
- * answer is 429 or 5xx, with growing pauses; a `Retry-After` of up to 30 seconds is honoured.
+ * Every call that can be repeated without harm (all but creations) is tried up to 4 times when the
+ * connection fails, the time is over, or the answer is 429 or 5xx, with growing pauses; a
+ * `Retry-After` of up to 30 seconds is honoured.
  *
  * @example
  * ```ts

@@ -12,7 +12,7 @@ export interface BankingCredentials {
 
 /** For the lists of payment purposes and currencies. */
 export interface ProfileCredentials {
-  /** What the login operation issues. */
+  /** The token that the login operation issues. */
   readonly accessToken: Secret;
 }
 
@@ -26,7 +26,7 @@ export interface AdministratorCredentials {
 /** How one request is authorized. */
 export interface Authorization {
   readonly headers: Readonly<Record<string, string>>;
-  /** What must not show in an error, in every form in which it is sent. */
+  /** The texts that no error may show, in every form in which they are sent. */
   readonly secrets: readonly string[];
 }
 

@@ -13,8 +13,8 @@ import type { Service } from './service.ts';
 /** Checks by the caller's own ids; needs `banking`. */
 export interface EChecks {
   /**
-   * Looks up the checks of one of your transactions, or of several. Rejects with a {@link ServiceError} of the code
-   * `e_check_failed` where the service reports an `errorCode` other than 0.
+   * Looks up the checks of one of your transactions, or of several. Rejects with a {@link ServiceError} of
+   * the code `e_check_failed` where the service reports an `errorCode` other than 0.
    */
   findByMerchantTransactionId(ids: string | readonly string[], options?: CallOptions): Promise<ECheckLookup>;
 }

@@ -8,8 +8,8 @@ import { createDisabled } from './set-enabled.ts';
 import type { WebhookRequests } from './webhook-requests.ts';
 
 /**
- * How a webhook should be. What is left out stays as it is; a webhook that has to be created gets every event, no credentials,
- * and is enabled.
+ * How a webhook should be. What is left out stays as it is; a webhook that has to be created gets every
+ * event, no credentials, and is enabled.
  */
 export interface WantedWebhook {
   /** Which webhook it is. Where it is left out, the one with this url. */
@@ -21,7 +21,7 @@ export interface WantedWebhook {
   readonly enabled?: boolean | undefined;
 }
 
-/** What `ensure` has changed: `created` alone, or the members of a webhook that was there. */
+/** The changes of `ensure`: `created` alone, or the changed members of an existing webhook. */
 export type WebhookChange = 'created' | 'url' | 'enabled_events' | 'authentication' | 'enabled';
 
 /** A webhook as it was wanted. */
@@ -46,7 +46,10 @@ export async function ensureWebhook(
   return found === undefined ? create(requests, wanted, options) : adapt(requests, found, wanted, options);
 }
 
-/** Past rotations leave disabled webhooks with the same url behind, since none can be deleted; they are passed over. */
+/**
+ * Past rotations leave disabled webhooks with the same url behind, since
+ * none can be deleted; they are passed over.
+ */
 async function findByUrl(
   requests: WebhookRequests,
   url: string,

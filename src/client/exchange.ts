@@ -18,8 +18,8 @@ export interface ExchangeRequest {
 }
 
 /**
- * Sends one request once and resolves with an answer of 2xx. Rejects with {@link ServiceError}, or with the reason of the
- * signal.
+ * Sends one request once and resolves with an answer of 2xx. Rejects with
+ * {@link ServiceError}, or with the reason of the signal.
  */
 export async function exchange(request: ExchangeRequest): Promise<Answer> {
   const { response, text } = await fetchText(request);
@@ -55,9 +55,13 @@ function timedOut({ request, timeoutMs, outcomeUnknown }: ExchangeRequest): Serv
   return new ServiceError('service_timeout', message, { request });
 }
 
-/** Without the error of fetch as its cause: the parser's holds a part of the answer, which may hold a signing key. */
+/**
+ * Without the error of fetch as its cause: the parser's holds a part of
+ * the answer, which may hold a signing key.
+ */
 function unreachable({ request, outcomeUnknown }: ExchangeRequest, thrown: unknown): ServiceError {
-  const message = `the service could not be reached by ${request}: ${innermostMessage(thrown)}${outcomeUnknown}`;
+  const reason = innermostMessage(thrown);
+  const message = `the service could not be reached by ${request}: ${reason}${outcomeUnknown}`;
   return new ServiceError('service_unreachable', message, { request });
 }
 

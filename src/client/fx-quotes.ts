@@ -10,15 +10,16 @@ import type { Service } from './service.ts';
 export interface FxQuote extends FxQuoteBody {
   /** `fxQuoteExpiry`. */
   readonly expiresAt: Date;
-  /** Whether it is too late to use the quote; asked for the present unless a time is given. */
+  /** Returns true if the quote has expired at the given time; now by default. */
   readonly isExpired: (now?: Date | number) => boolean;
 }
 
 /** Quotes for changing USD into a foreign currency; needs `banking`. */
 export interface FxQuotes {
   /**
-   * Asks for a quote, which holds for 30 seconds. Exactly one of the two amounts is given, as a decimal string; the service
-   * computes the other. It is sent once and never again: a failure may leave a quote behind.
+   * Asks for a quote, which holds for 30 seconds. Exactly one of the two amounts is
+   * given, as a decimal string; the service computes the other. It is sent once and never
+   * again: a failure may leave a quote behind.
    *
    * @example
    * ```ts
@@ -79,7 +80,8 @@ function checkRequest(request: FxQuoteRequest): void {
   for (const [side, amount] of Object.entries<unknown>(amounts)) {
     if (amount === undefined || typeof amount === 'string') continue;
     throw new ConfigurationError(
-      `${side}.amount must be a decimal number as a string, for example "125.00", because a float loses digits; ` +
+      `${side}.amount must be a decimal number as a string, for example "125.00", because a float loses ` +
+        'digits; ' +
         `got ${show(amount)}`,
     );
   }

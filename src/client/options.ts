@@ -10,7 +10,7 @@ import {
   readProfile,
 } from './credentials.ts';
 
-/** What `createClient` takes. Credentials are needed only for what is used. */
+/** Options of `createClient`. Only the credentials of the parts that are used are needed. */
 export interface ClientOptions {
   /** The service's base address, with or without a path, for example `https://api.example.com`. */
   readonly baseUrl: string;
@@ -20,13 +20,18 @@ export interface ClientOptions {
   readonly profile?: ProfileCredentials | undefined;
   /** For `webhooks`. */
   readonly administrator?: AdministratorCredentials | undefined;
-  /** For each try of a request, from the connection to the end of the answer; 10,000 milliseconds by default. */
+  /**
+   * For each try of a request, from the connection to the end of the answer; 10,000 milliseconds by default.
+   */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What every method of the client takes last. */
+/** Options of every method of the client, as its last argument. */
 export interface CallOptions {
-  /** Ends the call, which rejects with the signal's reason. What has been sent may have been carried out all the same. */
+  /**
+   * Ends the call, which rejects with the signal's reason. What has been
+   * sent may have been carried out all the same.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -18,8 +18,9 @@ export interface PaymentPurposes {
 /** The supported currencies with their countries; needs `profile`. */
 export interface Currencies {
   /**
-   * The whole list. The interface shows no way to ask for a second page, so a service that has more than it sends makes this
-   * reject with a {@link ServiceError} of the code `list_incomplete`, rather than resolve with a part.
+   * The whole list. The interface shows no way to ask for a second page, so a service that has
+   * more than it sends makes this reject with a {@link ServiceError} of the code
+   * `list_incomplete`, rather than resolve with a part.
    */
   list(options?: CallOptions): Promise<readonly Currency[]>;
 }
@@ -43,7 +44,8 @@ export function createCurrencies(service: Service): Currencies {
       if (data.length >= total || currentPage * pageSize >= total) return data;
       throw answer.error(
         'list_incomplete',
-        `the service sent ${data.length} of ${total} currencies, and the interface shows no way to ask for the rest`,
+        `the service sent ${data.length} of ${total} currencies, and the interface shows no way to ask ` +
+          'for the rest',
       );
     },
   };

@@ -8,7 +8,7 @@ const MAX_TRIES = 4;
 /** The first pause is this long at most, and each further one twice as long. */
 const FIRST_PAUSE_MS = 250;
 
-/** Whoever asks for more patience than this is told to the caller instead. */
+/** If `Retry-After` asks for a longer pause, the call fails instead. */
 const MAX_RETRY_AFTER_MS = 30_000;
 
 /** How long to wait after so many tries, in milliseconds, or undefined where another try is out of place. */
@@ -26,7 +26,9 @@ function mayPass({ code, status = 0 }: ServiceError): boolean {
   return code === 'service_refused' && (status === 429 || status >= 500);
 }
 
-/** Reads seconds or a date (RFC 9110, section 10.2.3) as milliseconds from now; undefined for anything else. */
+/**
+ * Reads seconds or a date (RFC 9110, section 10.2.3) as milliseconds from now; undefined for anything else.
+ */
 export function readRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();

@@ -11,18 +11,19 @@ import type { WebhookRequests } from './webhook-requests.ts';
 /** How a signing key is rotated. */
 export interface RotateOptions {
   /**
-   * Stores the new key with the id of the new webhook, and makes every receiver accept both the old key and the new one. Nothing
-   * is sent with the new key before it resolves.
+   * Stores the new key with the id of the new webhook, and makes every receiver accept both the old key and
+   * the new one. Nothing is sent with the new key before it resolves.
    */
   readonly onSigningKey: (signingKey: string, webhook: { readonly id: string }) => unknown;
   /**
-   * Goes on with a rotation that broke off after `onSigningKey` had resolved: the id and the key that it was given. A rotation that
-   * broke off earlier starts over without it.
+   * Goes on with a rotation that broke off after `onSigningKey` had resolved: the id and the key that it was
+   * given. A rotation that broke off earlier starts over without it.
    */
   readonly resume?: { readonly id: string; readonly signingKey: string } | undefined;
   /**
-   * How long both webhooks send, in milliseconds; 0 by default. While they do, events come twice. The service may drop the retries
-   * that the old webhook has under way when it is disabled; 1,300,000 waits for all of them.
+   * How long both webhooks send, in milliseconds; 0 by default. While they do, events come
+   * twice. The service may drop the retries that the old webhook has under way when it is
+   * disabled; 1,300,000 waits for all of them.
    */
   readonly overlapMs?: number | undefined;
 }
@@ -87,7 +88,8 @@ async function bringIn(
   if (!previous.enabled) {
     throw new ServiceError(
       'webhook_disabled',
-      `webhook "${previous.id}" is disabled, so it has nothing to hand over: enable it first, or resume the rotation that ` +
+      `webhook "${previous.id}" is disabled, so it has nothing to hand over: enable it first, or resume ` +
+        'the rotation that ' +
         'has disabled it with {id, signingKey} of the new webhook',
     );
   }
@@ -107,18 +109,21 @@ async function createNext(
   try {
     return await createDisabled(requests, { url, enabled_events, authentication }, options);
   } catch (error) {
-    // Without the caller's signal, as in createDisabled. The first failure is the one to tell.
+    // Without the caller's signal, as in createDisabled. The first failure is reported.
     if (!isRefusal(error)) await disableOrphans(requests, previous).catch(() => {});
     throw error;
   }
 }
 
-/** Whether nothing was created for certain; any other failure may have left a webhook behind that nobody was told of. */
+/**
+ * Returns true if the service has certainly created nothing. Any other failure may have
+ * left a webhook behind whose id nobody knows.
+ */
 function isRefusal(error: unknown): boolean {
   return isInstance(error, ServiceError) && error.code === 'service_refused' && Number(error.status) < 500;
 }
 
-/** Disables what rotations that broke off have left: nobody has its key. */
+/** Disables the webhooks that interrupted rotations have left: nobody has their keys. */
 async function disableOrphans(
   requests: WebhookRequests,
   previous: Webhook,

@@ -2,12 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Authentication } from '../authentication/credentials.ts';
 import type { StoredEventFilter } from '../service/webhooks.ts';
 
-/** Whether two addresses are one: the service may have written `https://example.com` as `https://example.com/`. */
+/**
+ * Returns true if two addresses are the same: the service may have written
+ * `https://example.com` as `https://example.com/`.
+ */
 export function isSameUrl(one: string, other: string): boolean {
   return normalizeUrl(one) === normalizeUrl(other);
 }
 
-/** Whether two filters let the same events through, whatever their order and repetitions. */
+/** Returns true if two filters admit the same events, whatever their order and repetitions. */
 export function areSameEvents(
   one: readonly StoredEventFilter[],
   other: readonly StoredEventFilter[],
@@ -15,7 +18,7 @@ export function areSameEvents(
   return isDeepStrictEqual(typesByEntity(one), typesByEntity(other));
 }
 
-/** Whether two credentials are the same. Members besides those of the type do not count. */
+/** Returns true if two credentials are the same. Only the members of their type are compared. */
 export function isSameAuthentication(one: Authentication, other: Authentication): boolean {
   return isDeepStrictEqual(partsOf(one), partsOf(other));
 }
@@ -24,7 +27,10 @@ function normalizeUrl(url: string): string {
   return URL.canParse(url) ? new URL(url).href : url;
 }
 
-/** An empty set stands for every type, as an empty list does at the service, and takes in the types named beside it. */
+/**
+ * An empty set stands for every type, as an empty list does at the
+ * service, and takes in the types named beside it.
+ */
 function typesByEntity(filters: readonly StoredEventFilter[]): Map<string, Set<string>> {
   const byEntity = new Map<string, Set<string>>();
   for (const { entity, types } of filters) {

@@ -3,15 +3,18 @@ import { withTimeLimit } from '../timing/time-limit.ts';
 import { ServiceError } from './service-error.ts';
 
 /**
- * A token or a password, or a function that gives it. The function is asked before each try of a request, for `timeoutMs` at
- * most: let it cache what is costly.
+ * A token or a password, or a function that gives it. The function is asked before each try of a request, for
+ * `timeoutMs` at most: let it cache what is costly.
  */
 export type Secret = string | (() => string | Promise<string>);
 
-/** Gives a secret, checked. Rejects with {@link ServiceError} or {@link ConfigurationError}, and shows no value in either. */
+/**
+ * Gives a secret, checked. Rejects with {@link ServiceError} or
+ * {@link ConfigurationError}, and shows no value in either.
+ */
 export type SecretSource = (timeoutMs: number) => Promise<string>;
 
-/** What a secret may look like. Checked here because fetch would show a wrong header value in its error. */
+/** The form of a secret. Checked here because fetch would show a wrong header value in its error. */
 export interface SecretForm {
   readonly pattern: RegExp;
   readonly text: string;

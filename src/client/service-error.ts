@@ -1,6 +1,6 @@
 import { PosthornError } from '../errors.ts';
 
-/** What a {@link ServiceError} is about. */
+/** The codes of {@link ServiceError}. */
 export type ServiceErrorCode =
   /** The service answered with another status than 2xx, or with `success: false`. */
   | 'service_refused'
@@ -25,7 +25,7 @@ export type ServiceErrorCode =
   /** A webhook that was just created should have been disabled, and may be sending. */
   | 'webhook_left_enabled';
 
-/** What is known of a failure besides its code and its message. */
+/** The properties of a {@link ServiceError} besides its code and its message. */
 export interface ServiceErrorFacts {
   readonly status?: number | undefined;
   readonly details?: string | undefined;
@@ -36,8 +36,8 @@ export interface ServiceErrorFacts {
 }
 
 /**
- * The service refused, failed, could not be reached, or answered what cannot be used. `message` is the service's own where it
- * sent one. No token, password or signing key is in it.
+ * The service refused, failed, could not be reached, or answered what cannot be used. `message` is the
+ * service's own where it sent one. No token, password or signing key is in it.
  *
  * @example
  * ```ts
@@ -50,15 +50,15 @@ export interface ServiceErrorFacts {
  * ```
  */
 export class ServiceError extends PosthornError<ServiceErrorCode> {
-  /** The HTTP status, where an answer came. */
+  /** The HTTP status, if the service answered. */
   readonly status: number | undefined;
-  /** What the service says besides its message. */
+  /** The service's own details, besides its message. */
   readonly details: string | undefined;
   /** The method and the path, for example `GET /payments/na/webhooks?limit=100&offset=0`. */
   readonly request: string | undefined;
-  /** Of an eCheck lookup. */
+  /** The `errorCode` of an eCheck lookup. */
   readonly errorCode: number | undefined;
-  /** What the service asked for in `Retry-After`, in milliseconds. */
+  /** The pause that the service asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ServiceErrorCode, message: string, { cause, ...facts }: ServiceErrorFacts = {}) {

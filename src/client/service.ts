@@ -29,7 +29,7 @@ export interface ServiceRequest {
  */
 export type Service = (request: ServiceRequest, options?: CallOptions) => Promise<Answer>;
 
-/** What is in the closure is not shown by `inspect`. */
+/** Secrets are kept in a closure, because `inspect` does not show it. */
 export function createService(settings: ClientSettings): Service {
   return async (request, options = {}) => {
     const signal = readSignal(options, request.name);

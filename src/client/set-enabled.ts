@@ -15,7 +15,8 @@ export async function setEnabled(
   if (webhook.enabled === enabled) return webhook;
   throw new ServiceError(
     'answer_invalid',
-    `the service answered the update of webhook "${id}" to enabled: ${enabled} with enabled: ${webhook.enabled}`,
+    `the service answered the update of webhook "${id}" to enabled: ${enabled} with enabled: ` +
+      `${webhook.enabled}`,
   );
 }
 
@@ -33,13 +34,15 @@ export async function createDisabled(
 ): Promise<DisabledWebhook> {
   const created: CreatedWebhook = await requests.create(request, options);
   try {
-    // Without the caller's signal: what has been created must not go on sending because the caller has lost interest.
+    // Without the caller's signal: what has been created must not go on
+    // sending because the caller has lost interest.
     const webhook = await setEnabled(requests, created.id, false);
     return { webhook, signingKey: created.secret_signing_key };
   } catch (cause) {
     throw new ServiceError(
       'webhook_left_enabled',
-      `webhook "${created.id}" was created and could not be disabled: ${messageOf(cause)}. It may be sending events that are ` +
+      `webhook "${created.id}" was created and could not be disabled: ${messageOf(cause)}. It may be ` +
+        'sending events that are ' +
         'signed with a key nobody has: disable it, then rotate its key or create another',
       { cause },
     );

@@ -17,7 +17,10 @@ import type { CallOptions } from './options.ts';
 import type { Service, ServiceRequest } from './service.ts';
 import { ServiceError } from './service-error.ts';
 
-/** A webhook just created, with the key that signs its events. It is shown this once: store it at once, and safely. */
+/**
+ * A webhook just created, with the key that signs its events. It is shown
+ * this once: store it at once, and safely.
+ */
 export type CreatedWebhook = Webhook & { readonly secret_signing_key: string };
 
 /** Which part of the list of webhooks is wanted. */
@@ -107,8 +110,8 @@ async function* readPages(
       seen.add(webhook.id);
       yield webhook;
     }
-    // Against the page's own limit, which the service may have lowered. Whether `count` is that of the page or of the whole
-    // list is not shown: in neither case is it above what has been seen when the list ends.
+    // Against the page's own limit, which the service may have lowered. Whether `count` is that of the page
+    // or of the whole list is not shown: in neither case is it above what has been seen when the list ends.
     const isLast = webhooks.length < page.limit && page.count <= seen.size;
     if (webhooks.length === 0 || isLast) return;
   }
@@ -117,7 +120,8 @@ async function* readPages(
 function repeated(id: string): ServiceError {
   return new ServiceError(
     'list_repeated',
-    `the list of webhooks holds "${id}" twice: it has changed while it was read, in which case reading it again helps, ` +
+    `the list of webhooks holds "${id}" twice: it has changed while it was read, in which case reading ` +
+      'it again helps, ' +
       'or the service does not take "offset" for the start of a page',
   );
 }

@@ -10,11 +10,13 @@ import {
   type WebhookPage,
 } from './webhook-requests.ts';
 
-/** Where the service sends events; needs `administrator`, with the credentials of an administrator. */
+/**
+ * The webhooks to which the service sends events; needs `administrator`, the credentials of an administrator.
+ */
 export interface Webhooks {
   /**
-   * Creates a webhook, enabled, with the key that signs its events: `secret_signing_key`, shown this once. It is sent once and never
-   * again: a failure may leave a webhook behind.
+   * Creates a webhook, enabled, with the key that signs its events: `secret_signing_key`, shown this once. It
+   * is sent once and never again: a failure may leave a webhook behind.
    *
    * @example
    * ```ts
@@ -29,12 +31,12 @@ export interface Webhooks {
   /** Reads one page. */
   list(page?: PageRequest, options?: CallOptions): Promise<WebhookPage>;
   /**
-   * Reads all of them, in pages of 100. Ends with a {@link ServiceError} of the code `list_repeated` where a webhook comes twice,
-   * rather than go on for ever.
+   * Reads all of them, in pages of 100. Ends with a {@link ServiceError} of the code `list_repeated` where a
+   * webhook comes twice, rather than go on for ever.
    *
    * @example
    * ```ts
-   * for await (const webhook of client.webhooks.listAll()) console.log(webhook.id, webhook.url, webhook.enabled);
+   * for await (const { id, url, enabled } of client.webhooks.listAll()) console.log(id, url, enabled);
    * ```
    */
   listAll(options?: CallOptions): AsyncIterable<Webhook>;
@@ -43,9 +45,10 @@ export interface Webhooks {
   /** Changes what is given and nothing else; a list of events replaces the whole list. */
   update(id: string, changes: WebhookUpdate, options?: CallOptions): Promise<Webhook>;
   /**
-   * Makes the service match a wanted webhook, and says what it changed. The webhook is found by `id`, else by `url`: the only one
-   * with that url, or the only enabled one. Where there is none it is created, which gives `signingKey`. Rejects with a
-   * {@link ServiceError} of the code `webhook_ambiguous`, which names the ids, where several could be meant.
+   * Makes the service match a wanted webhook, and says what it changed. The webhook is found by `id`, else by
+   * `url`: the only one with that url, or the only enabled one. Where there is none it is created, which
+   * gives `signingKey`. Rejects with a {@link ServiceError} of the code `webhook_ambiguous`, which names the
+   * ids, where several could be meant.
    *
    * @example
    * ```ts
@@ -59,9 +62,10 @@ export interface Webhooks {
    */
   ensure(wanted: WantedWebhook, options?: CallOptions): Promise<EnsuredWebhook>;
   /**
-   * Brings in a new signing key: creates a second webhook like the first, disables it at once, awaits `onSigningKey`, enables it, and
-   * disables the first. Where it breaks off, call it again: with `resume` if `onSigningKey` had resolved, else without. Rejects with
-   * what `onSigningKey` throws, and then nothing has changed but for a disabled webhook that is left over.
+   * Brings in a new signing key: creates a second webhook like the first, disables it at once, awaits
+   * `onSigningKey`, enables it, and disables the first. Where it breaks off, call it again: with `resume` if
+   * `onSigningKey` had resolved, else without. Rejects with what `onSigningKey` throws, and then nothing has
+   * changed but for a disabled webhook that is left over.
    *
    * @example
    * ```ts

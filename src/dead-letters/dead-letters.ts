@@ -1,14 +1,18 @@
 /**
- * Where events are parked when no further attempt can be counted on. `put` resolves only once the letter is durable:
- * the service is then told 2xx and never sends the event again.
+ * A place for events whose handlers failed and for which no further attempt is certain. `put` resolves only
+ * once the letter is durable: the service then gets a 2xx and never sends the event again.
  */
 export interface DeadLetters {
-  /** Stores a letter in place of any other with its id. */
+  /** Stores a letter, and replaces any other with its id. */
   put(letter: DeadLetter): Promise<void>;
+  /** Resolves with undefined if there is no letter with this id. */
   get(id: string): Promise<DeadLetter | undefined>;
-  /** Whether there was one. */
+  /** Resolves with true if there was a letter with this id. */
   remove(id: string): Promise<boolean>;
-  /** The letters in a stable order; `after` is the id of the last one seen, whether or not it is still there. */
+  /**
+   * Lists letters in a stable order. `after` is the id of the last letter
+   * seen, which may have been removed since.
+   */
   list(options?: { readonly after?: string; readonly limit?: number }): AsyncIterable<DeadLetter>;
 }
 
@@ -16,7 +20,7 @@ export interface DeadLetters {
 export interface DeadLetter {
   /** The event's id, or the SHA-256 of the body (hex) where no id could be read. */
   readonly id: string;
-  /** Absent where it could not be read. */
+  /** Absent if it could not be read. */
   readonly type?: string | undefined;
   /** The code of the error, for example `handler_failed` or `event_too_old`. */
   readonly reason: string;
@@ -31,6 +35,6 @@ export interface DeadLetter {
   readonly attempts: number;
   /** Names of the handlers that have finished; a replay skips them. */
   readonly handled: readonly string[];
-  /** The event's handlers may still be running until then: leave the letter alone. */
+  /** The handlers of the event may be running until this time: do not replay or drop the letter before. */
   readonly runningUntil?: number | undefined;
 }

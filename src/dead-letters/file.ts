@@ -19,15 +19,16 @@ import { parseLetter, serializeLetter } from './serialized-letter.ts';
 const EXTENSION = '.json';
 
 /**
- * Keeps dead letters in a directory, one file per event, named by the SHA-256 of its id. Files hold payment data: they
- * are readable by their owner only. Several processes may share the directory. The order of `list` is that of the
- * file names.
+ * Keeps dead letters in a directory, one file per event, named by the SHA-256 of its id. Only the owner can
+ * read the files, because they contain payment data. Several processes may share the directory. `list` has
+ * the order of the file names.
  *
- * @throws ConfigurationError when the directory cannot be made or written to.
+ * @throws ConfigurationError if the directory cannot be created or written to.
  *
  * @example
  * ```ts
- * const receiver = createReceiver({ signingKey, deadLetters: createFileDeadLetters('/var/lib/billing/dead-letters') });
+ * const deadLetters = createFileDeadLetters('/var/lib/billing/dead-letters');
+ * const receiver = createReceiver({ signingKey, deadLetters });
  * ```
  */
 export function createFileDeadLetters(directory: string): DeadLetters {
@@ -73,7 +74,7 @@ export function createFileDeadLetters(directory: string): DeadLetters {
         count += 1;
         yield letter;
       }
-      // One damaged file must not hide the others, so the complaint comes after them.
+      // One damaged file must not hide the others, so the error comes after them.
       if (unreadable[0] !== undefined) throw unreadable[0];
     },
   };
@@ -98,7 +99,7 @@ function prepareDirectory(directory: unknown): string {
   return root;
 }
 
-/** Makes new directories survive a loss of power: the name of each is in its parent. */
+/** Makes new directories survive a power failure, by syncing the parent of each, which holds its name. */
 function syncAncestors(root: string, last: string): void {
   let path = root;
   do {
@@ -111,7 +112,7 @@ function syncAncestors(root: string, last: string): void {
 
 const LEFTOVER_AGE_MS = 3_600_000;
 
-/** What a process that was killed while it wrote has left holds payment data, and is no letter. */
+/** Removes temporary files of processes that were killed while writing: they contain payment data. */
 function removeLeftovers(root: string): void {
   const leftovers = readdirSync(root).filter((name) => /^\.[0-9a-f]{64}\.json\..+\.tmp$/.test(name));
   for (const name of leftovers) {
@@ -134,7 +135,7 @@ async function letterNames(root: string): Promise<string[]> {
   }
 }
 
-/** A reader sees the old letter or the new one, never a part. */
+/** Writes a file in one step: a reader sees the old letter or the new one, never a part. */
 async function writeWhole(root: string, name: string, text: string): Promise<void> {
   const temporary = join(root, `.${name}.${randomUUID()}.tmp`);
   try {
@@ -146,7 +147,7 @@ async function writeWhole(root: string, name: string, text: string): Promise<voi
   }
 }
 
-/** The directory was there at the start: it is made anew only where it turns out to be gone. */
+/** Writes a file durably, and creates the directory again if somebody has removed it. */
 async function writeSynced(path: string, text: string): Promise<void> {
   const options = { flag: 'wx', mode: 0o600, flush: true };
   try {
@@ -159,8 +160,8 @@ async function writeSynced(path: string, text: string): Promise<void> {
 }
 
 /**
- * Returns a function that makes the names in a directory survive a loss of power. A sync covers every change made before it begins, so all
- * who ask while one is under way share the next one.
+ * Returns a function that makes the names in a directory survive a power failure. A sync covers every change
+ * made before it begins, so all calls during one sync share the next one.
  */
 function shareSyncs(root: string): () => Promise<void> {
   let current: Promise<void> = Promise.resolve();
@@ -192,7 +193,7 @@ async function readLetter(path: string): Promise<DeadLetter | undefined> {
     if (isMissing(cause)) return undefined;
     throw new DeadLetterError(
       'dead_letter_unreadable',
-      `the dead letter ${path} cannot be read: mend the file or move it out of the directory`,
+      `the dead letter ${path} cannot be read: repair the file or move it out of the directory`,
       { cause },
     );
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DeadLetter } from './dead-letters.ts';
 
-const stored = z.object({
+const storedLetter = z.object({
   id: z.string(),
   type: z.string().optional(),
   reason: z.string(),
@@ -15,7 +15,7 @@ const stored = z.object({
   rawBody: z.base64(),
 });
 
-/** A letter as JSON, its body in base64: any bytes survive. */
+/** Serializes a letter as JSON, with its body in base64, which keeps any bytes. */
 export function serializeLetter(letter: DeadLetter, indentation?: number): string {
   return JSON.stringify(
     { ...letter, rawBody: Buffer.from(letter.rawBody).toString('base64') },
@@ -24,8 +24,8 @@ export function serializeLetter(letter: DeadLetter, indentation?: number): strin
   );
 }
 
-/** The letter of {@link serializeLetter}; throws for anything else. */
+/** Parses the text of {@link serializeLetter}. Throws for any other text. */
 export function parseLetter(text: string): DeadLetter {
-  const letter = stored.parse(JSON.parse(text));
+  const letter = storedLetter.parse(JSON.parse(text));
   return { ...letter, rawBody: Buffer.from(letter.rawBody, 'base64') };
 }

@@ -1,4 +1,7 @@
-/** The event types of the service by entity (interface, "Events"). Every type of this package flows from this table. */
+/**
+ * The event types of the service by entity (interface, "Events"). All
+ * types of events are derived from this table.
+ */
 export const catalog = {
   transfer: ['created', 'succeeded', 'failed', 'updated'],
   merchant: ['created', 'updated', 'verification.succeeded', 'verification.failed'],
@@ -29,7 +32,9 @@ type Prefix<Type extends string> = Type extends `${infer Head}.${infer Rest}`
   ? Head | `${Head}.${Prefix<Rest>}`
   : never;
 
-/** What `receiver.on` takes: a type, `entity.*`, a longer prefix such as `merchant.verification.*`, or `*`. */
+/**
+ * A pattern of `receiver.on`: a type, `entity.*`, a longer prefix such as `merchant.verification.*`, or `*`.
+ */
 export type Pattern = '*' | EventType | `${Prefix<EventType>}.*`;
 
 /** Every type of the catalog. */

@@ -4,7 +4,10 @@ import { EventError } from '../errors.ts';
 import { type EventType, eventTypes, type Pattern } from './catalog.ts';
 import type { DataOf, EventData, Schemas } from './schema.ts';
 
-/** An event as the service sent it (interface, "Webhook event"); members that are new come along unseen. */
+/**
+ * An event as the service sent it (interface, "Webhook event"). It may
+ * have members that are not declared here.
+ */
 export interface WebhookEvent<Type extends string = string, Data = EventData> {
   /** Unique per event. */
   readonly id: string;
@@ -21,14 +24,15 @@ export type KnownEvent<S extends Schemas = Record<never, never>> = {
   [Type in EventType]: WebhookEvent<Type, DataOf<Type, S>>;
 }[EventType];
 
-/** An event of the catalog, or one of a type that the service added since. */
+/** An event of the catalog, or of a type that the catalog does not have yet. */
 export type AnyEvent<S extends Schemas = Record<never, never>> =
   | KnownEvent<S>
   | WebhookEvent<string, EventData | KnownEvent<S>['data']>;
 
 /**
- * What a handler of a pattern gets. A wildcard also matches types that are not in the catalog yet, so `event.type` of
- * `transfer.*` is one of the known types or another text that begins with `transfer.`.
+ * The event that a handler of a pattern receives. A wildcard also matches types that are
+ * not in the catalog yet, so `event.type` of `transfer.*` is one of the known types or
+ * another text that begins with `transfer.`.
  */
 export type EventOf<P extends Pattern, S extends Schemas> = P extends '*'
   ? AnyEvent<S>
@@ -38,26 +42,27 @@ export type EventOf<P extends Pattern, S extends Schemas> = P extends '*'
         | WebhookEvent<`${Prefix}.${string}`, DataOf<P, S>>
     : Extract<KnownEvent<S>, { type: P }>;
 
-/** Narrows what `*` hands over to the catalog's union. */
+/** Narrows an event of any type to the union of the catalog's events. */
 export function isKnownEvent<E extends { readonly type: string }>(
   event: E,
 ): event is Extract<E, { readonly type: EventType }> {
   return eventTypes.has(event.type);
 }
 
-/** The entity of an event's type, whether or not the catalog has it. */
+/** The entity of an event's type, also of one that the catalog does not have. */
 export function entityOf(type: string): string {
   return type.slice(0, type.indexOf('.'));
 }
 
-// An id with a lone surrogate has no UTF-8 form of its own, so two of them could share a key or a file name.
+// Lone surrogates all become the same character in UTF-8, so two
+// different ids could share a key or a file name.
 const id = z
   .string()
   .min(1)
   .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
 const type = z.string().regex(/^[^.]+(\.[^.]+)+$/, 'must be <entity>.<type>');
 
-// "ISO 8601 UTC" (interface): other offsets and a missing zone are understood too, the latter as UTC.
+// "ISO 8601 UTC" (interface): other offsets are accepted too, and a missing one means UTC.
 const createdAt = z.iso.datetime({ offset: true, local: true });
 const data = z.custom<EventData>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -66,19 +71,22 @@ const data = z.custom<EventData>(
 
 const members = { id, type, created_at: createdAt, data };
 
-/** What every event holds. */
+/** The members of every event. */
 export const envelope: z.ZodObject<
   { id: z.ZodString; type: z.ZodString; created_at: z.ZodISODateTime; data: z.ZodType<EventData> },
   z.core.$loose
 > = z.looseObject(members);
 
-/** The same for a check: zod copies what it hands out, and nobody looks at that. */
-const checkedMembers = z.object(members);
+/** Checks the members of an event. It leaves out all others, because zod would copy them for nothing. */
+const envelopeCheck = z.object(members);
 
 // `ignoreBOM: true` keeps a byte order mark in the text, where JSON.parse refuses it (RFC 8259, section 8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads an event out of an authentic body; throws {@link EventError}. The event is what `JSON.parse` gave. */
+/**
+ * Parses the event in an authentic body. Throws {@link EventError}. The
+ * event is the very value of `JSON.parse`.
+ */
 export function parseEvent(rawBody: Uint8Array): AnyEvent {
   let value: unknown;
   try {
@@ -86,24 +94,24 @@ export function parseEvent(rawBody: Uint8Array): AnyEvent {
   } catch (cause) {
     throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', {}, { cause });
   }
-  const result = checkedMembers.safeParse(value);
+  const result = envelopeCheck.safeParse(value);
   if (isEnvelope(value, result)) return value;
-  const complaints = (result.error?.issues ?? []).map(
+  const problems = (result.error?.issues ?? []).map(
     (issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`,
   );
   throw new EventError(
     'envelope_invalid',
-    `the body is no event: ${complaints.join('; ')}`,
+    `the body is no event: ${problems.join('; ')}`,
     readableParts(value),
   );
 }
 
-/** Nearly every body is a Buffer of ASCII, which is Latin-1 too: to read that saves one pass over a large body. */
+/** Decodes strict UTF-8. Nearly every body is ASCII, which decodes faster as Latin-1. */
 function toText(rawBody: Uint8Array): string {
   return Buffer.isBuffer(rawBody) && isAscii(rawBody) ? rawBody.toString('latin1') : utf8.decode(rawBody);
 }
 
-/** The value itself is handed on, and not zod's copy of it. */
+/** Lets `parseEvent` return the value itself instead of zod's copy. */
 function isEnvelope(_value: unknown, result: { readonly success: boolean }): _value is WebhookEvent {
   return result.success;
 }
@@ -127,7 +135,7 @@ export function createdAtMs(event: WebhookEvent): number {
 /** How far a sender's clock may be ahead of ours. */
 const FUTURE_TOLERANCE_MS = 5 * 60_000;
 
-/** Throws {@link EventError} for an event that could no longer be told from a replay, or that lies in the future. */
+/** Throws {@link EventError} for an event in the future, or too old to be distinguished from a replay. */
 export function checkAge(event: WebhookEvent, ageMs: number, maxEventAgeMs: number): void {
   if (ageMs > maxEventAgeMs) {
     throw new EventError(

@@ -2,8 +2,8 @@ import { DataError, shorten } from '../errors.ts';
 import type { Entity, EntityOf } from './catalog.ts';
 
 /**
- * A validator in the form of the Standard Schema specification, version 1: zod, valibot and arktype schemas
- * are such. Declared here so that none of them has to be installed.
+ * A validator as the Standard Schema specification, version 1, defines it: the schemas of zod, valibot and
+ * arktype are such validators. Declared here so that none of them has to be installed.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -23,7 +23,7 @@ type SchemaPath = readonly (PropertyKey | { readonly key: PropertyKey })[];
 /** Validators of `event.data`, by entity. */
 export type Schemas = { readonly [E in Entity]?: StandardSchemaV1 };
 
-/** `event.data` where no schema is given: what the interface shows of it, and whatever else was sent. */
+/** `event.data` without a schema: the members that the interface shows, and any others. */
 export interface EventData {
   id?: string;
   state?: string;
@@ -33,7 +33,9 @@ export interface EventData {
   [member: string]: unknown;
 }
 
-/** The type of `event.data` for a type or wildcard: the output of the entity's schema, or {@link EventData}. */
+/**
+ * The type of `event.data` for a type or wildcard: the output of the entity's schema, or {@link EventData}.
+ */
 export type DataOf<Type extends string, S extends Schemas> =
   EntityOf<Type> extends infer E extends keyof S
     ? S[E] extends StandardSchemaV1<unknown, infer Output>
@@ -42,8 +44,8 @@ export type DataOf<Type extends string, S extends Schemas> =
     : EventData;
 
 /**
- * Checks `data` with a schema. Resolves with the schema's output, or with an error where it refuses, throws or answers nothing
- * that can be read; never rejects.
+ * Validates `data` with a schema. Resolves with the schema's output, or with an error if the schema refuses,
+ * throws, or returns no valid result. Never rejects.
  */
 export async function validateData(
   schema: StandardSchemaV1,
@@ -52,16 +54,14 @@ export async function validateData(
 ): Promise<{ readonly data: unknown } | DataError> {
   try {
     const result = await schema['~standard'].validate(data);
-    // In an object: an output that has a method `then` must not be taken for a promise.
+    // Wrapped in an object, because an output with a method `then` must not be awaited as a promise.
     if (result.issues === undefined) return { data: result.value };
     const { issues } = result;
-    const complaints = issues.map(
-      ({ message, path }) => `${['data', ...keysOf(path)].join('.')}: ${message}`,
-    );
-    const message = `the schema of "${entity}" refused the data: ${complaints.join('; ')}`;
+    const problems = issues.map(({ message, path }) => `${['data', ...keysOf(path)].join('.')}: ${message}`);
+    const message = `the schema of "${entity}" refused the data: ${problems.join('; ')}`;
     return new DataError(shorten(message), issues);
   } catch (cause) {
-    return new DataError(`the schema of "${entity}" threw instead of answering`, [], { cause });
+    return new DataError(`the schema of "${entity}" threw, or returned no valid result`, [], { cause });
   }
 }
 

@@ -1,4 +1,7 @@
-/** Control characters would let a sender forge lines of a log, or drive the terminal that shows it. */
+/**
+ * Escapes control characters. With them a sender could forge lines of a
+ * log, or control the terminal that shows it.
+ */
 export function escapeControls(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,

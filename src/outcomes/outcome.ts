@@ -1,25 +1,27 @@
 import { InternalError, isPosthornError, type PosthornError } from '../errors.ts';
 import type { Reply } from '../request/delivery.ts';
 
-/** What became of a delivery; exactly one each. */
+/** How a delivery ended. Each delivery has exactly one outcome. */
 export type Outcome = 'processed' | 'duplicate' | 'ignored' | 'parked' | 'rejected' | 'failed' | 'busy';
 
-/** What a delivery is answered, before it is put into words for HTTP. */
+/** The result of a delivery, before it becomes an HTTP reply. */
 export type Answer = Accepted | Refused;
 
-/** A 2xx. `error` says why an event is parked. */
+/** A result that becomes a 2xx. `error` says why the event was parked. */
 export interface Accepted {
   readonly outcome: 'processed' | 'duplicate' | 'ignored' | 'parked';
   readonly id: string;
   readonly error: PosthornError | undefined;
 }
 
+/** A result that becomes a 4xx or 5xx. */
 export interface Refused {
   readonly outcome: 'rejected' | 'failed' | 'busy';
   readonly id: undefined;
   readonly error: PosthornError;
 }
 
+/** Creates the result of a delivery that earns a 2xx. */
 export function accept(outcome: Accepted['outcome'], id: string, error?: PosthornError): Accepted {
   return { outcome, id, error };
 }
@@ -30,7 +32,7 @@ interface Refusal {
   readonly title: string;
 }
 
-/** One row for each code that a delivery can fail with: the contract's table of answers. */
+/** One row for each error code that a delivery can be refused with. */
 const refusals: Readonly<Record<string, Refusal>> = {
   method_not_allowed: { outcome: 'rejected', status: 405, title: 'Only POST is accepted here' },
   credentials_invalid: { outcome: 'rejected', status: 401, title: 'The credentials are missing or wrong' },
@@ -74,7 +76,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   twin_running: { outcome: 'busy', status: 503, title: 'Another delivery of this event is being handled' },
 };
 
-/** The answer to a delivery that failed with `error`. */
+/** Creates the result of a delivery that failed with `error`. */
 export function refuse(error: unknown): Refused {
   const known = isPosthornError(error) && Object.hasOwn(refusals, error.code);
   const reported = known
@@ -87,14 +89,17 @@ function refusalOf(code: string): Refusal {
   return refusals[code] ?? { outcome: 'failed', status: 500, title: 'The receiver failed' };
 }
 
+/** Returns true for a result that becomes a 2xx. */
 export function isSuccess(answer: Answer): answer is Accepted {
   return answer.id !== undefined;
 }
 
+/** The HTTP status of a result. */
 export function statusOf(answer: Answer): number {
   return isSuccess(answer) ? 200 : refusalOf(answer.error.code).status;
 }
 
+/** The settings of replies. */
 export interface ReplySettings {
   /** The value of `WWW-Authenticate`. */
   readonly challenge: string;
@@ -107,8 +112,8 @@ export interface ReplySettings {
 const SUCCESS_HEADERS: Reply['headers'] = { 'content-type': 'application/json' };
 
 /**
- * Puts an answer into HTTP. A refusal is a problem of RFC 9457; it tells its code and no more, because what a handler
- * threw, a key or a credential is none of the sender's business.
+ * Turns a result into an HTTP reply. A refusal becomes a problem of RFC 9457 with its code only: the sender
+ * must not see a handler's message, a key or a credential.
  */
 export function toReply(answer: Answer, close: boolean, settings: ReplySettings): Reply {
   const status = statusOf(answer);

@@ -6,7 +6,10 @@ import type { Report } from './report.ts';
 export class ReportLog {
   readonly #limit = new LineLimit();
 
-  /** With `isLimited` it prints a few lines of each code in a minute, and later how many were left out. */
+  /**
+   * Prints a report. With `isLimited`, it prints a few lines per code and
+   * minute, and later the number of the others.
+   */
   write(report: Report, isLimited: boolean): void {
     const isQuiet =
       report.outcome === 'processed' || report.outcome === 'duplicate' || report.outcome === 'ignored';
@@ -16,7 +19,7 @@ export class ReportLog {
     print(lineOf(report));
   }
 
-  /** The same for an observer that threw or rejected. */
+  /** Prints the error of an observer that threw or rejected. */
   writeObserverFailure(error: unknown, isLimited: boolean): void {
     this.#limit.endIfOver();
     if (isLimited && !this.#limit.admit('failures of an observer')) return;
@@ -27,7 +30,9 @@ export class ReportLog {
 const LINES_PER_WINDOW = 5;
 const WINDOW_MS = 60_000;
 
-/** Lets a few lines of each kind through in a minute, and prints at its end how many there were besides. */
+/**
+ * Admits a few lines of each kind per minute. At the end of the minute it prints how many others there were.
+ */
 class LineLimit {
   readonly #counts = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
@@ -43,7 +48,7 @@ class LineLimit {
     return count <= LINES_PER_WINDOW;
   }
 
-  /** The timer may be late. */
+  /** Ends the minute without its timer, which may be late. */
   endIfOver(): void {
     if (performance.now() >= this.#endsAt) this.#end();
   }
@@ -74,16 +79,16 @@ function lineOf(report: Report): string {
 const MAX_PART_LENGTH = 500;
 const MAX_LINE_LENGTH = 4_000;
 
-/** Shortened first, because escaping makes text longer: nine times as long at most. */
+/** Escapes a text, and shortens it before and after: escaping makes it up to nine times as long. */
 function oneLine(text: string): string {
   return shorten(escapeControls(shorten(text, MAX_PART_LENGTH)), MAX_PART_LENGTH);
 }
 
 function print(line: string): void {
   try {
-    // biome-ignore lint/suspicious/noConsole: without an observer this is the only way not to fail in silence
+    // biome-ignore lint/suspicious/noConsole: without an observer, failures would go unnoticed
     console.error(line);
   } catch {
-    // Whoever has replaced the console may throw; no delivery loses its answer for that.
+    // A console that the application has replaced may throw. The delivery is answered all the same.
   }
 }

@@ -1,34 +1,37 @@
 import type { PosthornError } from '../errors.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What observers are told of a delivery. Times are in milliseconds. */
+/** A report to observers about a delivery. Times are in milliseconds. */
 export interface Report {
   readonly outcome: Outcome;
-  /** The HTTP status of the answer; for a late report, the one that the outcome would have got. */
+  /** The HTTP status of the answer. A late report has the status that would have been sent. */
   readonly status: number;
-  /** Why it was not processed: the code of `error`. */
+  /** The code of `error`, if the event was not processed. */
   readonly code?: string | undefined;
   readonly event?: { readonly id: string; readonly type?: string | undefined } | undefined;
   readonly attempt?: number | undefined;
   readonly final?: boolean | undefined;
-  /** The run ended after its delivery had been answered; an earlier report told of the answer. */
+  /** True if the run ended after its delivery had been answered. An earlier report describes the answer. */
   readonly late: boolean;
-  /** False where the sender had hung up before its answer, and for a replay, which has no sender. */
+  /** False if the sender hung up before the answer, and for a replay, which has no sender. */
   readonly answerSent: boolean;
-  /** Since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly durationMs: number;
-  /** The last attempt of this event failed and was answered so: the service may now stop sending anything. */
+  /**
+   * True if the last attempt of this event was answered as failed: the
+   * service may now stop sending events at all.
+   */
   readonly endpointAtRisk: boolean;
   readonly warnings: readonly Warning[];
   readonly error?: PosthornError | undefined;
-  /** Which of the signing keys matched, from 0. */
+  /** The index of the signing key that matched. */
   readonly keyIndex?: number | undefined;
   /** The handlers that ended in this attempt. */
   readonly handlers: readonly HandlerReport[];
 }
 
-/** One handler's end. */
+/** How one handler ended. */
 export interface HandlerReport {
   readonly name?: string | undefined;
   readonly ok: boolean;
@@ -36,13 +39,17 @@ export interface HandlerReport {
 }
 
 /**
- * Something that did not change the outcome but wants attention: a code and what lies behind it.
- * - `dead_letters_missing`: the receiver has no `deadLetters`; told once.
- * - `claimed_nothing`: the store did not answer, and `onStoreFailure` is `process`.
+ * A problem that did not change the outcome, but needs attention: a code and an explanation.
+ * - `dead_letters_missing`: the receiver has no `deadLetters`; only in the first report.
+ * - `claimed_nothing`: the handlers ran without a claim, because the store did not answer and
+ *   `onStoreFailure` is `process`.
  * - `lease_lost`: another process may have run the same handlers.
- * - `completion_pending`: the event was handled but the store does not know it yet; it is being tried again.
- * - `release_failed`: the id was not given back; it is tried again, and a retry may have to wait until the lease ends.
- * - `dead_letter_not_stored`, `dead_letter_not_read`, `dead_letter_not_removed`: the dead letters refused or were late.
+ * - `completion_pending`: the event was handled, but the store has not
+ *   recorded it yet; posthorn goes on trying.
+ * - `release_failed`: the id could not be released; posthorn tries again, and a
+ *   retry may have to wait until the lease ends.
+ * - `dead_letter_not_stored`, `dead_letter_not_read`,
+ *   `dead_letter_not_removed`: the dead letters failed or were late.
  */
 export type Warning = `${WarningCode}: ${string}`;
 
@@ -56,5 +63,5 @@ type WarningCode =
   | 'dead_letter_not_read'
   | 'dead_letter_not_removed';
 
-/** Gets each report. What it throws or rejects with changes no answer. */
+/** Receives each report. It may throw or reject: no answer changes. */
 export type Observer = (report: Report) => unknown;

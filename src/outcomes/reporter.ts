@@ -2,13 +2,13 @@ import { ConfigurationError, show } from '../errors.ts';
 import type { Observer, Report, Warning } from './report.ts';
 import { ReportLog } from './report-log.ts';
 
-/** Hands reports to the observers; without any, what is no plain success goes to `console.error`. */
+/** Sends reports to the observers. Without an observer, prints all but plain successes to `console.error`. */
 export class Reporter {
   readonly #observers: Observer[] = [];
   readonly #log = new ReportLog();
   #firstWarnings: readonly Warning[];
 
-  /** `firstWarnings` go with the first report. */
+  /** `firstWarnings` are added to the first report. */
   constructor(firstWarnings: readonly Warning[]) {
     this.#firstWarnings = firstWarnings;
   }
@@ -20,12 +20,15 @@ export class Reporter {
     this.#observers.push(observer);
   }
 
-  /** Never throws. Anybody can cause reports that are not authentic, so only a few of those are printed. */
-  emit(delivery: Report, { isAuthentic }: { readonly isAuthentic: boolean }): void {
+  /**
+   * Never throws. Anybody can cause reports of deliveries that are not
+   * authentic, so only a few of those are printed.
+   */
+  emit(original: Report, { isAuthentic }: { readonly isAuthentic: boolean }): void {
     const report =
       this.#firstWarnings.length === 0
-        ? delivery
-        : { ...delivery, warnings: [...this.#firstWarnings, ...delivery.warnings] };
+        ? original
+        : { ...original, warnings: [...this.#firstWarnings, ...original.warnings] };
     this.#firstWarnings = [];
     const isLimited = !isAuthentic || report.outcome === 'rejected';
     if (this.#observers.length === 0) this.#log.write(report, isLimited);

@@ -4,43 +4,50 @@ import { ConfigurationError, show } from '../errors.ts';
 /** Runs a script, given as text or by its SHA-1. */
 type Evaluate = (script: string, keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;
 
-/** What is used of an ioredis client, 5 or 6: `Redis` (also through Sentinel) or `Cluster`. */
+/**
+ * The parts of an ioredis client that posthorn uses. It is a `Redis` (also through
+ * Sentinel) or a `Cluster` of ioredis 5 or 6.
+ */
 export interface RedisClient {
   /** Commands are sent only while it is `ready`. */
   readonly status: string;
   /** True for `Cluster`. */
   readonly isCluster?: boolean;
-  /** Those of ioredis: `enableAutoPipelining` is asked for. */
+  /** The options of ioredis; posthorn reads `enableAutoPipelining`. */
   readonly options?: object | undefined;
   eval: Evaluate;
   evalsha: Evaluate;
-  /** Makes commands that are not pipelined; a wrapper around a client with `enableAutoPipelining` hands on both. */
+  /**
+   * Creates commands that bypass auto-pipelining. An object that wraps a client with `enableAutoPipelining`
+   * should pass on both this method and `options`.
+   */
   createBuiltinCommand?(name: string): { readonly string: Evaluate };
-  /** Called with true, to connect anew, when replies and commands no longer match. */
+  /** posthorn calls it with true, to reconnect, when replies and commands no longer match. */
   disconnect(reconnect: boolean): void;
 }
 
 /**
- * Checks what a function of `posthorn/redis` is given; throws {@link ConfigurationError}. The characters of a scope are none
- * of those that follow it in a key, so that one scope's keys never look like another's.
+ * Checks the arguments of a function of `posthorn/redis`; throws {@link ConfigurationError}. A scope may not
+ * contain the characters that follow it in a key, so that the keys of two scopes never collide.
  */
 export function checkArguments(
-  taker: string,
+  functionName: string,
   redis: RedisClient,
   options: { readonly scope: string },
   optionNames: readonly string[],
 ): void {
   if (!isClient(redis)) {
     throw new ConfigurationError(
-      `${taker} takes a client of ioredis, 5 or 6: new Redis(…) or new Cluster(…)`,
+      `${functionName} takes a client of ioredis, 5 or 6: new Redis(…) or new Cluster(…)`,
     );
   }
-  checkOptions(options, optionNames, taker);
+  checkOptions(options, optionNames, functionName);
   const { scope } = options;
   if (typeof scope === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(scope)) return;
   throw new ConfigurationError(
-    `scope of ${taker} is required: 1 to 64 letters, digits, ".", "_" or "-" that name the application and its ` +
-      `environment, for example "billing-production"; got ${show(scope)}`,
+    `scope of ${functionName} is required: 1 to 64 letters, digits, ".", "_" or "-" ` +
+      'that name the application and its environment, ' +
+      `for example "billing-production"; got ${show(scope)}`,
   );
 }
 

@@ -1,15 +1,16 @@
-import { createScript, type Script } from './commands.ts';
+import { createScript, type Script } from './script.ts';
 
 /**
- * What the scripts share. A letter's position is the server's time of its parking in microseconds, or one more than the
- * last where the clock has not moved on. That of a letter that was taken out is kept for a day, for those who are listing.
+ * The beginning of each script. The position of a letter is the server's time of its parking in microseconds,
+ * or the last position plus one if the clock has not moved on. The position of a removed letter is kept for a
+ * day, for lists that continue after it.
  */
 const keys = `
 local positions, letters, removed = KEYS[1], KEYS[2], KEYS[3]
 local member = ARGV[3]
 `;
 
-/** member, letter */
+/** Stores a letter. Arguments: member, letter. */
 export const PUT: Script = createScript(`${keys}
 redis.call('HSET', letters, member, ARGV[4])
 if redis.call('ZSCORE', positions, member) then return reply() end
@@ -20,16 +21,18 @@ redis.call('ZADD', positions, string.format('%.0f', position), member)
 return reply()
 `);
 
-/** member */
+/** Returns a letter. Arguments: member. */
 export const GET: Script = createScript(`${keys}
 return reply(redis.call('HGET', letters, member) or nil)
 `);
 
-/** member, how long its position is kept */
+/**
+ * Removes a letter and returns 1, or 0 if there was none. Arguments: member, how long its position is kept.
+ */
 export const REMOVE: Script = createScript(`${keys}
 local position = redis.call('ZSCORE', positions, member)
 if not position then return reply(0) end
--- First what frees memory: Redis refuses a script that begins with anything else when it has none left.
+-- Commands that free memory come first: Redis out of memory refuses a script that begins with any other.
 redis.call('ZREM', positions, member)
 redis.call('HDEL', letters, member)
 redis.call('SET', removed, position, 'PX', ARGV[4])
@@ -37,8 +40,9 @@ return reply(1)
 `);
 
 /**
- * member: the last one seen, or '' to begin; its position, or '' where only the member is known, because a letter that is
- * parked anew stands at the end. Tells the next member, its letter and its position.
+ * Returns the next member, its letter and its position. Arguments: the last member seen, or '' to
+ * begin; its position, or '' if only the member is known. The position is needed, because a letter
+ * that was parked anew has moved to the end.
  */
 export const NEXT: Script = createScript(`${keys}
 local position = ARGV[4]

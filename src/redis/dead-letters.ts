@@ -3,12 +3,16 @@ import { parseLetter, serializeLetter } from '../dead-letters/serialized-letter.
 import { toKey } from '../dedupe/store.ts';
 import { DeadLetterError, messageOf } from '../errors.ts';
 import { checkArguments, type RedisClient } from './client.ts';
-import { RedisCommands, type Script } from './commands.ts';
+import { RedisCommands } from './commands.ts';
 import { GET, NEXT, PUT, REMOVE } from './dead-letter-scripts.ts';
+import type { Script } from './script.ts';
 
-/** What `createRedisDeadLetters` takes besides the client. */
+/** Options of {@link createRedisDeadLetters}. */
 export interface RedisDeadLettersOptions {
-  /** As for `createRedisStore`, which may share it: 1 to 64 letters, digits, `.`, `_` or `-`. */
+  /**
+   * Names the application and its environment: 1 to 64 letters, digits, `.`, `_` or `-`.
+   * The Redis store may have the same scope.
+   */
   readonly scope: string;
 }
 
@@ -16,11 +20,12 @@ const COMMAND_TIMEOUT_MS = 2_000;
 const POSITION_KEPT_MS = 86_400_000;
 
 /**
- * Keeps dead letters in Redis, listed in the order of their parking. They do not expire, and are as durable as that Redis:
- * with `appendonly no` it forgets them when it restarts. In a Cluster all letters of a scope lie on one node. `list` may go
- * on `after` a letter that was removed within the last day. Operations reject with DeadLetterError.
+ * Keeps dead letters in Redis, listed in the order of their parking. They do not expire, and are as durable
+ * as that Redis: with `appendonly no` it forgets them when it restarts. In a Cluster all letters of a scope
+ * lie on one node. `list` can continue `after` a letter that was removed within the last day. Operations
+ * reject with DeadLetterError.
  *
- * @throws ConfigurationError for a client that is none of ioredis 5 or 6, and for a wrong or missing scope.
+ * @throws ConfigurationError if the client is not one of ioredis 5 or 6, and for a wrong or missing scope.
  *
  * @example
  * ```ts
@@ -60,7 +65,7 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
     },
 
     async *list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
-      const unreadable: unknown[] = [];
+      const errors: unknown[] = [];
       let last = after === undefined ? '' : toKey(after);
       let lastPosition = '';
       for (let count = 0; count < limit; ) {
@@ -68,18 +73,19 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
         if (member === undefined || text === undefined || position === undefined) break;
         last = member;
         lastPosition = position;
-        const letter = attempt(() => readLetter(member, text), unreadable);
+        const letter = tryTo(() => readLetter(member, text), errors);
         if (letter === undefined) continue;
         count += 1;
         yield letter;
       }
-      // One damaged letter must not hide the others, so the complaint comes after them.
-      if (unreadable.length > 0) throw unreadable[0];
+      // One damaged letter must not hide the others, so the error comes after them.
+      if (errors.length > 0) throw errors[0];
     },
   };
 }
 
-function attempt<T>(read: () => T, errors: unknown[]): T | undefined {
+/** Returns undefined instead of throwing, and adds the error to `errors`. */
+function tryTo<T>(read: () => T, errors: unknown[]): T | undefined {
   try {
     return read();
   } catch (error) {
@@ -94,7 +100,7 @@ function readLetter(name: string, text: string): DeadLetter {
   } catch (cause) {
     throw new DeadLetterError(
       'dead_letter_unreadable',
-      `the dead letter ${JSON.stringify(name)} in Redis cannot be read: mend it or remove it by its id`,
+      `the dead letter ${JSON.stringify(name)} in Redis cannot be read: repair it or remove it by its id`,
       { cause },
     );
   }

@@ -14,17 +14,17 @@ export interface RedisOperation {
   readonly detail: string;
 }
 
-/** Waits for Redis's word on an operation. */
-class Waiting<Result> {
+/** An operation, and the promise of its result. */
+class PendingOperation<Result> {
   readonly operation: RedisOperation;
   readonly startedAt: number = performance.now();
-  readonly #read: (told: string) => Result;
+  readonly #read: (result: string) => Result;
   readonly #resolve: (result: Result) => void;
   readonly #reject: (error: Error) => void;
 
   constructor(
     operation: RedisOperation,
-    read: (told: string) => Result,
+    read: (result: string) => Result,
     resolve: (result: Result) => void,
     reject: (error: Error) => void,
   ) {
@@ -34,9 +34,9 @@ class Waiting<Result> {
     this.#reject = reject;
   }
 
-  settle(told: string): void {
+  settle(result: string): void {
     try {
-      this.#resolve(this.#read(told));
+      this.#resolve(this.#read(result));
     } catch (cause) {
       this.fail(cause);
     }
@@ -47,66 +47,66 @@ class Waiting<Result> {
   }
 }
 
-type AnyWaiting = Pick<Waiting<unknown>, 'operation' | 'startedAt' | 'settle' | 'fail'>;
+type AnyPending = Pick<PendingOperation<unknown>, 'operation' | 'startedAt' | 'settle' | 'fail'>;
 
 /**
- * As many go at once: a script holds up every other client of the server while it runs, and Redis works on the first ones while
- * this process is busy with the next.
+ * The most operations in one command. A script blocks every other client of the server while it runs; and
+ * while Redis works on the first command, this process prepares the next.
  */
-const MOST_IN_ONE = 16;
+const MAX_BATCH_SIZE = 16;
 
 /**
- * Sends the operations that begin in one turn of the event loop together, as one command or a few: a command costs this process and Redis
- * far more than an operation does, and whether the user's client pipelines no longer matters. In a Cluster each is a command
- * of its own, because their keys lie on different nodes.
+ * Sends the operations that begin in one turn of the event loop together, as one command or a few: a command
+ * costs this process and Redis far more than an operation does. In a Cluster each operation is a command of
+ * its own, because their keys lie on different nodes.
  */
 export class RedisOperations {
   readonly #commands: RedisCommands;
-  #batch: AnyWaiting[] = [];
+  #batch: AnyPending[] = [];
 
   constructor(commands: RedisCommands) {
     this.#commands = commands;
   }
 
-  /** Resolves with what `read` makes of Redis's word on the operation; rejects with UnavailableError. */
-  run<Result>(operation: RedisOperation, read: (told: string) => Result): Promise<Result> {
+  /** Resolves with the result of an operation, parsed by `read`; rejects with UnavailableError. */
+  run<Result>(operation: RedisOperation, read: (result: string) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const waiting = new Waiting(operation, read, resolve, reject);
-      if (this.#commands.isCluster) void this.#send([waiting]);
-      else this.#gather(waiting);
+      const pending = new PendingOperation(operation, read, resolve, reject);
+      if (this.#commands.isCluster) void this.#send([pending]);
+      else this.#enqueue(pending);
     });
   }
 
-  #gather(waiting: AnyWaiting): void {
+  #enqueue(pending: AnyPending): void {
     const batch = this.#batch;
-    const count = batch.push(waiting);
+    const count = batch.push(pending);
     if (count === 1) setImmediate(() => this.#sendBatch(batch));
-    if (count === MOST_IN_ONE) this.#sendBatch(batch);
+    if (count === MAX_BATCH_SIZE) this.#sendBatch(batch);
   }
 
-  #sendBatch(batch: readonly AnyWaiting[]): void {
+  #sendBatch(batch: readonly AnyPending[]): void {
     if (this.#batch !== batch) return;
     this.#batch = [];
     void this.#send(batch);
   }
 
-  async #send(batch: readonly AnyWaiting[]): Promise<void> {
+  async #send(batch: readonly AnyPending[]): Promise<void> {
     const [oldest] = batch;
     const keys = batch.map(({ operation }) => operation.key);
     try {
-      const told = await this.#commands.run(OPERATIONS, keys, argumentsOf(batch), oldest?.startedAt);
-      batch.forEach((waiting, index) => {
-        waiting.settle(told[index] ?? '');
+      const results = await this.#commands.run(OPERATIONS, keys, argumentsOf(batch), oldest?.startedAt);
+      batch.forEach((pending, index) => {
+        pending.settle(results[index] ?? '');
       });
     } catch (error) {
-      // One that Redis refuses, for example for a value that is not ours, must not take the others with it.
-      if (batch.length > 1 && isRefusal(error)) for (const one of batch) void this.#send([one]);
-      else for (const waiting of batch) waiting.fail(error);
+      // Redis refuses the whole command if one key holds a foreign value. The others must not fail with it.
+      if (batch.length > 1 && isRefusal(error)) for (const pending of batch) void this.#send([pending]);
+      else for (const pending of batch) pending.fail(error);
     }
   }
 }
 
-function argumentsOf(batch: readonly AnyWaiting[]): string[] {
+function argumentsOf(batch: readonly AnyPending[]): string[] {
   const values: string[] = [];
   for (const { operation } of batch) {
     const { name, token, leaseMs, expiryMs, detail } = operation;
@@ -115,7 +115,7 @@ function argumentsOf(batch: readonly AnyWaiting[]): string[] {
   return values;
 }
 
-/** ioredis names the errors that the server has answered with. */
+/** ioredis gives the server's own errors this name. */
 function isRefusal(error: unknown): boolean {
   return propertyOf(error, 'name') === 'ReplyError';
 }

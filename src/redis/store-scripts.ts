@@ -1,20 +1,23 @@
-import { createScript, type Script } from './commands.ts';
+import { createScript, type Script } from './script.ts';
 
-/** The value of a completed id: Redis shares one object among all small integers, so it costs no room. */
+/** The value of a completed id. Redis shares one object for each small integer, so it costs no memory. */
 const COMPLETED = '1';
 
-/** What is told of a claim on an id that nobody has had before, as nearly all are: taking it apart costs half a microsecond. */
+/** The result of a first claim on an id. Nearly all are: comparing it saves half a microsecond of parsing. */
 export const FIRST_CLAIM = 'claimed 1 0 0 1 ';
 
-/** How many arguments each operation has: its name, the token, the lease, the expiry (both in milliseconds), and a detail. */
+/**
+ * Each operation has five arguments: its name, the token, the lease and
+ * the expiry in milliseconds, and a detail.
+ */
 const ARGUMENT_COUNT = 5;
 
 /**
- * Runs one operation on each of its keys, and tells the outcome of each as a text. Completions and releases are made however
- * late: the event was handled, and an id that is not given back counts as abandoned.
+ * Runs one operation on each of its keys, and returns the result of each as text. Late completions and
+ * releases are carried out too: the event was handled, and an id that is not released counts as abandoned.
  *
- * An open claim is one packed list in one string, the least that Redis can keep it in. The end of its lease is 0 once it is
- * released; times are in milliseconds since the epoch.
+ * An open claim is one packed list in one string, which takes the least memory in Redis. The end of its lease
+ * is 0 once it is released. Times are in milliseconds since the epoch.
  */
 export const OPERATIONS: Script = createScript(
   `
@@ -94,13 +97,13 @@ function operations.release(key, token, leaseMs, expiryMs, handled)
   return 'released'
 end
 
-local told = {}
+local results = {}
 for index, key in ipairs(KEYS) do
   local first = 3 + (index - 1) * ${ARGUMENT_COUNT}
-  told[index] = operations[ARGV[first]](key, ARGV[first + 1], ARGV[first + 2], ARGV[first + 3], ARGV[first + 4])
+  results[index] = operations[ARGV[first]](key, unpack(ARGV, first + 1, first + 4))
 end
 if isRefused then return refuse() end
-return reply(unpack(told))
+return reply(unpack(results))
 `,
   { mayBeLate: true },
 );

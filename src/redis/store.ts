@@ -6,11 +6,11 @@ import { RedisCommands } from './commands.ts';
 import { RedisOperations } from './store-operations.ts';
 import { FIRST_CLAIM } from './store-scripts.ts';
 
-/** What `createRedisStore` takes besides the client. */
+/** Options of {@link createRedisStore}. */
 export interface RedisStoreOptions {
   /**
-   * Names the application and its environment, for example `billing-production`: 1 to 64 letters, digits, `.`, `_` or `-`.
-   * It begins every key; receivers share their ids only under the same one.
+   * Names the application and its environment, for example `billing-production`: 1 to 64 letters, digits,
+   * `.`, `_` or `-`. Every key begins with it; receivers with the same scope share their ids.
    */
   readonly scope: string;
   /** How long one command may take before it counts as failed, in milliseconds; 2,000 by default. */
@@ -18,17 +18,19 @@ export interface RedisStoreOptions {
 }
 
 /**
- * Remembers ids in Redis, so that several processes share them. The client is a connected one of ioredis, 5 or 6: a single
- * Redis, Sentinel or Cluster; it stays yours to close. Each operation is one call of a script on one key, and those
- * of one turn of the event loop share a command; without a connection it
- * fails at once. Where Redis refuses, fails or is late, an operation rejects with UnavailableError (`store_unavailable`).
+ * Keeps event ids in Redis, so that several processes share them. The client is one of ioredis 5 or
+ * 6: a single Redis, Sentinel or Cluster; closing it is up to you. Each operation is one call of a
+ * script on one key, and operations that begin in one turn of the event loop share a command. An
+ * operation rejects with UnavailableError (`store_unavailable`) if Redis refuses, fails or is late,
+ * and at once if the client is not connected.
  *
- * @throws ConfigurationError for a client that is none, and for a wrong or missing option.
+ * @throws ConfigurationError if the client is not one of ioredis, and for a wrong or missing option.
  *
  * @example
  * ```ts
  * const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
- * const receiver = createReceiver({ signingKey, store: createRedisStore(redis, { scope: 'billing-production' }) });
+ * const store = createRedisStore(redis, { scope: 'billing-production' });
+ * const receiver = createReceiver({ signingKey, store });
  * ```
  */
 export function createRedisStore(redis: RedisClient, options: RedisStoreOptions): Store {
@@ -82,13 +84,13 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
   };
 }
 
-/** Redis takes whole milliseconds only, and 0 for an error. */
+/** Redis accepts only whole milliseconds above 0. */
 function wholeMs(ms: number): number {
   return Math.max(1, Math.ceil(ms));
 }
 
-function readClaim(told: string): ClaimResult {
-  if (told === FIRST_CLAIM) {
+function readClaim(result: string): ClaimResult {
+  if (result === FIRST_CLAIM) {
     return {
       state: 'claimed',
       attempt: 1,
@@ -98,22 +100,22 @@ function readClaim(told: string): ClaimResult {
       handled: [],
     };
   }
-  if (told === 'completed') return { state: 'completed' };
-  const [state, ...details] = told.split(' ', 5);
+  if (result === 'completed') return { state: 'completed' };
+  const [state, ...details] = result.split(' ', 5);
   const [first, abandoned, firstClaimedMsAgo, spacedAttempts] = details.map(Number);
   if (state === 'busy' && first !== undefined) return { state, msLeft: first };
-  if (state !== 'claimed' || spacedAttempts === undefined) throw unknownReply(told);
+  if (state !== 'claimed' || spacedAttempts === undefined) throw unknownResult(result);
   return {
     state,
     attempt: first ?? 1,
     abandoned: abandoned ?? 0,
     firstClaimedMsAgo: firstClaimedMsAgo ?? 0,
     spacedAttempts,
-    handled: readNames(told.slice([state, ...details, ''].join(' ').length)),
+    handled: readNames(result.slice([state, ...details, ''].join(' ').length)),
   };
 }
 
-/** The list that a release has stored. */
+/** Reads the list of handlers that a release has stored. */
 function readNames(text: string): string[] {
   return text === '' ? [] : JSON.parse(text);
 }
@@ -122,12 +124,12 @@ const renewals: readonly RenewResult['state'][] = ['held', 'lost', 'completed'];
 const completions: readonly CompleteResult['state'][] = ['completed'];
 const releases: readonly ReleaseResult['state'][] = ['released', 'lost', 'completed'];
 
-function readState<State extends string>(told: string, states: readonly State[]): State {
-  const state = states.find((candidate) => candidate === told);
-  if (state === undefined) throw unknownReply(told);
+function readState<State extends string>(result: string, states: readonly State[]): State {
+  const state = states.find((candidate) => candidate === result);
+  if (state === undefined) throw unknownResult(result);
   return state;
 }
 
-function unknownReply(told: string): Error {
-  return new Error(`Redis gave an unknown reply: ${JSON.stringify(told)}`);
+function unknownResult(result: string): Error {
+  return new Error(`Redis gave an unknown result: ${JSON.stringify(result)}`);
 }

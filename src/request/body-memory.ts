@@ -1,40 +1,41 @@
 import { UnavailableError } from '../errors.ts';
 
-/** The bytes that one body holds. */
+/** One body's share of the memory for bodies. */
 export interface BodyShare {
   heldBytes: number;
   isReleased: boolean;
-  /** Called, once, when the body has to be given up before it has arrived whole. */
+  /** Called once if the unfinished body must give way to others. */
   readonly giveWay: (reason: UnavailableError) => void;
 }
 
 /**
- * Counts the bytes that bodies hold: those whose signature is not verified yet, and those of events that another process is
- * handling. Bytes count once they are here, whatever length the sender declared. When there are more than `maxBufferedBytes`, the
- * unfinished body with the least recent progress gives way: who lets many bodies stop half-way keeps nobody else out.
+ * Limits the memory for bodies: those whose signature is not verified yet, and those of events that another
+ * process is handling. Bytes count once they have arrived, whatever length the sender declared. When they
+ * exceed `maxBufferedBytes`, the unfinished body with the least recent progress gives way, so that a sender
+ * of many stalled bodies keeps nobody else out.
  */
 export class BodyMemory {
   readonly #maxBufferedBytes: number;
   #heldBytes = 0;
-  /** Bodies of which a part has arrived, the one with the least recent progress first. */
+  /** Bodies that have arrived in part. The one with the least recent progress comes first. */
   readonly #unfinished = new Set<BodyShare>();
 
   constructor(maxBufferedBytes: number) {
     this.#maxBufferedBytes = maxBufferedBytes;
   }
 
-  /** A share for a body that is about to be read. */
+  /** Opens a share for a body that is about to be read. */
   open(giveWay: BodyShare['giveWay']): BodyShare {
     return { heldBytes: 0, isReleased: false, giveWay };
   }
 
-  /** A share for a body that is here; undefined where there is no room for it. */
+  /** Opens a share for a body that has arrived already; undefined if there is no room for it. */
   hold(bytes: number): BodyShare | undefined {
     const share = this.open(() => {});
     return this.finish(share, bytes) ? share : undefined;
   }
 
-  /** More of a body has arrived. */
+  /** Records that more of a body has arrived. */
   grow(share: BodyShare, heldBytes: number): void {
     if (share.isReleased) return;
     this.#unfinished.delete(share);
@@ -43,7 +44,9 @@ export class BodyMemory {
     this.#makeRoom();
   }
 
-  /** A body has arrived whole; false, and its share is released, where those before it leave no room. */
+  /**
+   * Records that a body has arrived whole. Returns false, and releases the share, if there is no room for it.
+   */
   finish(share: BodyShare, heldBytes: number): boolean {
     this.#unfinished.delete(share);
     this.#count(share, heldBytes);
@@ -72,7 +75,7 @@ export class BodyMemory {
     }
   }
 
-  /** The refusal of a body for which there is no room. */
+  /** The error of a body for which there is no room. */
   fullError(): UnavailableError {
     return new UnavailableError(
       'buffer_full',

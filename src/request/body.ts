@@ -4,6 +4,7 @@ import { Timer } from '../timing/time-limit.ts';
 import type { BodyMemory, BodyShare } from './body-memory.ts';
 import type { BodyOptions, Delivery } from './delivery.ts';
 
+/** The limits of one body. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
@@ -12,11 +13,13 @@ export interface BodyLimits {
 /** A body that has arrived whole. */
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
-  /** Its share of the memory for bodies, to be released once the signature is known to be right or wrong. */
+  /** To be released once the signature has been checked. */
   readonly share: BodyShare;
 }
 
-/** Reads bodies within the limits of size, time, and memory for all of them together. */
+/**
+ * Reads bodies within the limits of size and time for each of them, and of memory for all of them together.
+ */
 export class BodyReader {
   readonly #limits: BodyLimits;
   readonly #memory: BodyMemory;
@@ -27,16 +30,17 @@ export class BodyReader {
   }
 
   /**
-   * Reads the body of a delivery until `deadline`, by the monotonic clock, at the latest. Rejects with {@link RequestError} for a body
-   * that is too large, too slow or cut short, and with {@link UnavailableError} when the memory for bodies is taken.
+   * Reads the body of a delivery, until `deadline` (by the monotonic clock) at the latest. Rejects with
+   * {@link RequestError} for a body that is too large, too slow or cut short, and with
+   * {@link UnavailableError} when the memory for bodies is full.
    */
   async read(delivery: Delivery, deadline: number): Promise<ReceivedBody> {
     const { maxBodyBytes } = this.#limits;
-    const share = this.#memory.open((reason) => request.abort(reason));
-    const request = new BodyRequest(maxBodyBytes, (heldBytes) => this.#memory.grow(share, heldBytes));
+    const share = this.#memory.open((reason) => options.abort(reason));
+    const options = new AbortableReading(maxBodyBytes, (heldBytes) => this.#memory.grow(share, heldBytes));
     try {
-      const reading = delivery.readBody(request);
-      const bytes = reading instanceof Uint8Array ? reading : await this.#wait(reading, request, deadline);
+      const reading = delivery.readBody(options);
+      const bytes = reading instanceof Uint8Array ? reading : await this.#wait(reading, options, deadline);
       checkLength(bytes, maxBodyBytes);
       if (!this.#memory.finish(share, bytes.byteLength)) throw this.#memory.fullError();
       return { bytes, share };
@@ -46,21 +50,25 @@ export class BodyReader {
     }
   }
 
-  /** Limited here too, so that an adapter which is deaf to the signal cannot hang the delivery. */
-  async #wait(reading: Promise<Uint8Array>, request: BodyRequest, deadline: number): Promise<Uint8Array> {
+  /** Stops waiting by itself, so that an adapter that ignores the signal cannot hang the delivery. */
+  async #wait(
+    reading: Promise<Uint8Array>,
+    options: AbortableReading,
+    deadline: number,
+  ): Promise<Uint8Array> {
     const now = performance.now();
     const limitMs = Math.min(this.#limits.bodyTimeoutMs, deadline - now);
-    const timer = new Timer(now + limitMs, () => request.abort(bodyTimeout(limitMs)));
+    const timer = new Timer(now + limitMs, () => options.abort(bodyTimeout(limitMs)));
     try {
-      return await Promise.race([reading, request.aborted]);
+      return await Promise.race([reading, options.aborted]);
     } finally {
       timer.clear();
     }
   }
 }
 
-/** What an adapter is asked for, and the receiver's way to give up on it. */
-class BodyRequest extends LazyAbort implements BodyOptions {
+/** The options of one reading of a body, which the receiver can abort. */
+class AbortableReading extends LazyAbort implements BodyOptions {
   readonly maxBytes: number;
   readonly onProgress: (heldBytes: number) => void;
   #reject: ((reason: Error) => void) | undefined;
@@ -71,7 +79,7 @@ class BodyRequest extends LazyAbort implements BodyOptions {
     this.onProgress = onProgress;
   }
 
-  /** Rejects once the receiver has given up on the body. */
+  /** A promise that rejects when the receiver gives up on the body. */
   get aborted(): Promise<never> {
     return new Promise((_resolve, reject) => {
       this.#reject = reject;

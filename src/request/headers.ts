@@ -1,18 +1,22 @@
-/** Header fields in any of the forms that HTTP libraries give them. Names match in any case. */
+/**
+ * Header fields in any of the forms that HTTP libraries give them: an object by name, pairs
+ * (as `Headers` and `Map` have them), or a list in which names and values alternate
+ * (`rawHeaders` of Node.js). Names match in any case.
+ */
 export type HeaderFields =
+  | { readonly [name: string]: string | readonly string[] | undefined }
   | Iterable<readonly [name: string, value: string]>
-  | { readonly [name: string]: string | readonly string[] | undefined };
+  | readonly string[];
 
 /** All values of each field, by lower-case name. */
 export interface HeaderValues {
   readonly [name: string]: readonly string[] | undefined;
 }
 
-/** Gathers the values of each name, so that a field that was sent twice is seen twice. */
+/** Collects all values of each name, so that a field that was sent twice is seen twice. */
 export function readHeaders(fields: HeaderFields): HeaderValues {
   const values: Record<string, string[]> = Object.create(null);
-  const entries = isIterable(fields) ? fields : Object.entries(fields);
-  for (const [name, value] of entries) {
+  for (const [name, value] of pairsOf(fields)) {
     if (value === undefined) continue;
     const key = name.toLowerCase();
     const added = typeof value === 'string' ? [value] : value;
@@ -23,29 +27,22 @@ export function readHeaders(fields: HeaderFields): HeaderValues {
   return values;
 }
 
-/** What the values that {@link gatherHeaders} has gathered are known by. Nothing is inherited from it. */
-const gathered: HeaderValues = Object.freeze(Object.create(null));
+type Pair = readonly [name: string, value: string | readonly string[] | undefined];
 
-/** The same for names and values by turns, as Node.js gives them. */
-export function gatherHeaders(rawHeaders: readonly string[]): HeaderValues {
-  const values: Record<string, string[]> = Object.create(gathered);
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = String(rawHeaders[index]).toLowerCase();
-    const value = String(rawHeaders[index + 1]);
-    const known = values[name];
-    if (known === undefined) values[name] = [value];
-    else known.push(value);
-  }
-  return values;
+function pairsOf(fields: HeaderFields): Iterable<Pair> {
+  if (isAlternating(fields)) return alternatingPairs(fields);
+  return isIterable(fields) ? fields : Object.entries(fields);
 }
 
-/** The same for a delivery, whose adapter has gathered the values: where its names are lower-case, nothing is left to do. */
-export function readDeliveryHeaders(headers: HeaderValues): HeaderValues {
-  if (Object.getPrototypeOf(headers) === gathered) return headers;
-  for (const name in headers) {
-    if (name !== name.toLowerCase()) return readHeaders(headers);
-  }
-  return headers;
+function isAlternating(fields: HeaderFields): fields is readonly string[] {
+  return Array.isArray(fields) && typeof fields[0] === 'string';
+}
+
+function alternatingPairs(fields: readonly string[]): Pair[] {
+  const pairs: Pair[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2)
+    pairs.push([fields[index] ?? '', fields[index + 1]]);
+  return pairs;
 }
 
 function isIterable(fields: HeaderFields): fields is Iterable<readonly [string, string]> {

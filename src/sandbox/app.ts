@@ -10,7 +10,10 @@ import { RefusedError } from './refused-error.ts';
 /** Far above what receivers take by default, so that their limit can be tried with an event. */
 const MAX_BODY_BYTES = 8_388_608;
 
-/** The Express application, the same on Express 4 and 5. `listeningHost` gives the host that it is served at, if it is. */
+/**
+ * The Express application, the same on Express 4 and 5. `listeningHost` gives
+ * the host that it is served at, if it is.
+ */
 export function createApp(
   { express }: Peers,
   endpoints: readonly Endpoint[],
@@ -38,7 +41,7 @@ const answerError: ErrorRequestHandler = (error, _request, response, next) => {
   response.status(body.status).json(body);
 };
 
-/** What Express and its body parser throw for a request that is at fault. */
+/** The errors that Express and its body parser throw for a wrong request. */
 const requestError = z.looseObject({ status: z.int().min(400).max(499), message: z.string() });
 
 function errorBodyOf(error: unknown): ErrorBody {

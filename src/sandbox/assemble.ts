@@ -16,7 +16,7 @@ import { openState } from './state.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 import { Webhooks } from './webhooks.ts';
 
-/** What is fixed for users. */
+/** The settings that users cannot change. */
 export interface Fixed {
   readonly peers: Peers;
   /** How long an endpoint has for its answer, in real time. */

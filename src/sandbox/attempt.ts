@@ -13,7 +13,7 @@ export interface DeliveryAttempt {
   readonly webhook: string;
   /** 1 for the first delivery, 2 to 4 for its retries. */
   readonly number: number;
-  /** Whether this was a copy that was asked for, which is never retried. */
+  /** True for a copy that was requested by `duplicates`, which is never retried. */
   readonly duplicate: boolean;
   /** When it was sent, by the sandbox's clock: ISO 8601, UTC. */
   readonly at: string;
@@ -35,7 +35,7 @@ export interface DeliveryAttempt {
   readonly durationMs: number;
 }
 
-/** What an endpoint made of a request. */
+/** The answer of an endpoint to a request. */
 export type Answer = Pick<DeliveryAttempt, 'status' | 'error' | 'response' | 'durationMs'>;
 
 type Answered = Omit<Answer, 'durationMs'>;
@@ -53,8 +53,8 @@ export interface PostOptions {
 const KEPT_BODY_BYTES = 16_384;
 
 /**
- * Posts once and follows no redirect. Resolves whatever happens. The status decides: an answer whose body breaks off or
- * is still under way at the time limit counts by its status.
+ * Posts once and follows no redirect. Resolves whatever happens. The status decides: an answer whose body
+ * breaks off or is still under way at the time limit counts by its status.
  */
 export async function post(options: PostOptions): Promise<Answer> {
   const startedAt = performance.now();
@@ -83,7 +83,7 @@ function exchange({ url, headers, body, answerTimeoutMs, signal }: PostOptions):
         if (keptBytes < KEPT_BODY_BYTES) chunks.push(chunk);
         keptBytes += chunk.length;
       });
-      // What breaks it off says nothing of the status, which has arrived.
+      // The body may break off, but the status has arrived already.
       request.off('error', reject).on('error', () => {});
       response.on('error', () => {});
       response.on('close', () => resolve(answered(response, chunks)));
@@ -112,7 +112,7 @@ function reasonOf(error: unknown): string {
   return messageOf(error);
 }
 
-/** Whether the service takes an answer for a success (interface, "Limits"). */
+/** Returns true if the service counts an answer as success (interface, "Limits"). */
 export function isSuccess({ status }: Answer): boolean {
   return status !== undefined && status >= 200 && status <= 299;
 }

@@ -1,10 +1,12 @@
-/** Where a clock stood, and when that was in real time. */
+/** A time of the clock, and the real time at which the clock showed it. */
 export interface ClockReading {
   readonly time: number;
   readonly realTime: number;
 }
 
-/** The time of the sandbox: it runs at a multiple of real time, or stands still, and can be stepped forward. */
+/**
+ * The time of the sandbox: it runs at a multiple of real time, or stands still, and can be stepped forward.
+ */
 export class Clock {
   /** How many milliseconds pass per real millisecond; 0 for a clock that only steps. */
   readonly speed: number;

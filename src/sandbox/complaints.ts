@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What a schema complains of, in one line that names the members. */
+/** Shows the issues of a schema in one line that names the members. */
 export function complaintsOf(error: z.ZodError): string {
   return error.issues
     .map(({ path, message }) => [path.join('.'), message].filter((part) => part !== '').join(' '))

@@ -7,11 +7,11 @@ import type { Sandbox } from './sandbox.ts';
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /**
- * Plays the service on this machine: every path of its interface, and the deliveries of events, over real HTTP. Needs
- * the optional peers express and big.js.
+ * Plays the service on this machine: every path of its interface, and the deliveries of events, over real
+ * HTTP. Needs the optional peers express and big.js.
  *
- * @throws ConfigurationError for a wrong option, a peer that is not installed, or a state file that cannot be read or
- * written.
+ * @throws ConfigurationError for a wrong option, a peer that is not installed, or a
+ * state file that cannot be read or written.
  *
  * @example
  * ```ts

@@ -56,8 +56,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Moves the clock, stopping wherever a delivery falls due until it is answered, so that the retries of one step see each
-   * other's outcome. Steps that overlap are made one after the other.
+   * Moves the clock, stopping wherever a delivery falls due until it is answered, so that the retries of one
+   * step see each other's outcome. Steps that overlap are made one after the other.
    */
   advance(ms: number): Promise<void> {
     const step = this.#steps.then(() => this.#advance(ms));

@@ -1,7 +1,7 @@
 import type { Express, RequestHandler } from 'express';
 import { RefusedError } from './refused-error.ts';
 
-/** What is served at one path. */
+/** The handlers of one path. */
 export interface Endpoint {
   /** With parameters as `{name}`. */
   readonly path: string;
@@ -31,8 +31,8 @@ export function serve(app: Express, endpoint: Endpoint, readJson: RequestHandler
 }
 
 /**
- * Without a body too: no HTML form and no `no-cors` fetch can send this type, so no web page can have a browser change
- * something here without asking first.
+ * Without a body too: no HTML form and no `no-cors` fetch can send this type, so no web page can have a
+ * browser change something here without asking first.
  */
 const requireJson: RequestHandler = (request, _response, next) => {
   const given = request.get('content-type');

@@ -2,7 +2,7 @@ import { catalog } from '../events/catalog.ts';
 import { entityOf } from '../events/event.ts';
 import type { StoredEventFilter } from '../service/webhooks.ts';
 
-/** Whether a filter lets an event through; empty, it lets through all (interface, "Events", rule 2). */
+/** Returns true if a filter admits an event; an empty filter admits all (interface, "Events", rule 2). */
 export function isWanted(type: string, filters: readonly StoredEventFilter[]): boolean {
   if (filters.length === 0) return true;
   const entity = entityOf(type);

@@ -6,7 +6,7 @@ import type { EventData } from '../events/schema.ts';
 import { complaintsOf } from './complaints.ts';
 import { RefusedError } from './refused-error.ts';
 
-/** What happens at the service. */
+/** An event that happens at the service. */
 export interface SendRequest {
   /** `<entity>.<type>`; those of the catalog are suggested, and services add others. */
   readonly type: EventType | (string & {});
@@ -16,7 +16,10 @@ export interface SendRequest {
   readonly id?: string | undefined;
   /** How many copies go out beside each first delivery; 0 by default, 100 at most. Copies are not retried. */
   readonly duplicates?: number | undefined;
-  /** How much later than the event its first delivery is, by the sandbox's clock; 0 by default. Reorders events. */
+  /**
+   * How much later than the event its first delivery is, by the
+   * sandbox's clock; 0 by default. Reorders events.
+   */
   readonly delayMs?: number | undefined;
 }
 

@@ -3,8 +3,8 @@ import { isAddress, isLoopback, isSameHost, readHost } from './host.ts';
 import { RefusedError } from './refused-error.ts';
 
 /**
- * Refuses requests that a browser sends for a web page of another origin: everything here is open to whoever reaches this
- * machine's loopback address, and every page in the developer's browser does.
+ * Refuses requests that a browser sends for a web page of another origin: everything here is open to whoever
+ * reaches this machine's loopback address, and every page in the developer's browser does.
  */
 export function refuseForeignRequests(listeningHost: () => string | undefined): RequestHandler {
   return (request, _response, next) => {
@@ -36,8 +36,8 @@ function targetHosts({ originalUrl }: Request): readonly URL[] {
 }
 
 /**
- * A page's own name can be made to lead to this machine (DNS rebinding), so the name of the host decides. An address cannot:
- * where the connection came in from a network, an address is how the sandbox is reached.
+ * A page's own name can be made to lead to this machine (DNS rebinding), so the name of the host decides. An
+ * address cannot: where the connection came in from a network, an address is how the sandbox is reached.
  */
 function isServed(hostname: string, { socket }: Request, listeningHost: string | undefined): boolean {
   if (isLoopback(hostname)) return true;
@@ -49,12 +49,15 @@ function misdirected(hostname: string): RefusedError {
   return new RefusedError(
     421,
     'Misdirected request',
-    `the sandbox is not served as ${hostname}: use localhost, *.localhost, 127.0.0.0/8, [::1], the host that it listens on ` +
+    `the sandbox is not served as ${hostname}: use localhost, *.localhost, 127.0.0.0/8, [::1], the host ` +
+      'that it listens on ' +
       '(posthorn sandbox --host, or listen(port, host)), or over a network its IP address',
   );
 }
 
-/** curl, the client and other programs send neither header; browsers send them, and pages cannot change them. */
+/**
+ * curl, the client and other programs send neither header; browsers send them, and pages cannot change them.
+ */
 function checkOrigin(request: Request, { host }: URL): void {
   const origin = request.get('origin');
   const site = request.get('sec-fetch-site');

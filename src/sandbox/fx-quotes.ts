@@ -60,7 +60,7 @@ export class FxQuotes {
     return this.#find(id).quote;
   }
 
-  /** What the creation of a transaction would do (interface, "States and transitions"). */
+  /** Accepts a quote, as the creation of a transaction would (interface, "States and transitions"). */
   accept(id: number): FxQuoteBody {
     const found = this.#find(id);
     const now = this.#state.clock.now();

@@ -8,7 +8,8 @@ loopback.addAddress('0.0.0.0');
 loopback.addAddress('::', 'ipv6');
 
 /**
- * Reads `host` or `host:port` in any spelling. The result has one spelling: `127.1`, `0x7f.1` and `2130706433` are
+ * Reads `host` or `host:port` in any spelling. The result has one
+ * spelling: `127.1`, `0x7f.1` and `2130706433` are
  * 127.0.0.1. Undefined for anything else.
  */
 export function readHost(text: string): URL | undefined {
@@ -17,7 +18,7 @@ export function readHost(text: string): URL | undefined {
   return new URL(`http://${text}`);
 }
 
-/** Whether the hostname of a URL leads to this machine only. */
+/** Returns true if the hostname of a URL leads to this machine only. */
 export function isLoopback(hostname: string): boolean {
   const name = withoutDot(hostname);
   // RFC 6761, section 6.3: localhost and all names below it.
@@ -27,12 +28,15 @@ export function isLoopback(hostname: string): boolean {
   return isIP(address) !== 0 && loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** Whether the hostname of a URL is an address, not a name. */
+/** Returns true if the hostname of a URL is an address, not a name. */
 export function isAddress(hostname: string): boolean {
   return isIP(withoutBrackets(hostname)) !== 0;
 }
 
-/** Whether the hostname of a URL is the host that a server was told to listen on, which has brackets in no URL yet. */
+/**
+ * Whether the hostname of a URL is the host that a server was told to
+ * listen on, which has brackets in no URL yet.
+ */
 export function isSameHost(hostname: string, listeningHost: string): boolean {
   const listening = readHost(isIPv6(listeningHost) ? `[${listeningHost}]` : listeningHost);
   return listening !== undefined && withoutDot(listening.hostname) === withoutDot(hostname);

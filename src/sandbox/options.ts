@@ -3,7 +3,7 @@ import { checkOptions } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
 import { complaintsOf } from './complaints.ts';
 
-/** Who may call what (interface, "Authentication"). */
+/** The credentials of each part of the interface (interface, "Authentication"). */
 export interface SandboxCredentials {
   /** HTTP Basic, for the webhooks. */
   readonly administrator: { readonly username: string; readonly password: string };
@@ -15,7 +15,7 @@ export interface SandboxCredentials {
   readonly profile: { readonly accessToken: string };
 }
 
-/** What the sandbox asks for unless it is told otherwise. */
+/** The credentials that the sandbox expects by default. */
 export const defaultCredentials: SandboxCredentials = {
   administrator: { username: 'sandbox-admin', password: 'sandbox-password' },
   user: { username: 'sandbox-user', password: 'sandbox-password' },
@@ -23,15 +23,23 @@ export const defaultCredentials: SandboxCredentials = {
   profile: { accessToken: 'sandbox-access' },
 };
 
-/** What `createSandbox` takes: the credentials, each {@link defaultCredentials} where it is left out, and the rest. */
+/**
+ * What `createSandbox` takes: the credentials, each
+ * {@link defaultCredentials} where it is left out, and the rest.
+ */
 export interface SandboxOptions extends Partial<SandboxCredentials> {
   /** `real` by default; with `manual` time moves only by `clock.advance`. */
   readonly clock?: 'real' | 'manual' | undefined;
   /** How many seconds pass in one real second; 1 by default. For the real clock only. */
   readonly speed?: number | undefined;
-  /** When the clock starts, in milliseconds since the epoch; now by default. A state that is found goes on where it was. */
+  /**
+   * When the clock starts, in milliseconds since the epoch; now by default. A
+   * state that is found goes on where it was.
+   */
   readonly startAt?: number | undefined;
-  /** A file that keeps the state over restarts; in memory only by default. It holds signing keys: mode 0600. */
+  /**
+   * A file that keeps the state over restarts; in memory only by default. It holds signing keys: mode 0600.
+   */
   readonly state?: string | undefined;
   /** The header of the signature; `x-service-signature` by default. */
   readonly signatureHeader?: string | undefined;

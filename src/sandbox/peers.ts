@@ -16,7 +16,8 @@ export function loadPeers(): Peers {
     return { express: load('express'), Big: load('big.js') };
   } catch (cause) {
     throw new ConfigurationError(
-      'the sandbox needs express (4.19 or later, or 5) and big.js beside posthorn: npm install express big.js',
+      'the sandbox needs express (4.19 or later, or 5) and big.js beside posthorn: npm install express ' +
+        'big.js',
       { cause },
     );
   }

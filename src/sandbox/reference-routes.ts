@@ -23,7 +23,9 @@ const currencyList: CurrencyList = {
   metadata: { total: currencies.length, currentPage: 1, pageSize: currencies.length },
 };
 
-/** The login and the two lists that its token opens (interface, "Login" to "List all supported currencies"). */
+/**
+ * The login and the two lists that its token opens (interface, "Login" to "List all supported currencies").
+ */
 export function referenceRoutes(
   { administrator, user, profile }: SandboxCredentials,
   guard: RequestHandler,

@@ -5,8 +5,8 @@ import type { DeliveryAttempt } from './attempt.ts';
 import type { SendRequest } from './event-request.ts';
 
 /**
- * The Express application as a request listener: for `http.createServer`, or `app.use` of another one. It answers as
- * localhost or, over a network, as an IP address; other names in `Host` are refused.
+ * The Express application as a request listener: for `http.createServer`, or `app.use` of another one. It
+ * answers as localhost or, over a network, as an IP address; other names in `Host` are refused.
  */
 export type SandboxApp = (
   request: IncomingMessage,
@@ -19,8 +19,9 @@ export interface SandboxClock {
   /** Milliseconds since the epoch. Hand it to a receiver as `now`. */
   readonly now: () => number;
   /**
-   * Moves time forward. Every delivery that falls due on the way, retries of the same way included, has been made and
-   * answered when this resolves. Not to be awaited by an endpoint before it answers: each would wait for the other.
+   * Moves time forward. Every delivery that falls due on the way, retries of the same way
+   * included, has been made and answered when this resolves. Not to be awaited by an endpoint
+   * before it answers: each would wait for the other.
    *
    * @throws RefusedError for anything but a whole number that is not negative.
    */
@@ -35,7 +36,7 @@ export interface DeliveryFilter {
   readonly webhook?: string | undefined;
 }
 
-/** What the paths below `/sandbox/` do, for programs. */
+/** The controls of the paths below `/sandbox/`, as methods. */
 export interface Controls {
   readonly clock: SandboxClock;
   /**

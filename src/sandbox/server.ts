@@ -14,7 +14,7 @@ export class SandboxServer {
     this.#app = app;
   }
 
-  /** The host that it was told to listen on; undefined before. */
+  /** The host that the server listens on; undefined before it listens. */
   get host(): string | undefined {
     return this.#host;
   }

@@ -90,7 +90,10 @@ const file: z.ZodType<Kept & { readonly version: 1; readonly clock: ClockReading
   attempts: z.array(attempt),
 });
 
-/** Reads the state out of its file, or begins with an empty one; throws {@link ConfigurationError} for a bad file. */
+/**
+ * Reads the state out of its file, or begins with an empty one; throws
+ * {@link ConfigurationError} for a bad file.
+ */
 export function openState(path: string | undefined, speed: number, startAt: number): State {
   const found = path === undefined ? undefined : readState(resolve(path));
   const { webhooks, quotes, pending, attempts } = found ?? {
@@ -121,7 +124,8 @@ function readState(path: string): z.infer<typeof file> | undefined {
     const message = isLink ? 'it is a symbolic link, and none is followed' : messageOf(cause);
     const reason = isOfSystem ? ` (${message})` : '';
     throw new ConfigurationError(
-      `the state file ${path} cannot be read as the state of a sandbox${reason}: mend it, or move it away to begin anew`,
+      `the state file ${path} cannot be read as the state of a sandbox${reason}: mend it, or move it ` +
+        'away to begin anew',
       { cause },
     );
   }
@@ -138,8 +142,8 @@ function readText(path: string): string {
 }
 
 /**
- * A crash leaves the old file or the new one, never a part. Nobody can guess the name of the temporary file and put a link
- * there, and `wx` would not follow it; the renaming replaces a link and follows none.
+ * A crash leaves the old file or the new one, never a part. Nobody can guess the name of the temporary file
+ * and put a link there, and `wx` would not follow it; the renaming replaces a link and follows none.
  */
 function writeState(path: string, text: string): void {
   const temporary = `${path}.${randomUUID()}.tmp`;
@@ -149,7 +153,8 @@ function writeState(path: string, text: string): void {
   } catch (cause) {
     rmSync(temporary, { force: true });
     throw new ConfigurationError(
-      `the state cannot be written to ${path}: it must be a file in a directory that this process may write to (${messageOf(cause)})`,
+      `the state cannot be written to ${path}: it must be a file in a directory that this process may ` +
+        `write to (${messageOf(cause)})`,
       { cause },
     );
   }

@@ -102,7 +102,7 @@ function readBasic({ username, password }: { readonly username: string; readonly
   return { username, password };
 }
 
-/** What does not fit in a header could never be sent. */
+/** Refuses credentials that could not be sent in a header. */
 function readBearer({ token }: { readonly token: string }): { readonly token: string } {
   if (!/^[\x21-\x7e]+$/.test(token))
     throw invalidAuthentication('token must be printable ASCII without spaces');

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { RefusedError } from './refused-error.ts';
 import type { State, StoredWebhook } from './state.ts';
 
-/** What a caller decides of a webhook. */
+/** The members of a webhook that a caller chooses. */
 export type WebhookMembers = Pick<StoredWebhook, 'url' | 'enabled' | 'authentication' | 'enabled_events'>;
 
 /** The webhooks of the sandbox, in the order of their creation. */

@@ -1,6 +1,8 @@
 import type { Authentication } from '../authentication/credentials.ts';
 
-/** The `Authorization` header that a delivery presents (interface, "Authentication"); undefined for `NONE`. */
+/**
+ * The `Authorization` header that a delivery presents (interface, "Authentication"); undefined for `NONE`.
+ */
 export function authorizationOf(authentication: Authentication): string | undefined {
   switch (authentication.type) {
     case 'NONE':

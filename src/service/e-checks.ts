@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** What asks for checks (interface, "Get checks by merchant transaction id"). */
+/** A request for checks (interface, "Get checks by merchant transaction id"). */
 export interface ECheckRequest {
   readonly merchantTransID: string | readonly string[];
-  /** `0` where custom fields are not wanted. */
+  /** `0` leaves out the custom fields. */
   readonly returnCustomFields?: string | undefined;
   readonly inBehalf?: string | undefined;
 }
@@ -38,7 +38,7 @@ export interface ECheckLookup {
   readonly checkInfo: readonly ECheck[];
 }
 
-/** {@link ECheckRequest} as it is checked. */
+/** The schema of {@link ECheckRequest}. */
 export const eCheckRequest: z.ZodType<ECheckRequest> = z
   .looseObject({
     merchantTransID: z.union(
@@ -66,7 +66,7 @@ const eCheck = z
   })
   .meta({ id: 'ECheck' });
 
-/** {@link ECheckLookup} as it is read. */
+/** The schema of {@link ECheckLookup}. */
 export const eCheckLookup: z.ZodType<ECheckLookup> = z
   .looseObject({
     errorCode: z.int(),
@@ -78,7 +78,7 @@ export const eCheckLookup: z.ZodType<ECheckLookup> = z
   })
   .meta({ id: 'ECheckLookup' });
 
-/** What says whether a lookup succeeded; a failed one need not carry the rest. */
+/** The members that say whether a lookup succeeded; a failed lookup may lack the others. */
 export const eCheckStatus: z.ZodType<Pick<ECheckLookup, 'errorCode' | 'errorMessage'>> = z.looseObject({
   errorCode: z.int(),
   errorMessage: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The body of an error (interface, "Errors": shown for webhooks; taken to be the same everywhere). */
+/** The body of an error (interface, "Errors": shown for webhooks; assumed to be the same everywhere). */
 export interface ErrorBody {
   /** The HTTP status. */
   readonly status: number;
@@ -8,7 +8,7 @@ export interface ErrorBody {
   readonly details?: string | undefined;
 }
 
-/** {@link ErrorBody} as it is read. */
+/** The schema of {@link ErrorBody}. */
 export const errorBody: z.ZodType<ErrorBody> = z
   .looseObject({ status: z.int(), message: z.string(), details: z.string().optional() })
   .meta({ id: 'Error' });

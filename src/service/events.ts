@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EventType } from '../events/catalog.ts';
 import { envelope, type WebhookEvent } from '../events/event.ts';
 
-/** What the interface shows of `data`; the rest depends on the entity. */
+/** The members of `data` that the interface shows. Others depend on the entity. */
 const data = z
   .looseObject({
     id: z.string().optional(),
@@ -12,16 +12,19 @@ const data = z
   })
   .meta({ id: 'EventData', description: 'The full resource object of the entity' });
 
-// The receiver also takes a time without a zone; what the service promises is UTC.
+// The service promises UTC. The receiver also accepts a time without a zone.
 const members = { created_at: z.iso.datetime({ offset: true }).meta({ description: 'UTC' }), data };
 
-/** An event of whatever type (interface, "Webhook event"), as the OpenAPI document has it. */
+/** The schema of an event of any type (interface, "Webhook event"), for the OpenAPI document. */
 export const event: z.ZodType<WebhookEvent> = envelope.extend(members).meta({
   id: 'Event',
   description: 'An event of any type, also of one that the service adds later',
 });
 
-/** `PaymentInstrumentVerificationFailed` of `payment_instrument.verification.failed`, a name for generated code. */
+/**
+ * `PaymentInstrumentVerificationFailed` of
+ * `payment_instrument.verification.failed`, a name for generated code.
+ */
 export function nameOf(type: string): string {
   return type
     .split(/[._]/)
@@ -29,7 +32,7 @@ export function nameOf(type: string): string {
     .join('');
 }
 
-/** What each type means (interface, "Events"). */
+/** The meaning of each type (interface, "Events"). */
 const meanings: Readonly<Record<EventType, string>> = {
   'transfer.created': 'A transfer was created',
   'transfer.succeeded': 'A transfer succeeded',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from './timestamp.ts';
 
-/** What asks for a quote: exactly one of the two amounts, as a decimal string. */
+/** A request for a quote: exactly one of the two amounts, as a decimal string. */
 export type FxQuoteRequest =
   | {
       readonly destination: { readonly currency: string; readonly amount: string };
@@ -20,7 +20,7 @@ export interface Money {
   readonly currency: string;
 }
 
-/** Who created or updated a quote. */
+/** The user who created or updated a quote. */
 export interface Actor {
   /** `API_USER`, and perhaps others. */
   readonly userType: string;
@@ -34,9 +34,9 @@ export interface FxQuoteBody {
   /** Relative: `v1/customer/id/<customer_id>/transaction/fxQuote/id/<fx_quote_id>`. */
   readonly url: string;
   readonly id: number;
-  /** What arrives at the beneficiary. */
+  /** The amount that arrives at the beneficiary. */
   readonly destination: Money;
-  /** What is debited, in USD. */
+  /** The amount that is debited, in USD. */
   readonly source: Money;
   /** Decimal; six decimal places; USD to `destination.currency`. */
   readonly fxRate: string;
@@ -44,7 +44,7 @@ export interface FxQuoteBody {
   readonly fee: string;
   /** UTC, `MM/DD/YYYY HH:MM:SS`; 30 seconds after creation. */
   readonly fxQuoteExpiry: string;
-  /** What becomes of it after its expiry is not documented, so other texts are possible. */
+  /** Other texts are possible: the status after the expiry is not documented. */
   readonly status: 'GENERATED' | 'ACCEPTED' | (string & {});
   readonly createdOn: string;
   readonly lastUpdatedOn: string;
@@ -70,7 +70,7 @@ const currency = z
   .regex(/^[A-Z]{3}$/, 'must be a three-letter ISO currency code')
   .meta({ examples: ['EUR'] });
 
-/** {@link FxQuoteRequest} as it is checked. */
+/** The schema of {@link FxQuoteRequest}. */
 export const fxQuoteRequest: z.ZodType<FxQuoteRequest> = z
   .union(
     [
@@ -92,7 +92,7 @@ const money = z
   .meta({ id: 'Money' });
 const actor = z.looseObject({ userType: z.string(), userName: z.string() }).meta({ id: 'Actor' });
 
-/** {@link FxQuoteBody} as it is read. */
+/** The schema of {@link FxQuoteBody}. */
 export const fxQuote: z.ZodType<FxQuoteBody> = z
   .looseObject({
     resourceName: z.literal('fxQuote'),

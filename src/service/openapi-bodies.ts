@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { errorBody } from './error-body.ts';
 import { reference } from './openapi-schemas.ts';
 
-/** The body that a request must have. */
+/** A required request body. */
 export function jsonBody(schema: z.ZodType): object {
   return { required: true, content: { 'application/json': { schema: reference(schema) } } };
 }

@@ -7,7 +7,7 @@ export interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
-  /** Any one of these is enough; `{}` is none. */
+  /** Each entry alone is sufficient; `{}` means no authentication. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly object[];
   readonly requestBody?: object;

@@ -25,9 +25,9 @@ const createFxQuote: Operation = {
   operationId: 'createFxQuote',
   summary: 'Create a quote from USD to another currency',
   description:
-    'Give the currency of the destination and one amount: what must arrive, or what is debited. The answer carries the other. ' +
-    'A quote expires 30 seconds after its creation; the transaction that uses it must be created before. The least and the ' +
-    'highest amount and the supported pairs are not documented.',
+    'Give the currency of the destination and one amount: what must arrive, or what is debited. The answer ' +
+    'carries the other. A quote expires 30 seconds after its creation; the transaction that uses it must ' +
+    'be created before. The least and the highest amount and the supported pairs are not documented.',
   tags: ['FX quotes'],
   security: banking,
   requestBody: jsonBody(fxQuoteRequest),

@@ -27,7 +27,7 @@ const schemas: readonly [z.ZodType, ...z.ZodType[]] = [
   ...events.map(({ schema }) => schema),
 ];
 
-/** Points to a schema among the components, by the `id` of its metadata. */
+/** A reference to a schema among the components, by the `id` of its metadata. */
 export function reference(schema: z.ZodType): { readonly $ref: string } {
   const id = schema.meta()?.id;
   if (id === undefined) throw new TypeError('a schema of the OpenAPI document needs an id in its metadata');
@@ -35,8 +35,8 @@ export function reference(schema: z.ZodType): { readonly $ref: string } {
 }
 
 /**
- * The components: every schema that bears an `id`, also those inside others. None of them has a transform or a default, so
- * what is sent and what is read have one form.
+ * The components: every schema with an `id`, also those inside others. None of them has a transform or a
+ * default, so what is sent and what is read have one form.
  */
 export function openApiSchemas(): Record<string, JsonSchema> {
   const { $defs = {} } = z.toJSONSchema(z.tuple(schemas), {
@@ -47,9 +47,9 @@ export function openApiSchemas(): Record<string, JsonSchema> {
   return JSON.parse(JSON.stringify($defs).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
-/** Takes out what says nothing about the service. */
+/** Removes keywords that say nothing about the service. */
 function simplify(schema: JsonSchema): void {
-  // RFC 3339 is the meaning of the format already; zod's pattern for it fills four lines.
+  // The format already means RFC 3339, so zod's pattern of four lines adds nothing.
   if (schema.format === 'date-time') delete schema.pattern;
   // The range in which JavaScript counts exactly.
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;

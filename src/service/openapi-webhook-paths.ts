@@ -94,8 +94,8 @@ const updateWebhook: Operation = {
   operationId: 'updateWebhook',
   summary: 'Change the members that are sent',
   description:
-    'Administrators only. A new url or authentication takes effect at once, `enabled_events` replaces the whole list, and ' +
-    '`secret_signing_key` cannot be changed. Enabling resumes the delivery of events.',
+    'Administrators only. A new url or authentication takes effect at once, `enabled_events` replaces the ' +
+    'whole list, and `secret_signing_key` cannot be changed. Enabling resumes the delivery of events.',
   parameters: [webhookId],
   requestBody: jsonBody(webhookUpdate),
   responses: {

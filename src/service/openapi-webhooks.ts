@@ -3,14 +3,15 @@ import { events, nameOf } from './events.ts';
 import { jsonBody } from './openapi-bodies.ts';
 import type { Operation, PathItem } from './openapi-operation.ts';
 
-/** The tag of the events, which says once what holds for every delivery. */
+/** The tag of the events. It describes once what all deliveries have in common. */
 export const eventsTag: { readonly name: string; readonly description: string } = {
   name: 'Events',
   description:
-    'Only enabled webhooks receive events, and of those only the ones whose `enabled_events` is empty or names the entity ' +
-    'and type; an entity with empty `types` stands for all of its types. The endpoint answers with a status from 200 to 299 ' +
-    'within 30 seconds. Otherwise the service retries up to 3 times, after 1, 5 and 15 minutes, and then stops sending until ' +
-    'the webhook is enabled again. Duplicates can occur: discard repeated ids.',
+    'Only enabled webhooks receive events, and of those only the ones whose `enabled_events` is empty or ' +
+    'names the entity and type; an entity with empty `types` stands for all of its types. The endpoint ' +
+    'answers with a status from 200 to 299 within 30 seconds. Otherwise the service retries up to 3 times, ' +
+    'after 1, 5 and 15 minutes, and then stops sending until the webhook is enabled again. Duplicates can ' +
+    'occur: discard repeated ids.',
 };
 
 /** One entry per event type, so that generated code has a name and a literal `type` for each. */
@@ -40,7 +41,7 @@ const signature = {
   in: 'header',
   required: true,
   description:
-    'The hex digest of the HMAC-SHA256 of the body, exactly as sent, under the `secret_signing_key` of the webhook. Reject a ' +
-    "mismatch. `service` stands for the vendor's part of the real name.",
+    'The hex digest of the HMAC-SHA256 of the body, exactly as sent, under the `secret_signing_key` of the ' +
+    "webhook. Reject a mismatch. `service` stands for the vendor's part of the real name.",
   schema: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' },
 } as const;

@@ -3,7 +3,7 @@ import { openApiPaths } from './openapi-paths.ts';
 import { type JsonSchema, openApiSchemas } from './openapi-schemas.ts';
 import { eventsTag, openApiWebhooks } from './openapi-webhooks.ts';
 
-/** An OpenAPI 3.1 document, as far as ours has need of it. */
+/** An OpenAPI 3.1 document, with the members that ours has. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -17,7 +17,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** The service's interface as OpenAPI 3.1, from the same schemas that the client and the sandbox use. */
+/** Creates the OpenAPI 3.1 document of the service, from the schemas that the client and the sandbox use. */
 export function createOpenApiDocument(): OpenApiDocument {
   return {
     openapi: '3.1.1',
@@ -27,7 +27,8 @@ export function createOpenApiDocument(): OpenApiDocument {
       version: '1.0.0',
       description:
         'Foreign-exchange quotes, lookup of eChecks, reference lists, and webhooks with their events. ' +
-        'Where the interface leaves something open, the choice is marked as assumed. Rate limits are not documented.',
+        'Where the interface leaves something open, the choice is marked as assumed. Rate limits are not ' +
+        'documented.',
     },
     servers: [
       {

@@ -1,4 +1,6 @@
-/** The paths below the service's base address (interface, "Endpoints"); the same in production and staging. */
+/**
+ * The paths below the service's base address (interface, "Endpoints"); the same in production and staging.
+ */
 export const paths = {
   fxQuotes: '/banking/us2/v1/transaction/fxQuote',
   fxQuote: '/banking/us2/v1/transaction/fxQuote/id/{fxQuoteId}',
@@ -10,5 +12,5 @@ export const paths = {
   webhook: '/payments/na/webhooks/{webhookId}',
 } as const;
 
-/** What the query of the eCheck lookup holds: a name without a value, which chooses the function of the script. */
+/** The query of the eCheck lookup: a name without a value, which chooses the function of the script. */
 export const E_CHECKS_QUERY = 'GetChecksByMerchantTransID';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A reason of a cross-border wire, as regulators want it named. */
+/** A purpose of a cross-border wire, by the name that regulators require. */
 export interface PaymentPurpose {
   readonly id: number;
   /** `Payment Purpose`. */
@@ -49,12 +49,12 @@ const currency = z
   .looseObject({ id: z.int(), currencyName: z.string(), countryName: z.string() })
   .meta({ id: 'Currency' });
 
-/** {@link PaymentPurposeList} as it is read. */
+/** The schema of {@link PaymentPurposeList}. */
 export const paymentPurposeList: z.ZodType<PaymentPurposeList> = z
   .looseObject({ success: z.boolean(), documentTypes: z.array(paymentPurpose) })
   .meta({ id: 'PaymentPurposeList' });
 
-/** {@link CurrencyList} as it is read. */
+/** The schema of {@link CurrencyList}. */
 export const currencyList: z.ZodType<CurrencyList> = z
   .looseObject({
     success: z.boolean(),

@@ -9,15 +9,15 @@ export const timestamp: z.ZodType<string> = z
   .refine((text) => parseTimestamp(text) !== undefined, 'must be a time that exists')
   .meta({ description: 'UTC, as `MM/DD/YYYY HH:MM:SS`', examples: ['03/31/2026 09:05:00'] });
 
-/** Milliseconds since the epoch, or undefined for what is no such time; 02/30 is none. */
+/** Returns milliseconds since the epoch, or undefined for any other text, 02/30 among them. */
 export function parseTimestamp(text: string): number | undefined {
   const [, month, day, year, hour, minute, second] = FORM.exec(text) ?? [];
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  // Date.parse takes 02/30 for 03/02.
+  // Date.parse reads 02/30 as 03/02.
   return !Number.isNaN(ms) && formatTimestamp(ms) === text ? ms : undefined;
 }
 
-/** Writes milliseconds since the epoch in the service's form; parts of a second are cut off. */
+/** Writes milliseconds since the epoch in the service's form; fractions of a second are cut off. */
 export function formatTimestamp(ms: number): string {
   const [date = '', time = ''] = new Date(ms).toISOString().split('T');
   const [year, month, day] = date.split('-');

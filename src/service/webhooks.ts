@@ -2,28 +2,28 @@ import { z } from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
 import type { catalog, Entity } from '../events/catalog.ts';
 
-/** Which types of an entity are wanted; with an empty list all of them. */
+/** The wanted types of an entity. An empty list means all of them. */
 export type EventFilter = {
   [E in Entity]: { readonly entity: E; readonly types: readonly (typeof catalog)[E][number][] };
 }[Entity];
 
-/** A filter as the service sends it; it may name what the catalog lacks. */
+/** A filter as the service sends it. It may name types that the catalog lacks. */
 export interface StoredEventFilter {
   readonly entity: string;
   readonly types: readonly string[];
 }
 
-/** What creates a webhook. */
+/** A request to create a webhook. */
 export interface WebhookRequest {
   /** HTTPS, publicly reachable. */
   readonly url: string;
-  /** Every event where it is left out or empty. */
+  /** If left out or empty, every event is sent. */
   readonly enabled_events?: readonly EventFilter[] | undefined;
-  /** `NONE` where it is left out. */
+  /** `NONE` by default. */
   readonly authentication?: Authentication | undefined;
 }
 
-/** What changes a webhook; only what is there changes, and a list replaces the whole list. */
+/** A request to update a webhook. Members that are left out do not change; a list replaces the whole list. */
 export interface WebhookUpdate {
   readonly url?: string | undefined;
   readonly enabled?: boolean | undefined;
@@ -39,13 +39,13 @@ export interface Webhook {
   /** ISO 8601, UTC. */
   readonly updated_at: string;
   readonly url: string;
-  /** Whether events are sent. */
+  /** True if events are sent. */
   readonly enabled: boolean;
-  /** In clear, as the service sends it: keep it out of logs. */
+  /** The service sends credentials in clear text: keep them out of logs. */
   readonly authentication: Authentication;
-  /** Empty: every event. */
+  /** An empty list means every event. */
   readonly enabled_events: readonly StoredEventFilter[];
-  /** Set in the answer to a creation, and null ever after. */
+  /** Present only in the answer to a creation, afterwards null. */
   readonly secret_signing_key: string | null;
   readonly _links: { readonly self: { readonly href: string } };
 }
@@ -76,14 +76,14 @@ export const authentication: z.ZodType<Authentication> = z
     description: 'The credentials that the service presents to the endpoint; returned in clear',
   });
 
-/** The filter of a webhook, with whatever names. */
+/** The schema of a webhook's filter, with any names. */
 export const eventFilters: z.ZodType<readonly StoredEventFilter[]> = z
   .array(z.looseObject({ entity: z.string(), types: z.array(z.string()) }))
   .meta({ id: 'EventFilters', description: 'An empty array, and one of types, means all of them' });
 
 const link = z.looseObject({ self: z.looseObject({ href: z.string() }) });
 
-/** {@link Webhook} as it is read. */
+/** The schema of {@link Webhook}. */
 export const webhook: z.ZodType<Webhook> = z
   .looseObject({
     id: z.string(),
@@ -101,7 +101,7 @@ export const webhook: z.ZodType<Webhook> = z
   })
   .meta({ id: 'Webhook' });
 
-/** {@link WebhookList} as it is read. */
+/** The schema of {@link WebhookList}. */
 export const webhookList: z.ZodType<WebhookList> = z
   .looseObject({
     _embedded: z.looseObject({ webhooks: z.array(webhook) }),

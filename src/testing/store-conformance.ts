@@ -13,8 +13,8 @@ const LONG_LEASE_MS = 30_000;
 const SHORT_LEASE_MS = 60;
 
 /**
- * What every store must do, for those who write one. `createStore` makes or shares a store by real time; each case uses
- * ids of its own.
+ * The requirements of every store, for those who write one. `createStore` creates or shares a store by real
+ * time; each case uses ids of its own.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** Counts what is under way, so that `close()` can wait for its end. */
+/** Counts running deliveries, so that `close()` can wait for them. */
 export class Activity {
   #count = 0;
   #idleListeners: (() => void)[] = [];
@@ -13,7 +13,7 @@ export class Activity {
     for (const listener of this.#idleListeners.splice(0)) listener();
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once nothing is running. */
   idle(): Promise<void> {
     return this.#count === 0
       ? Promise.resolve()

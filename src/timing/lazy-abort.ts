@@ -1,6 +1,6 @@
 /**
- * An AbortController that is made when its signal is asked for. Making one costs as much as an HMAC of a small body, and few
- * handlers look at their signal.
+ * An AbortController that is created when its signal is first read. Creating one costs as much as an HMAC of
+ * a small body, and few handlers read their signal.
  */
 export class LazyAbort {
   #controller: AbortController | undefined;

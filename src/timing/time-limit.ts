@@ -1,40 +1,42 @@
 import { setImmediate } from './turn.ts';
 
 /**
- * A timer that is made only if the event loop turns before it is cleared. What is limited here nearly always settles within
- * the turn in which it began, and a delivery needs half a dozen limits: made eagerly, their timers cost as much as the HMAC.
+ * A timer that starts a real one only if it is not cleared within the same turn of the event loop. Nearly all
+ * promises with a time limit settle within that turn, and a delivery has half a dozen of them: real timers
+ * would cost as much as the HMAC.
  */
 export class Timer {
-  static #fresh: Timer[] = [];
+  /** The timers created in this turn of the event loop. */
+  static #unstarted: Timer[] = [];
 
   readonly #dueAt: number;
   #onDue: (() => void) | undefined;
   #timeout: NodeJS.Timeout | undefined;
 
-  /** Calls `onDue` at `dueAt`, by the monotonic clock in milliseconds, unless it is cleared before. */
+  /** Calls `onDue` at `dueAt` (milliseconds of the monotonic clock), unless the timer is cleared before. */
   constructor(dueAt: number, onDue: () => void) {
     this.#dueAt = dueAt;
     this.#onDue = onDue;
-    if (Timer.#fresh.push(this) === 1) setImmediate(Timer.#startFresh);
+    if (Timer.#unstarted.push(this) === 1) setImmediate(Timer.#startAll);
   }
 
   clear(): void {
-    // What it would have called is let go at once: it holds the whole delivery.
+    // Dropped at once, because its closure keeps the whole delivery in memory.
     this.#onDue = undefined;
     if (this.#timeout !== undefined) clearTimeout(this.#timeout);
   }
 
-  static #startFresh(this: void): void {
-    const fresh = Timer.#fresh;
-    Timer.#fresh = [];
+  static #startAll(this: void): void {
+    const timers = Timer.#unstarted;
+    Timer.#unstarted = [];
     const now = performance.now();
-    for (const timer of fresh) {
+    for (const timer of timers) {
       if (timer.#onDue !== undefined) timer.#timeout = setTimeout(timer.#onDue, timer.#dueAt - now);
     }
   }
 }
 
-/** Rejects with what `onTimeout` makes if the promise has not settled within `ms` milliseconds. */
+/** Rejects with the error of `onTimeout` if the promise has not settled within `ms` milliseconds. */
 export function withTimeLimit<T>(promise: Promise<T>, ms: number, onTimeout: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = new Timer(performance.now() + ms, () => reject(onTimeout()));
@@ -42,7 +44,7 @@ export function withTimeLimit<T>(promise: Promise<T>, ms: number, onTimeout: () 
   });
 }
 
-/** What the promise resolves to, or undefined if it has not settled within `ms` milliseconds. */
+/** Resolves with undefined if the promise has not settled within `ms` milliseconds. */
 export function settledWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const timer = new Timer(performance.now() + ms, () => resolve(undefined));

@@ -1,36 +1,40 @@
-/** As it is now: tests that replace the timers of their process must not leave a delivery waiting, or without its deadline. */
+/**
+ * The original, for applications whose tests replace the timers of their
+ * process: a delivery must not wait for ever.
+ */
 export const setImmediate: typeof globalThis.setImmediate = globalThis.setImmediate;
 
 /**
- * More would make the first wait for the last for nothing, and keep more memory in use at once: within one turn Node.js reads from every
- * connection, and the bodies of deliveries that wait lie in their streams, perhaps in chunks of one byte, where nothing counts them.
+ * A larger batch makes the first delivery wait for the last, without any gain, and uses more memory at once: in
+ * one turn Node.js reads from every connection, and the unread bodies of the deliveries that wait lie in their
+ * streams, perhaps in chunks of one byte, where nothing counts them.
  */
-const MOST_TOGETHER = 64;
+const MAX_BATCH_SIZE = 64;
 
-let together: Promise<void> | undefined;
-let begin: () => void = () => {};
+let batch: Promise<void> | undefined;
+let beginBatch: () => void = () => {};
 let count = 0;
 
 /**
- * Resolves when the event loop has taken in what was waiting for it. What several deliveries then do together, one step of all
- * after the other, takes little more than half the time of as many deliveries one by one: between two reads from sockets the
- * processor has forgotten the code. What they ask of a store can go out as one command. And their answers go out in one burst, which
- * wakes a load or proxy on the same machine once instead of for each.
+ * Resolves when the event loop has read from all sockets with input. Deliveries that arrived together then go
+ * through each step together. That takes little more than half the time of one after the other, because the
+ * code of a step stays in the caches of the processor. Their operations on a store can share a command, and
+ * their answers leave in one burst, which wakes a proxy on the same machine only once.
  */
 export function nextTurn(): Promise<void> {
-  if (together === undefined) {
+  if (batch === undefined) {
     count = 0;
     const begun = new Promise<void>((resolve) => {
-      begin = () => {
-        if (together === begun) together = undefined;
+      beginBatch = () => {
+        if (batch === begun) batch = undefined;
         resolve();
       };
-      setImmediate(begin);
+      setImmediate(beginBatch);
     });
-    together = begun;
+    batch = begun;
   }
-  const joined = together;
+  const joined = batch;
   count += 1;
-  if (count === MOST_TOGETHER) begin();
+  if (count === MAX_BATCH_SIZE) beginBatch();
   return joined;
 }

@@ -38,6 +38,7 @@ describe('verify() returns the event', () => {
     { name: 'a plain object', headers },
     { name: 'a Map', headers: new Map(Object.entries(headers)) },
     { name: 'pairs', headers: Object.entries(headers) },
+    { name: 'alternating names and values, as rawHeaders has them', headers: Object.entries(headers).flat() },
     {
       name: 'lists of values, as headersDistinct has them',
       headers: { authorization: [authorization], 'x-service-signature': [signature], cookie: undefined },

@@ -96,7 +96,7 @@ describe.skipIf(!isRedisInstalled())('the operations that begin in one turn of t
     const store = createRedisStore(listening, { scope: 'words' });
     await store.claim({ ...times, id: 'ready', token: 'a' });
     await store.claim({ ...times, id: 'first', token: 'a' });
-    expect(replies.at(-1)).toEqual([expect.any(Number), expect.any(String), 'told', FIRST_CLAIM]);
+    expect(replies.at(-1)).toEqual([expect.any(Number), expect.any(String), 'done', FIRST_CLAIM]);
   });
 
   test('each get their own result, in whatever state their ids are', async () => {

@@ -49,18 +49,18 @@ test.each([700, 5_000])('a delivery of %i bytes waits for others before it is wo
 
 test('a delivery of unknown length waits before it is worked on', async () => {
   const delivery = deliveryOfLength(100_000);
-  const { 'content-length': _, ...headers } = delivery.headers;
+  const headers = Object.fromEntries(
+    Object.entries(delivery.headers).filter(([name]) => name !== 'content-length'),
+  );
   const { order } = await runBesideTurn({ ...delivery, headers });
   expect(order).toEqual(['turn', 'handled', 'reported', 'answered']);
 });
 
 test('a chunked delivery is worked on at once, because its unread chunks take memory', async () => {
   const delivery = deliveryOfLength(700);
-  const { 'content-length': _, ...headers } = delivery.headers;
-  const { order } = await runBesideTurn({
-    ...delivery,
-    headers: { ...headers, 'transfer-encoding': ['chunked'] },
-  });
+  const others = Object.entries(delivery.headers).filter(([name]) => name !== 'content-length');
+  const headers = { ...Object.fromEntries(others), 'transfer-encoding': ['chunked'] };
+  const { order } = await runBesideTurn({ ...delivery, headers });
   expect(order).toEqual(['handled', 'turn', 'reported', 'answered']);
 });
 

@@ -9,8 +9,9 @@ const PAUSE_MS = 50;
 const UNCONNECTED: readonly unknown[] = ['dead_letters_unavailable', 'store_unavailable'];
 
 /**
- * A process that serves has time to connect before its first delivery; a command begins at once, and what is not
- * connected yet refuses it. Resolves once the letters are reachable, with a receiver that waits for its store.
+ * A process that serves has time to connect before its first delivery; a command begins at
+ * once, and what is not connected yet refuses it. Resolves once the letters are reachable,
+ * with a receiver that waits for its store.
  */
 export async function awaitConnections({ receiver, deadLetters }: ReceiverModule): Promise<ReceiverModule> {
   const endsAt = performance.now() + CONNECTION_LIMIT_MS;
@@ -33,7 +34,10 @@ export async function awaitConnections({ receiver, deadLetters }: ReceiverModule
   };
 }
 
-/** Makes an attempt until it does not end too early, whether it rejects then or tells of the error in its result. */
+/**
+ * Makes an attempt until it does not end too early, whether it rejects
+ * then or tells of the error in its result.
+ */
 async function repeat<T>(
   attempt: () => Promise<T>,
   isTooEarly: (error: unknown) => boolean,

@@ -43,7 +43,8 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
     );
     if (source.receiver === undefined && !options.dryRun && dropped > 0) {
       output.note(
-        'only the letters were removed: an event that is delivered again is handled as new. --receiver completes the ids too',
+        'only the letters were removed: an event that is delivered again is handled as new. --receiver ' +
+          'completes the ids too',
       );
     }
   });

@@ -8,14 +8,17 @@ import type { Receiver } from '../../receiver.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
 
-/** What the module of `--receiver` is for. */
+/** The purpose for which the module of `--receiver` is loaded. */
 export interface ReceiverModule {
   readonly receiver: Pick<Receiver, 'replay' | 'drop' | 'close'>;
-  /** Those of the receiver, if it has any. */
+  /** The dead letters of the receiver, if it has any. */
   readonly deadLetters: DeadLetters | undefined;
 }
 
-/** Imports the module. With `json`, what it prints through `console` goes to stderr: stdout is for the results. */
+/**
+ * Imports the module. With `json`, what it prints through `console`
+ * goes to stderr: stdout is for the results.
+ */
 export async function loadReceiver(path: string, json: boolean): Promise<ReceiverModule> {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
     throw usageError(`--receiver must name a file, and ${JSON.stringify(path)} is none`);

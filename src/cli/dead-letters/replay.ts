@@ -46,7 +46,8 @@ async function choose(
   const chosen: string[] = [];
   let old = 0;
   for await (const { id, reason } of selection.letters(deadLetters)) {
-    // Somebody may have recorded such an event and sent it again, so nobody replays it without having meant it.
+    // Somebody may have recorded such an event and sent it again, so
+    // nobody replays it without having meant it.
     if (reason === 'event_too_old' && !selection.isByIds) old += 1;
     else chosen.push(id);
   }

@@ -68,7 +68,7 @@ export class Selection {
     return this.#missing;
   }
 
-  /** Whether the letters were asked for by their ids. */
+  /** True if the letters were selected by their ids. */
   get isByIds(): boolean {
     return this.#ids.length > 0;
   }
@@ -98,7 +98,9 @@ export class Selection {
     }
   }
 
-  /** One damaged letter, of which a list complains at its end, must not keep the others from their command. */
+  /**
+   * One damaged letter, of which a list complains at its end, must not keep the others from their command.
+   */
   async *#listed(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
     try {
       yield* deadLetters.list();
@@ -124,7 +126,7 @@ export function readSelection(ids: readonly string[], options: SelectionOptions)
   return new Selection(ids, options);
 }
 
-/** Whether the event's handlers may still be running, so that its letter is to be left alone. */
+/** Returns true if the event's handlers may still be running, so that its letter must not be touched. */
 export function isRunning({ runningUntil }: DeadLetter): boolean {
   return runningUntil !== undefined && runningUntil > Date.now();
 }

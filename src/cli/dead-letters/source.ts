@@ -9,7 +9,7 @@ import { loadWithPeers } from '../peers.ts';
 import { awaitConnections } from './await-connections.ts';
 import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
 
-/** Where the letters are: in a directory, in Redis, or where the receiver has them. */
+/** The place of the letters: a directory, Redis, or the receiver's own dead letters. */
 export interface SourceOptions {
   readonly dir?: string;
   readonly redis?: string;
@@ -76,7 +76,7 @@ async function withReceiver(
     throw usageError('the receiver has no dead letters: say where they are with --dir or --scope');
   }
   await use({ receiver, deadLetters: elsewhere ?? deadLetters });
-  // What the store has not been told yet is told within the grace of close().
+  // Completions that are still pending are written within the grace period of close().
   await receiver.close();
 }
 

@@ -85,7 +85,8 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
     const kept = signingKey === undefined ? undefined : await keeper.keep(signingKey);
     output.print({ webhook: visibleParts(webhook), changes, ...kept }, () => {
       const what = changes.length === 0 ? 'unchanged' : `changed (${changes.join(', ')})`;
-      const first = `${changes.includes('created') ? 'created' : escapeControls(what)} ${lineOfWebhook(webhook)}`;
+      const done = changes.includes('created') ? 'created' : escapeControls(what);
+      const first = `${done} ${lineOfWebhook(webhook)}`;
       return kept === undefined ? first : [first, ...linesOfKey(kept)].join('\n');
     });
   } finally {

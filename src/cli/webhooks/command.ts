@@ -89,7 +89,8 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   show: ['posthorn webhooks show WH1 --show-credentials'],
   create: [
     "posthorn webhooks create https://example.com/webhooks --event 'transfer.*' --event dispute.created",
-    'BEARER_TOKEN=… posthorn webhooks create https://example.com/webhooks --authentication bearer --key-file key',
+    'BEARER_TOKEN=… posthorn webhooks create https://example.com/webhooks --authentication bearer ' +
+      '--key-file key',
   ],
   update: [
     "posthorn webhooks update WH1 --event '*'",

@@ -3,7 +3,7 @@ import { createClient } from '../../client/create-client.ts';
 import type { Webhooks } from '../../client/webhooks.ts';
 import { usageError } from '../failure.ts';
 
-/** Where the service is, and who asks. */
+/** The service's address, and the credentials of the caller. */
 export interface ConnectionOptions {
   readonly baseUrl?: string;
   readonly username?: string;

@@ -2,21 +2,21 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { messageOf } from '../../errors.ts';
 import { CommandError, codeOf } from '../failure.ts';
 
-/** What becomes of a signing key that the service shows once. */
+/** Keeps a signing key, which the service shows only once. */
 export interface KeyKeeper {
-  /** Keeps the key; resolves with the members that tell of it in a result. */
+  /** Keeps the key. Resolves with the members that describe it in a result. */
   keep(signingKey: string): Promise<KeptKey>;
-  /** Cleans up where no key came. */
+  /** Cleans up if there was no key to keep. */
   close(): Promise<void>;
 }
 
-/** Where a key has gone: to a file, or, shown this once, into the result. */
+/** The place of a key: a file, or the result itself, which shows it once. */
 export type KeptKey = { readonly keyFile: string } | { readonly secret_signing_key: string };
 
 /**
- * A new file, readable by its owner only, that is opened before there is a key to lose; without a path the key is
- * printed. A file that is there is never written over: it is refused, or, where `mayExist` says that most likely no key
- * will come, the key is printed should one come all the same.
+ * A new file, readable by its owner only, that is opened before there is a key to lose; without a path the
+ * key is printed. A file that is there is never written over: it is refused, or, where `mayExist` says that
+ * most likely no key will come, the key is printed should one come all the same.
  */
 export async function openKeyKeeper(path: string | undefined, mayExist = false): Promise<KeyKeeper> {
   if (path === undefined) return printer;

@@ -79,7 +79,8 @@ async function readNewKey(keyFile: string | undefined): Promise<string> {
   const key = keyFile === undefined ? (process.env.NEW_SIGNING_KEY ?? '') : await readKeyFile(keyFile);
   if (key !== '') return key;
   throw usageError(
-    'the new signing key is missing: give it as NEW_SIGNING_KEY or --key-file. If it is lost, rotate without --resume',
+    'the new signing key is missing: give it as NEW_SIGNING_KEY or --key-file. If it is lost, rotate ' +
+      'without --resume',
   );
 }
 

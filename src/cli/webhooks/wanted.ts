@@ -6,13 +6,13 @@ import type { EventFilter, StoredEventFilter } from '../../service/webhooks.ts';
 import { usageError } from '../failure.ts';
 import { basicOption, bearerOption, type CredentialOptions, readAuthentication } from '../options.ts';
 
-/** What a webhook is to be like, apart from its url. */
+/** The wanted properties of a webhook, apart from its url. */
 export interface WantedOptions extends CredentialOptions {
   readonly event?: readonly string[];
   readonly authentication?: 'none' | 'basic' | 'bearer';
 }
 
-/** Adds the options that say what a webhook is to be like. */
+/** Adds the options for the wanted properties of a webhook. */
 export function addWantedOptions(command: Command): Command {
   return command
     .option('--event <pattern>', 'a type, transfer.* or *; may be given several times', collectPattern)
@@ -45,7 +45,8 @@ export function readWanted(options: WantedOptions): {
 }
 
 /**
- * Only what is asked for: credentials that stand in the environment for another purpose must not change a webhook.
+ * Only what is asked for: credentials that stand in the environment for
+ * another purpose must not change a webhook.
  */
 function readWantedAuthentication(options: WantedOptions): Authentication | undefined {
   const { authentication: type, basic, bearer } = options;

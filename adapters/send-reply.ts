@@ -1,0 +1,87 @@
+import type { Reply } from '../src/request/delivery.ts';
+import { type Http2Stream, isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
+
+/** How long a connection that is to be closed is still read (RFC 9112, section 9.6). */
+const LINGER_MS = 1_000;
+
+/** Sends a reply. The unread rest of the request body never blocks the connection. */
+export function sendReply(request: NodeRequest, response: NodeResponse, reply: Reply): void {
+  if (!isConnected(request, response)) return;
+  const close = reply.close && request.httpVersionMajor < 2;
+  response.writeHead(reply.status, headersOf(reply, close));
+  if (response.stream !== undefined) limitStream(response.stream, reply.drainMs);
+  if (request.complete) sendBody(response, reply.body);
+  else if (response.stream !== undefined) sendAndCloseStream(request, response, response.stream, reply);
+  else if (close) sendAndCloseConnection(request, response, reply);
+  else sendAndKeepConnection(request, response, reply);
+}
+
+function headersOf({ headers, body }: Reply, close: boolean): Record<string, string | number> {
+  const sent = { ...headers, 'content-length': Buffer.byteLength(body) };
+  return close ? { ...sent, connection: 'close' } : sent;
+}
+
+/**
+ * `end(body)` writes the body and an empty chunk, which Node.js sends together by `writev`. Writing the body
+ * first saves 5 % of a delivery (no difference over TLS). A wrapped response may have no `cork`.
+ */
+function sendBody(response: NodeResponse, body: string): void {
+  response.cork?.();
+  response.write(body);
+  response.uncork?.();
+  response.end();
+}
+
+/** HTTP/2 keeps its connection, and closes a stream whose rest nobody wants (RFC 9113, section 8.1). */
+function sendAndCloseStream(
+  request: NodeRequest,
+  response: NodeResponse,
+  stream: Http2Stream,
+  { body, close, drainMs }: Reply,
+): void {
+  response.end(body);
+  // A missing length counts as unbounded: HTTP/2 has no
+  // transfer-encoding by which a reply could ask to close.
+  const isUnbounded = close || request.headers['content-length'] === undefined;
+  dropRest(request, isUnbounded ? LINGER_MS : drainMs, () => stream.close());
+}
+
+/**
+ * Closing a socket that holds unread bytes resets the connection, and the reset can overtake the answer. So
+ * the answer is sent whole first, and the rest of the request is read and dropped until the sender stops.
+ */
+function sendAndCloseConnection(request: NodeRequest, response: NodeResponse, { body }: Reply): void {
+  response.write(body);
+  dropRest(request, LINGER_MS, () => response.end());
+}
+
+/** Drops the rest of the body for up to `drainMs`, so that the connection can serve the next request. */
+function sendAndKeepConnection(request: NodeRequest, response: NodeResponse, { body, drainMs }: Reply): void {
+  response.end(body);
+  dropRest(request, drainMs, () => {
+    if (!request.complete) request.destroy();
+  });
+}
+
+/**
+ * A sender may grant its streams no window for answers, and open more and more of them. HTTP/1 needs no such
+ * limit: Node.js reads no further request from a connection whose answers are not taken.
+ */
+function limitStream(stream: Http2Stream, timeLimitMs: number): void {
+  const timer = setTimeout(() => stream.destroy(), timeLimitMs);
+  stream.once('close', () => clearTimeout(timer));
+}
+
+/**
+ * Reads and drops the rest of the request. Calls `then` once, at the
+ * end of the request or after `timeLimitMs`.
+ */
+function dropRest(request: NodeRequest, timeLimitMs: number, then: () => void): void {
+  const finish = (): void => {
+    clearTimeout(timer);
+    request.off('end', finish).off('close', finish);
+    then();
+  };
+  const timer = setTimeout(finish, timeLimitMs);
+  request.once('end', finish).once('close', finish).resume();
+}
