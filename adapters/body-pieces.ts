@@ -2,8 +2,8 @@ import { finished, Readable } from 'node:stream';
 import type { BodyOptions } from '../src/request/delivery.ts';
 
 /**
- * A chunk of at least this size is passed on as it is, unless it keeps much more memory alive. Other chunks are
- * copied into one buffer.
+ * A chunk of at least this size is passed on as it is, unless it keeps much more memory alive. Other chunks
+ * are copied into one buffer.
  */
 const LARGE_CHUNK_BYTES = 16_384;
 
@@ -96,7 +96,10 @@ export class BodyPieces extends Readable {
   }
 }
 
-/** DATA frames are slices of what was read from the socket, up to 64 KiB, of which a sender may fill the rest with other frames. */
+/**
+ * DATA frames are slices of what was read from the socket, up to 64 KiB, of which a sender may fill the rest
+ * with other frames.
+ */
 function isWorthKeeping({ length, buffer }: Buffer): boolean {
   return length >= LARGE_CHUNK_BYTES && buffer.byteLength <= 2 * length;
 }

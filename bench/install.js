@@ -1,4 +1,7 @@
-/** Installs what the benchmarks need besides the package itself, where it is missing or older than the lock file. */
+/**
+ * Installs what the benchmarks need besides the package itself, where it is missing or older than the lock
+ * file.
+ */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

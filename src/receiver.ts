@@ -26,14 +26,16 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   readonly deadLetters: DeadLetters | undefined;
 
   /**
-   * Registers a handler. Handlers of one event run side by side; a retry runs only those that have not finished, as far
-   * as they bear a `name`.
+   * Registers a handler. Handlers of one event run side by side; a retry runs only those that have not
+   * finished, as far as they bear a `name`.
    *
-   * @throws ConfigurationError for a pattern that matches nothing, a repeated name, and after the first delivery.
+   * @throws ConfigurationError for a pattern that matches nothing, a repeated name, and after the first
+   * delivery.
    *
    * @example
    * ```ts
-   * receiver.on('transfer.succeeded', async (event) => book(event.data.id, event.data.amount), { name: 'book' });
+   * receiver.on('transfer.succeeded', async (event) => book(event.data.id, event.data.amount), { name: 'book'
+   * });
    * ```
    */
   on<const P extends Pattern>(
@@ -59,22 +61,23 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   receive(delivery: Delivery): Promise<Reply>;
 
   /**
-   * Runs a parked event through the same handlers and the same dedupe, and takes the letter out when they succeed. It
-   * waits for the end of the handlers; a letter whose event may still be running is left alone (`busy`).
+   * Runs a parked event through the same handlers and the same dedupe, and takes the letter out when they
+   * succeed. It waits for the end of the handlers; a letter whose event may still be running is left alone
+   * (`busy`).
    */
   replay(letter: DeadLetter): Promise<Report>;
 
   /**
-   * Gives a parked event up: its id is completed in the store, and the letter is taken out. False if there was none, or
-   * if its event may still be running.
+   * Gives a parked event up: its id is completed in the store, and the letter is taken out. False if there
+   * was none, or if its event may still be running.
    *
    * @throws UnavailableError or DeadLetterError.
    */
   drop(letter: DeadLetter): Promise<boolean>;
 
   /**
-   * Refuses new deliveries with 503 and waits for the running ones, for `graceMs` (25,000 by default) at most; then aborts
-   * them. `abandoned` has the ids of events whose handlers had not ended.
+   * Refuses new deliveries with 503 and waits for the running ones, for `graceMs` (25,000 by default) at
+   * most; then aborts them. `abandoned` has the ids of events whose handlers had not ended.
    */
   close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
 }
@@ -155,7 +158,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = this.#beginTrace(false);
     const headers = readHeaders(delivery.headers);
     const length = declaredLength(headers);
-    // Several large bodies are more than the caches of a processor hold: each is worked on as it comes, and only its answer waits.
+    // Several large bodies are more than the caches of a processor hold: each is worked on as it comes, and
+    // only its answer waits.
     const isLarge = exceedsOneRead(headers, length);
     if (!isLarge) await nextTurn();
     const answer = await this.#handle(delivery, headers, length, trace);
@@ -172,8 +176,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   /**
-   * What waits here for the end of a run holds no body: it was left behind in `#beginRun`, because a delivery may be one of hundreds that
-   * wait for the same run.
+   * What waits here for the end of a run holds no body: it was left behind in `#beginRun`, because a delivery
+   * may be one of hundreds that wait for the same run.
    */
   async #handle(
     delivery: Delivery,
@@ -240,7 +244,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const idle = this.#activity.idle().then(() => true);
     if (await settledWithin(idle, graceMs)) return { abandoned: [] };
     const abandoned = await this.#processor.abandon();
-    // The process may end with this promise. Answers to large bodies wait for a turn, and are sent in the one after it.
+    // The process may end with this promise. Answers to large bodies wait for a turn, and are sent in the one
+    // after it.
     await nextTurn();
     await nextTurn();
     return { abandoned };

@@ -79,7 +79,8 @@ describe.skipIf(!isRedisInstalled())('examples/cluster.ts', () => {
       expect(shell(command)).toMatchObject({ outcome: 'processed' });
       const pid = (await program.line(/^worker \d+$/)).replace('worker ', '');
       process.kill(Number(pid), 'SIGKILL');
-      // Node.js loses a connection that was on its way to a worker that died; like the service, the sender tries again.
+      // Node.js loses a connection that was on its way to a worker that died; like the service, the sender
+      // tries again.
       const patient = command.replace(
         'curl ',
         'curl --max-time 2 --retry 6 --retry-all-errors --retry-delay 1 ',

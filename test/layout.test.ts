@@ -217,11 +217,14 @@ test('no file or folder is a place for odds and ends', () => {
   expect(names.filter((name) => /^(utils?|common|lib|helpers?|misc|shared)$/.test(name))).toEqual([]);
 });
 
-test('no line is longer than 110 columns, comments and texts included: the formatter wraps neither', () => {
-  const tooLong = [...src, ...adapters, ...filesIn('examples'), ...filesIn('test')].flatMap((file) =>
+test('no comment is wider than 110 columns: the formatter wraps none', () => {
+  const files = [...src, ...adapters, ...filesIn('examples'), ...filesIn('test')];
+  const tooWide = files.flatMap((file) =>
     readFileSync(join(root, file), 'utf8')
       .split('\n')
-      .flatMap((line, index) => (line.length > 110 ? `${file}:${index + 1}` : [])),
+      .flatMap((line, index) =>
+        /^\s*(\/\/|\/?\*)/.test(line) && line.length > 110 ? `${file}:${index + 1}` : [],
+      ),
   );
-  expect(tooLong).toEqual([]);
+  expect(tooWide).toEqual([]);
 });

@@ -56,7 +56,9 @@ const snippets: readonly Snippet[] = documents.flatMap(({ path, blocks }) =>
     .map(({ code }, index) => ({ name: `${path.replace(/.*\/|\.md$/g, '')}-${index + 1}`, code })),
 );
 const runnable = snippets.filter(({ code }) => isRedisInstalled() || !code.includes('ioredis'));
-/** Servers get deliveries, modules are imported by somebody else, and programs come to an end by themselves. */
+/**
+ * Servers get deliveries, modules are imported by somebody else, and programs come to an end by themselves.
+ */
 const servers = runnable.filter(({ code }) => code.includes('listen(3000)'));
 const modules = runnable.filter(({ code }) => /^export /m.test(code));
 const programs = runnable.filter((snippet) => !servers.includes(snippet) && !modules.includes(snippet));

@@ -1,6 +1,6 @@
 /**
- * What a change of posthorn costs or saves: builds of it in one process, by turns. Two processes of the same build differ by several
- * percent, for the whole of their life; two equal builds in one process by about one.
+ * What a change of posthorn costs or saves: builds of it in one process, by turns. Two processes of the same
+ * build differ by several percent, for the whole of their life; two equal builds in one process by about one.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

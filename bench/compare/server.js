@@ -1,6 +1,7 @@
 /**
- * Builds of posthorn (folders that `npm run build` makes) in one process, each on a port of its own; `min` is the hand-written
- * minimum. It tells the ports, and when asked how many events were handled and what processor time was used.
+ * Builds of posthorn (folders that `npm run build` makes) in one process, each on a port of its own; `min` is
+ * the hand-written minimum. It tells the ports, and when asked how many events were handled and what
+ * processor time was used.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -42,8 +42,8 @@ export class Turns {
   /**
    * Lets the builds take their turns; each round begins with another one.
    *
-   * @returns {Promise<{ microseconds: number, ratio: number }[]>} of each build, the processor time of an event, and its
-   * ratio to that of the first build in the same round: medians of the rounds
+   * @returns {Promise<{ microseconds: number, ratio: number }[]>} of each build, the processor time of an
+   * event, and its ratio to that of the first build in the same round: medians of the rounds
    */
   async measure() {
     this.#ports = (await this.#server.message()).ports;

@@ -1,4 +1,7 @@
-/** MIN with Redis in the place of its Map: `--dedupe one|two|scripts`, and `--unpipelined` for a client as it comes. */
+/**
+ * MIN with Redis in the place of its Map: `--dedupe one|two|scripts`, and `--unpipelined` for a client as it
+ * comes.
+ */
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import { countHandled, handle, isSigned } from './minimum.js';

@@ -18,8 +18,9 @@ const givenAuthorization = Buffer.alloc(authorization.length);
 const givenSignature = Buffer.alloc(32);
 
 /**
- * The same as min-strict.js with every trick that keeps it correct: a key that is imported once, comparisons in buffers
- * that are there already, no concatenation of one chunk, no wait for the end of a body that has arrived, a prepared reply.
+ * The same as min-strict.js with every trick that keeps it correct: a key that is imported once, comparisons
+ * in buffers that are there already, no concatenation of one chunk, no wait for the end of a body that has
+ * arrived, a prepared reply.
  *
  * @param {Buffer} body
  * @param {import('node:http').IncomingHttpHeaders} headers

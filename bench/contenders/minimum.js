@@ -9,8 +9,8 @@ let handled = 0;
 export const countHandled = () => handled;
 
 /**
- * MIN: what is written by hand where nobody thinks of the second failure. The id is recorded before the handler has run, a
- * string key is imported for each event, and nothing is checked but the signature.
+ * MIN: what is written by hand where nobody thinks of the second failure. The id is recorded before the
+ * handler has run, a string key is imported for each event, and nothing is checked but the signature.
  *
  * @param {Buffer} body
  * @param {string | undefined} signature

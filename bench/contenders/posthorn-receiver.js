@@ -8,7 +8,8 @@ let processed = 0;
 export const countHandled = () => Math.min(handled, processed);
 
 /**
- * posthorn with everything on: credentials, signature, envelope, lease, an asynchronous typed handler, an observer.
+ * posthorn with everything on: credentials, signature, envelope, lease, an asynchronous typed handler, an
+ * observer.
  *
  * @param {Partial<import('../../dist/src/index.js').ReceiverOptions>} [options]
  * @param {typeof createReceiver} [create] that of another build; by default of `dist`

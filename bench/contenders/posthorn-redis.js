@@ -1,4 +1,6 @@
-/** toNode with createRedisStore, two round trips per event; `--unpipelined` for the user's client as it comes. */
+/**
+ * toNode with createRedisStore, two round trips per event; `--unpipelined` for the user's client as it comes.
+ */
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import { toNode } from '../../dist/adapters/node.js';

@@ -1,8 +1,9 @@
 /** @typedef {{ type: 'usage' } | { type: 'stop' }} Request */
 
 /**
- * Listens on a free port, tells it to the runner (or prints it, where the program was started by hand), and tells how many
- * events were handled and what processor time that took, when asked. None of it lies in the way of a request.
+ * Listens on a free port, tells it to the runner (or prints it, where the program was started by hand), and
+ * tells how many events were handled and what processor time that took, when asked. None of it lies in the
+ * way of a request.
  *
  * @param {import('node:http').Server} server
  * @param {() => number} countHandled

@@ -6,7 +6,8 @@
  */
 
 /**
- * Each connection sends its next event as soon as the last one was answered, until the time is over or the events run out.
+ * Each connection sends its next event as soon as the last one was answered, until the time is over or the
+ * events run out.
  *
  * @param {readonly import('./connection.js').Connection[]} connections
  * @param {import('./signed-events.js').SignedEvents} events

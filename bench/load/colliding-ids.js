@@ -1,6 +1,6 @@
 /**
- * Sixteen pairs in a row. Whichever of a pair is taken, the 32-bit FNV-1a hash of what stands before leads to the same next one; a
- * search of some seconds has found them.
+ * Sixteen pairs in a row. Whichever of a pair is taken, the 32-bit FNV-1a hash of what stands before leads to
+ * the same next one; a search of some seconds has found them.
  */
 const PAIRS = [
   ['h9Gc', 'THad'],

@@ -6,8 +6,9 @@ import { endOfResponse } from './response.js';
 const RECEIVE_BYTES = 4_096;
 
 /**
- * A connection that is kept open and has one request under way at most. It is written for cheapness: requests are bytes that
- * were made before, and a response as long as an earlier one from its status line to its end is not parsed again.
+ * A connection that is kept open and has one request under way at most. It is written for cheapness: requests
+ * are bytes that were made before, and a response as long as an earlier one from its status line to its end
+ * is not parsed again.
  */
 export class Connection {
   #socket;

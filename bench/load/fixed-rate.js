@@ -5,7 +5,8 @@
  * @property {number} p50Ms
  * @property {number} p99Ms
  * @property {number} p999Ms
- * @property {number} lateP99Ms how much later than planned an event was sent though a connection was free: the generator's own fault
+ * @property {number} lateP99Ms how much later than planned an event was sent though a connection was free:
+ * the generator's own fault
  */
 
 /** How long the generator sleeps where nothing is due: it may share its core with Redis. */
@@ -13,8 +14,9 @@ const NAP_MS = 0.05;
 const nap = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Sends events at planned times, whatever becomes of the earlier ones. Latency counts from the planned time, so that events
- * which had to wait for a free connection count in full: a stalled server cannot hide its stall (no coordinated omission).
+ * Sends events at planned times, whatever becomes of the earlier ones. Latency counts from the planned time,
+ * so that events which had to wait for a free connection count in full: a stalled server cannot hide its
+ * stall (no coordinated omission).
  *
  * @param {readonly import('./connection.js').Connection[]} connections
  * @param {import('./signed-events.js').SignedEvents} events

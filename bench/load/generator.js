@@ -1,7 +1,7 @@
 /**
- * The load, in a process of its own. It is told what to do by messages: the ways to end with a result are `check` (one event
- * as it should be, and one that was changed after it had been signed), `closedLoop` and `fixedRate`. With `--awake` it never sleeps in a
- * closed loop.
+ * The load, in a process of its own. It is told what to do by messages: the ways to end with a result are
+ * `check` (one event as it should be, and one that was changed after it had been signed), `closedLoop` and
+ * `fixedRate`. With `--awake` it never sleeps in a closed loop.
  */
 import { runClosedLoop } from './closed-loop.js';
 import { Connection } from './connection.js';
@@ -16,7 +16,10 @@ import { SignedEvents } from './signed-events.js';
  * @property {number} connections
  */
 
-/** @typedef {{ type: 'check' | 'closedLoop' | 'fixedRate', target: Target, count: number, rate: number, durationMs: number }} Order */
+/**
+ * @typedef {{ type: 'check' | 'closedLoop' | 'fixedRate', target: Target, count: number, rate: number,
+ * durationMs: number }} Order
+ */
 
 /** @type {Connection[]} */
 let connections = [];
@@ -75,7 +78,10 @@ process.on('message', async (/** @type {Order | { type: 'stop' }} */ order) => {
 });
 process.on('disconnect', () => process.exit());
 
-/** A server that answers a load which sleeps has to wake it, and on the same machine that takes longer than to write the answer. */
+/**
+ * A server that answers a load which sleeps has to wake it, and on the same machine that takes longer than to
+ * write the answer.
+ */
 function stayAwake() {
   setImmediate(stayAwake);
 }

@@ -4,13 +4,15 @@ import { bearerToken } from '../contenders/credentials.js';
 export const SIGNATURE_PLACEHOLDER = '@'.repeat(64);
 
 /**
- * How a service signs: the headers it sends besides those of every delivery, and what it signs before the body.
+ * How a service signs: the headers it sends besides those of every delivery, and what it signs before the
+ * body.
  *
  * @typedef {{ headers: readonly string[], prefix: string }} Scheme
  */
 
 /**
- * The schemes of the contenders. All of them are HMAC-SHA256 in hex, and all deliveries carry the bearer token.
+ * The schemes of the contenders. All of them are HMAC-SHA256 in hex, and all deliveries carry the bearer
+ * token.
  *
  * @type {Readonly<Record<string, () => Scheme>>}
  */

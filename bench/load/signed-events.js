@@ -6,7 +6,9 @@ import { headOf, SIGNATURE_PLACEHOLDER, schemes } from './schemes.js';
 const SIGNATURE_LENGTH = SIGNATURE_PLACEHOLDER.length;
 const key = createSecretKey(signingKey, 'utf8');
 
-/** Distinct events, signed before they are needed, so that signing takes no time while the server is measured. */
+/**
+ * Distinct events, signed before they are needed, so that signing takes no time while the server is measured.
+ */
 export class SignedEvents {
   #request;
   #signatureOffset;

@@ -14,7 +14,10 @@ const { values } = parseArgs({
 });
 const count = Number(values.ids);
 
-/** The store gets these very strings, so that their own room is not counted. Read from bytes, as those of JSON are. */
+/**
+ * The store gets these very strings, so that their own room is not counted. Read from bytes, as those of JSON
+ * are.
+ */
 const ids = Array.from({ length: count }, (_, index) =>
   Buffer.from(`evt_${String(index).padStart(24, '0')}`).toString('latin1'),
 );

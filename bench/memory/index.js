@@ -1,4 +1,7 @@
-/** Memory benchmarks by subject: `heap`, `soak`, `twins`; all of them by default. Options follow a single subject. */
+/**
+ * Memory benchmarks by subject: `heap`, `soak`, `twins`; all of them by default. Options follow a single
+ * subject.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -1,6 +1,7 @@
 /**
- * Memory over many events at a fixed retention. The receiver and its store are given a clock that moves 6 ms with each event,
- * so that some 110,000 ids are remembered at any time, and the limit on entries lies far above.
+ * Memory over many events at a fixed retention. The receiver and its store are given a clock that moves 6 ms
+ * with each event, so that some 110,000 ids are remembered at any time, and the limit on entries lies far
+ * above.
  */
 import { createHmac, createSecretKey } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -14,7 +15,10 @@ const CONCURRENCY = 50;
 const MS_PER_EVENT = 6;
 const RETENTION_MS = 60_000;
 const LINES = 20;
-/** When the first of the lines are printed, ids have begun to expire; from there to the end memory must not grow. */
+/**
+ * When the first of the lines are printed, ids have begun to expire; from there to the end memory must not
+ * grow.
+ */
 const FIRST_LINES = 2;
 const MOST_GROWTH = 1.1;
 

@@ -1,4 +1,6 @@
-/** The server of twins.js: its handler goes on when as many requests have arrived as it was told to wait for. */
+/**
+ * The server of twins.js: its handler goes on when as many requests have arrived as it was told to wait for.
+ */
 import { createServer } from 'node:http';
 import { toNode } from '../../dist/adapters/node.js';
 import { createReceiver } from '../../dist/src/index.js';

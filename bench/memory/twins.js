@@ -1,4 +1,7 @@
-/** Many deliveries of one event at once: one run of the handler, an answer to each, and the memory back afterwards. */
+/**
+ * Many deliveries of one event at once: one run of the handler, an answer to each, and the memory back
+ * afterwards.
+ */
 import { fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';

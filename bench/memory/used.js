@@ -1,4 +1,7 @@
-/** Bytes in use after a collection of all garbage: the heap, and what lies outside of it in typed arrays and buffers. */
+/**
+ * Bytes in use after a collection of all garbage: the heap, and what lies outside of it in typed arrays and
+ * buffers.
+ */
 export function usedBytes() {
   if (globalThis.gc === undefined) throw new Error('start it with node --expose-gc');
   // The first collection can leave finalizers that free more.

@@ -1,4 +1,6 @@
-/** Micro benchmarks by subject: `delivery`, `verify`, `envelope`, `router`, `stores`; all of them by default. */
+/**
+ * Micro benchmarks by subject: `delivery`, `verify`, `envelope`, `router`, `stores`; all of them by default.
+ */
 import { run } from 'mitata';
 import { toTable } from '../run/table.js';
 import * as delivery from './delivery.js';

@@ -9,8 +9,8 @@ import { median } from '../run/statistics.js';
  */
 
 /**
- * Times two functions in pairs, which of them first being left to chance: what disturbs the machine for a while disturbs both. It
- * tells differences that are far smaller than what one run differs from the next.
+ * Times two functions in pairs, which of them first being left to chance: what disturbs the machine for a
+ * while disturbs both. It tells differences that are far smaller than what one run differs from the next.
  *
  * @param {() => unknown} of
  * @param {() => unknown} against

@@ -13,7 +13,10 @@ export const title = 'verify';
 export const sizes = [700, 10_000, 100_000];
 export const contender = 'posthorn verifySignature';
 
-/** All peers get the body in the form that suits them best, and none has to parse it where it can be told not to. */
+/**
+ * All peers get the body in the form that suits them best, and none has to parse it where it can be told not
+ * to.
+ */
 export function register() {
   for (const bytes of sizes) {
     const { body } = createTemplate(bytes);
@@ -29,8 +32,8 @@ export function register() {
 }
 
 /**
- * posthorn in pairs with `createHmac` and a string key, the fastest other so far, because at 100 kB both are SHA-256 and little else;
- * and that other with itself, which shows what chance makes of it.
+ * posthorn in pairs with `createHmac` and a string key, the fastest other so far, because at 100 kB both are
+ * SHA-256 and little else; and that other with itself, which shows what chance makes of it.
  *
  * @param {number} bytes
  */

@@ -50,9 +50,9 @@ export function readOptions(argv) {
     slot: {
       connections: readNumber(values.connections),
       loadFlags: values['load-awake'] ? ['--awake'] : [],
-      // What V8 has compiled depends on how often code has run. toNode takes a tenth less time after 150,000 events, for which these
-      // seconds suffice, than after 60,000; slower contenders have fewer. With bodies of 100 kB, of which a second brings 2,000,
-      // posthorn gets faster, compared to MIN, for some 35,000.
+      // What V8 has compiled depends on how often code has run. toNode takes a tenth less time after 150,000
+      // events, for which these seconds suffice, than after 60,000; slower contenders have fewer. With bodies
+      // of 100 kB, of which a second brings 2,000, posthorn gets faster, compared to MIN, for some 35,000.
       warmUpMs: seconds(values['warm-up'], values.quick ? 1.2 : 5),
       warmUpEvents: values.quick ? 10_000 : 40_000,
       durationMs: seconds(values.duration, values.quick ? 1 : 4),

@@ -8,7 +8,10 @@ import { latencyTarget, targets } from './targets.js';
 /** What all others are compared with. */
 const BASE = 'min';
 
-/** A server that is less busy than this under full load did not get its core: other programs were measured too. */
+/**
+ * A server that is less busy than this under full load did not get its core: other programs were measured
+ * too.
+ */
 const UNDISTURBED = 0.8;
 
 /**
@@ -61,8 +64,8 @@ export function latencyTable(latencies) {
 }
 
 /**
- * The targets whose contenders were measured, and whether they were met: by requests per second, and, as a second opinion
- * where other programs disturb the machine, by the processor time of the server.
+ * The targets whose contenders were measured, and whether they were met: by requests per second, and, as a
+ * second opinion where other programs disturb the machine, by the processor time of the server.
  *
  * @param {Throughput} throughput
  * @param {Latencies | undefined} latencies

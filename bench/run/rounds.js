@@ -22,7 +22,8 @@ import { latencyTarget } from './targets.js';
  */
 
 /**
- * All contenders take their turn, and again, and again: what disturbs the machine for a while disturbs them all.
+ * All contenders take their turn, and again, and again: what disturbs the machine for a while disturbs them
+ * all.
  *
  * @template T
  * @param {readonly Contender[]} contenders

@@ -17,9 +17,11 @@ const pathOf = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}
 /**
  * @typedef {object} Measurement
  * @property {number} requestsPerSecond
- * @property {number} cpuMicroseconds processor time of the server per event, which other programs disturb less
+ * @property {number} cpuMicroseconds processor time of the server per event, which other programs disturb
+ * less
  * @property {number} serverBusy share of its core
- * @property {number} loadBusy share of its core: near 1, unless it stays awake, it is the load generator that was measured
+ * @property {number} loadBusy share of its core: near 1, unless it stays awake, it is the load generator that
+ * was measured
  */
 
 const DEFAULT_BODY_BYTES = 700;

@@ -55,8 +55,9 @@ export class Letter {
   }
 
   /**
-   * Until when the handlers of a last attempt wait for its letter. A sixth of the time is theirs, besides what is kept for parking;
-   * and where the delivery has waited for another process first, the letter still has the time of one operation.
+   * Until when the handlers of a last attempt wait for its letter. A sixth of the time is theirs, besides
+   * what is kept for parking; and where the delivery has waited for another process first, the letter still
+   * has the time of one operation.
    */
   get handlersWaitUntil(): number {
     const { deadline, deadlineMs } = this.#times;
@@ -65,8 +66,9 @@ export class Letter {
   }
 
   /**
-   * Stores the letter, or stores it anew, and returns what it is stored under; undefined where none is stored. A letter
-   * that could not be renewed still counts. `answerBy` is given where somebody waits for it by itself.
+   * Stores the letter, or stores it anew, and returns what it is stored under; undefined where none is
+   * stored. A letter that could not be renewed still counts. `answerBy` is given where somebody waits for it
+   * by itself.
    */
   async store(
     reason: { readonly code: string; readonly message: string },
@@ -97,7 +99,10 @@ export class Letter {
     }
   }
 
-  /** Takes the letter out: its event was handled. A letter whose writing was given up may have arrived all the same. */
+  /**
+   * Takes the letter out: its event was handled. A letter whose writing was given up may have arrived all the
+   * same.
+   */
   async remove(): Promise<void> {
     if (this.mayExist) await this.removeAny();
   }
@@ -117,8 +122,9 @@ export class Letter {
   }
 
   /**
-   * A letter that is not there yet goes first, because its delivery fails without it at the deadline. For the rest, or after the
-   * deadline, nobody waits: the delivery of a letter that is there is answered as parked, whether or not that is up to date.
+   * A letter that is not there yet goes first, because its delivery fails without it at the deadline. For the
+   * rest, or after the deadline, nobody waits: the delivery of a letter that is there is answered as parked,
+   * whether or not that is up to date.
    */
   #wait(answerBy?: number): Wait {
     const { deadline, deadlineMs } = this.#times;
@@ -134,8 +140,8 @@ export class Letter {
   }
 
   /**
-   * Reads the id again after a letter was stored beside a run that may belong to another delivery, and takes the letter
-   * out if that run completed. A claim is the way to read; one that succeeds is given back.
+   * Reads the id again after a letter was stored beside a run that may belong to another delivery, and takes
+   * the letter out if that run completed. A claim is the way to read; one that succeeds is given back.
    */
   async reconcile(
     store: TimeLimitedStore,

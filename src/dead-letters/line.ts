@@ -1,14 +1,16 @@
 import { Timer } from '../timing/time-limit.ts';
 
 /**
- * How many operations run at once. Node.js works on files with four threads: twice as many operations keep them busy, and even
- * where each takes a quarter of a second of a disk that does one thing at a time, all of them end within the limit.
+ * How many operations run at once. Node.js works on files with four threads: twice as many operations keep
+ * them busy, and even where each takes a quarter of a second of a disk that does one thing at a time, all of
+ * them end within the limit.
  */
 const MOST_RUNNING = 8;
 
 /**
- * In how many parts the time limit of an operation is counted, each of them at least a turn of the event loop: one that is busy with
- * ten thousand deliveries must not make a sound disk look as if it hung. Writing a letter takes up to 15 turns.
+ * In how many parts the time limit of an operation is counted, each of them at least a turn of the event
+ * loop: one that is busy with ten thousand deliveries must not make a sound disk look as if it hung. Writing
+ * a letter takes up to 15 turns.
  */
 const LIMIT_PARTS = 20;
 
@@ -26,9 +28,10 @@ interface Entry {
 }
 
 /**
- * Runs a few operations on the dead letters at a time; the others wait in line, first come, first served. An operation that takes
- * longer than the limit is late: it counts as failed, and the next one begins. Where nothing has succeeded since it began, the
- * dead letters are taken to be down: all that wait fail at once, and operations are tried one by one until one succeeds.
+ * Runs a few operations on the dead letters at a time; the others wait in line, first come, first served. An
+ * operation that takes longer than the limit is late: it counts as failed, and the next one begins. Where
+ * nothing has succeeded since it began, the dead letters are taken to be down: all that wait fail at once,
+ * and operations are tried one by one until one succeeds.
  */
 export class Line {
   readonly #limitMs: number;

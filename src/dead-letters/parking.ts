@@ -32,8 +32,8 @@ interface Turn {
 }
 
 /**
- * The dead letters, with a {@link Line} before them, and with the operations on one id in the order of their calls: a letter whose
- * writing was given up as late cannot appear after its removal.
+ * The dead letters, with a {@link Line} before them, and with the operations on one id in the order of their
+ * calls: a letter whose writing was given up as late cannot appear after its removal.
  */
 export class Parking {
   /** The most that one operation may take once it has begun. */
@@ -132,8 +132,8 @@ export class Parking {
   }
 
   /**
-   * What follows a late operation waits for its end and takes no place in the line. It then runs even if its caller has given up: a letter
-   * whose writing is late has to be removed after all.
+   * What follows a late operation waits for its end and takes no place in the line. It then runs even if its
+   * caller has given up: a letter whose writing is late has to be removed after all.
    */
   #besideLine<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
     const limitMs = Math.max(0, Math.min(this.limitMs, answerBy - performance.now()));

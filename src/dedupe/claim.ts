@@ -15,7 +15,10 @@ import type {
 } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
-/** Between two questions about an event that another process has; half of it is random, so that processes spread out. */
+/**
+ * Between two questions about an event that another process has; half of it is random, so that processes
+ * spread out.
+ */
 const POLL_MS = 400;
 
 /** Before a release is tried again; doubled each time. */
@@ -79,7 +82,10 @@ export class Claim {
   readonly #warnings: Warning[];
   #renewal: Timer | undefined;
   #isRenewing = false;
-  /** When the claim or renewal was sent that is known to have taken the id, by the monotonic clock; undefined before. */
+  /**
+   * When the claim or renewal was sent that is known to have taken the id, by the monotonic clock; undefined
+   * before.
+   */
   #heldSince: number | undefined;
   /** When the last claim or renewal was sent, whatever came of it. */
   #askedAt = 0;
@@ -113,14 +119,17 @@ export class Claim {
     return result;
   }
 
-  /** Whether the store was not asked to renew the lease for as long as it holds, because the event loop stood still. */
+  /**
+   * Whether the store was not asked to renew the lease for as long as it holds, because the event loop stood
+   * still.
+   */
   get missedRenewal(): boolean {
     return this.#heldSince !== undefined && performance.now() - this.#askedAt >= this.#settings.leaseMs;
   }
 
   /**
-   * Whether handlers may run on this claim only after another look at the store: since it was made the event loop may have been
-   * blocked, or a letter may have taken long to write.
+   * Whether handlers may run on this claim only after another look at the store: since it was made the event
+   * loop may have been blocked, or a letter may have taken long to write.
    */
   get isOld(): boolean {
     return this.#heldSince !== undefined && performance.now() - this.#heldSince > this.#settings.leaseMs / 2;
@@ -131,7 +140,9 @@ export class Claim {
     return this.#state;
   }
 
-  /** Renews a claim that has grown old; rejects where the store gives no answer, or too slowly to be of use. */
+  /**
+   * Renews a claim that has grown old; rejects where the store gives no answer, or too slowly to be of use.
+   */
   async confirm(): Promise<RenewResult['state']> {
     if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#settings.leaseMs);
     this.#confirmations += 1;
@@ -153,9 +164,9 @@ export class Claim {
   }
 
   /**
-   * While another process has the id, asks again until the event is completed, the lease has ended, or nobody waits any
-   * more (`busy`). Never rejects, because the event is known to be running. A question that failed may have taken the id all
-   * the same, so it is given back when the asking ends.
+   * While another process has the id, asks again until the event is completed, the lease has ended, or nobody
+   * waits any more (`busy`). Never rejects, because the event is known to be running. A question that failed
+   * may have taken the id all the same, so it is given back when the asking ends.
    */
   async waitForOther(first: ClaimResult, wait: ClaimWait): Promise<ClaimResult> {
     let result = first;
@@ -177,9 +188,9 @@ export class Claim {
   }
 
   /**
-   * Renews the lease every third of it from now on, until `stopRenewing`. Calls `onTaken`, once, when another token has the id
-   * (`lost`) or the event was completed. A store that fails or is late aborts nothing: the lease may well hold, and the next
-   * renewal tells.
+   * Renews the lease every third of it from now on, until `stopRenewing`. Calls `onTaken`, once, when another
+   * token has the id (`lost`) or the event was completed. A store that fails or is late aborts nothing: the
+   * lease may well hold, and the next renewal tells.
    */
   startRenewing(onTaken: (state: 'lost' | 'completed') => void): void {
     this.#isRenewing = true;
@@ -202,12 +213,18 @@ export class Claim {
     else onTaken(this.#state);
   }
 
-  /** Records that the event was handled; false where the store does not take it in time: that goes on in the background. */
+  /**
+   * Records that the event was handled; false where the store does not take it in time: that goes on in the
+   * background.
+   */
   complete(): Promise<boolean> {
     return this.#completions.record(this.#request);
   }
 
-  /** Gives the id back; undefined where the store does not answer: it is then tried again until the lease ends. */
+  /**
+   * Gives the id back; undefined where the store does not answer: it is then tried again until the lease
+   * ends.
+   */
   async release(handled: Iterable<string>): Promise<ReleaseResult['state'] | undefined> {
     try {
       return (await this.#store.release({ ...this.#request, handled: [...handled] })).state;
@@ -218,7 +235,10 @@ export class Claim {
     }
   }
 
-  /** A lease that nobody gives back keeps the event from its retry, which then takes it for one that killed its process. */
+  /**
+   * A lease that nobody gives back keeps the event from its retry, which then takes it for one that killed
+   * its process.
+   */
   async #releaseLater(handled: Iterable<string>): Promise<void> {
     const endsAt = performance.now() + this.#settings.leaseMs;
     let isReleased = false;

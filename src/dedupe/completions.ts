@@ -12,8 +12,8 @@ interface PendingRequest extends CompleteRequest {
 }
 
 /**
- * Tells the store of handled events, and keeps those that it has not taken yet: until it has, this process at least
- * does not handle them again.
+ * Tells the store of handled events, and keeps those that it has not taken yet: until it has, this process at
+ * least does not handle them again.
  */
 export class Completions {
   readonly #store: TimeLimitedStore;

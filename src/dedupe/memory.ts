@@ -16,11 +16,14 @@ import { toKey } from './store.ts';
 
 export interface MemoryStoreOptions {
   /**
-   * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten: exactly up to 131,072,
-   * and above that within one percent or so. Claims that are running come on top and are never forgotten.
+   * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten:
+   * exactly up to 131,072, and above that within one percent or so. Claims that are running come on top and
+   * are never forgotten.
    */
   readonly maxEntries?: number;
-  /** The clock, in milliseconds; by default a monotonic one, which no correction of the system's clock moves. */
+  /**
+   * The clock, in milliseconds; by default a monotonic one, which no correction of the system's clock moves.
+   */
   readonly now?: () => number;
 }
 
@@ -61,7 +64,9 @@ function monotonicNow(): number {
 }
 
 class Memory {
-  /** Claims that are neither completed nor released: their events may be running, so they are never evicted. */
+  /**
+   * Claims that are neither completed nor released: their events may be running, so they are never evicted.
+   */
   #claims = new Map<string, OpenRecord>();
   /** Completed and released ids. */
   readonly #recent: RecentIds<OpenRecord>;
@@ -133,8 +138,9 @@ class Memory {
 
   #deleteClaim(key: string): void {
     this.#claims.delete(key);
-    // V8 rebuilds a Map whose entries come and go again and again, and each old table keeps alive what replaced it until a full
-    // collection. A new Map ends that chain, which would take a third of the processor time of an event.
+    // V8 rebuilds a Map whose entries come and go again and again, and each old table keeps alive what
+    // replaced it until a full collection. A new Map ends that chain, which would take a third of the
+    // processor time of an event.
     if (this.#claims.size === 0) this.#claims = new Map();
   }
 }
@@ -166,7 +172,10 @@ function claimRecord(previous: OpenRecord | undefined, request: ClaimRequest, no
   return record;
 }
 
-/** A clock that was set back says nothing of the time between two claims: to count one too many parks an event early, one too few loses it. */
+/**
+ * A clock that was set back says nothing of the time between two claims: to count one too many parks an event
+ * early, one too few loses it.
+ */
 function isSpaced(elapsedMs: number, attemptSpacingMs = 0): boolean {
   return elapsedMs < 0 || elapsedMs >= attemptSpacingMs;
 }

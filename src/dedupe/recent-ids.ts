@@ -2,20 +2,26 @@ import { randomInt } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 /**
- * The size of one cache. A Map of this many ids is rebuilt in a few milliseconds when it grows; one of a million stops the process for
- * more than a tenth of a second.
+ * The size of one cache. A Map of this many ids is rebuilt in a few milliseconds when it grows; one of a
+ * million stops the process for more than a tenth of a second.
  */
 const IDS_PER_CACHE = 131_072;
 
-/** How many ids of which the time is over are forgotten for each one that is added: more than one, so that they become fewer. */
+/**
+ * How many ids of which the time is over are forgotten for each one that is added: more than one, so that
+ * they become fewer.
+ */
 const EXPIRED_PER_ID = 2;
 
-/** What is remembered of an id: until when, or a record that says so itself. A number takes the least memory. */
+/**
+ * What is remembered of an id: until when, or a record that says so itself. A number takes the least memory.
+ */
 export type Remembered<R extends { readonly expiresAt: number }> = number | R;
 
 /**
- * Remembers ids until their time is over, and forgets the least recently used ones when there are too many. lru-cache has no clock that
- * can be injected without moving the ends of its times, so the times are kept as values.
+ * Remembers ids until their time is over, and forgets the least recently used ones when there are too many.
+ * lru-cache has no clock that can be injected without moving the ends of its times, so the times are kept as
+ * values.
  */
 export class RecentIds<R extends { readonly expiresAt: number }> {
   readonly #first: LRUCache<string, Remembered<R>>;
@@ -54,8 +60,8 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
   }
 
   /**
-   * Chooses by a hash with a random multiplier, so that nobody outside can choose ids that all fall into one cache. A random first value
-   * would not do: ids that collide for one of them collide for every 256th.
+   * Chooses by a hash with a random multiplier, so that nobody outside can choose ids that all fall into one
+   * cache. A random first value would not do: ids that collide for one of them collide for every 256th.
    */
   #cacheOf(id: string): LRUCache<string, Remembered<R>> {
     if (this.#caches.length === 1) return this.#first;

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Awaitable } from '../timing/awaitable.ts';
 
 /**
- * Where event ids are claimed, renewed, completed and released. Each operation is atomic, and repeating one with the
- * same token does no harm: a command that timed out may still have run, or run later. A result comes at once or as a
- * promise. Times are in milliseconds of the store's own clock. `storeConformance` of `posthorn/testing` checks an implementation.
+ * Where event ids are claimed, renewed, completed and released. Each operation is atomic, and repeating one
+ * with the same token does no harm: a command that timed out may still have run, or run later. A result comes
+ * at once or as a promise. Times are in milliseconds of the store's own clock. `storeConformance` of
+ * `posthorn/testing` checks an implementation.
  */
 export interface Store {
   /** How long one operation may take before it counts as failed; 2,000 by default. */
@@ -35,16 +36,16 @@ export interface LeaseRequest extends CompleteRequest {
 
 export interface ClaimRequest extends LeaseRequest {
   /**
-   * Claims closer to the last counted one than this do not add to `spacedAttempts`; 0 by default. One that seems earlier than it, because
-   * the clock of the store was set back, counts.
+   * Claims closer to the last counted one than this do not add to `spacedAttempts`; 0 by default. One that
+   * seems earlier than it, because the clock of the store was set back, counts.
    */
   readonly attemptSpacingMs?: number;
 }
 
 export interface ReleaseRequest extends CompleteRequest {
   /**
-   * Names of the handlers that have finished in this attempt or an earlier one. An empty list says nothing: it keeps
-   * what an earlier release said.
+   * Names of the handlers that have finished in this attempt or an earlier one. An empty list says nothing:
+   * it keeps what an earlier release said.
    */
   readonly handled: readonly string[];
 }
@@ -84,8 +85,8 @@ const MAX_KEY_LENGTH = 64;
 const DIGEST_PREFIX = 'sha256:';
 
 /**
- * An id of any length as a key of at most 64 characters: itself, or its digest. Different ids get different keys, lone
- * surrogates included: JSON can spell them, but in UTF-8 they would all become the same character.
+ * An id of any length as a key of at most 64 characters: itself, or its digest. Different ids get different
+ * keys, lone surrogates included: JSON can spell them, but in UTF-8 they would all become the same character.
  */
 export function toKey(id: string): string {
   if (id.length <= MAX_KEY_LENGTH && !id.startsWith(DIGEST_PREFIX) && id.isWellFormed()) return id;

@@ -29,7 +29,8 @@ export function timeLimited(store: Store): TimeLimitedStore {
   const limit = async <T>(name: string, operation: () => Awaitable<T>): Promise<T> => {
     try {
       const result = operation();
-      // What a foreign store returns may throw when its `then` is read or called: here that is an error of the store.
+      // What a foreign store returns may throw when its `then` is read or called: here that is an error of
+      // the store.
       const isPending = typeof propertyOf(result, 'then') === 'function';
       return await (isPending ? withTimeLimit(Promise.resolve(result), commandTimeoutMs, late) : result);
     } catch (cause) {

@@ -42,7 +42,9 @@ export class RunContext implements HandlerContext {
     Object.defineProperty(this, 'signal', RunContext.#signal);
   }
 
-  /** One for all contexts: a getter in a literal would cost each of them as much as parsing the event's text. */
+  /**
+   * One for all contexts: a getter in a literal would cost each of them as much as parsing the event's text.
+   */
   static readonly #signal: PropertyDescriptor & ThisType<RunContext> = {
     enumerable: true,
     get() {
@@ -64,8 +66,8 @@ export async function validateEvent(
 }
 
 /**
- * Runs the handlers that have not finished before side by side, all to their end. Resolves with an error for what failed, else
- * undefined; it never throws or rejects, whatever they throw.
+ * Runs the handlers that have not finished before side by side, all to their end. Resolves with an error for
+ * what failed, else undefined; it never throws or rejects, whatever they throw.
  */
 export function runHandlers(
   routes: readonly Route[],

@@ -1,7 +1,10 @@
 import type { AbortedError } from '../errors.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
 
-/** Aborts a run from outside: at `maxRunMs`, at the end of `close()`, or because another process has the event. */
+/**
+ * Aborts a run from outside: at `maxRunMs`, at the end of `close()`, or because another process has the
+ * event.
+ */
 export class Interruption extends LazyAbort {
   #reason: AbortedError | undefined;
   /** A run waits for one promise at a time. */
@@ -21,7 +24,10 @@ export class Interruption extends LazyAbort {
     });
   }
 
-  /** Aborts the handlers' signal, and the run whether or not they heed it. After a lost lease the run waits for its handlers. */
+  /**
+   * Aborts the handlers' signal, and the run whether or not they heed it. After a lost lease the run waits
+   * for its handlers.
+   */
   override abort(reason: AbortedError): void {
     super.abort(reason);
     if (reason.code === 'lease_lost') return;

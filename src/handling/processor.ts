@@ -19,10 +19,15 @@ import type { Run } from './run.ts';
 import { RunsInFlight } from './runs-in-flight.ts';
 import type { Trace } from './trace.ts';
 
-/** The most that storing one letter may take once it has begun; kept back from the deadline for a delivery that may need it. */
+/**
+ * The most that storing one letter may take once it has begun; kept back from the deadline for a delivery
+ * that may need it.
+ */
 const PARKING_LIMIT_MS = 2_000;
 
-/** Takes an authentic body through event, dedupe and handlers to its answer, and parks what cannot be retried. */
+/**
+ * Takes an authentic body through event, dedupe and handlers to its answer, and parks what cannot be retried.
+ */
 export class Processor {
   readonly #settings: HandlingSettings;
   readonly #router: Router;
@@ -75,8 +80,8 @@ export class Processor {
   }
 
   /**
-   * Waits for a run, and parks its event where it failed and no retry will come. A run that has not ended before the deadline goes on:
-   * see `trace.unfinished`.
+   * Waits for a run, and parks its event where it failed and no retry will come. A run that has not ended
+   * before the deadline goes on: see `trace.unfinished`.
    */
   async finish(run: Run, trace: Trace): Promise<Answer> {
     const answer = await answerOf(run, this.#answerBy(trace), trace);
@@ -117,8 +122,8 @@ export class Processor {
   }
 
   /**
-   * Completes the id of a parked event and takes its letter out. The letter is read first: one that is gone may have been replayed
-   * or dropped by somebody else, and its id is not this call's to complete.
+   * Completes the id of a parked event and takes its letter out. The letter is read first: one that is gone
+   * may have been replayed or dropped by somebody else, and its id is not this call's to complete.
    */
   async drop(letter: DeadLetter): Promise<boolean> {
     const parking = this.#parking;

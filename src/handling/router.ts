@@ -10,8 +10,8 @@ export interface HandlerContext {
   /** No further attempt can be counted on. */
   readonly final: boolean;
   /**
-   * Aborts when the lease is lost, at `maxRunMs`, and when `close()` runs out of grace; its reason says which. Not at
-   * the deadline: a late success still counts.
+   * Aborts when the lease is lost, at `maxRunMs`, and when `close()` runs out of grace; its reason says
+   * which. Not at the deadline: a late success still counts.
    */
   readonly signal: AbortSignal;
   /** When the delivery is answered, whether or not the handlers are done. */
@@ -25,7 +25,8 @@ export interface HandlerContext {
 export interface Route {
   /** Progress is kept for named handlers only. */
   readonly name: string | undefined;
-  // A method, so that a handler of a narrower event can stand here: its patterns see to it that it gets no other.
+  // A method, so that a handler of a narrower event can stand here: its patterns see to it that it gets no
+  // other.
   handle(event: WebhookEvent<string, unknown>, context: HandlerContext): unknown;
 }
 
@@ -53,7 +54,9 @@ export class Router {
   #unhandled: Route | undefined;
   #frozen = false;
 
-  /** Adds a handler; throws {@link ConfigurationError} for a wrong pattern, a repeated name, or once frozen. */
+  /**
+   * Adds a handler; throws {@link ConfigurationError} for a wrong pattern, a repeated name, or once frozen.
+   */
   add(patterns: readonly string[], route: Route): void {
     this.#checkOpen('on');
     checkFunction(route.handle, 'the handler');

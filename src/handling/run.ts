@@ -34,8 +34,8 @@ type RunState =
   | { readonly step: 'failed'; readonly error: PosthornError };
 
 /**
- * Handles one event: claim, letter of a last attempt, schema, handlers, record. Deliveries of the event that arrive meanwhile join
- * it. A run goes on when its delivery has been answered at the deadline.
+ * Handles one event: claim, letter of a last attempt, schema, handlers, record. Deliveries of the event that
+ * arrive meanwhile join it. A run goes on when its delivery has been answered at the deadline.
  */
 export class Run {
   readonly progress: Progress = { handled: [], reports: [] };
@@ -81,7 +81,8 @@ export class Run {
     try {
       answer = await this.#handle();
     } catch (error) {
-      // Whatever went wrong, the id must be free for the next attempt. A claim without an answer may also have been made.
+      // Whatever went wrong, the id must be free for the next attempt. A claim without an answer may also
+      // have been made.
       void this.#claim.release(this.progress.handled);
       const refused = refuse(error);
       this.#state = { step: 'failed', error: refused.error };
@@ -106,7 +107,8 @@ export class Run {
       let state: RenewResult['state'] | PosthornError = this.#claim.state;
       while (state === 'held' && this.#claim.isOld) state = await this.#confirmClaim();
       if (state instanceof PosthornError) return this.#recordFailure(state);
-      // No await may stand between the look at the claim and the handlers: another event's could block the event loop.
+      // No await may stand between the look at the claim and the handlers: another event's could block the
+      // event loop.
       if (state === 'held') return this.#runHandlers(event);
       claim = state === 'completed' ? { state } : { state: 'busy', msLeft: 0 };
     }
@@ -220,7 +222,9 @@ export class Run {
     return this.answerNow();
   }
 
-  /** Notes the attempt, and keeps the lease from here on; gives an answer where the handlers are not to run. */
+  /**
+   * Notes the attempt, and keeps the lease from here on; gives an answer where the handlers are not to run.
+   */
   async #prepare(claim: ClaimedResult): Promise<Answer | undefined> {
     if (claim !== UNCLAIMED) this.#claim.startRenewing((state) => this.#onTaken(state));
     if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
@@ -233,8 +237,9 @@ export class Run {
   }
 
   /**
-   * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event whose earlier attempts
-   * ended without a word may be what kills the process: it is parked without being run.
+   * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event
+   * whose earlier attempts ended without a word may be what kills the process: it is parked without being
+   * run.
    */
   async #prepareLastAttempt(claim: ClaimedResult): Promise<Answer | undefined> {
     const { replayed } = this.#job;
@@ -261,7 +266,10 @@ export class Run {
     );
   }
 
-  /** The event with the output of its schema as data; an error where the schema refuses it, or the run is aborted. */
+  /**
+   * The event with the output of its schema as data; an error where the schema refuses it, or the run is
+   * aborted.
+   */
   async #validate(): Promise<ValidEvent | PosthornError> {
     const { event } = this.#job;
     const schema = this.#services.settings.schemas.get(entityOf(event.type));

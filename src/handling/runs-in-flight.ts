@@ -42,7 +42,10 @@ export class RunsInFlight {
     return run;
   }
 
-  /** Aborts what is running; resolves with the ids whose handlers had not ended, once the store knows that they are free. */
+  /**
+   * Aborts what is running; resolves with the ids whose handlers had not ended, once the store knows that
+   * they are free.
+   */
   async abandon(): Promise<string[]> {
     this.#closed = true;
     const open = [...this.#runs.values()];

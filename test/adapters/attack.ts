@@ -47,8 +47,8 @@ export class Target {
 }
 
 /**
- * Registers a test of one attack. After it the server still serves a good delivery, and no connection is left behind
- * once its clients have closed theirs.
+ * Registers a test of one attack. After it the server still serves a good delivery, and no connection is left
+ * behind once its clients have closed theirs.
  */
 export function attack(
   name: string,

@@ -77,7 +77,9 @@ async function mount(receiver: Mountable): Promise<Mounted> {
   };
 }
 
-/** The answer, once its stream is closed. To be called at once: what nobody listens to is dropped at a reset. */
+/**
+ * The answer, once its stream is closed. To be called at once: what nobody listens to is dropped at a reset.
+ */
 async function answerTo(stream: ClientHttp2Stream): Promise<Seen> {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -68,7 +68,10 @@ export class RawConnection {
     }
   }
 
-  /** The next final answer, whole; 100 (Continue) and the like are skipped. Rejects if the connection ends before. */
+  /**
+   * The next final answer, whole; 100 (Continue) and the like are skipped. Rejects if the connection ends
+   * before.
+   */
   async answer(): Promise<Seen> {
     for (;;) {
       const answer = await this.#next();

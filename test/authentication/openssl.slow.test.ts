@@ -28,7 +28,10 @@ describe('openssl as another signer', () => {
     );
   });
 
-  /** Both sides of each length at which another method may take over: of a block of SHA-256, and of what is worth copying. */
+  /**
+   * Both sides of each length at which another method may take over: of a block of SHA-256, and of what is
+   * worth copying.
+   */
   const keyLengths = [1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1_000];
   const bodyLengths = [
     0, 1, 31, 32, 33, 55, 56, 63, 64, 65, 4_095, 4_096, 4_097, 16_319, 16_320, 16_321,

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import type { DeadLetter } from 'posthorn';
 import { onTestFinished } from 'vitest';
 
-/** A directory that is removed with the test. Below `parent`, for modules that import this package by its name. */
+/**
+ * A directory that is removed with the test. Below `parent`, for modules that import this package by its
+ * name.
+ */
 export function temporaryDirectory(parent: string = tmpdir()): string {
   const directory = mkdtempSync(join(parent, 'posthorn-cli-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));

@@ -28,7 +28,9 @@ interface Rotated {
   readonly webhook: Webhook;
 }
 
-/** Rotates while an event of the old webhook has failed once, and goes on failing until it has so many times. */
+/**
+ * Rotates while an event of the old webhook has failed once, and goes on failing until it has so many times.
+ */
 async function rotateBehindFailures(failures: number, overlapMs: number): Promise<Rotated> {
   const { client, sandbox } = await openService();
   const receiving = await receive(sandbox);

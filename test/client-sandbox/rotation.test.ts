@@ -46,7 +46,10 @@ async function prepare(): Promise<Rotation> {
   return { client, sandbox, gateway, receiving, stream, id, stored, rotate };
 }
 
-/** What all rotations end in: one webhook is enabled, its key is enough, and no event was lost or handled twice. */
+/**
+ * What all rotations end in: one webhook is enabled, its key is enough, and no event was lost or handled
+ * twice.
+ */
 async function expectRotated(rotation: Rotation, rotated: RotatedWebhook): Promise<void> {
   const { client, sandbox, receiving, stream, id, stored } = rotation;
   const { webhook, previous, signingKey } = rotated;

@@ -12,7 +12,10 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** What is sent back: a status, headers and a text; or a connection that is reset, cut in the middle, or left hanging. */
+/**
+ * What is sent back: a status, headers and a text; or a connection that is reset, cut in the middle, or left
+ * hanging.
+ */
 export type Reply =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'reset'
@@ -47,7 +50,9 @@ export async function openLiteralService(respond: Respond): Promise<LiteralServi
   return { url, requests, lines: () => requests.map(({ line }) => line) };
 }
 
-/** Answers with one reply after the other. Whatever comes after the last gets a status that no test expects. */
+/**
+ * Answers with one reply after the other. Whatever comes after the last gets a status that no test expects.
+ */
 export function inTurn(...replies: readonly Reply[]): Respond {
   const left = [...replies];
   return () => left.shift() ?? { status: 418, body: 'no further reply was written' };

@@ -68,7 +68,8 @@ describe('a rotation', () => {
     const reason = new Error('stop');
     const enabled = deferred();
     service.onRequest(() => {
-      // Not before its key was handed over: it is enabled too between its creation and the request that disables it.
+      // Not before its key was handed over: it is enabled too between its creation and the request that
+      // disables it.
       if (service.sent.at(-1) === 'PUT /NEW1 {"enabled":true}') enabled.resolve();
     });
     const failure = failureOf(() =>

@@ -23,7 +23,10 @@ interface Kept {
   readonly key: string;
 }
 
-/** Plays the webhook part of the service, as the interface tells it, and can break off as if the caller had died. */
+/**
+ * Plays the webhook part of the service, as the interface tells it, and can break off as if the caller had
+ * died.
+ */
 export class WebhookService {
   readonly kept: Map<string, Kept> = new Map();
   /** Which webhooks were enabled after each request. */

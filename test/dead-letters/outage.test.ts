@@ -169,7 +169,8 @@ test('dead letters that hang when written delay handlers by their time limits, n
     sending.push(sendOne());
     await setTimeout(20);
   }
-  // The limit of one operation is two seconds, and there are two of them; handlers wait for eight seconds at most.
+  // The limit of one operation is two seconds, and there are two of them; handlers wait for eight seconds at
+  // most.
   expect(Math.max(...(await Promise.all(sending)))).toBeLessThan(6_000);
 });
 

@@ -17,7 +17,10 @@ async function createDeadLettersOnDisk(): Promise<DeadLetters> {
   return createFileDeadLetters(directory);
 }
 
-/** An endpoint to which so many last attempts are sent at once; `data.state` says what the handler makes of each. */
+/**
+ * An endpoint to which so many last attempts are sent at once; `data.state` says what the handler makes of
+ * each.
+ */
 async function openBacklog(options: EndpointOptions, count: number, state = 'FAILED') {
   const endpoint = await openEndpoint(options, (receiver) =>
     receiver.on('transfer.*', ({ data }) => {

@@ -20,7 +20,10 @@ describe('a deadline that falls into the recording of a failure', () => {
     readonly handle: (event: unknown, context: HandlerContext) => unknown;
   }
 
-  /** An endpoint that has failed an event `earlierAttempts` times; the next release is held until the gate is opened. */
+  /**
+   * An endpoint that has failed an event `earlierAttempts` times; the next release is held until the gate is
+   * opened.
+   */
   async function openFailing({ handle, ...options }: Failing, earlierAttempts: number) {
     const clock = new StepClock();
     const gate = new Gate();
@@ -87,7 +90,8 @@ describe('a deadline that falls into the recording of a failure', () => {
     const map = createMapDeadLetters();
     const putting = new Gate();
     const deadLetters: DeadLetters = { ...map, put: (letter) => putting.pass().then(() => map.put(letter)) };
-    // The handler ends so near to the deadline that the time limit of the letter, a quarter of it, lies behind.
+    // The handler ends so near to the deadline that the time limit of the letter, a quarter of it, lies
+    // behind.
     const handle = async (_event: unknown, { attempt }: HandlerContext) => {
       if (attempt === 4) await setTimeout(2_100, putting.shut());
       throw new Error('poison');

@@ -11,7 +11,10 @@ import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 
 const MAX_RUN_MS = 200_000;
 
-/** An event whose first delivery is running since a moment at which it was not final; now the last retry is due. */
+/**
+ * An event whose first delivery is running since a moment at which it was not final; now the last retry is
+ * due.
+ */
 describe('a twin that is final parks beside the run of an earlier delivery in its process', () => {
   async function openRunning(options: EndpointOptions = {}) {
     const clock = new StepClock();

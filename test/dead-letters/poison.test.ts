@@ -27,7 +27,10 @@ async function openHeld(options: EndpointOptions = {}) {
   return { ...endpoint, clock, event, held };
 }
 
-/** Lets an event pass that no handler wants, and returns what was reported of the first one: all has come by then. */
+/**
+ * Lets an event pass that no handler wants, and returns what was reported of the first one: all has come by
+ * then.
+ */
 async function reportsOf({ send, reports }: Endpoint, id: string) {
   const other = { ...eventAt(Date.parse('2025-03-01T12:15:00Z')), type: 'dispute.won' };
   expect(await send(other)).toEqual(accepted('ignored', other.id));

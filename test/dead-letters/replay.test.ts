@@ -8,7 +8,10 @@ import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** An event that was parked at its last attempt: "book" succeeded, "mail" failed, and fails until it is mended. */
+/**
+ * An event that was parked at its last attempt: "book" succeeded, "mail" failed, and fails until it is
+ * mended.
+ */
 async function openParked(options: EndpointOptions = {}) {
   const clock = new StepClock();
   const deadLetters = createMapDeadLetters();

@@ -20,7 +20,10 @@ interface Poisoned extends Endpoint {
   readonly sendAt: (offsets: readonly number[]) => Promise<Answer[]>;
 }
 
-/** An endpoint whose only handler throws, and one event, created at the start of the clock unless told otherwise. */
+/**
+ * An endpoint whose only handler throws, and one event, created at the start of the clock unless told
+ * otherwise.
+ */
 async function openPoisoned(options: EndpointOptions = {}, createdAtMinute = 0): Promise<Poisoned> {
   const clock = new StepClock();
   const contexts: HandlerContext[] = [];

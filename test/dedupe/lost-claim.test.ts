@@ -17,8 +17,9 @@ function blockPastLease(): void {
 }
 
 /**
- * Two events whose claims are made in one turn. The handler of the first blocks the event loop past the lease of the second, while another
- * process does something with that one. The memory store answers at once, so it can do so within the blocked turn.
+ * Two events whose claims are made in one turn. The handler of the first blocks the event loop past the lease
+ * of the second, while another process does something with that one. The memory store answers at once, so it
+ * can do so within the blocked turn.
  */
 async function handleTwo(
   whileBlocked: (store: Store, id: string) => unknown,

@@ -197,7 +197,8 @@ describe('an id of any length', () => {
   });
 
   const lease = { token: 't', leaseMs: RETENTION_MS, retentionMs: RETENTION_MS };
-  // Parsed, as the ids of deliveries are: a string that JavaScript has only concatenated would share its parts.
+  // Parsed, as the ids of deliveries are: a string that JavaScript has only concatenated would share its
+  // parts.
   const bigId = (index: number): string => JSON.parse(`"${'x'.repeat(1_000_000)}${index}"`);
 
   async function leave(store: Store, index: number): Promise<void> {

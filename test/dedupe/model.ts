@@ -33,8 +33,8 @@ type State =
   | { readonly kind: 'completed' };
 
 /**
- * What the design says of a store, in the plainest form: an id is absent, being processed, released or completed. A
- * lease or a retention of N ms holds for the N ms from its start.
+ * What the design says of a store, in the plainest form: an id is absent, being processed, released or
+ * completed. A lease or a retention of N ms holds for the N ms from its start.
  */
 export class StoreModel {
   now = 0;
@@ -175,8 +175,8 @@ function advance(ms: number): Command {
 }
 
 /**
- * Interleavings of all operations and of time. Few ids, tokens and times, so that they meet; one retention, above every
- * lease, because the design does not say what becomes of an id whose retention is shortened.
+ * Interleavings of all operations and of time. Few ids, tokens and times, so that they meet; one retention,
+ * above every lease, because the design does not say what becomes of an id whose retention is shortened.
  */
 export function storeCommands(): fc.Arbitrary<Iterable<Command>> {
   const complete = {

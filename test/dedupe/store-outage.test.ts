@@ -44,7 +44,8 @@ test('a memory store whose clock throws: 503, and nothing goes on in the backgro
   });
   const { event, send } = await openAt(0, { store });
   expect(await send(event)).toEqual(refused(503, 'store_unavailable'));
-  // The claim, its release, and the release that is tried again: vitest fails for a rejection that nobody handles.
+  // The claim, its release, and the release that is tried again: vitest fails for a rejection that nobody
+  // handles.
   await until('the release is tried again', () => asked >= 4);
 });
 

@@ -150,7 +150,10 @@ describe('a lease', () => {
 });
 
 describe('a lease that another process took', () => {
-  /** Both receivers run the same event: the first could not renew its lease, and has now learnt that it is lost. */
+  /**
+   * Both receivers run the same event: the first could not renew its lease, and has now learnt that it is
+   * lost.
+   */
   async function openLost() {
     const store = createMemoryStore();
     const renewals = new FickleRenewals(store);

@@ -149,7 +149,8 @@ describe.skipIf(!isRedisInstalled())('the operations that begin in one turn of t
       const claims = idsOf(150, 'many').map((id) => store.claim({ ...times, id, token: 'a' }));
       expect((await Promise.all(claims)).every(({ state }) => state === 'claimed')).toBe(true);
     });
-    // A script holds up every other client while it runs, so one command does not take them all; nor does each take its own.
+    // A script holds up every other client while it runs, so one command does not take them all; nor does
+    // each take its own.
     expect(commands.length).toBeGreaterThan(1);
     expect(commands.length).toBeLessThan(150 / 2);
     const keyCounts = commands.map((command) => Number(/^evalsha (\d+)$/.exec(command)?.[1]));

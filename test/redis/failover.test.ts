@@ -20,7 +20,10 @@ const NODE_TIMEOUT_MS = 1_000;
 /** The service's 1, 5 and 15 minutes, shortened. */
 const RETRY_SCHEDULE_MS = [1_000, 2_500, 5_000];
 const DEADLINE_MS = 4_000;
-/** Redis acknowledges before it replicates, so what was completed this shortly before a failover may be forgotten. */
+/**
+ * Redis acknowledges before it replicates, so what was completed this shortly before a failover may be
+ * forgotten.
+ */
 const REPLICATION_LAG_MS = 1_000;
 
 describe.skipIf(!isRedisInstalled())('a Cluster that fails over under load', () => {

@@ -5,8 +5,8 @@ import { isRedisInstalled } from './installed.ts';
 const INSTALL_COMMAND = 'apt-get update && apt-get install -y redis-server';
 
 /**
- * Installs redis-server where nobody has to be asked: as root on Debian. Elsewhere the suites that need it are skipped, and
- * with `CI=true` the tests fail instead.
+ * Installs redis-server where nobody has to be asked: as root on Debian. Elsewhere the suites that need it
+ * are skipped, and with `CI=true` the tests fail instead.
  */
 export default function setup(): void {
   if (isRedisInstalled()) return;

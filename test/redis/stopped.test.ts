@@ -7,7 +7,9 @@ import { type Worker, Workers } from './workers.ts';
 
 type End = 'succeed' | 'fail';
 
-/** Two processes have the event: one that was stopped until its lease had run out, and the one that took over. */
+/**
+ * Two processes have the event: one that was stopped until its lease had run out, and the one that took over.
+ */
 interface Contest {
   readonly id: string;
   readonly stopped: Worker;

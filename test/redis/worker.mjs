@@ -1,4 +1,5 @@
-// A receiver in a process of its own, for tests that kill or stop it. It notes what it does, in the file LOG and on its output.
+// A receiver in a process of its own, for tests that kill or stop it. It notes what it does, in the file LOG
+// and on its output.
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

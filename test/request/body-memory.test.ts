@@ -124,7 +124,10 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
   return Buffer.concat([head, payload]);
 }
 
-/** The client's preface, and a request whose body is still to come. Literal fields without indexing: RFC 7541, section 6.2.2. */
+/**
+ * The client's preface, and a request whose body is still to come. Literal fields without indexing: RFC 7541,
+ * section 6.2.2.
+ */
 function http2Head(): Buffer {
   const fields = {
     ':method': 'POST',

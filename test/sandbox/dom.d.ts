@@ -1,4 +1,5 @@
-// The types of playwright-core name these of the DOM. The whole `lib.dom` would give every test globals that Node.js lacks.
+// The types of playwright-core name these of the DOM. The whole `lib.dom` would give every test globals that
+// Node.js lacks.
 type Node = unknown;
 type HTMLElement = unknown;
 type SVGElement = unknown;

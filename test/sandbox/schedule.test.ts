@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { ADMINISTRATOR, createWebhook, type Played, play, retrieveWebhook } from './play.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
-/** By number of failures: after how many seconds the interface has the deliveries made, and whether it goes on. */
+/**
+ * By number of failures: after how many seconds the interface has the deliveries made, and whether it goes
+ * on.
+ */
 const EXPECTED = [
   { failures: 0, atSeconds: [0], enabled: true },
   { failures: 1, atSeconds: [0, 60], enabled: true },

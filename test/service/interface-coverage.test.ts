@@ -77,7 +77,8 @@ describe('docs/interface-coverage.md', () => {
     expect(types.filter((type) => !listed.has(type))).toEqual([]);
   });
 
-  // Typed from the interface by hand: "States and transitions", "Authentication", "Events", "Errors" and "Limits".
+  // Typed from the interface by hand: "States and transitions", "Authentication", "Events", "Errors" and
+  // "Limits".
   test.each([
     ['transition', ['(none) → `GENERATED`', '`GENERATED` → `ACCEPTED`', '(none) → enabled']],
     ['transition', ['enabled → disabled', 'disabled → enabled', 'after the third failed retry']],

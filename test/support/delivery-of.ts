@@ -2,7 +2,9 @@ import type { Delivery } from 'posthorn';
 import { signedHeaders } from 'posthorn/testing';
 import { KEY } from './served.ts';
 
-/** A signed delivery as an adapter would hand it over, for what needs many of them or no sockets in between. */
+/**
+ * A signed delivery as an adapter would hand it over, for what needs many of them or no sockets in between.
+ */
 export function deliveryOf(
   event: object | string | Uint8Array,
   headers: Readonly<Record<string, readonly string[]>> = {},

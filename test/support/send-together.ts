@@ -4,7 +4,10 @@ import { text } from 'node:stream/consumers';
 import { signedHeaders } from 'posthorn/testing';
 import { KEY } from './served.ts';
 
-/** Sends signed events, each on a connection that is there already, in one moment; resolves with the bodies of the answers. */
+/**
+ * Sends signed events, each on a connection that is there already, in one moment; resolves with the bodies of
+ * the answers.
+ */
 export async function sendTogether(url: string, events: readonly object[]): Promise<unknown[]> {
   const { hostname, host, port, pathname } = new URL(url);
   const sendings = events.map(async (event) => {
