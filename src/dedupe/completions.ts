@@ -35,7 +35,12 @@ export class Completions {
   /** Tries for two command time-outs; false where it has to go on in the background. */
   async record(request: CompleteRequest): Promise<boolean> {
     const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
-    return (await this.#try(request)) || this.#retry(request, endsAt);
+    try {
+      await this.#store.complete(request);
+      return true;
+    } catch {
+      return this.#retry(request, endsAt);
+    }
   }
 
   async #retry(request: CompleteRequest, endsAt: number): Promise<boolean> {

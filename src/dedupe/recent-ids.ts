@@ -7,11 +7,11 @@ import { LRUCache } from 'lru-cache';
  */
 const IDS_PER_CACHE = 131_072;
 
-/**
- * How many ids of which the time is over are forgotten for each one that is added: more than one, so that
- * they become fewer.
- */
-const EXPIRED_PER_ID = 2;
+/** After so many ids were added, expired ones are looked for: each time costs an iterator. */
+const IDS_PER_SWEEP = 64;
+
+/** A sweep forgets at most this many: more than were added, so that expired ids become fewer. */
+const MAX_FORGOTTEN_PER_SWEEP = 2 * IDS_PER_SWEEP;
 
 /**
  * What is remembered of an id: until when, or a record that says so itself. A number takes the least memory.
@@ -29,6 +29,7 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
   readonly #caches: readonly LRUCache<string, Remembered<R>>[];
   /** An odd number that nobody outside knows. */
   readonly #multiplier: number = 2 * randomInt(2 ** 31) + 1;
+  #added = 0;
 
   constructor(maxEntries: number) {
     const count = Math.ceil(maxEntries / IDS_PER_CACHE);
@@ -52,7 +53,8 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
   set(id: string, remembered: Remembered<R>, now: number): void {
     const cache = this.#cacheOf(id);
     cache.set(id, remembered);
-    forgetExpired(cache, now);
+    this.#added += 1;
+    if (this.#added % IDS_PER_SWEEP === 0) forgetExpired(cache, now);
   }
 
   delete(id: string): void {
@@ -80,12 +82,13 @@ function forgetExpired<R extends { readonly expiresAt: number }>(
   cache: LRUCache<string, Remembered<R>>,
   now: number,
 ): void {
-  let checked = 0;
+  let forgotten = 0;
   for (const id of cache.rkeys()) {
     const remembered = cache.peek(id);
-    if (checked === EXPIRED_PER_ID || remembered === undefined || expiryOf(remembered) > now) return;
-    checked += 1;
+    if (forgotten === MAX_FORGOTTEN_PER_SWEEP || remembered === undefined || expiryOf(remembered) > now)
+      return;
     cache.delete(id);
+    forgotten += 1;
   }
 }
 

@@ -1,41 +1,26 @@
-import { isPosthornError, messageOf, propertyOf, UnavailableError } from '../errors.ts';
+import { isInstance, messageOf, propertyOf, show, UnavailableError } from '../errors.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
-import type {
-  ClaimRequest,
-  ClaimResult,
-  CompleteRequest,
-  CompleteResult,
-  LeaseRequest,
-  ReleaseRequest,
-  ReleaseResult,
-  RenewResult,
-  Store,
-} from './store.ts';
+import type { Store } from './store.ts';
 
 /** A store of which every operation ends in time; a failure is an {@link UnavailableError}. */
-export interface TimeLimitedStore {
+export interface TimeLimitedStore extends Store {
   readonly commandTimeoutMs: number;
-  claim(request: ClaimRequest): Promise<ClaimResult>;
-  renew(request: LeaseRequest): Promise<RenewResult>;
-  complete(request: CompleteRequest): Promise<CompleteResult>;
-  release(request: ReleaseRequest): Promise<ReleaseResult>;
 }
 
 /** Puts a time limit around the operations that return a promise. */
 export function timeLimited(store: Store): TimeLimitedStore {
   const { commandTimeoutMs = 2_000 } = store;
   const late = (): Error => new Error(`no answer in ${commandTimeoutMs} ms`);
-  const limit = async <T>(name: string, operation: () => Awaitable<T>): Promise<T> => {
+  const limit = <T>(name: string, operation: () => Awaitable<T>): Awaitable<T> => {
     try {
       const result = operation();
-      // What a foreign store returns may throw when its `then` is read or called: here that is an error of
-      // the store.
-      const isPending = typeof propertyOf(result, 'then') === 'function';
-      return await (isPending ? withTimeLimit(Promise.resolve(result), commandTimeoutMs, late) : result);
+      if (!isPending(result)) return checkResult(result);
+      return withTimeLimit(Promise.resolve(result), commandTimeoutMs, late).catch((cause) => {
+        throw failure(name, cause);
+      });
     } catch (cause) {
-      // A store with a time limit of its own says so itself.
-      throw isPosthornError(cause) && cause.code === 'store_unavailable' ? cause : storeError(name, cause);
+      throw failure(name, cause);
     }
   };
   return {
@@ -47,7 +32,23 @@ export function timeLimited(store: Store): TimeLimitedStore {
   };
 }
 
-/** What a failed operation of a store rejects with. */
+/** A foreign store may return what throws at every question, and what is asked later would fail there. */
+function checkResult<T>(result: T): T {
+  if (typeof propertyOf(result, 'state') === 'string') return result;
+  throw new TypeError(`the store returned ${show(result)}, which has no state`);
+}
+
+function isPending<T>(result: Awaitable<T>): result is Promise<T> {
+  return typeof propertyOf(result, 'then') === 'function';
+}
+
+/** A store with a time limit of its own makes its own errors. */
+function failure(name: string, cause: unknown): UnavailableError {
+  const isOwn = isInstance(cause, UnavailableError) && cause.code === 'store_unavailable';
+  return isOwn ? cause : storeError(name, cause);
+}
+
+/** The error of a store's operation that failed. */
 export function storeError(name: string, cause: unknown): UnavailableError {
   const message = `the store failed to ${name} the event: ${messageOf(cause)}`;
   return new UnavailableError('store_unavailable', message, { cause });

@@ -13,6 +13,7 @@ import { type Answer, accept, isSuccess, type Refused, refuse } from '../outcome
 import type { BodyMemory } from '../request/body-memory.ts';
 import { readHeaders } from '../request/headers.ts';
 import type { Activity } from '../timing/activity.ts';
+import type { Awaitable } from '../timing/awaitable.ts';
 import type { HandlingSettings, Job } from './job.ts';
 import type { Route, Router } from './router.ts';
 import type { Run } from './run.ts';
@@ -49,7 +50,7 @@ export class Processor {
   }
 
   /** Begins or joins the run of an event; gives an answer where it needs none. */
-  async begin(authentic: Authentic, trace: Trace): Promise<Run | Answer> {
+  begin(authentic: Authentic, trace: Trace): Awaitable<Run | Answer> {
     try {
       return this.#beginRun(authentic, trace);
     } catch (error) {
@@ -84,7 +85,10 @@ export class Processor {
    * before the deadline goes on: see `trace.unfinished`.
    */
   async finish(run: Run, trace: Trace): Promise<Answer> {
-    const answer = await answerOf(run, this.#answerBy(trace), trace);
+    const settled = await run.answer.settledBy(this.#answerBy(trace));
+    trace.unfinished = settled === undefined;
+    const known = settled ?? run.answerNow();
+    const answer = trace.joined ? asDuplicate(known) : known;
     if (isSuccess(answer) || !trace.finalByAge) return answer;
     const id = await run.park(answer.error, this.#parkBy(trace));
     return id === undefined ? answer : accept('parked', id, answer.error);
@@ -207,14 +211,6 @@ export class Processor {
     void letter.reconcile(this.#store, this.#settings);
     return accept('parked', id, error);
   }
-}
-
-/** The answer of a run, or where it has not ended by then, what there is to answer now. */
-async function answerOf(run: Run, answerBy: number, trace: Trace): Promise<Answer> {
-  const settled = await run.answer.settledBy(answerBy);
-  trace.unfinished = settled === undefined;
-  const answer = settled ?? run.answerNow();
-  return trace.joined ? asDuplicate(answer) : answer;
 }
 
 /** The answer to a delivery that joined the run of another one. */

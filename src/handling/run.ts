@@ -7,6 +7,7 @@ import { AbortedError, messageOf, PosthornError, UnavailableError } from '../err
 import { entityOf } from '../events/event.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
+import type { Awaitable } from '../timing/awaitable.ts';
 import { Timer } from '../timing/time-limit.ts';
 import {
   noteHandled,
@@ -225,7 +226,7 @@ export class Run {
   /**
    * Notes the attempt, and keeps the lease from here on; gives an answer where the handlers are not to run.
    */
-  async #prepare(claim: ClaimedResult): Promise<Answer | undefined> {
+  #prepare(claim: ClaimedResult): Awaitable<Answer | undefined> {
     if (claim !== UNCLAIMED) this.#claim.startRenewing((state) => this.#onTaken(state));
     if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
     const { now, retryScheduleMs } = this.#services.settings;
@@ -270,7 +271,7 @@ export class Run {
    * The event with the output of its schema as data; an error where the schema refuses it, or the run is
    * aborted.
    */
-  async #validate(): Promise<ValidEvent | PosthornError> {
+  #validate(): Awaitable<ValidEvent | PosthornError> {
     const { event } = this.#job;
     const schema = this.#services.settings.schemas.get(entityOf(event.type));
     if (schema === undefined) return event;

@@ -13,36 +13,34 @@ export interface HeaderValues {
   readonly [name: string]: readonly string[] | undefined;
 }
 
+type FieldValue = string | readonly string[] | undefined;
+
 /** Collects all values of each name, so that a field that was sent twice is seen twice. */
 export function readHeaders(fields: HeaderFields): HeaderValues {
   const values: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of pairsOf(fields)) {
-    if (value === undefined) continue;
-    const key = name.toLowerCase();
-    const added = typeof value === 'string' ? [value] : value;
-    const known = values[key];
-    if (known === undefined) values[key] = [...added];
-    else known.push(...added);
+  if (isAlternating(fields)) {
+    for (let index = 0; index + 1 < fields.length; index += 2)
+      addField(values, fields[index] ?? '', fields[index + 1]);
+  } else {
+    const pairs: Iterable<readonly [string, FieldValue]> = isIterable(fields)
+      ? fields
+      : Object.entries(fields);
+    for (const [name, value] of pairs) addField(values, name, value);
   }
   return values;
 }
 
-type Pair = readonly [name: string, value: string | readonly string[] | undefined];
-
-function pairsOf(fields: HeaderFields): Iterable<Pair> {
-  if (isAlternating(fields)) return alternatingPairs(fields);
-  return isIterable(fields) ? fields : Object.entries(fields);
+function addField(values: Record<string, string[]>, name: string, value: FieldValue): void {
+  if (value === undefined) return;
+  const key = name.toLowerCase();
+  const known = values[key];
+  if (known === undefined) values[key] = typeof value === 'string' ? [value] : [...value];
+  else if (typeof value === 'string') known.push(value);
+  else known.push(...value);
 }
 
 function isAlternating(fields: HeaderFields): fields is readonly string[] {
   return Array.isArray(fields) && typeof fields[0] === 'string';
-}
-
-function alternatingPairs(fields: readonly string[]): Pair[] {
-  const pairs: Pair[] = [];
-  for (let index = 0; index + 1 < fields.length; index += 2)
-    pairs.push([fields[index] ?? '', fields[index + 1]]);
-  return pairs;
 }
 
 function isIterable(fields: HeaderFields): fields is Iterable<readonly [string, string]> {
