@@ -23,8 +23,9 @@ function headersOf({ headers, body }: Reply, close: boolean): Record<string, str
 }
 
 /**
- * HTTP/1 of Node.js writes a list of names and values as it is, which saves 4 % of a delivery. A `writeHead` that
- * middleware has put in its place may take the list for pairs: `on-headers` before 1.1.0 did (CVE-2025-7339).
+ * HTTP/1 of Node.js writes a list of names and values as it is, which saves 4 % of a delivery. A `writeHead`
+ * that middleware has put in its place may take the list for pairs: `on-headers` before 1.1.0 did
+ * (CVE-2025-7339).
  */
 function takesHeaderList(response: NodeResponse): response is NodeResponse & HeaderListWriter {
   return response.stream === undefined && !Object.hasOwn(response, 'writeHead');
