@@ -40,7 +40,8 @@ export function toNode(receiver: Pick<Receiver, 'receive'>, options: NodeOptions
     throw invalidOption('path', 'must begin with "/" and hold no "?" or "#"');
   }
   return (request, response, next) => {
-    if (path === undefined || pathOf(request.url) === path) void answer(receiver, request, response);
+    if (path === undefined || pathOf(request.url) === path)
+      answer(receiver, request, response).catch((error: unknown) => fail(request, next, error));
     else if (next === undefined) sendReply(request, response, NOT_FOUND);
     else next();
   };
@@ -53,6 +54,12 @@ async function answer(
 ): Promise<void> {
   const reply = await receiver.receive(toDelivery(request, response));
   sendReply(request, response, reply);
+}
+
+/** A response whose methods middleware has replaced can throw: then no other answer is possible. */
+function fail(request: NodeRequest, next: ((error?: unknown) => void) | undefined, error: unknown): void {
+  if (next === undefined) request.destroy();
+  else next(error);
 }
 
 const NOT_FOUND: Reply = {

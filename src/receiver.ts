@@ -156,22 +156,36 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   async receive(delivery: Delivery): Promise<Reply> {
     const trace = this.#beginTrace(false);
+    try {
+      return await this.#answer(delivery, trace);
+    } catch (error) {
+      // The adapter is at fault, for example with headers in no known form.
+      const refused = refuse(error);
+      this.#reporter.emit(toReport(refused, trace, false), { isAuthentic: false });
+      return toReply(refused, true, this.#replySettings);
+    } finally {
+      this.#activity.end();
+    }
+  }
+
+  async #answer(delivery: Delivery, trace: Trace): Promise<Reply> {
     const headers = readHeaders(delivery.headers);
     const length = declaredLength(headers);
     // Several large bodies are more than the caches of a processor hold: each is worked on as it comes, and
     // only its answer waits.
-    const isLarge = exceedsOneRead(headers, length);
-    if (!isLarge) await nextTurn();
+    const mayBeLarge = exceedsOneRead(headers, length);
+    if (!mayBeLarge) await nextTurn();
     const answer = await this.#handle(delivery, headers, length, trace);
-    if (isLarge) await nextTurn();
+    if (mayBeLarge) await nextTurn();
     trace.answerSent = delivery.isConnected?.() ?? true;
     this.#reporter.emit(toReport(answer, trace, false), { isAuthentic: trace.keyIndex !== undefined });
     if (trace.unfinished) {
+      this.#activity.begin();
       const reported = this.#reportEnd(trace).then(() => this.#activity.end());
       delivery.waitUntil?.(reported);
-    } else this.#activity.end();
+    }
     const { maxBodyBytes } = this.#settings;
-    const close = !trace.bodyRead && (isBroken(answer) || mustClose(headers, length, maxBodyBytes));
+    const close = !trace.bodyRead && (isBodyUnfinished(answer) || mustClose(headers, length, maxBodyBytes));
     return toReply(answer, close, this.#replySettings);
   }
 
@@ -226,9 +240,10 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   #beginTrace(isReplay: boolean): Trace {
     this.#router.freeze();
-    this.#activity.begin();
     const closing = this.#closed !== undefined;
-    return beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, isReplay });
+    const trace = beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, isReplay });
+    this.#activity.begin();
+    return trace;
   }
 
   /** Only the delivery that started the run reports its late result. */
@@ -255,6 +270,6 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 const NO_DEAD_LETTERS: Warning =
   'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';
 
-function isBroken({ error }: Answer): boolean {
+function isBodyUnfinished({ error }: Answer): boolean {
   return error?.code === 'body_timeout' || error?.code === 'body_incomplete';
 }

@@ -54,10 +54,12 @@ export class Authenticator {
     progress: AuthenticationProgress,
   ): Promise<Authentic> {
     const signature = this.#checkHead(delivery, headers, length);
-    const { bytes: rawBody, share } = await this.#bodies.read(delivery, progress.deadline);
+    // The rest of the time is for the event and its letter.
+    const readBy = progress.deadline - this.#settings.deadlineMs / 4;
+    const { bytes: rawBody, share } = await this.#bodies.read(delivery, readBy);
     progress.bodyRead = true;
     try {
-      const keys = await this.#settings.keys(progress.deadline);
+      const keys = await this.#settings.keys(readBy);
       progress.keyIndex = checkSignature(rawBody, signature, keys);
       return { rawBody, headers };
     } finally {

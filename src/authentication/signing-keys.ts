@@ -5,7 +5,7 @@ import type { HmacKey } from './hmac-key.ts';
 import { importKeys, type Key } from './signature.ts';
 
 /** Fixed keys, or a function that fetches them, for example from a secrets manager. */
-export type SigningKeys = Key | readonly Key[] | (() => Promise<Key | readonly Key[]>);
+export type SigningKeys = Key | readonly Key[] | (() => Awaitable<Key | readonly Key[]>);
 
 /**
  * Returns the keys that are valid now, by `deadline` (of the monotonic clock). Rejects with
@@ -16,7 +16,10 @@ export type KeySource = (deadline: number) => Awaitable<readonly HmacKey[]>;
 /** A function that takes longer counts as failed, so that the delivery is still answered in time. */
 const KEY_SOURCE_TIMEOUT_MS = 5_000;
 
-/** Creates a source of keys. A function is called once at a time: deliveries that wait share its result. */
+/**
+ * Creates a source of keys. Deliveries that wait share one call of the function. A call without an answer
+ * after 5 seconds counts as failed, and the next delivery calls the function again.
+ */
 export function createKeySource(signingKey: SigningKeys): KeySource {
   if (typeof signingKey !== 'function') {
     const keys = importKeys(signingKey, 'signingKey');

@@ -162,8 +162,12 @@ export class Letter {
       if (claim.state === 'completed') await this.remove();
       if (claim.state === 'claimed') await store.release({ id, token, retentionMs, handled: claim.handled });
     } catch {
-      // The store is away. The letter stays, and its replay will find the id completed.
-      await Promise.resolve(store.release({ id, token, retentionMs, handled: [] })).catch(() => {});
+      // The store failed. The letter stays, and its replay will find the id completed.
+      try {
+        await store.release({ id, token, retentionMs, handled: [] });
+      } catch {
+        // The claim ends with its lease.
+      }
     }
   }
 }

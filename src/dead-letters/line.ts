@@ -50,7 +50,10 @@ export class Line {
     const waiting = isUrgent ? this.#urgent : this.#others;
     const calledAt = performance.now();
     return new Promise((resolve, reject) => {
-      const timer = new Timer(answerBy, () => fail(backlogError(answerBy - calledAt)));
+      const timer = new Timer(answerBy, () => {
+        const waitedMs = answerBy - calledAt;
+        fail(waiting.has(entry) ? backlogError(waitedMs) : lateError(waitedMs));
+      });
       const succeed = (value: T): void => {
         timer.clear();
         this.#successes += 1;
@@ -107,7 +110,7 @@ export class Line {
 }
 
 function lateError(limitMs: number): Error {
-  return new Error(`no answer in ${limitMs} ms`);
+  return new Error(`no answer in ${Math.round(limitMs)} ms`);
 }
 
 function backlogError(waitedMs: number): Error {

@@ -72,7 +72,7 @@ export class Processor {
     checkAge(event, ageMs, maxEventAgeMs);
     const routes = this.#routesFor(event, trace);
     if (routes.length === 0) return accept('ignored', id);
-    if (this.#runs.isCompleted(id)) return accept('duplicate', id);
+    if (this.#runs.isCompletionPending(id)) return accept('duplicate', id);
     const { receivedAt } = trace;
     const deadlineAt = receivedAt + deadlineMs;
     const { deadline } = trace;
@@ -99,7 +99,7 @@ export class Processor {
     if (this.#isRunning(letter)) {
       throw new UnavailableError(
         'twin_running',
-        `the handlers of this event may be running until ${letter.runningUntil}`,
+        'the handlers of this event may still be running: runningUntil of its letter is later than now',
       );
     }
     trace.event = letter;
@@ -107,7 +107,7 @@ export class Processor {
     const { id } = event;
     const routes = this.#routesFor(event, trace);
     if (routes.length === 0) return accept('ignored', id);
-    if (this.#runs.isCompleted(id)) {
+    if (this.#runs.isCompletionPending(id)) {
       await this.#takeOut(letter, trace);
       return accept('duplicate', id);
     }

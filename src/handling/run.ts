@@ -27,11 +27,13 @@ type RunState =
   | { readonly step: 'claiming' }
   /** Another process handles the event. */
   | { readonly step: 'waiting' }
+  /** The event is claimed, and the letter of a last attempt is written. */
+  | { readonly step: 'preparing' }
   /** The schema or the handlers run. `isParked`: the letter was stored before. */
   | { readonly step: 'validating' | 'running'; readonly isParked: boolean }
-  /** The handlers have succeeded, and the store is being told. */
+  /** The handlers have succeeded, and the completion is being recorded. */
   | { readonly step: 'completing' }
-  | { readonly step: 'completed' }
+  | { readonly step: 'completed'; readonly outcome: 'processed' | 'duplicate' }
   | { readonly step: 'failed'; readonly error: PosthornError };
 
 /**
@@ -95,7 +97,10 @@ export class Run {
     this.answer.settle(answer);
   }
 
-  /** The way of an event from its claim to its handlers; from there `#runHandlers` goes on. */
+  /**
+   * Claims the event, waits for another process that has it, prepares a last attempt, validates the data and
+   * runs the handlers. Starts again if the claim was lost before the handlers could run.
+   */
   async #handle(): Promise<Answer> {
     let claim = await this.#takeClaim();
     for (;;) {
@@ -108,8 +113,8 @@ export class Run {
       let state: RenewResult['state'] | PosthornError = this.#claim.state;
       while (state === 'held' && this.#claim.isOld) state = await this.#confirmClaim();
       if (state instanceof PosthornError) return this.#recordFailure(state);
-      // No await may stand between the look at the claim and the handlers: another event's could block the
-      // event loop.
+      // No await between this check and the handlers: those of another event could block the event loop for
+      // longer than the lease.
       if (state === 'held') return this.#runHandlers(event);
       claim = state === 'completed' ? { state } : { state: 'busy', msLeft: 0 };
     }
@@ -126,7 +131,6 @@ export class Run {
     this.#runLimit?.clear();
     if (this.#claim.missedRenewal) this.warnings.push(LEASE_EXPIRED);
     if (failure === undefined) return this.#recordSuccess();
-    this.#claim.stopRenewing();
     const answer = await this.#recordFailure(failure);
     if (failure === this.#interruption.reason) void this.#recordLateEnd(finished);
     return answer;
@@ -139,6 +143,11 @@ export class Run {
         return refuse(unavailable('store_unavailable', 'the store did not answer before the deadline'));
       case 'waiting':
         return refuse(unavailable('twin_running', 'another process is still handling this event'));
+      case 'preparing':
+        return this.#parkedOrRefused(
+          this.#letter.storedAs !== undefined,
+          unavailable('deadline_reached', 'the deadline came before the handlers could start'),
+        );
       case 'validating':
       case 'running':
         return this.#parkedOrRefused(
@@ -149,7 +158,7 @@ export class Run {
         this.warnings.push('completion_pending: the store did not take the completion before the deadline');
         return accept('processed', this.id);
       case 'completed':
-        return accept('processed', this.id);
+        return accept(this.#state.outcome, this.id);
       case 'failed':
         return this.#parkedOrRefused(this.#letter.storedAs !== undefined, this.#state.error);
     }
@@ -158,7 +167,7 @@ export class Run {
   /** Parks the event beside or after its run, for a delivery that no retry will follow. */
   async park(error: PosthornError, answerBy: number): Promise<string | undefined> {
     if (!this.#hasEnded && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
-    const mayRun = this.#state.step === 'waiting' || this.isRunning;
+    const mayRun = !this.#hasEnded && this.#state.step !== 'claiming';
     const storedAs = await this.#letter.store(error, this.#attemptInfo(mayRun), answerBy);
     if (storedAs !== undefined && this.#hasEnded) void this.#reconcile();
     return storedAs;
@@ -216,17 +225,19 @@ export class Run {
 
   async #answerUnclaimed(state: 'completed' | 'busy'): Promise<Answer> {
     if (state === 'completed') {
+      this.#state = { step: 'completed', outcome: 'duplicate' };
       await this.#letter.remove();
       return accept('duplicate', this.id);
     }
     if (this.#letter.isBegun) void this.#reconcile();
-    return this.answerNow();
+    return refuse(unavailable('twin_running', 'another process is still handling this event'));
   }
 
   /**
    * Notes the attempt, and keeps the lease from here on; gives an answer where the handlers are not to run.
    */
   #prepare(claim: ClaimedResult): Awaitable<Answer | undefined> {
+    this.#state = { step: 'preparing' };
     if (claim !== UNCLAIMED) this.#claim.startRenewing((state) => this.#onTaken(state));
     if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
     const { now, retryScheduleMs } = this.#services.settings;
@@ -257,9 +268,13 @@ export class Run {
     return accept('parked', this.id, reason);
   }
 
-  /** Before the handlers run nothing needs to be aborted: the claim is asked for its state then. */
+  /**
+   * Aborts running handlers. Before they run, the claim is asked for its state. After them `completed` comes
+   * from this run's own completion; a lease that is lost while the completion is recorded is worth a warning.
+   */
   #onTaken(state: 'lost' | 'completed'): void {
-    if (this.#state.step !== 'running' && !this.#hasEnded) return;
+    const { step } = this.#state;
+    if (step !== 'running' && !(step === 'completing' && state === 'lost')) return;
     this.abort(
       state === 'lost'
         ? new AbortedError('lease_lost', 'the lease ran out and another process has taken the event')
@@ -295,7 +310,7 @@ export class Run {
     this.#claim.stopRenewing();
     if (!isKnown)
       this.warnings.push('completion_pending: the store did not take the completion; it is tried again');
-    this.#state = { step: 'completed' };
+    this.#state = { step: 'completed', outcome: 'processed' };
     await this.#removeLetter();
     return accept('processed', this.id);
   }
@@ -311,14 +326,16 @@ export class Run {
     else await this.#letter.remove();
   }
 
-  /** Whoever holds the id when aborted handlers succeed after all need not handle the event again. */
+  /** Records how aborted handlers ended after all: a success completes the id, whoever holds it by then. */
   async #recordLateEnd(finished: Promise<PosthornError | undefined>): Promise<void> {
     if ((await finished) === undefined) await this.#recordSuccess();
     else await this.#claim.release(this.progress.handled);
   }
 
   async #recordFailure(error: PosthornError): Promise<Answer> {
+    this.#claim.stopRenewing();
     if (error.code === 'completed_elsewhere') {
+      this.#state = { step: 'completed', outcome: 'duplicate' };
       await this.#letter.removeAny();
       return accept('duplicate', this.id);
     }
@@ -327,6 +344,7 @@ export class Run {
     const storedAs = mustPark ? await this.#letter.store(error, this.#attemptInfo(false)) : undefined;
     const released = await this.#claim.release(this.progress.handled);
     if (released === 'completed') {
+      this.#state = { step: 'completed', outcome: 'duplicate' };
       await this.#letter.remove();
       return accept('duplicate', this.id);
     }

@@ -22,8 +22,8 @@ export class RunsInFlight {
     this.#activity = activity;
   }
 
-  /** Whether the event was handled here, though the store may not know it yet. */
-  isCompleted(id: string): boolean {
+  /** True if the event was handled here, and the store has not recorded it yet. */
+  isCompletionPending(id: string): boolean {
     return this.#services.completions.has(id);
   }
 
@@ -35,8 +35,8 @@ export class RunsInFlight {
   /** Starts a run of an event that has none. */
   start(job: Job): Run {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
-    this.#activity.begin();
     const run = new Run(job, this.#services, this.#onEnd);
+    this.#activity.begin();
     this.#runs.set(job.id, run);
     void run.start();
     return run;

@@ -40,7 +40,9 @@ export class BodyReader {
     const options = new AbortableReading(maxBodyBytes, (heldBytes) => this.#memory.grow(share, heldBytes));
     try {
       const reading = delivery.readBody(options);
-      const bytes = reading instanceof Uint8Array ? reading : await this.#wait(reading, options, deadline);
+      const isHere = typeof reading === 'string' || reading instanceof Uint8Array;
+      const body = isHere ? reading : await this.#wait(reading, options, deadline);
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       checkLength(bytes, maxBodyBytes);
       if (!this.#memory.finish(share, bytes.byteLength)) throw this.#memory.fullError();
       return { bytes, share };
@@ -52,15 +54,15 @@ export class BodyReader {
 
   /** Stops waiting by itself, so that an adapter that ignores the signal cannot hang the delivery. */
   async #wait(
-    reading: Promise<Uint8Array>,
+    reading: Promise<Uint8Array | string>,
     options: AbortableReading,
     deadline: number,
-  ): Promise<Uint8Array> {
+  ): Promise<Uint8Array | string> {
     const now = performance.now();
-    const limitMs = Math.min(this.#limits.bodyTimeoutMs, deadline - now);
+    const limitMs = Math.max(0, Math.min(this.#limits.bodyTimeoutMs, deadline - now));
     const timer = new Timer(now + limitMs, () => options.abort(bodyTimeout(limitMs)));
     try {
-      return await Promise.race([reading, options.aborted]);
+      return await Promise.race([reading, options.untilAborted()]);
     } finally {
       timer.clear();
     }
@@ -71,6 +73,7 @@ export class BodyReader {
 class AbortableReading extends LazyAbort implements BodyOptions {
   readonly maxBytes: number;
   readonly onProgress: (heldBytes: number) => void;
+  #abortReason: Error | undefined;
   #reject: ((reason: Error) => void) | undefined;
 
   constructor(maxBytes: number, onProgress: (heldBytes: number) => void) {
@@ -79,15 +82,17 @@ class AbortableReading extends LazyAbort implements BodyOptions {
     this.onProgress = onProgress;
   }
 
-  /** A promise that rejects when the receiver gives up on the body. */
-  get aborted(): Promise<never> {
+  /** Rejects when the receiver gives up on the body, or has given up before. */
+  untilAborted(): Promise<never> {
     return new Promise((_resolve, reject) => {
       this.#reject = reject;
+      if (this.#abortReason !== undefined) reject(this.#abortReason);
     });
   }
 
   override abort(reason: RequestError | UnavailableError): void {
     super.abort(reason);
+    this.#abortReason ??= reason;
     this.#reject?.(reason);
   }
 }

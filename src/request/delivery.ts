@@ -1,3 +1,4 @@
+import type { Awaitable } from '../timing/awaitable.ts';
 import type { HeaderFields } from './headers.ts';
 
 /** One HTTP request that carries an event, as an adapter hands it to the receiver. */
@@ -10,7 +11,7 @@ export interface Delivery {
    * `RequestError` (`body_too_large`, `body_incomplete`), or with a `ConfigurationError`
    * (`body_already_parsed`) if something else has read it.
    */
-  readonly readBody: (options: BodyOptions) => Uint8Array | Promise<Uint8Array>;
+  readonly readBody: (options: BodyOptions) => Awaitable<Uint8Array | string>;
   /** Keeps the process alive until the promise settles, on a platform that freezes it after the answer. */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
   /** Returns false once the sender has hung up. Without it, reports have `answerSent: true`. */

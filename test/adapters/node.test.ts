@@ -96,6 +96,28 @@ test('a response of somebody else, which cannot be corked, is sent too', async (
   expectAccepted(await endpoint.send(event), 'processed', event.id);
 });
 
+test.each([
+  ['without next its connection is closed', false],
+  ['with next the error goes there', true],
+])('a response that throws, because middleware has replaced its methods: %s', async (_, hasNext) => {
+  const errors: unknown[] = [];
+  const endpoint = await Endpoint.open((receiver) => {
+    const handle = toNode(receiver);
+    return listen((incoming, response) => {
+      response.writeHead = () => {
+        throw new Error('replaced');
+      };
+      const next = (error?: unknown): void => {
+        errors.push(error);
+        response.destroy();
+      };
+      handle(incoming, response, hasNext ? next : undefined);
+    });
+  });
+  await expect(endpoint.send(transfer())).rejects.toThrow();
+  expect(errors).toEqual(hasNext ? [new Error('replaced')] : []);
+});
+
 test('middleware that takes a list of headers for pairs, as on-headers did before 1.1.0, changes none of them', async () => {
   const withMiddleware: Mount = (receiver) => {
     const handle = toNode(receiver);

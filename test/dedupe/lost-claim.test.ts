@@ -140,6 +140,26 @@ test('a handler that blocks past its own lease reports lease_lost', async () => 
   expect((await reports.nth(1)).warnings).toContainEqual(expect.stringMatching(/^lease_lost: /));
 });
 
+test('a completion whose answer was lost is not taken for that of another process', async () => {
+  const memory = createMemoryStore();
+  let isLost = true;
+  const complete: Store['complete'] = async (request) => {
+    await memory.complete(request);
+    if (!isLost) return { state: 'completed' };
+    // By the next try a renewal has found the event completed.
+    await new Promise((resolve) => setTimeout(resolve, LEASE_MS));
+    isLost = false;
+    throw new Error('ECONNRESET');
+  };
+  const event = createEvent('transfer.succeeded');
+  const { reports, send } = await openEndpoint(
+    { leaseMs: LEASE_MS, store: { ...memory, complete }, deadLetters: createMapDeadLetters() },
+    (receiver) => receiver.on('transfer.*', () => {}),
+  );
+  expect(await send(event)).toEqual(accepted('processed', event.id));
+  expect((await reports.nth(1)).warnings).toEqual([]);
+});
+
 test('a run that fails in an unforeseen way gives its id back', async () => {
   const memory = createMemoryStore();
   const claim: Store['claim'] = async (request) =>

@@ -27,6 +27,36 @@ describe('a body that an adapter hands over at once', () => {
     expect(handled).toEqual([event.id]);
   });
 
+  test('is handled as text, too', async () => {
+    const { receiver, handled } = mount();
+    const event = createEvent('transfer.succeeded', { data: { note: 'Grüße' } });
+    for (const readBody of [() => JSON.stringify(event), async () => JSON.stringify(event)]) {
+      expect(await receiver.receive({ ...deliveryOf(event), readBody })).toMatchObject({ status: 200 });
+    }
+    expect(handled).toEqual([event.id]);
+  });
+
+  test('is refused at once where it has given way before it was read', async () => {
+    const { receiver } = mount(300);
+    const delivery = deliveryOf(createEvent('transfer.succeeded'));
+    const readBody: Delivery['readBody'] = ({ onProgress }) => {
+      onProgress?.(301);
+      return new Promise(() => {});
+    };
+    expect(await receiver.receive({ ...delivery, readBody })).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('buffer_full'),
+    });
+  });
+
+  test('whose headers have no known form is a failure of the receiver, which can be closed all the same', async () => {
+    const { receiver } = mount();
+    const delivery = deliveryOf(createEvent('transfer.succeeded'));
+    const headers = JSON.parse('{"x-service-signature":5}');
+    expect(await receiver.receive({ ...delivery, headers })).toMatchObject({ status: 500, close: true });
+    expect(await receiver.close({ graceMs: 20_000 })).toEqual({ abandoned: [] });
+  });
+
   test('is refused where it is longer than maxBodyBytes, and takes no room from others', async () => {
     const { receiver, handled } = mount(300);
     const long = createEvent('transfer.succeeded', { data: { note: 'x'.repeat(300) } });
