@@ -97,8 +97,8 @@ export class BodyPieces extends Readable {
 }
 
 /**
- * DATA frames are slices of what was read from the socket, up to 64 KiB, of which a sender may fill the rest
- * with other frames.
+ * Returns true if a chunk is large, and at least half of the memory that it keeps alive. An HTTP/2 DATA frame
+ * is a slice of up to 64 KiB that were read from the socket, and the rest of the slice may be other frames.
  */
 function isWorthKeeping({ length, buffer }: Buffer): boolean {
   return length >= LARGE_CHUNK_BYTES && buffer.byteLength <= 2 * length;

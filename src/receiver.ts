@@ -171,8 +171,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   async #answer(delivery: Delivery, trace: Trace): Promise<Reply> {
     const headers = readHeaders(delivery.headers);
     const length = declaredLength(headers);
-    // Several large bodies are more than the caches of a processor hold: each is worked on as it comes, and
-    // only its answer waits.
+    // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor: such a
+    // delivery waits for the batch only before its answer.
     const mayBeLarge = exceedsOneRead(headers, length);
     if (!mayBeLarge) await nextTurn();
     const answer = await this.#handle(delivery, headers, length, trace);
@@ -190,8 +190,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   /**
-   * What waits here for the end of a run holds no body: it was left behind in `#beginRun`, because a delivery
-   * may be one of hundreds that wait for the same run.
+   * What waits here for the end of a run holds no body: it was left behind in `#authenticateAndBegin`,
+   * because a delivery may be one of hundreds that wait for the same run.
    */
   async #handle(
     delivery: Delivery,
@@ -200,15 +200,17 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     trace: Trace,
   ): Promise<Answer> {
     try {
-      const begun = await this.#beginRun(delivery, headers, length, trace);
+      const begun = await this.#authenticateAndBegin(delivery, headers, length, trace);
       return begun instanceof Run ? await this.#processor.finish(begun, trace) : begun;
     } catch (error) {
       return refuse(error);
     }
   }
 
-  /** Begins or joins the run of a delivery's event; gives an answer where it needs none. */
-  async #beginRun(
+  /**
+   * Authenticates a delivery, then begins or joins the run of its event; gives an answer where it needs none.
+   */
+  async #authenticateAndBegin(
     delivery: Delivery,
     headers: HeaderValues,
     length: number | undefined,
@@ -259,8 +261,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const idle = this.#activity.idle().then(() => true);
     if (await settledWithin(idle, graceMs)) return { abandoned: [] };
     const abandoned = await this.#processor.abandon();
-    // The process may end with this promise. Answers to large bodies wait for a turn, and are sent in the one
-    // after it.
+    // The process may end with this promise, and an answer to a large body waits for a turn before it is
+    // sent: two turns later all answers have been handed to their adapters.
     await nextTurn();
     await nextTurn();
     return { abandoned };

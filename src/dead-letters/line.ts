@@ -16,7 +16,7 @@ const LIMIT_PARTS = 20;
 
 /** How an operation waits in line. */
 export interface Wait {
-  /** When its caller is told that it failed, at the latest; by the monotonic clock. */
+  /** When its caller gets an error, at the latest; by the monotonic clock. */
   readonly answerBy: number;
   /** Goes before all that are not: a delivery fails without it. */
   readonly isUrgent: boolean;

@@ -82,10 +82,7 @@ export class Claim {
   readonly #warnings: Warning[];
   #renewal: Timer | undefined;
   #isRenewing = false;
-  /**
-   * When the claim or renewal was sent that is known to have taken the id, by the monotonic clock; undefined
-   * before.
-   */
+  /** When the claim or renewal was sent that last succeeded; undefined before the first. */
   #heldSince: number | undefined;
   /** When the last claim or renewal was sent, whatever came of it. */
   #askedAt = 0;
@@ -120,8 +117,8 @@ export class Claim {
   }
 
   /**
-   * Whether the store was not asked to renew the lease for as long as it holds, because the event loop stood
-   * still.
+   * True if the store was last asked for the lease longer ago than the lease lasts, because the event loop
+   * was blocked: another process may have taken the event.
    */
   get missedRenewal(): boolean {
     return this.#heldSince !== undefined && performance.now() - this.#askedAt >= this.#settings.leaseMs;

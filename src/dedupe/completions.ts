@@ -26,7 +26,7 @@ export class Completions {
     this.#activity = activity;
   }
 
-  /** Whether the event was handled here without the store knowing it. */
+  /** True if the event was handled here, and the store has not recorded it yet. */
   has(id: string): boolean {
     // Nearly always none is: looking for an id would cost its hash.
     return this.#pending.size > 0 && this.#pending.has(id);

@@ -27,7 +27,7 @@ export function isFinal(
   return count > retryScheduleMs.length || isFinalByAge(ageMs, retryScheduleMs, claim.firstClaimedMsAgo);
 }
 
-/** Claims closer together than this are twins rather than retries, and count once. */
+/** Claims closer together than this come from concurrent duplicates, not from retries, and count once. */
 export function attemptSpacingMs(retryScheduleMs: readonly number[]): number {
   return (retryScheduleMs[0] ?? 0) / 2;
 }

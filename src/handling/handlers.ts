@@ -17,7 +17,7 @@ export function noteHandled({ handled }: Progress, names: readonly string[]): vo
   for (const name of names) if (!handled.includes(name)) handled.push(name);
 }
 
-/** What handlers are told, with a signal that is made when it is asked for. */
+/** The context of handlers. Its `signal` is created when it is first read. */
 export class RunContext implements HandlerContext {
   readonly attempt: number;
   readonly final: boolean;

@@ -6,19 +6,19 @@ import { LazyAbort } from '../timing/lazy-abort.ts';
  * event.
  */
 export class Interruption extends LazyAbort {
-  #reason: AbortedError | undefined;
+  #endedBy: AbortedError | undefined;
   /** A run waits for one promise at a time. */
   #listener: ((reason: AbortedError) => void) | undefined;
 
-  /** Why the run was aborted, if it was. */
-  get reason(): AbortedError | undefined {
-    return this.#reason;
+  /** Why the run ends without its handlers; undefined after a lost lease, which aborts only their signal. */
+  get endedBy(): AbortedError | undefined {
+    return this.#endedBy;
   }
 
   /** What the promise resolves to, or why the run was aborted before. */
   race<T>(promise: Promise<T>): Promise<T | AbortedError> {
     return new Promise((resolve, reject) => {
-      if (this.#reason !== undefined) resolve(this.#reason);
+      if (this.#endedBy !== undefined) resolve(this.#endedBy);
       this.#listener = resolve;
       promise.then(resolve, reject);
     });
@@ -31,7 +31,7 @@ export class Interruption extends LazyAbort {
   override abort(reason: AbortedError): void {
     super.abort(reason);
     if (reason.code === 'lease_lost') return;
-    this.#reason ??= reason;
+    this.#endedBy ??= reason;
     this.#listener?.(reason);
   }
 }

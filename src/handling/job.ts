@@ -21,7 +21,10 @@ export interface Job {
   readonly headers: HeaderValues;
   readonly receivedAt: number;
   readonly deadlineAt: number;
-  /** The same by the monotonic clock; of a replay, when a delivery would have to be answered. */
+  /**
+   * By the monotonic clock, when letters must be stored at the latest; of a replay, `deadlineMs` from its
+   * start.
+   */
   readonly deadline: number;
   readonly routes: readonly Route[];
   /** The letter that is being replayed. */

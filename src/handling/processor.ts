@@ -52,7 +52,7 @@ export class Processor {
   /** Begins or joins the run of an event; gives an answer where it needs none. */
   begin(authentic: Authentic, trace: Trace): Awaitable<Run | Answer> {
     try {
-      return this.#beginRun(authentic, trace);
+      return this.#beginEvent(authentic, trace);
     } catch (error) {
       const refused = refuse(error);
       if (refused.error instanceof EventError) trace.event = refused.error.event;
@@ -61,7 +61,8 @@ export class Processor {
     }
   }
 
-  #beginRun({ rawBody, headers }: Authentic, trace: Trace): Run | Answer {
+  /** Parses an event, checks its age and finds its handlers, then starts or joins its run. */
+  #beginEvent({ rawBody, headers }: Authentic, trace: Trace): Run | Answer {
     const { now, maxEventAgeMs, retryScheduleMs, deadlineMs } = this.#settings;
     const event = parseEvent(rawBody);
     const { id, type } = event;
@@ -77,7 +78,7 @@ export class Processor {
     const deadlineAt = receivedAt + deadlineMs;
     const { deadline } = trace;
     const job = { id, event, createdAt, rawBody, headers, receivedAt, deadlineAt, deadline, routes };
-    return this.#run(job, trace);
+    return this.#startOrJoin(job, trace);
   }
 
   /**
@@ -118,7 +119,7 @@ export class Processor {
     const { deadline } = trace;
     const times = { createdAt, receivedAt, deadlineAt, deadline };
     const job = { id, event, rawBody, headers, ...times, routes, replayed: letter };
-    const run = this.#run(job, trace);
+    const run = this.#startOrJoin(job, trace);
     const settled = await run.answer.settled();
     const answer = trace.joined ? asDuplicate(settled) : settled;
     if (trace.joined && isSuccess(answer) && answer.outcome !== 'parked') await this.#takeOut(letter, trace);
@@ -170,7 +171,7 @@ export class Processor {
   }
 
   /** Starts the run of an event, or joins the one that is under way. */
-  #run(job: Job, trace: Trace): Run {
+  #startOrJoin(job: Job, trace: Trace): Run {
     const current = this.#runs.find(job.id);
     trace.joined = current !== undefined;
     trace.run = current ?? this.#runs.start(job);
@@ -183,6 +184,10 @@ export class Processor {
     return trace.deadline - reserveMs;
   }
 
+  /**
+   * Refuses here what a receiver that is closing cannot handle: the event is parsed, so that it can be
+   * parked.
+   */
   #routesFor(event: AnyEvent, trace: Trace): readonly Route[] {
     if (trace.closing) throw new UnavailableError('closing', 'the receiver is closing');
     if (this.#router.isEmpty) {

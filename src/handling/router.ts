@@ -3,7 +3,7 @@ import { eventTypes } from '../events/catalog.ts';
 import type { AnyEvent, WebhookEvent } from '../events/event.ts';
 import type { Schemas } from '../events/schema.ts';
 
-/** What a handler is told besides the event. Times are in milliseconds since the epoch. */
+/** The second argument of a handler. Times are in milliseconds since the epoch. */
 export interface HandlerContext {
   /** Counts the attempts to handle this event, from 1. */
   readonly attempt: number;

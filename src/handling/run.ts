@@ -102,26 +102,26 @@ export class Run {
    * runs the handlers. Starts again if the claim was lost before the handlers could run.
    */
   async #handle(): Promise<Answer> {
-    let claim = await this.#takeClaim();
+    let result = await this.#takeClaim();
     for (;;) {
-      if (claim.state === 'busy') claim = await this.#waitForOtherProcess(claim);
-      if (claim.state !== 'claimed') return this.#answerUnclaimed(claim.state);
-      const answer = await this.#prepare(claim);
+      if (result.state === 'busy') result = await this.#waitForOtherProcess(result);
+      if (result.state !== 'claimed') return this.#answerUnclaimed(result.state);
+      const answer = await this.#prepare(result);
       if (answer !== undefined) return answer;
-      const event = await this.#validate();
-      if (event instanceof PosthornError) return this.#recordFailure(event);
-      let state: RenewResult['state'] | PosthornError = this.#claim.state;
-      while (state === 'held' && this.#claim.isOld) state = await this.#confirmClaim();
-      if (state instanceof PosthornError) return this.#recordFailure(state);
+      const validated = await this.#validate();
+      if (validated instanceof PosthornError) return this.#recordFailure(validated);
+      let lease: RenewResult['state'] | PosthornError = this.#claim.state;
+      while (lease === 'held' && this.#claim.isOld) lease = await this.#confirmClaim();
+      if (lease instanceof PosthornError) return this.#recordFailure(lease);
       // No await between this check and the handlers: those of another event could block the event loop for
       // longer than the lease.
-      if (state === 'held') return this.#runHandlers(event);
-      claim = state === 'completed' ? { state } : { state: 'busy', msLeft: 0 };
+      if (lease === 'held') return this.#runHandlers(validated);
+      result = lease === 'completed' ? { state: lease } : { state: 'busy', msLeft: 0 };
     }
   }
 
   async #runHandlers(event: ValidEvent): Promise<Answer> {
-    if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
+    if (this.#interruption.endedBy !== undefined) return this.#recordFailure(this.#interruption.endedBy);
     this.#state = { step: 'running', isParked: this.#letter.storedAs !== undefined };
     this.#limitRun();
     const { attempt = 1, final } = this;
@@ -132,7 +132,7 @@ export class Run {
     if (this.#claim.missedRenewal) this.warnings.push(LEASE_EXPIRED);
     if (failure === undefined) return this.#recordSuccess();
     const answer = await this.#recordFailure(failure);
-    if (failure === this.#interruption.reason) void this.#recordLateEnd(finished);
+    if (failure === this.#interruption.endedBy) void this.#recordLateEnd(finished);
     return answer;
   }
 
@@ -215,7 +215,7 @@ export class Run {
     if (share === undefined) return claim;
     try {
       return await this.#claim.waitForOther(claim, {
-        isAwaited: () => this.answer.isAwaited && this.#interruption.reason === undefined,
+        isAwaited: () => this.answer.isAwaited && this.#interruption.endedBy === undefined,
         orAbort: (promise) => this.#interruption.race(promise),
       });
     } finally {
@@ -239,7 +239,7 @@ export class Run {
   #prepare(claim: ClaimedResult): Awaitable<Answer | undefined> {
     this.#state = { step: 'preparing' };
     if (claim !== UNCLAIMED) this.#claim.startRenewing((state) => this.#onTaken(state));
-    if (this.#interruption.reason !== undefined) return this.#recordFailure(this.#interruption.reason);
+    if (this.#interruption.endedBy !== undefined) return this.#recordFailure(this.#interruption.endedBy);
     const { now, retryScheduleMs } = this.#services.settings;
     const { createdAt, replayed } = this.#job;
     this.attempt = claim.attempt;

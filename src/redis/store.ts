@@ -62,12 +62,12 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
           expiryMs: wholeMs(Math.max(leaseMs, retentionMs)),
           detail: '',
         },
-        (told) => ({ state: readState(told, renewals) }),
+        (reply) => ({ state: readState(reply, renewals) }),
       ),
     complete: ({ id, token, retentionMs }) =>
       operations.run(
         { name: 'complete', key: keyOf(id), token, leaseMs: 0, expiryMs: wholeMs(retentionMs), detail: '' },
-        (told) => ({ state: readState(told, completions) }),
+        (reply) => ({ state: readState(reply, completions) }),
       ),
     release: ({ id, token, retentionMs, handled }) =>
       operations.run(
@@ -79,7 +79,7 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
           expiryMs: wholeMs(retentionMs),
           detail: handled.length === 0 ? '' : JSON.stringify(handled),
         },
-        (told) => ({ state: readState(told, releases) }),
+        (reply) => ({ state: readState(reply, releases) }),
       ),
   };
 }

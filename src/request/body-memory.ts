@@ -79,7 +79,7 @@ export class BodyMemory {
   fullError(): UnavailableError {
     return new UnavailableError(
       'buffer_full',
-      `the bodies of unverified deliveries fill maxBufferedBytes (${this.#maxBufferedBytes})`,
+      `the bodies in memory fill maxBufferedBytes (${this.#maxBufferedBytes})`,
     );
   }
 }

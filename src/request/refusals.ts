@@ -31,7 +31,8 @@ export function declaredLength(headers: HeaderValues): number | undefined {
 const MAX_BYTES_PER_READ = 65_536;
 
 /**
- * Returns true for a body that is too long to arrive together with its headers. A chunked body may be. Its
+ * Returns true if the body may not arrive together with its headers: by its declared length, or because it is
+ * chunked, so that its length is unknown. Its
  * chunks may also be of one byte, each a Buffer of its own until the body is read.
  */
 export function exceedsOneRead(headers: HeaderValues, length: number | undefined): boolean {

@@ -16,10 +16,11 @@ let beginBatch: () => void = () => {};
 let count = 0;
 
 /**
- * Resolves when the event loop has read from all sockets with input. Deliveries that arrived together then go
- * through each step together. That takes little more than half the time of one after the other, because the
- * code of a step stays in the caches of the processor. Their operations on a store can share a command, and
- * their answers leave in one burst, which wakes a proxy on the same machine only once.
+ * Resolves when the event loop has read from all sockets with input, or at once when a batch is full.
+ * Deliveries that arrived together then go through each step together. That takes little more than half the
+ * time of one after the other, because the code of a step stays in the caches of the processor. Their
+ * operations on a store can share a command, and their answers leave in one burst, which wakes a proxy on the
+ * same machine only once.
  */
 export function nextTurn(): Promise<void> {
   if (batch === undefined) {
