@@ -8,7 +8,7 @@ import type { DeadLetter } from './dead-letters.ts';
 import type { Wait } from './line.ts';
 import type { AttemptInfo, LetterContent, Parking } from './parking.ts';
 
-/** How long the operations on a letter may wait in line. */
+/** The time limits of the operations on a letter. */
 export interface LetterTimes {
   /** Of the delivery, by the monotonic clock. */
   readonly deadline: number;
@@ -44,12 +44,12 @@ export class Letter {
     return this.#storedAs;
   }
 
-  /** Whether its writing has begun: it may be there, or come to be. */
+  /** True once writing the letter has begun: it may be stored, or will be. */
   get isBegun(): boolean {
     return this.#isBegun;
   }
 
-  /** Whether this delivery may have left a letter that is still there. */
+  /** True if this delivery may have left a letter that is still stored. */
   get mayExist(): boolean {
     return this.#isBegun || this.#storedAs !== undefined;
   }

@@ -14,7 +14,7 @@ const MOST_RUNNING = 8;
  */
 const LIMIT_PARTS = 20;
 
-/** How an operation waits in line. */
+/** The rules by which an operation waits in line. */
 export interface Wait {
   /** When its caller gets an error, at the latest; by the monotonic clock. */
   readonly answerBy: number;

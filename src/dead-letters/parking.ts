@@ -5,7 +5,7 @@ import { withTimeLimit } from '../timing/time-limit.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { Line, type Wait } from './line.ts';
 
-/** What is parked: an authentic body, and as much of its event as is known. */
+/** The content of a letter: an authentic body, and as much of its event as is known. */
 export interface LetterContent {
   readonly rawBody: Uint8Array;
   readonly headers: HeaderValues;
@@ -14,7 +14,7 @@ export interface LetterContent {
   readonly type?: string | undefined;
 }
 
-/** What has been tried with it. */
+/** The attempts to handle the event so far. */
 export interface AttemptInfo {
   readonly attempts: number;
   /** Names of the handlers that have finished. */
