@@ -161,7 +161,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     } catch (error) {
       // The adapter is at fault, for example with headers in no known form.
       const refused = refuse(error);
-      this.#reporter.emit(toReport(refused, trace, false), { isAuthentic: false });
+      this.#reporter.emit(toReport(refused, trace, false), { isAuthentic: trace.keyIndex !== undefined });
       return toReply(refused, true, this.#replySettings);
     } finally {
       this.#activity.end();
@@ -190,8 +190,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   /**
-   * What waits here for the end of a run holds no body: it was left behind in `#authenticateAndBegin`,
-   * because a delivery may be one of hundreds that wait for the same run.
+   * Waits for the run without holding the body, which stays behind in `#authenticateAndBegin`: hundreds of
+   * deliveries may wait for the same run.
    */
   async #handle(
     delivery: Delivery,

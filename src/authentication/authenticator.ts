@@ -15,7 +15,7 @@ export interface AuthenticationSettings extends BodyLimits {
   readonly deadlineMs: number;
 }
 
-/** How far the authentication of a delivery has come. */
+/** The progress of a delivery's authentication. */
 export interface AuthenticationProgress {
   /** When the delivery must be answered, by the monotonic clock. */
   readonly deadline: number;

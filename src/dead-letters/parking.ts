@@ -27,7 +27,7 @@ interface Turn {
   /** Resolves when the operation has ended, or can no longer begin. */
   readonly ended: Promise<void>;
   readonly isUrgent: boolean;
-  /** It had begun when its caller was told that it failed. */
+  /** True if it had begun when its caller gave up. */
   isLate: boolean;
 }
 
@@ -63,7 +63,7 @@ export class Parking {
   ): Promise<string> {
     const id = content.id ?? createHash('sha256').update(rawBody).digest('hex');
     await this.#inOrder(id, wait, async () => {
-      // What an earlier letter knows of finished handlers may be known nowhere else any more.
+      // An earlier letter may be the only record of the handlers that have finished.
       const earlier = await this.#readEarlier(id);
       await this.#deadLetters.put({
         id,
@@ -101,7 +101,7 @@ export class Parking {
     const ended = new Promise<void>((resolve) => {
       settle = resolve;
     });
-    // What follows an operation that is not urgent cannot go before it.
+    // An operation cannot go before an earlier one on its id, so it is no more urgent than that.
     const turn: Turn = { ended, isUrgent: wait.isUrgent && previous?.isUrgent !== false, isLate: false };
     this.#last.set(id, turn);
     const end = (): void => {
@@ -132,8 +132,8 @@ export class Parking {
   }
 
   /**
-   * What follows a late operation waits for its end and takes no place in the line. It then runs even if its
-   * caller has given up: a letter whose writing is late has to be removed after all.
+   * Runs an operation once a late one on the same id has ended, without a place in the line. It runs even if
+   * its caller has given up: a letter whose writing is late has to be removed after all.
    */
   #besideLine<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
     const limitMs = Math.max(0, Math.min(this.limitMs, answerBy - performance.now()));

@@ -24,7 +24,7 @@ const POLL_MS = 400;
 /** Before a release is tried again; doubled each time. */
 const FIRST_PAUSE_MS = 100;
 
-/** How often in a row a lease may have grown old again by the time that its renewal was answered. */
+/** A claim is refused after so many renewals, each of which took half a lease or longer. */
 const MOST_CONFIRMATIONS = 3;
 
 /** No two claims may share a token: those of this process begin alike, and no other process begins so. */
@@ -51,7 +51,7 @@ export interface ClaimSettings extends RetentionSettings {
   readonly retryScheduleMs: readonly number[];
 }
 
-/** What all claims of a receiver share. */
+/** The services that all claims of a receiver share. */
 export interface ClaimServices {
   readonly settings: ClaimSettings;
   readonly store: TimeLimitedStore;

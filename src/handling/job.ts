@@ -41,7 +41,7 @@ export interface HandlingSettings extends ClaimSettings {
   readonly onStoreFailure: 'reject' | 'process';
 }
 
-/** What all runs of a receiver share. */
+/** The services that all runs of a receiver share. */
 export interface RunServices {
   readonly settings: HandlingSettings;
   readonly store: TimeLimitedStore;

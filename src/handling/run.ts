@@ -21,7 +21,7 @@ import { Interruption } from './interruption.ts';
 import type { Job, RunServices } from './job.ts';
 import { PendingAnswer } from './pending-answer.ts';
 
-/** How far a run has come. */
+/** The progress of a run. */
 type RunState =
   /** The store is asked for the event, or asked again. */
   | { readonly step: 'claiming' }
@@ -333,7 +333,6 @@ export class Run {
   }
 
   async #recordFailure(error: PosthornError): Promise<Answer> {
-    this.#claim.stopRenewing();
     if (error.code === 'completed_elsewhere') {
       this.#state = { step: 'completed', outcome: 'duplicate' };
       await this.#letter.removeAny();
@@ -342,6 +341,8 @@ export class Run {
     this.#state = { step: 'failed', error };
     const mustPark = this.final || error.code === 'handler_failed_permanently' || this.#letter.isBegun;
     const storedAs = mustPark ? await this.#letter.store(error, this.#attemptInfo(false)) : undefined;
+    // Only now: a letter may wait in line for longer than a lease.
+    this.#claim.stopRenewing();
     const released = await this.#claim.release(this.progress.handled);
     if (released === 'completed') {
       this.#state = { step: 'completed', outcome: 'duplicate' };
