@@ -33,8 +33,6 @@ export default defineConfig({
     testTimeout: 20_000,
     // A second, the default, is short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
-    // More than cores, of which two are usual: most tests wait rather than compute, for sockets, servers and programs.
-    maxWorkers: 3,
     // Each file would load the package, zod and Express again. What a file replaces in its process it puts back.
     isolate: false,
     // What fails in silence is what these tests are about, so nothing is left to a default.
@@ -48,6 +46,9 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...slowTests],
           setupFiles: ['test/support/no-programs.ts'],
+          // More than cores, of which two are usual: most tests wait for sockets and timers rather than compute.
+          maxWorkers: 8,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -56,6 +57,9 @@ export default defineConfig({
           name: 'slow',
           include: slowTests,
           // A program starts slowly on a busy machine, and some tests start ten.
+          // Fewer, because they share the processor with the programs. The longest are here, so they come first.
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
           globalSetup: ['test/support/build.ts', 'test/redis/setup.ts'],

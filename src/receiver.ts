@@ -157,36 +157,31 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   async receive(delivery: Delivery): Promise<Reply> {
     const trace = this.#beginTrace(false);
     try {
-      return await this.#answer(delivery, trace);
+      const headers = readHeaders(delivery.headers);
+      const length = declaredLength(headers);
+      // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor: such
+      // a delivery waits for the batch only before its answer.
+      const mayBeLarge = exceedsOneRead(headers, length);
+      if (!mayBeLarge) await nextTurn();
+      const answer = await this.#handle(delivery, headers, length, trace);
+      if (mayBeLarge) await nextTurn();
+      trace.answerSent = delivery.isConnected?.() ?? true;
+      this.#report(answer, trace);
+      if (trace.unfinished) this.#reportEndLater(delivery, trace);
+      const isUnread = !trace.bodyRead && mustClose(headers, length, this.#settings.maxBodyBytes);
+      return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
     } catch (error) {
       // The adapter is at fault, for example with headers in no known form.
       const refused = refuse(error);
-      this.#reporter.emit(toReport(refused, trace, false), { isAuthentic: trace.keyIndex !== undefined });
+      this.#report(refused, trace);
       return toReply(refused, true, this.#replySettings);
     } finally {
       this.#activity.end();
     }
   }
 
-  async #answer(delivery: Delivery, trace: Trace): Promise<Reply> {
-    const headers = readHeaders(delivery.headers);
-    const length = declaredLength(headers);
-    // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor: such a
-    // delivery waits for the batch only before its answer.
-    const mayBeLarge = exceedsOneRead(headers, length);
-    if (!mayBeLarge) await nextTurn();
-    const answer = await this.#handle(delivery, headers, length, trace);
-    if (mayBeLarge) await nextTurn();
-    trace.answerSent = delivery.isConnected?.() ?? true;
+  #report(answer: Answer, trace: Trace): void {
     this.#reporter.emit(toReport(answer, trace, false), { isAuthentic: trace.keyIndex !== undefined });
-    if (trace.unfinished) {
-      this.#activity.begin();
-      const reported = this.#reportEnd(trace).then(() => this.#activity.end());
-      delivery.waitUntil?.(reported);
-    }
-    const { maxBodyBytes } = this.#settings;
-    const close = !trace.bodyRead && (isBodyUnfinished(answer) || mustClose(headers, length, maxBodyBytes));
-    return toReply(answer, close, this.#replySettings);
   }
 
   /**
@@ -246,6 +241,12 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, isReplay });
     this.#activity.begin();
     return trace;
+  }
+
+  #reportEndLater(delivery: Delivery, trace: Trace): void {
+    this.#activity.begin();
+    const reported = this.#reportEnd(trace).then(() => this.#activity.end());
+    delivery.waitUntil?.(reported);
   }
 
   /** Only the delivery that started the run reports its late result. */

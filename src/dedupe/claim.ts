@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { messageOf, UnavailableError } from '../errors.ts';
 import type { Warning } from '../outcomes/report.ts';
+import type { Awaitable } from '../timing/awaitable.ts';
 import { Timer } from '../timing/time-limit.ts';
 import type { Completions } from './completions.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
@@ -37,7 +38,7 @@ function nextToken(): string {
 }
 
 /** The claim of an event whose store does not answer, under `onStoreFailure: 'process'`. */
-export const UNCLAIMED: ClaimedResult = {
+const UNCLAIMED: ClaimedResult = {
   state: 'claimed',
   attempt: 1,
   abandoned: 0,
@@ -49,6 +50,7 @@ export const UNCLAIMED: ClaimedResult = {
 export interface ClaimSettings extends RetentionSettings {
   readonly leaseMs: number;
   readonly retryScheduleMs: readonly number[];
+  readonly onStoreFailure: 'reject' | 'process';
 }
 
 /** The services that all claims of a receiver share. */
@@ -101,19 +103,42 @@ export class Claim {
     };
   }
 
-  /** Asks for the id. */
+  /** Asks for the id; where the store fails, `onStoreFailure` says how to go on. */
   async take(): Promise<ClaimResult> {
+    try {
+      return this.#noteAnswer(await this.#ask());
+    } catch (error) {
+      this.#goOnWithoutStore(error);
+      return UNCLAIMED;
+    }
+  }
+
+  #ask(): Awaitable<ClaimResult> {
     const { leaseMs, retryScheduleMs } = this.#settings;
     const { id, token, retentionMs } = this.#request;
-    const spacingMs = attemptSpacingMs(retryScheduleMs);
-    const askedAt = performance.now();
-    this.#askedAt = askedAt;
-    const result = await this.#store.claim({ id, token, retentionMs, leaseMs, attemptSpacingMs: spacingMs });
+    this.#askedAt = performance.now();
+    return this.#store.claim({
+      id,
+      token,
+      retentionMs,
+      leaseMs,
+      attemptSpacingMs: attemptSpacingMs(retryScheduleMs),
+    });
+  }
+
+  #noteAnswer(result: ClaimResult): ClaimResult {
     if (result.state === 'claimed') {
-      this.#heldSince = askedAt;
+      this.#heldSince = this.#askedAt;
       this.#state = 'held';
     }
     return result;
+  }
+
+  /** Throws the error unless `onStoreFailure` is `process`. */
+  #goOnWithoutStore(error: unknown): void {
+    if (this.#settings.onStoreFailure === 'reject') throw error;
+    this.#warnings.push(`claimed_nothing: ${messageOf(error)}`);
+    this.#heldSince = undefined;
   }
 
   /**
@@ -129,7 +154,8 @@ export class Claim {
    * loop may have been blocked, or a letter may have taken long to write.
    */
   get isOld(): boolean {
-    return this.#heldSince !== undefined && performance.now() - this.#heldSince > this.#settings.leaseMs / 2;
+    if (this.#heldSince === undefined || this.#state !== 'held') return false;
+    return performance.now() - this.#heldSince > this.#settings.leaseMs / 2;
   }
 
   /** What the store said last. */
@@ -138,18 +164,17 @@ export class Claim {
   }
 
   /**
-   * Renews a claim that has grown old; rejects where the store gives no answer, or too slowly to be of use.
+   * Renews a claim that has grown old. Where the store gives no answer, or too slowly to be of use,
+   * `onStoreFailure` says how to go on.
    */
-  async confirm(): Promise<RenewResult['state']> {
-    if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#settings.leaseMs);
-    this.#confirmations += 1;
-    await this.#renew();
-    return this.#state;
-  }
-
-  /** Goes on without the store. */
-  goOnWithoutStore(): void {
-    this.#heldSince = undefined;
+  async confirm(): Promise<void> {
+    try {
+      if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#settings.leaseMs);
+      this.#confirmations += 1;
+      await this.#renew();
+    } catch (error) {
+      this.#goOnWithoutStore(error);
+    }
   }
 
   async #renew(): Promise<void> {
@@ -174,7 +199,7 @@ export class Claim {
       if (!wait.isAwaited()) break;
       const busy = result;
       try {
-        result = await this.take();
+        result = this.#noteAnswer(await this.#ask());
       } catch {
         isUnsure = true;
         result = busy;
@@ -187,10 +212,15 @@ export class Claim {
   /**
    * Renews the lease every third of it from now on, until `stopRenewing`. Calls `onTaken`, once, when another
    * token has the id (`lost`) or the event was completed. A store that fails or is late aborts nothing: the
-   * lease may well hold, and the next renewal tells.
+   * lease may well hold, and the next renewal tells. Without a claim there is nothing to renew.
    */
   startRenewing(onTaken: (state: 'lost' | 'completed') => void): void {
+    if (this.#heldSince === undefined) return;
     this.#isRenewing = true;
+    this.#renewAfterThird(onTaken);
+  }
+
+  #renewAfterThird(onTaken: (state: 'lost' | 'completed') => void): void {
     this.#renewal?.clear();
     this.#renewal = new Timer(
       performance.now() + this.#settings.leaseMs / 3,
@@ -206,7 +236,7 @@ export class Claim {
   async #renewInTime(onTaken: (state: 'lost' | 'completed') => void): Promise<void> {
     await this.#renew().catch(() => {});
     if (!this.#isRenewing) return;
-    if (this.#state === 'held') this.startRenewing(onTaken);
+    if (this.#state === 'held') this.#renewAfterThird(onTaken);
     else onTaken(this.#state);
   }
 

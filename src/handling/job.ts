@@ -38,7 +38,6 @@ export interface HandlingSettings extends ClaimSettings {
   readonly schemas: ReadonlyMap<string, StandardSchemaV1>;
   readonly deadlineMs: number;
   readonly maxRunMs: number;
-  readonly onStoreFailure: 'reject' | 'process';
 }
 
 /** The services that all runs of a receiver share. */

@@ -1,9 +1,9 @@
 import { Letter } from '../dead-letters/letter.ts';
 import type { AttemptInfo } from '../dead-letters/parking.ts';
-import { Claim, UNCLAIMED } from '../dedupe/claim.ts';
+import { Claim } from '../dedupe/claim.ts';
 import { isFinal, isFinalByAge } from '../dedupe/last-attempt.ts';
-import type { ClaimedResult, ClaimResult, RenewResult } from '../dedupe/store.ts';
-import { AbortedError, messageOf, PosthornError, UnavailableError } from '../errors.ts';
+import type { ClaimedResult, ClaimResult } from '../dedupe/store.ts';
+import { AbortedError, PosthornError, UnavailableError } from '../errors.ts';
 import { entityOf } from '../events/event.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
@@ -102,7 +102,7 @@ export class Run {
    * runs the handlers. Starts again if the claim was lost before the handlers could run.
    */
   async #handle(): Promise<Answer> {
-    let result = await this.#takeClaim();
+    let result = await this.#claim.take();
     for (;;) {
       if (result.state === 'busy') result = await this.#waitForOtherProcess(result);
       if (result.state !== 'claimed') return this.#answerUnclaimed(result.state);
@@ -110,13 +110,15 @@ export class Run {
       if (answer !== undefined) return answer;
       const validated = await this.#validate();
       if (validated instanceof PosthornError) return this.#recordFailure(validated);
-      let lease: RenewResult['state'] | PosthornError = this.#claim.state;
-      while (lease === 'held' && this.#claim.isOld) lease = await this.#confirmClaim();
-      if (lease instanceof PosthornError) return this.#recordFailure(lease);
+      while (this.#claim.isOld) {
+        const failure = await this.#confirmClaim();
+        if (failure !== undefined) return this.#recordFailure(failure);
+      }
       // No await between this check and the handlers: those of another event could block the event loop for
       // longer than the lease.
-      if (lease === 'held') return this.#runHandlers(validated);
-      result = lease === 'completed' ? { state: lease } : { state: 'busy', msLeft: 0 };
+      const { state } = this.#claim;
+      if (state === 'held') return this.#runHandlers(validated);
+      result = state === 'completed' ? { state } : { state: 'busy', msLeft: 0 };
     }
   }
 
@@ -180,27 +182,14 @@ export class Run {
     this.#interruption.abort(reason);
   }
 
-  /** Claims the event; where the store fails, `onStoreFailure` says how to go on. */
-  async #takeClaim(): Promise<ClaimResult> {
-    try {
-      return await this.#claim.take();
-    } catch (error) {
-      if (this.#services.settings.onStoreFailure === 'reject') throw error;
-      this.warnings.push(`claimed_nothing: ${messageOf(error)}`);
-      return UNCLAIMED;
-    }
-  }
-
   /** Asks the store whether the event is still this process's to run; an error refuses the delivery. */
-  async #confirmClaim(): Promise<RenewResult['state'] | PosthornError> {
+  async #confirmClaim(): Promise<PosthornError | undefined> {
     this.#state = { step: 'claiming' };
     try {
-      return await this.#claim.confirm();
+      await this.#claim.confirm();
+      return undefined;
     } catch (error) {
-      if (this.#services.settings.onStoreFailure === 'reject') return refuse(error).error;
-      this.#claim.goOnWithoutStore();
-      this.warnings.push(`claimed_nothing: ${messageOf(error)}`);
-      return 'held';
+      return refuse(error).error;
     }
   }
 
@@ -238,7 +227,7 @@ export class Run {
    */
   #prepare(claim: ClaimedResult): Awaitable<Answer | undefined> {
     this.#state = { step: 'preparing' };
-    if (claim !== UNCLAIMED) this.#claim.startRenewing((state) => this.#onTaken(state));
+    this.#claim.startRenewing((state) => this.#onTaken(state));
     if (this.#interruption.endedBy !== undefined) return this.#recordFailure(this.#interruption.endedBy);
     const { now, retryScheduleMs } = this.#services.settings;
     const { createdAt, replayed } = this.#job;
@@ -311,19 +300,16 @@ export class Run {
     if (!isKnown)
       this.warnings.push('completion_pending: the store did not take the completion; it is tried again');
     this.#state = { step: 'completed', outcome: 'processed' };
-    await this.#removeLetter();
+    if (this.#mayHaveLetter) await this.#letter.removeAny();
     return accept('processed', this.id);
   }
 
   /** An earlier attempt of a retried event may have parked it. */
-  async #removeLetter(): Promise<void> {
-    if (this.#services.parking === undefined) return;
-    const { now, retryScheduleMs } = this.#services.settings;
-    const ageMs = now() - this.#job.createdAt;
-    const mayHaveLetter =
-      this.attempt !== 1 || this.#interruption.isAborted || isFinalByAge(ageMs, retryScheduleMs);
-    if (mayHaveLetter) await this.#letter.removeAny();
-    else await this.#letter.remove();
+  get #mayHaveLetter(): boolean {
+    const { parking, settings } = this.#services;
+    if (parking === undefined) return false;
+    if (this.#letter.mayExist || this.attempt !== 1 || this.#interruption.isAborted) return true;
+    return isFinalByAge(settings.now() - this.#job.createdAt, settings.retryScheduleMs);
   }
 
   /** Records how aborted handlers ended after all: a success completes the id, whoever holds it by then. */
