@@ -56,7 +56,7 @@ export function acceptedAnswers(mount: Mount): void {
     ]);
   });
 
-  test('a twin gets the outcome of the run that it joined', async () => {
+  test('a concurrent duplicate gets the outcome of the run that it joined', async () => {
     const gate = new Gate();
     let runs = 0;
     const endpoint = await Endpoint.open(mount, {

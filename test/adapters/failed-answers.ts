@@ -83,7 +83,7 @@ function failedHandlers(mount: Mount): void {
 }
 
 function unavailable(mount: Mount): void {
-  test('handlers still running at the deadline; a twin is busy; a late success counts', async () => {
+  test('handlers still running at the deadline; a concurrent duplicate is busy; a late success counts', async () => {
     const gate = new Gate();
     const endpoint = await Endpoint.open(mount, {
       options: { deadlineMs: 100 },
@@ -105,7 +105,7 @@ function unavailable(mount: Mount): void {
     expect(endpoint.reports).toHaveLength(4);
   });
 
-  test('a twin that another process still runs at the deadline', async () => {
+  test('a concurrent duplicate that another process still runs at the deadline', async () => {
     const store = createMemoryStore();
     const event = transfer();
     await store.claim({ id: event.id, token: 'of another process', leaseMs: 60_000, retentionMs: 60_000 });

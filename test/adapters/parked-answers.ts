@@ -125,7 +125,7 @@ export function parkedAnswers(mount: Mount): void {
     expect(await deadLetters.get(event.id)).toMatchObject({ reason: 'closing' });
   });
 
-  test('at the last attempt by age: a twin that another process still runs', async () => {
+  test('at the last attempt by age: a concurrent duplicate that another process still runs', async () => {
     const deadLetters = createMapDeadLetters();
     const store = createMemoryStore();
     const event = lastAttempt();

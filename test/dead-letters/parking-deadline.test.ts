@@ -108,7 +108,7 @@ describe('a deadline that falls into the recording of a failure', () => {
   });
 });
 
-test('a twin that is final by age is answered before its deadline, though its letter takes most of its time', async () => {
+test('a concurrent duplicate that is final by age is answered before its deadline, though its letter takes most of its time', async () => {
   const clock = new StepClock();
   const map = createMapDeadLetters();
   const held = new HeldHandler();

@@ -15,7 +15,7 @@ const MAX_RUN_MS = 200_000;
  * An event whose first delivery is running since a moment at which it was not final; now the last retry is
  * due.
  */
-describe('a twin that is final parks beside the run of an earlier delivery in its process', () => {
+describe('a concurrent duplicate that is final parks beside the run of an earlier delivery in its process', () => {
   async function openRunning(options: EndpointOptions = {}) {
     const clock = new StepClock();
     const deadLetters = createMapDeadLetters();
@@ -68,16 +68,16 @@ describe('a twin that is final parks beside the run of an earlier delivery in it
     expect(await replayed).toMatchObject({ outcome: 'processed' });
   });
 
-  test('and the run fails before the deadline: the twin parks, the first delivery has failed', async () => {
+  test('and the run fails before the deadline: the concurrent duplicate parks, the first delivery has failed', async () => {
     const { call, deadLetters, event, first, receiver, reports } = await openRunning({
       deadlineMs: 5_000,
     });
-    const twin = receiver.receive(deliveryOf(event));
+    const duplicate = receiver.receive(deliveryOf(event));
     // Without a socket nothing but promises lies between the delivery and its joining the run.
     await setImmediate();
     call.fail(new Error('poison'));
     expect(await first).toEqual(refused(500, 'handler_failed'));
-    expect(await twin).toMatchObject({
+    expect(await duplicate).toMatchObject({
       status: 200,
       body: JSON.stringify({ outcome: 'parked', id: event.id }),
     });
@@ -100,7 +100,7 @@ describe('a twin that is final parks beside the run of an earlier delivery in it
   });
 });
 
-describe('a twin that is final parks beside a run in another process', () => {
+describe('a concurrent duplicate that is final parks beside a run in another process', () => {
   /** Two receivers with one store, as of two processes; the first one is running the event. */
   async function openTwoProcesses(deadLettersOfB: (shared: DeadLetters) => DeadLetters) {
     const clock = new StepClock();
@@ -142,12 +142,12 @@ describe('a twin that is final parks beside a run in another process', () => {
         await shared.put(letter);
       },
     }));
-    const twin = b.send(event);
+    const duplicate = b.send(event);
     const goOn = await putting.nth(1);
     call.succeed();
     expect(await running).toEqual(accepted('processed', event.id));
     goOn();
-    expect(await twin).toEqual(accepted('parked', event.id));
+    expect(await duplicate).toEqual(accepted('parked', event.id));
     await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
     expect(held.calls.all).toHaveLength(1);
   });

@@ -92,7 +92,7 @@ describe.each(readings)('the schedule read as $name', ({ offsets }) => {
     ]);
   });
 
-  test('of twins in quick succession only those of the last retry are final', async () => {
+  test('of duplicates in quick succession only those of the last retry are final', async () => {
     const { sendAt, contexts } = await openPoisoned({ deadLetters: createMapDeadLetters() });
     const answers = await sendAt(offsets.flatMap((offset) => [offset, offset + 0.1]));
     expect(answers).toEqual([FAILED, FAILED, FAILED, FAILED, FAILED, FAILED, PARKED, PARKED]);
@@ -125,7 +125,7 @@ test.each([
   { name: 'retries that come early', offsets: [0, 1, 2, 3], finals: [false, false, false, true] },
   { name: 'half the first delay apart', offsets: [0, 0.5, 1, 1.5], finals: [false, false, false, true] },
   {
-    name: 'twins do not count',
+    name: 'duplicates do not count',
     offsets: [0, 0.1, 1, 1.1, 2, 2.1, 3, 3.1],
     finals: [false, false, false, false, false, false, true, true],
   },

@@ -149,7 +149,7 @@ describe('spacedAttempts', () => {
     { spacingMs: 30_000, times: [0, 30_000], count: 2 },
     { spacingMs: 30_000, times: [0, 60_000, 360_000, 1_260_000], count: 4 },
     { spacingMs: 30_000, times: [0, 60_000, 60_001, 61_000, 360_000], count: 3 },
-    // Measured from the last that counted: a steady stream of twins must not hide the retries among it.
+    // Measured from the last that counted: a steady stream of duplicates must not hide the retries among it.
     { spacingMs: 30_000, times: [0, 20_000, 40_000, 60_000, 80_000], count: 3 },
     { spacingMs: 0, times: [0, 0, 0], count: 3 },
     // The clock was set back by ten minutes: the last attempt must not pass for an earlier one.

@@ -173,12 +173,12 @@ test('a handled event that the store does not take is answered 200 after two com
   // Some way into the retries the lease would have run out if it were not renewed.
   await tries.first((at) => at - startedAt > 2 * leaseMs);
   expect(await claimByAnother()).toMatchObject({ state: 'busy' });
-  const twin = send(fresh);
+  const duplicate = send(fresh);
   expect(await first).toEqual(accepted('processed', fresh.id));
   const durationMs = performance.now() - startedAt;
   expect(durationMs).toBeGreaterThan(3_500);
   expect(durationMs).toBeLessThan(5_500);
-  expect(await twin).toEqual(accepted('duplicate', fresh.id));
+  expect(await duplicate).toEqual(accepted('duplicate', fresh.id));
   expect(reports.all[0]).toMatchObject({
     outcome: 'processed',
     late: false,

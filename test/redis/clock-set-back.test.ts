@@ -13,7 +13,7 @@ const POSTPONE = `
 describe.skipIf(!isRedisInstalled())('a Redis whose clock is set back', () => {
   const fixture = useRedis();
 
-  test('counts the next attempt all the same, and twins after it once', async () => {
+  test('counts the next attempt all the same, and concurrent duplicates after it once', async () => {
     const client = await fixture.connect();
     const store = createRedisStore(client, { scope: 'clock' });
     const request = { id: 'event', leaseMs: 20_000, retentionMs: 86_400_000, attemptSpacingMs: 30_000 };
@@ -25,6 +25,6 @@ describe.skipIf(!isRedisInstalled())('a Redis whose clock is set back', () => {
     expect(await countOf('first')).toBe(1);
     await client.eval(POSTPONE, 1, 'clock:event', '600000');
     expect(await countOf('second')).toBe(2);
-    expect(await countOf('its twin')).toBe(2);
+    expect(await countOf('its duplicate')).toBe(2);
   });
 });

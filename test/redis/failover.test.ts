@@ -145,8 +145,8 @@ class Sender {
     this.sent.push(sent);
     for (const delayMs of [0, ...RETRY_SCHEDULE_MS]) {
       await sleep(delayMs);
-      const twins = Math.random() < 0.4 ? 2 : 1;
-      await Promise.all(Array.from({ length: twins }, () => this.#deliver(sent)));
+      const duplicates = Math.random() < 0.4 ? 2 : 1;
+      await Promise.all(Array.from({ length: duplicates }, () => this.#deliver(sent)));
       if (sent.outcome !== undefined) return;
     }
   }

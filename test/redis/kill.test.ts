@@ -42,8 +42,8 @@ describe.skipIf(!isRedisInstalled())('workers that are killed at random', () => 
         const event = createEvent('transfer.created');
         counts.events += 1;
         await until('the event is acknowledged', async () => {
-          const twins = Math.random() < 0.3 ? 2 : 1;
-          const acknowledged = await Promise.all(Array.from({ length: twins }, () => deliver(event)));
+          const duplicates = Math.random() < 0.3 ? 2 : 1;
+          const acknowledged = await Promise.all(Array.from({ length: duplicates }, () => deliver(event)));
           return acknowledged.includes(true);
         });
       }

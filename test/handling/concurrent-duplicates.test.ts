@@ -11,7 +11,7 @@ import { toNode } from 'posthorn/node';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 
-const key = 'twins-key';
+const key = 'duplicates-key';
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(closers.splice(0).map((close) => close())));
 
@@ -84,34 +84,34 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, turn])) !== pending;
 }
 
-describe('twins in one process', () => {
-  test('a twin waits for the first run, and is a duplicate once it has succeeded', async () => {
+describe('concurrent duplicates in one process', () => {
+  test('a concurrent duplicate waits for the first run, and is a duplicate once it has succeeded', async () => {
     const { handle, started, runs } = controlledHandler();
     const { receiver, send } = await startProcess();
     receiver.on('*', handle);
     const event = createEvent('transfer.created');
     const first = send(event);
     await started();
-    const twin = send(event);
-    expect(await isSettled(twin)).toBe(false);
+    const duplicate = send(event);
+    expect(await isSettled(duplicate)).toBe(false);
     runs[0]?.succeed();
     expect(await first).toEqual({ status: 200, outcome: 'processed', id: event.id });
-    expect(await twin).toEqual({ status: 200, outcome: 'duplicate', id: event.id });
+    expect(await duplicate).toEqual({ status: 200, outcome: 'duplicate', id: event.id });
     expect(runs).toHaveLength(1);
   });
 
-  test('a twin of a run that fails is not answered 2xx, and the retry runs again', async () => {
+  test('a concurrent duplicate of a run that fails is not answered 2xx, and the retry runs again', async () => {
     const { handle, started, runs } = controlledHandler();
     const { receiver, send } = await startProcess();
     receiver.on('*', handle);
     const event = createEvent('transfer.created');
     const first = send(event);
     await started();
-    const twin = send(event);
-    expect(await isSettled(twin)).toBe(false);
+    const duplicate = send(event);
+    expect(await isSettled(duplicate)).toBe(false);
     runs[0]?.fail();
     expect(await first).toMatchObject({ status: 500, code: 'handler_failed' });
-    expect(await twin).toMatchObject({ status: 500, code: 'handler_failed' });
+    expect(await duplicate).toMatchObject({ status: 500, code: 'handler_failed' });
     const again = started();
     const retry = send(event);
     await again;
@@ -119,7 +119,7 @@ describe('twins in one process', () => {
     expect(await retry).toMatchObject({ status: 200, outcome: 'processed' });
   });
 
-  test('while the first run is past its deadline, a twin is busy; once it succeeds, a duplicate', async () => {
+  test('while the first run is past its deadline, a concurrent duplicate is busy; once it succeeds, a duplicate', async () => {
     const { handle, started, runs } = controlledHandler();
     const { receiver, send, reports } = await startProcess({ deadlineMs: 150 });
     receiver.on('*', handle);
@@ -141,7 +141,7 @@ describe('twins in one process', () => {
     expect(reports.filter(({ late }) => late)).toMatchObject([{ outcome: 'processed', status: 200 }]);
   });
 
-  test('fifty twins at once: one run, one processed, the others duplicates', async () => {
+  test('fifty concurrent duplicates at once: one run, one processed, the others duplicates', async () => {
     const { handle, started, runs } = controlledHandler();
     const { receiver, send, reports } = await startProcess();
     receiver.on('*', handle);
@@ -159,8 +159,8 @@ describe('twins in one process', () => {
   });
 });
 
-describe('twins in two processes that share a store', () => {
-  test('the twin learns of the success by asking the store', async () => {
+describe('concurrent duplicates in two processes that share a store', () => {
+  test('the concurrent duplicate learns of the success by asking the store', async () => {
     const store = createMemoryStore();
     const { handle, started, runs } = controlledHandler();
     const [a, b] = [await startProcess({ store }), await startProcess({ store })];
@@ -169,15 +169,16 @@ describe('twins in two processes that share a store', () => {
     const event = createEvent('transfer.created');
     const first = a.send(event);
     await started();
-    const twins = [b.send(event), b.send(event)];
-    expect(await isSettled(Promise.race(twins))).toBe(false);
+    const duplicates = [b.send(event), b.send(event)];
+    expect(await isSettled(Promise.race(duplicates))).toBe(false);
     runs[0]?.succeed();
     expect(await first).toMatchObject({ outcome: 'processed' });
-    for (const twin of twins) expect(await twin).toMatchObject({ status: 200, outcome: 'duplicate' });
+    for (const duplicate of duplicates)
+      expect(await duplicate).toMatchObject({ status: 200, outcome: 'duplicate' });
     expect(runs).toHaveLength(1);
   });
 
-  test('the twin runs the handlers itself when the first run has failed', async () => {
+  test('the concurrent duplicate runs the handlers itself when the first run has failed', async () => {
     const store = createMemoryStore();
     const { handle, started, runs } = controlledHandler();
     const [a, b] = [await startProcess({ store }), await startProcess({ store })];
@@ -186,17 +187,17 @@ describe('twins in two processes that share a store', () => {
     const event = createEvent('transfer.created');
     const first = a.send(event);
     await started();
-    const twin = b.send(event);
+    const duplicate = b.send(event);
     const again = started();
     runs[0]?.fail();
     expect(await first).toMatchObject({ status: 500 });
     await again;
     runs[1]?.succeed();
-    expect(await twin).toMatchObject({ status: 200, outcome: 'processed' });
+    expect(await duplicate).toMatchObject({ status: 200, outcome: 'processed' });
     expect(b.reports).toMatchObject([{ attempt: 2, outcome: 'processed' }]);
   });
 
-  test('the twin takes over when the lease of a dead process ends', async () => {
+  test('the concurrent duplicate takes over when the lease of a dead process ends', async () => {
     const store = createMemoryStore();
     const event = createEvent('transfer.created');
     await store.claim({ id: event.id, token: 'dead', leaseMs: 200, retentionMs: 60_000 });
@@ -206,7 +207,7 @@ describe('twins in two processes that share a store', () => {
     expect(reports).toMatchObject([{ attempt: 2, final: false }]);
   });
 
-  test('the twin is busy when the other process still runs at the deadline', async () => {
+  test('the concurrent duplicate is busy when the other process still runs at the deadline', async () => {
     const store = createMemoryStore();
     const event = createEvent('transfer.created');
     await store.claim({ id: event.id, token: 'other', leaseMs: 60_000, retentionMs: 60_000 });

@@ -1,5 +1,5 @@
 /**
- * The server of twins.js: its handler goes on when as many requests have arrived as it was told to wait for.
+ * The server of duplicates.js: its handler goes on when as many requests have arrived as it was told to wait for.
  */
 import { createServer } from 'node:http';
 import { toNode } from '../../dist/adapters/node.js';

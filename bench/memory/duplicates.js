@@ -15,10 +15,10 @@ const MOST_GROWTH_BYTES = 2 * 1_048_576;
 /** As many connections are opened at once, because the queue of the listening socket holds 511. */
 const OPENED_AT_ONCE = 250;
 
-const { values } = parseArgs({ options: { twins: { type: 'string', default: '10000' } } });
-const count = Number(values.twins);
+const { values } = parseArgs({ options: { duplicates: { type: 'string', default: '10000' } } });
+const count = Number(values.duplicates);
 
-const server = fork(fileURLToPath(new URL('twins-server.js', import.meta.url)), {
+const server = fork(fileURLToPath(new URL('duplicates-server.js', import.meta.url)), {
   execArgv: ['--expose-gc'],
 });
 const messages = on(server, 'message', { close: ['exit'] });
@@ -30,12 +30,12 @@ const ask = (/** @type {object} */ order) => {
 
 const { port } = await message();
 const before = (await ask({ type: 'measure' })).used;
-console.log(`${count} twins; in use before: ${inMegabytes(before)}`);
+console.log(`${count} concurrent duplicates; in use before: ${inMegabytes(before)}`);
 
 const afterwards = [];
 for (let round = 1; round <= ROUNDS; round += 1) {
   const connections = await connect();
-  const statuses = await sendTwins(connections);
+  const statuses = await sendDuplicates(connections);
   for (const connection of connections) connection.close();
   const { runs, outcomes, used, rss, peakRss } = await ask({ type: 'measure' });
   afterwards.push(used);
@@ -71,7 +71,7 @@ async function connect() {
 }
 
 /** @param {readonly Connection[]} connections */
-async function sendTwins(connections) {
+async function sendDuplicates(connections) {
   const event = new SignedEvents({ scheme: 'service', bodyBytes: 700, count: 1 });
   const request = event.createRequest();
   event.writeNext(request);
@@ -81,7 +81,7 @@ async function sendTwins(connections) {
         connection.onResponse = resolve;
       }),
   );
-  // The handler goes on once all twins are there.
+  // The handler goes on once all of them are there.
   const arrived = ask({ type: 'hold', until: count });
   for (const connection of connections) connection.send(request);
   await arrived;
