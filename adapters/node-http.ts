@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { ConfigurationError, typeNameOf } from '../src/errors.ts';
 
 /** A request of Node.js http, https or http2, perhaps with properties that a framework has added. */
 export interface NodeRequest extends Readable {
@@ -37,6 +38,15 @@ export interface Http2Stream {
   close(code?: number): void;
   destroy(): unknown;
   once(event: 'close', listener: () => void): unknown;
+}
+
+/** Throws {@link ConfigurationError} for the requests of other frameworks. */
+export function checkRequest(request: NodeRequest): void {
+  if (Array.isArray(request?.rawHeaders)) return;
+  throw new ConfigurationError(
+    'this handler takes a request and a response of Node.js: ctx.req and ctx.res on Koa, request.raw and ' +
+      `reply.raw on Fastify; got ${typeNameOf(request)}`,
+  );
 }
 
 /** Returns false once the sender has hung up, or somebody else has answered. */

@@ -1,8 +1,8 @@
 import { checkOptions, invalidOption } from '../src/check-options.ts';
-import type { Receiver } from '../src/receiver.ts';
 import type { Reply } from '../src/request/delivery.ts';
+import { checkReceiver, type Mountable } from './mountable.ts';
 import { toDelivery } from './node-delivery.ts';
-import type { NodeRequest, NodeResponse } from './node-http.ts';
+import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
 
 export type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -26,20 +26,23 @@ export interface NodeOptions {
 /**
  * Mounts a receiver on Node.js http.
  *
- * @throws ConfigurationError for a wrong option.
+ * @throws ConfigurationError for a wrong option, or for what is no receiver. The handler throws it for what
+ * is no request of Node.js.
  *
  * @example
  * ```ts
  * createServer(toNode(receiver, { path: '/webhooks' })).listen(3000);
  * ```
  */
-export function toNode(receiver: Pick<Receiver, 'receive'>, options: NodeOptions = {}): NodeHandler {
+export function toNode(receiver: Mountable, options: NodeOptions = {}): NodeHandler {
+  checkReceiver(receiver, 'toNode');
   checkOptions(options, ['path'], 'toNode');
   const { path } = options;
   if (path !== undefined && !(typeof path === 'string' && /^\/[^?#]*$/.test(path))) {
     throw invalidOption('path', 'must begin with "/" and hold no "?" or "#"');
   }
   return (request, response, next) => {
+    checkRequest(request);
     if (path === undefined || pathOf(request.url) === path)
       answer(receiver, request, response).catch((error: unknown) => fail(request, next, error));
     else if (next === undefined) sendReply(request, response, NOT_FOUND);
@@ -47,11 +50,7 @@ export function toNode(receiver: Pick<Receiver, 'receive'>, options: NodeOptions
   };
 }
 
-async function answer(
-  receiver: Pick<Receiver, 'receive'>,
-  request: NodeRequest,
-  response: NodeResponse,
-): Promise<void> {
+async function answer(receiver: Mountable, request: NodeRequest, response: NodeResponse): Promise<void> {
   const reply = await receiver.receive(toDelivery(request, response));
   sendReply(request, response, reply);
 }

@@ -13,8 +13,9 @@ import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/out
 import type { Observer, Report, Warning } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import { BodyMemory } from './request/body-memory.ts';
-import type { Delivery, Reply } from './request/delivery.ts';
+import { checkDelivery, type Delivery, type Reply } from './request/delivery.ts';
 import { type HeaderFields, type HeaderValues, readHeaders } from './request/headers.ts';
+import { type RawBody, toBytes } from './request/raw-body.ts';
 import { declaredLength, exceedsOneRead, mustClose } from './request/refusals.ts';
 import { Activity } from './timing/activity.ts';
 import { settledWithin } from './timing/time-limit.ts';
@@ -53,11 +54,15 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   /**
    * Authenticates a delivery, checks its age and parses it; nothing is claimed and no handler runs.
    *
-   * @throws CredentialsError, SignatureError, EventError or UnavailableError.
+   * @throws CredentialsError, SignatureError, EventError or UnavailableError; ConfigurationError for headers
+   * or a body in no known form, for example a parsed body.
    */
-  verify(rawBody: string | Uint8Array, headers: HeaderFields): Promise<AnyEvent>;
+  verify(rawBody: RawBody, headers: HeaderFields): Promise<AnyEvent>;
 
-  /** Handles a delivery; never rejects. Adapters call it. */
+  /**
+   * Handles a delivery; never rejects. Adapters call it. A delivery that is none, for example without
+   * `readBody`, is answered 500, and reported with a ConfigurationError.
+   */
   receive(delivery: Delivery): Promise<Reply>;
 
   /**
@@ -146,8 +151,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this;
   }
 
-  async verify(rawBody: string | Uint8Array, headers: HeaderFields): Promise<AnyEvent> {
-    const body = typeof rawBody === 'string' ? Buffer.from(rawBody) : rawBody;
+  async verify(rawBody: RawBody, headers: HeaderFields): Promise<AnyEvent> {
+    const body = toBytes(rawBody, 'rawBody');
     await this.#authenticator.verify(body, readHeaders(headers));
     const event = parseEvent(body);
     checkAge(event, this.#settings.now() - createdAtMs(event), this.#settings.maxEventAgeMs);
@@ -157,6 +162,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   async receive(delivery: Delivery): Promise<Reply> {
     const trace = this.#beginTrace(false);
     try {
+      checkDelivery(delivery);
       const headers = readHeaders(delivery.headers);
       const length = declaredLength(headers);
       // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor: such
@@ -173,6 +179,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     } catch (error) {
       // The adapter is at fault, for example with headers in no known form.
       const refused = refuse(error);
+      trace.answerSent = true;
       this.#report(refused, trace);
       return toReply(refused, true, this.#replySettings);
     } finally {

@@ -64,6 +64,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
     status: 500,
     title: 'The body was parsed before it could be verified',
   },
+  configuration_invalid: { outcome: 'failed', status: 500, title: 'The receiver is not set up correctly' },
   internal_error: { outcome: 'failed', status: 500, title: 'The receiver failed' },
   deadline_reached: { outcome: 'failed', status: 503, title: 'The handlers are still running' },
   run_timeout: { outcome: 'failed', status: 503, title: 'The handlers ran for too long' },
