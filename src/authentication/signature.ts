@@ -3,6 +3,7 @@ import { ConfigurationError, SignatureError, typeNameOf } from '../errors.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import { type RawBody, toBytes } from '../request/raw-body.ts';
 import { HmacKey } from './hmac-key.ts';
+import { findKeyOddities } from './key-oddities.ts';
 
 /** A signing key: the service's `secret_signing_key` as text, or bytes. */
 export type Key = string | Uint8Array;
@@ -119,6 +120,14 @@ export function checkSignature(rawBody: Uint8Array, signature: string, keys: rea
   throw new SignatureError(
     'signature_mismatch',
     `the signature matches none of the ${keys.length} signing keys: ` +
-      'the sender used another key, or the body was changed on its way',
+      `the sender used another key, or the body was changed on its way${keys.map(keyAdvice).join('')}`,
   );
+}
+
+/** Names what looks like a mistake in a key, but not the key: observers and the log get the message. */
+function keyAdvice({ text }: HmacKey, index: number, { length }: readonly HmacKey[]): string {
+  const oddity = findKeyOddities(text ?? '').at(-1);
+  if (oddity === undefined) return '';
+  const name = length === 1 ? 'the signing key' : `the signing key at index ${index}`;
+  return `; ${name} has ${oddity.description}: take it away, unless it belongs to the key`;
 }
