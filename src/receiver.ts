@@ -94,7 +94,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
  *
  * @example
  * ```ts
- * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY ?? '' });
+ * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY });
  * receiver.on('transfer.succeeded', (event) => console.log(event.data.id));
  * ```
  */

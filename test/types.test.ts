@@ -243,6 +243,15 @@ describe('is an error for the compiler, and when it runs', () => {
   });
 });
 
+test('a signing key may come from an environment variable, at once or by a function', () => {
+  const environment: NodeJS.ProcessEnv = { SIGNING_KEY: KEY };
+  createReceiver({ signingKey: environment.SIGNING_KEY, store });
+  createReceiver({ signingKey: () => environment.SIGNING_KEY, store });
+  createReceiver({ signingKey: async () => environment.SIGNING_KEY, store });
+  // @ts-expect-error a list of what may be undefined
+  expect(() => createReceiver({ signingKey: [environment.ABSENT], store })).toThrow();
+});
+
 test('receive and verify take headers and bodies in the forms that libraries give', () => {
   type Headings = Parameters<Receiver['verify']>[1];
   expectTypeOf<Headings>().toEqualTypeOf<Delivery['headers']>();
