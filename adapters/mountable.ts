@@ -2,7 +2,7 @@ import { ConfigurationError, propertyOf, typeNameOf } from '../src/errors.ts';
 import type { Receiver } from '../src/receiver.ts';
 
 /** What an adapter needs of a receiver. */
-export type Mountable = Pick<Receiver, 'receive'>;
+export type Mountable = Pick<Receiver, 'receive'> & Partial<Pick<Receiver, 'reportMisdirected'>>;
 
 /** Throws {@link ConfigurationError} for what is no receiver. */
 export function checkReceiver(receiver: Mountable, functionName: string): void {

@@ -6,6 +6,8 @@ import { ConfigurationError, typeNameOf } from '../src/errors.ts';
 export interface NodeRequest extends Readable {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
+  /** The whole target, where a framework has taken the prefix of a mount out of `url`. */
+  readonly originalUrl?: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly httpVersionMajor: number;
@@ -21,6 +23,7 @@ export interface NodeRequest extends Readable {
 /** A response of Node.js http, https or http2. */
 export interface NodeResponse {
   readonly headersSent: boolean;
+  readonly statusCode?: number;
   readonly destroyed?: boolean;
   /** Only HTTP/2 has one. */
   readonly stream?: Http2Stream;
@@ -28,6 +31,7 @@ export interface NodeResponse {
   write(chunk: string): unknown;
   cork?(): void;
   uncork?(): void;
+  once?(event: 'finish', listener: () => void): unknown;
   end(): unknown;
   end(chunk: string): unknown;
 }

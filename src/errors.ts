@@ -49,9 +49,14 @@ export class SignatureError extends PosthornError<
   'signature_missing' | 'signature_repeated' | 'signature_malformed' | 'signature_mismatch'
 > {}
 
-/** A delivery is not a readable POST: its method, encoding, size or body is at fault. */
+/** A delivery is no readable POST to this path: its path, method, encoding, size or body is at fault. */
 export class RequestError extends PosthornError<
-  'method_not_allowed' | 'encoding_unsupported' | 'body_too_large' | 'body_timeout' | 'body_incomplete'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'encoding_unsupported'
+  | 'body_too_large'
+  | 'body_timeout'
+  | 'body_incomplete'
 > {}
 
 /** An authentic body is no event, or an event of the wrong age. */

@@ -1,6 +1,8 @@
 import { Authenticator } from './authentication/authenticator.ts';
+import { holdsSignature } from './authentication/signature.ts';
 import { checkOptions, readDuration } from './check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
+import { RequestError, show } from './errors.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
 import type { Schemas } from './events/schema.ts';
@@ -66,6 +68,17 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   receive(delivery: Delivery): Promise<Reply>;
 
   /**
+   * Reports a delivery that came for another path than its adapter serves, and got 404. Adapters call it.
+   * Only the first one is reported, and only if its signature header holds 64 hex digits.
+   *
+   * @throws ConfigurationError for headers in no known form.
+   */
+  reportMisdirected(
+    headers: HeaderFields,
+    paths: { readonly requested: string; readonly served: string },
+  ): void;
+
+  /**
    * Runs a parked event through the same handlers and the same dedupe, and takes the letter out when they
    * succeed. It waits for the end of the handlers; a letter whose event may still be running is left alone
    * (`busy`).
@@ -113,6 +126,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #authenticator: Authenticator;
   readonly #processor: Processor;
   #closed: Promise<{ abandoned: string[] }> | undefined;
+  #hasReportedMisdirected = false;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -185,6 +199,23 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     } finally {
       this.#activity.end();
     }
+  }
+
+  reportMisdirected(
+    headers: HeaderFields,
+    { requested, served }: { readonly requested: string; readonly served: string },
+  ): void {
+    const { now, deadlineMs, signatureHeader } = this.#settings;
+    if (this.#hasReportedMisdirected || !holdsSignature(readHeaders(headers), signatureHeader)) return;
+    this.#hasReportedMisdirected = true;
+    const trace = beginTrace(now(), deadlineMs, { closing: false, isReplay: false });
+    trace.answerSent = true;
+    const error = new RequestError(
+      'not_found',
+      `a delivery with a signature came for ${show(requested)}, and this receiver serves ${show(served)}; ` +
+        'further ones are not reported',
+    );
+    this.#report(refuse(error), trace);
   }
 
   #report(answer: Answer, trace: Trace): void {

@@ -105,6 +105,11 @@ export function readSignature(headers: HeaderValues, name: string): string {
   return signature.toLowerCase();
 }
 
+/** Returns true if the header holds what has the form of a signature, right or wrong. */
+export function holdsSignature(headers: HeaderValues, name: string): boolean {
+  return isSignature(headers[name]?.[0]);
+}
+
 function missingMessage(headers: HeaderValues, name: string): string {
   const others = Object.keys(headers).filter((other) => other.endsWith('-signature'));
   const advice = others.map(

@@ -34,6 +34,7 @@ interface Refusal {
 
 /** One row for each error code that a delivery can be refused with. */
 const refusals: Readonly<Record<string, Refusal>> = {
+  not_found: { outcome: 'rejected', status: 404, title: 'Nothing is served under this path' },
   method_not_allowed: { outcome: 'rejected', status: 405, title: 'Only POST is accepted here' },
   credentials_invalid: { outcome: 'rejected', status: 401, title: 'The credentials are missing or wrong' },
   signature_missing: { outcome: 'rejected', status: 403, title: 'The signature is missing' },

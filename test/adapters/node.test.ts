@@ -164,7 +164,7 @@ describe('the option path', () => {
     return createServer(toNode(receiver, options));
   }
 
-  test.each(['/webhooks', '/webhooks?', '/webhooks?a=b', '/webhooks?/other'])(
+  test.each(['/webhooks', '/webhooks/', '/webhooks?', '/webhooks?a=b', '/webhooks?/other'])(
     '%s is served',
     async (path) => {
       const { body, headers } = signed();
@@ -176,7 +176,7 @@ describe('the option path', () => {
     },
   );
 
-  test.each(['/', '/webhooks/', '/webhooks/1', '/WEBHOOKS', '/other?/webhooks'])(
+  test.each(['/', '/webhooks//', '/webhooks/1', '/WEBHOOKS', '/other?/webhooks'])(
     '%s is not there',
     async (path) => {
       const answer = await request(app({ path: '/webhooks' }))

@@ -127,12 +127,18 @@ describe('receive never rejects: what is no delivery is answered 500 and reporte
   });
 });
 
-test.each([undefined, null, 'x: y', [{}], { x: 5 }])('verify throws for %o as headers', async (headers) => {
-  const { receiver } = create();
-  const verified: Promise<unknown> = Reflect.apply(receiver.verify, receiver, ['{}', headers]);
-  await expect(verified).rejects.toBeInstanceOf(ConfigurationError);
-  await expect(verified).rejects.toThrow(/header/);
-});
+test.each([undefined, null, 'x: y', [{}], { x: 5 }])(
+  'verify and reportMisdirected throw for %o as headers',
+  async (headers) => {
+    const { receiver } = create();
+    const verified: Promise<unknown> = Reflect.apply(receiver.verify, receiver, ['{}', headers]);
+    await expect(verified).rejects.toBeInstanceOf(ConfigurationError);
+    await expect(verified).rejects.toThrow(/header/);
+    const paths = { requested: '/a', served: '/b' };
+    const report = (): unknown => Reflect.apply(receiver.reportMisdirected, receiver, [headers, paths]);
+    expect(report).toThrow(ConfigurationError);
+  },
+);
 
 describe('an adapter throws at once for', () => {
   const adapters = { toNode, toExpress };
