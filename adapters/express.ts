@@ -1,8 +1,10 @@
-import type { Receiver } from '../src/receiver.ts';
+import { checkReceiver, type Mountable } from './mountable.ts';
 import { type NodeHandler, toNode } from './node.ts';
 
 /**
  * Mounts a receiver on Express 4 or 5, before `express.json()` or after `express.raw()`.
+ *
+ * @throws ConfigurationError for what is no receiver.
  *
  * @example
  * ```ts
@@ -10,6 +12,7 @@ import { type NodeHandler, toNode } from './node.ts';
  * app.use(express.json());
  * ```
  */
-export function toExpress(receiver: Pick<Receiver, 'receive'>): NodeHandler {
+export function toExpress(receiver: Mountable): NodeHandler {
+  checkReceiver(receiver, 'toExpress');
   return toNode(receiver);
 }

@@ -1,8 +1,9 @@
 import { checkOptions, invalidOption } from '../src/check-options.ts';
-import type { Receiver } from '../src/receiver.ts';
 import type { Reply } from '../src/request/delivery.ts';
+import { checkReceiver, type Mountable } from './mountable.ts';
 import { toDelivery } from './node-delivery.ts';
-import type { NodeRequest, NodeResponse } from './node-http.ts';
+import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
+import { pathOf, pathsOf } from './request-path.ts';
 import { sendReply } from './send-reply.ts';
 
 export type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -17,41 +18,66 @@ export type NodeHandler = (
 /** Options of {@link toNode}. */
 export interface NodeOptions {
   /**
-   * Serve only this path of `request.url`, without its query; every path by default. Requests for other paths
-   * go to `next`, or get 404 without one.
+   * Serve only this path, with or without a slash at its end; every path by default. Behind the prefix of a
+   * mount (`app.use('/api', …)`) it may be the whole path, or what follows the prefix. Requests for other
+   * paths go to `next`, or get 404 without one; the first delivery that gets 404 is reported.
    */
   readonly path?: string;
 }
 
 /**
- * Mounts a receiver on Node.js http.
+ * Mounts a receiver on Node.js http. It answers every request for its path: a second receiver on the same
+ * path is never asked.
  *
- * @throws ConfigurationError for a wrong option.
+ * @throws ConfigurationError for a wrong option, or for what is no receiver. The handler throws it for what
+ * is no request of Node.js.
  *
  * @example
  * ```ts
  * createServer(toNode(receiver, { path: '/webhooks' })).listen(3000);
  * ```
  */
-export function toNode(receiver: Pick<Receiver, 'receive'>, options: NodeOptions = {}): NodeHandler {
+export function toNode(receiver: Mountable, options: NodeOptions = {}): NodeHandler {
+  checkReceiver(receiver, 'toNode');
   checkOptions(options, ['path'], 'toNode');
-  const { path } = options;
-  if (path !== undefined && !(typeof path === 'string' && /^\/[^?#]*$/.test(path))) {
-    throw invalidOption('path', 'must begin with "/" and hold no "?" or "#"');
-  }
+  const served = options.path === undefined ? undefined : readPath(options.path);
   return (request, response, next) => {
-    if (path === undefined || pathOf(request.url) === path)
+    checkRequest(request);
+    if (served === undefined || pathsOf(request).includes(served))
       answer(receiver, request, response).catch((error: unknown) => fail(request, next, error));
-    else if (next === undefined) sendReply(request, response, NOT_FOUND);
-    else next();
+    else leave(receiver, served, request, response, next);
   };
 }
 
-async function answer(
-  receiver: Pick<Receiver, 'receive'>,
+function readPath(path: unknown): string {
+  if (typeof path === 'string' && /^\/[^?#]*$/.test(path)) return pathOf(path);
+  throw invalidOption('path', 'must begin with "/" and hold no "?" or "#"');
+}
+
+/** Leaves a request for another path to `next`, or answers 404. */
+function leave(
+  receiver: Mountable,
+  served: string,
   request: NodeRequest,
   response: NodeResponse,
-): Promise<void> {
+  next: ((error?: unknown) => void) | undefined,
+): void {
+  const [requested = '/'] = pathsOf(request);
+  const report = (): void => receiver.reportMisdirected?.(request.rawHeaders, { requested, served });
+  if (next === undefined) {
+    sendReply(request, response, NOT_FOUND);
+    report();
+    return;
+  }
+  // Somebody else may serve the path. If nobody does, the delivery would be lost without a word.
+  if (request.method === 'POST')
+    response.once?.('finish', () => {
+      if (response.statusCode === 404) report();
+    });
+  next();
+}
+
+async function answer(receiver: Mountable, request: NodeRequest, response: NodeResponse): Promise<void> {
   const reply = await receiver.receive(toDelivery(request, response));
   sendReply(request, response, reply);
 }
@@ -69,10 +95,3 @@ const NOT_FOUND: Reply = {
   close: false,
   drainMs: 1_000,
 };
-
-function pathOf(target = '/'): string {
-  // A proxy may send the absolute form (RFC 9112, section 3.2.2).
-  const url = target.replace(/^https?:\/\/[^/?]*/i, '') || '/';
-  const end = url.indexOf('?');
-  return end === -1 ? url : url.slice(0, end);
-}

@@ -47,16 +47,19 @@ function keptRawBody({ rawBody, body }: NodeRequest): Uint8Array | undefined {
 
 function alreadyParsed(request: NodeRequest): ConfigurationError {
   return new ConfigurationError(
-    `the body was read before posthorn could verify it (req.body is ${kindOf(request.body)}): ` +
-      'mount posthorn before express.json() and other body parsers, ' +
-      'or give this path express.raw({ type: "*/*" }), or keep the bytes in req.rawBody',
+    `the body was read before posthorn could verify it ${request.body === undefined ? OTHER_READER : EXPRESS_PARSER}`,
     { code: 'body_already_parsed' },
   );
 }
 
-function kindOf(body: unknown): string {
-  return body === undefined ? 'not set' : `of type ${typeof body}`;
-}
+const EXPRESS_PARSER =
+  '(req.body is set): mount posthorn before express.json() and other body parsers, or give this path ' +
+  'express.raw({ type: "*/*" }), or keep the bytes in req.rawBody';
+
+const OTHER_READER =
+  "(req.body is not set): mount posthorn before the framework's body parser, which fills ctx.request.body on Koa " +
+  'and request.body on Fastify, and before all else that reads the request; or keep the bytes in rawBody of the ' +
+  'request of Node.js (ctx.req on Koa, request.raw on Fastify)';
 
 function bodyError(error: unknown, limit: number): RequestError {
   if (propertyOf(error, 'type') !== 'entity.too.large') return incomplete(error);

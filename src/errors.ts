@@ -15,7 +15,10 @@ export class PosthornError<Code extends string = string> extends Error {
   }
 }
 
-/** An option, a pattern or the place of the mount is wrong. Only a change of the program can fix it. */
+/**
+ * An option, a pattern, an argument or the place of the mount is wrong. Only a change of the program can fix
+ * it.
+ */
 export class ConfigurationError extends PosthornError<'configuration_invalid' | 'body_already_parsed'> {
   constructor(message: string, options: ErrorOptions & { readonly code?: ConfigurationError['code'] } = {}) {
     super(options.code ?? 'configuration_invalid', message, options);
@@ -46,9 +49,14 @@ export class SignatureError extends PosthornError<
   'signature_missing' | 'signature_repeated' | 'signature_malformed' | 'signature_mismatch'
 > {}
 
-/** A delivery is not a readable POST: its method, encoding, size or body is at fault. */
+/** A delivery is no readable POST to this path: its path, method, encoding, size or body is at fault. */
 export class RequestError extends PosthornError<
-  'method_not_allowed' | 'encoding_unsupported' | 'body_too_large' | 'body_timeout' | 'body_incomplete'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'encoding_unsupported'
+  | 'body_too_large'
+  | 'body_timeout'
+  | 'body_incomplete'
 > {}
 
 /** An authentic body is no event, or an event of the wrong age. */
@@ -154,6 +162,20 @@ export function show(value: unknown): string {
     return shorten(inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY, customInspect: false }));
   } catch {
     return `${typeof value} that cannot be shown`;
+  }
+}
+
+/**
+ * Names the type of a value in a message, for example `undefined`, `string` or `Map`. It is for values that a
+ * message must not show: bodies, headers, keys, options. Never throws.
+ */
+export function typeNameOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value !== 'object') return typeof value;
+  try {
+    return shorten(Object.prototype.toString.call(value).slice('[object '.length, -1), 100);
+  } catch {
+    return 'object';
   }
 }
 

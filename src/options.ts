@@ -18,8 +18,11 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    * The webhook's `secret_signing_key`, a list of keys (any that matches is accepted: rotation without
    * downtime), or a function that returns them. The function is called for each delivery, once at a time and
    * for 5 seconds at most: let it cache its result.
+   *
+   * The type has `undefined`, so that `process.env.SIGNING_KEY` compiles; as a value it throws. In a module
+   * that is loaded at build time, where no key is set, pass a function: `() => process.env.SIGNING_KEY`.
    */
-  readonly signingKey: SigningKeys;
+  readonly signingKey: SigningKeys | undefined;
   /**
    * The name of the signature's header; `x-service-signature` by default. In
    * production the vendor's own name is used.
@@ -125,7 +128,11 @@ export function readOptions(options: ReceiverOptions): Settings {
   checkOptions(options, Object.keys(optionNames), 'createReceiver');
   const { signingKey, authentication = { type: 'NONE' }, now = Date.now, deadLetters } = options;
   if (signingKey === undefined)
-    throw invalidOption('signingKey', 'is required: the secret_signing_key of the webhook');
+    throw invalidOption(
+      'signingKey',
+      "is undefined: it must be the webhook's secret_signing_key. If it comes from an environment variable, set " +
+        'that one; in a module that is loaded at build time, pass a function: () => process.env.SIGNING_KEY',
+    );
   if (typeof now !== 'function') throw invalidOption('now', 'must be a function that returns milliseconds');
   const retryScheduleMs = readSchedule(options.retryScheduleMs);
   const retentionMs = readRetention(options.retentionMs, retryScheduleMs);

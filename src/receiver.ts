@@ -1,6 +1,8 @@
 import { Authenticator } from './authentication/authenticator.ts';
+import { holdsSignature } from './authentication/signature.ts';
 import { checkOptions, readDuration } from './check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
+import { RequestError, show } from './errors.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
 import type { Schemas } from './events/schema.ts';
@@ -13,8 +15,9 @@ import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/out
 import type { Observer, Report, Warning } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import { BodyMemory } from './request/body-memory.ts';
-import type { Delivery, Reply } from './request/delivery.ts';
+import { checkDelivery, type Delivery, type Reply } from './request/delivery.ts';
 import { type HeaderFields, type HeaderValues, readHeaders } from './request/headers.ts';
+import { type RawBody, toBytes } from './request/raw-body.ts';
 import { declaredLength, exceedsOneRead, mustClose } from './request/refusals.ts';
 import { Activity } from './timing/activity.ts';
 import { settledWithin } from './timing/time-limit.ts';
@@ -53,12 +56,27 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   /**
    * Authenticates a delivery, checks its age and parses it; nothing is claimed and no handler runs.
    *
-   * @throws CredentialsError, SignatureError, EventError or UnavailableError.
+   * @throws CredentialsError, SignatureError, EventError or UnavailableError; ConfigurationError for headers
+   * or a body in no known form, for example a parsed body.
    */
-  verify(rawBody: string | Uint8Array, headers: HeaderFields): Promise<AnyEvent>;
+  verify(rawBody: RawBody, headers: HeaderFields): Promise<AnyEvent>;
 
-  /** Handles a delivery; never rejects. Adapters call it. */
+  /**
+   * Handles a delivery; never rejects. Adapters call it. A delivery that is none, for example without
+   * `readBody`, is answered 500, and reported with a ConfigurationError.
+   */
   receive(delivery: Delivery): Promise<Reply>;
+
+  /**
+   * Reports a delivery that came for another path than its adapter serves, and got 404. Adapters call it.
+   * Only the first one is reported, and only if its signature header holds 64 hex digits.
+   *
+   * @throws ConfigurationError for headers in no known form.
+   */
+  reportMisdirected(
+    headers: HeaderFields,
+    paths: { readonly requested: string; readonly served: string },
+  ): void;
 
   /**
    * Runs a parked event through the same handlers and the same dedupe, and takes the letter out when they
@@ -89,7 +107,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
  *
  * @example
  * ```ts
- * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY ?? '' });
+ * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY });
  * receiver.on('transfer.succeeded', (event) => console.log(event.data.id));
  * ```
  */
@@ -108,6 +126,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #authenticator: Authenticator;
   readonly #processor: Processor;
   #closed: Promise<{ abandoned: string[] }> | undefined;
+  #hasReportedMisdirected = false;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -146,8 +165,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this;
   }
 
-  async verify(rawBody: string | Uint8Array, headers: HeaderFields): Promise<AnyEvent> {
-    const body = typeof rawBody === 'string' ? Buffer.from(rawBody) : rawBody;
+  async verify(rawBody: RawBody, headers: HeaderFields): Promise<AnyEvent> {
+    const body = toBytes(rawBody, 'rawBody');
     await this.#authenticator.verify(body, readHeaders(headers));
     const event = parseEvent(body);
     checkAge(event, this.#settings.now() - createdAtMs(event), this.#settings.maxEventAgeMs);
@@ -157,6 +176,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   async receive(delivery: Delivery): Promise<Reply> {
     const trace = this.#beginTrace(false);
     try {
+      checkDelivery(delivery);
       const headers = readHeaders(delivery.headers);
       const length = declaredLength(headers);
       // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor: such
@@ -173,11 +193,29 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     } catch (error) {
       // The adapter is at fault, for example with headers in no known form.
       const refused = refuse(error);
+      trace.answerSent = true;
       this.#report(refused, trace);
       return toReply(refused, true, this.#replySettings);
     } finally {
       this.#activity.end();
     }
+  }
+
+  reportMisdirected(
+    headers: HeaderFields,
+    { requested, served }: { readonly requested: string; readonly served: string },
+  ): void {
+    const { now, deadlineMs, signatureHeader } = this.#settings;
+    if (this.#hasReportedMisdirected || !holdsSignature(readHeaders(headers), signatureHeader)) return;
+    this.#hasReportedMisdirected = true;
+    const trace = beginTrace(now(), deadlineMs, { closing: false, isReplay: false });
+    trace.answerSent = true;
+    const error = new RequestError(
+      'not_found',
+      `a delivery with a signature came for ${show(requested)}, and this receiver serves ${show(served)}; ` +
+        'further ones are not reported',
+    );
+    this.#report(refuse(error), trace);
   }
 
   #report(answer: Answer, trace: Trace): void {

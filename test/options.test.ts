@@ -82,6 +82,16 @@ describe('a wrong option throws ConfigurationError that names it', () => {
     }
   });
 
+  test('a signing key of an environment variable that is not set, with the way out', () => {
+    for (const options of [{}, { signingKey: undefined }]) {
+      const attempt = (): unknown => create(options);
+      expect(attempt).toThrow(ConfigurationError);
+      expect(attempt).toThrow(/^signingKey is undefined: .* environment variable, set that/);
+      expect(attempt).toThrow(/loaded at build time, pass a function: \(\) => process\.env\.SIGNING_KEY$/);
+    }
+    expect(() => create({ signingKey: () => undefined })).not.toThrow();
+  });
+
   test('and options that are none', () => {
     for (const options of [undefined, null, 'key', 5, Symbol('options'), () => {}]) {
       expect(() => create(options)).toThrow(ConfigurationError);

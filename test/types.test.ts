@@ -1,14 +1,16 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import {
   type AnyEvent,
   createMemoryStore,
   createReceiver,
+  type Delivery,
   type EventData,
   type EventType,
   isKnownEvent,
   type KnownEvent,
   type Pattern,
+  type Receiver,
   type ReceiverOptions,
   type Report,
 } from 'posthorn';
@@ -239,6 +241,39 @@ describe('is an error for the compiler, and when it runs', () => {
     // @ts-expect-error unknown
     expect(() => toNode(create(), { paht: '/webhooks' })).toThrow();
   });
+});
+
+test('a signing key may come from an environment variable, at once or by a function', () => {
+  const environment: NodeJS.ProcessEnv = { SIGNING_KEY: KEY };
+  createReceiver({ signingKey: environment.SIGNING_KEY, store });
+  createReceiver({ signingKey: () => environment.SIGNING_KEY, store });
+  createReceiver({ signingKey: async () => environment.SIGNING_KEY, store });
+  // @ts-expect-error a list of what may be undefined
+  expect(() => createReceiver({ signingKey: [environment.ABSENT], store })).toThrow();
+});
+
+test('receive and verify take headers and bodies in the forms that libraries give', () => {
+  type Headings = Parameters<Receiver['verify']>[1];
+  expectTypeOf<Headings>().toEqualTypeOf<Delivery['headers']>();
+  expectTypeOf<IncomingHttpHeaders>().toExtend<Headings>();
+  expectTypeOf<NodeJS.Dict<string[]>>().toExtend<Headings>();
+  expectTypeOf<Headers>().toExtend<Headings>();
+  expectTypeOf<Map<string, string>>().toExtend<Headings>();
+  expectTypeOf<Map<string, string[]>>().toExtend<Headings>();
+  expectTypeOf<[string, string | string[] | undefined][]>().toExtend<Headings>();
+  expectTypeOf<string[]>().toExtend<Headings>();
+  expectTypeOf<Record<string, number>>().not.toExtend<Headings>();
+  expectTypeOf<string>().not.toExtend<Headings>();
+  expectTypeOf<undefined>().not.toExtend<Headings>();
+
+  type Body = Parameters<Receiver['verify']>[0];
+  expectTypeOf<Body>().toEqualTypeOf<Awaited<ReturnType<Delivery['readBody']>>>();
+  expectTypeOf<string | Buffer | Uint8Array | ArrayBuffer>().toExtend<Body>();
+  expectTypeOf<() => Promise<Body>>().toExtend<Delivery['readBody']>();
+  expectTypeOf<object>().not.toExtend<Body>();
+  // @ts-expect-error no readBody
+  const delivery: Delivery = { method: 'POST', headers: {} };
+  expect(delivery).toBeDefined();
 });
 
 test('a context has what the design lists', () => {

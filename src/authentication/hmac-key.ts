@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 
 /** Sizes of SHA-256, in bytes. */
@@ -37,5 +38,11 @@ export class HmacKey {
     outer.set(this.#outerBlock);
     outer.write(hash('sha256', inner.subarray(0, BLOCK + body.length), 'binary'), BLOCK, 'binary');
     return hash('sha256', outer, 'hex');
+  }
+
+  /** The key as text, or undefined if its bytes are none. */
+  get text(): string | undefined {
+    const bytes = this.#key.export();
+    return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
   }
 }

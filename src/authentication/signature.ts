@@ -1,7 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import { ConfigurationError, SignatureError } from '../errors.ts';
+import { ConfigurationError, SignatureError, typeNameOf } from '../errors.ts';
 import type { HeaderValues } from '../request/headers.ts';
+import { type RawBody, toBytes } from '../request/raw-body.ts';
 import { HmacKey } from './hmac-key.ts';
+import { findKeyOddities } from './key-oddities.ts';
 
 /** A signing key: the service's `secret_signing_key` as text, or bytes. */
 export type Key = string | Uint8Array;
@@ -36,41 +38,35 @@ function importText(text: string): HmacKey {
 
 function kindOf(key: unknown): string {
   if (key === '' || (key instanceof Uint8Array && key.length === 0)) return 'an empty one';
-  return key === null ? 'null' : typeof key;
+  return typeNameOf(key);
 }
 
 /**
  * Signs a body as the service does: HMAC-SHA256, in lower-case hex. Text is signed as UTF-8.
  *
- * @throws ConfigurationError for a missing or empty key.
+ * @throws ConfigurationError for a missing or empty key, and for a body that is neither text nor bytes.
  */
-export function sign(body: string | Uint8Array, key: Key): string {
-  return importKey(key, 'key').sign(toBytes(body));
+export function sign(body: RawBody, key: Key): string {
+  return importKey(key, 'key').sign(toBytes(body, 'body'));
 }
 
 /**
  * Returns true if `signature` (64 hex digits in either case) is the signature of `body` by any of the keys,
  * and false if it is wrong or malformed. Compares in constant time.
  *
- * @throws ConfigurationError for a missing or empty key, or an empty list.
+ * @throws ConfigurationError for a missing or empty key, an empty list, and a body that is neither text nor
+ * bytes.
  */
-export function verifySignature(
-  body: string | Uint8Array,
-  signature: string,
-  keys: Key | readonly Key[],
-): boolean {
+export function verifySignature(body: RawBody, signature: string, keys: Key | readonly Key[]): boolean {
   const imported = importKeys(keys, 'key');
+  const bytes = toBytes(body, 'body');
   if (!isSignature(signature)) return false;
-  return findKey(toBytes(body), signature.toLowerCase(), imported) !== -1;
+  return findKey(bytes, signature.toLowerCase(), imported) !== -1;
 }
 
 /** Returns the index of the key that made the signature (in lower-case hex), or -1. */
 function findKey(body: Uint8Array, signature: string, keys: readonly HmacKey[]): number {
   return keys.findIndex((key) => areEqual(key.sign(body), signature));
-}
-
-function toBytes(body: string | Uint8Array): Uint8Array {
-  return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
 const HEX_LENGTH = 64;
@@ -109,6 +105,11 @@ export function readSignature(headers: HeaderValues, name: string): string {
   return signature.toLowerCase();
 }
 
+/** Returns true if the header holds what has the form of a signature, right or wrong. */
+export function holdsSignature(headers: HeaderValues, name: string): boolean {
+  return isSignature(headers[name]?.[0]);
+}
+
 function missingMessage(headers: HeaderValues, name: string): string {
   const others = Object.keys(headers).filter((other) => other.endsWith('-signature'));
   const advice = others.map(
@@ -124,6 +125,14 @@ export function checkSignature(rawBody: Uint8Array, signature: string, keys: rea
   throw new SignatureError(
     'signature_mismatch',
     `the signature matches none of the ${keys.length} signing keys: ` +
-      'the sender used another key, or the body was changed on its way',
+      `the sender used another key, or the body was changed on its way${keys.map(keyAdvice).join('')}`,
   );
+}
+
+/** Names what looks like a mistake in a key, but not the key: observers and the log get the message. */
+function keyAdvice({ text }: HmacKey, index: number, { length }: readonly HmacKey[]): string {
+  const oddity = findKeyOddities(text ?? '').at(-1);
+  if (oddity === undefined) return '';
+  const name = length === 1 ? 'the signing key' : `the signing key at index ${index}`;
+  return `; ${name} has ${oddity.description}: take it away, unless it belongs to the key`;
 }

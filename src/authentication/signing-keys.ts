@@ -1,11 +1,14 @@
-import { messageOf, UnavailableError } from '../errors.ts';
+import { ConfigurationError, messageOf, UnavailableError } from '../errors.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { HmacKey } from './hmac-key.ts';
 import { importKeys, type Key } from './signature.ts';
 
-/** Fixed keys, or a function that fetches them, for example from a secrets manager. */
-export type SigningKeys = Key | readonly Key[] | (() => Awaitable<Key | readonly Key[]>);
+/**
+ * Fixed keys, or a function that fetches them, for example from a secrets manager. A function may return
+ * undefined, as `process.env` does: then there is no key, and the delivery is answered 503.
+ */
+export type SigningKeys = Key | readonly Key[] | (() => Awaitable<Key | readonly Key[] | undefined>);
 
 /**
  * Returns the keys that are valid now, by `deadline` (of the monotonic clock). Rejects with
@@ -26,7 +29,13 @@ export function createKeySource(signingKey: SigningKeys): KeySource {
     return () => keys;
   }
   let pending: Promise<readonly HmacKey[]> | undefined;
-  const fetchKeys = async () => importKeys(await signingKey(), 'what the signingKey function returned');
+  const fetchKeys = async () => {
+    const keys = await signingKey();
+    if (keys !== undefined) return importKeys(keys, 'what the signingKey function returned');
+    throw new ConfigurationError(
+      'it returned undefined; if it reads an environment variable, set that for the running process',
+    );
+  };
   const lateError = () => new Error('it did not answer in time');
   return async (deadline) => {
     pending ??= withTimeLimit(fetchKeys(), KEY_SOURCE_TIMEOUT_MS, lateError).finally(() => {

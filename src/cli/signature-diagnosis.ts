@@ -1,3 +1,4 @@
+import { findKeyOddities } from '../authentication/key-oddities.ts';
 import { type Key, verifySignature } from '../authentication/signature.ts';
 
 /** The result of checking a signature, and the likely mistake if it is wrong. */
@@ -58,10 +59,10 @@ function signatures(signature: string): Variant<string>[] {
 
 function keys(key: string): Variant<Key>[] {
   const variants: Variant<Key>[] = [{ value: key }];
-  const trimmed = key.trim();
-  if (trimmed !== key && trimmed !== '') {
-    variants.push({ value: trimmed, hint: 'the key has white space around it: take it away' });
+  for (const { description, bareKey } of findKeyOddities(key)) {
+    if (bareKey !== '') variants.push({ value: bareKey, hint: `the key has ${description}: take it away` });
   }
+  const trimmed = key.trim();
   if (/^([0-9a-f]{2})+$/i.test(trimmed)) {
     variants.push({
       value: Buffer.from(trimmed, 'hex'),

@@ -34,6 +34,7 @@ interface Refusal {
 
 /** One row for each error code that a delivery can be refused with. */
 const refusals: Readonly<Record<string, Refusal>> = {
+  not_found: { outcome: 'rejected', status: 404, title: 'Nothing is served under this path' },
   method_not_allowed: { outcome: 'rejected', status: 405, title: 'Only POST is accepted here' },
   credentials_invalid: { outcome: 'rejected', status: 401, title: 'The credentials are missing or wrong' },
   signature_missing: { outcome: 'rejected', status: 403, title: 'The signature is missing' },
@@ -64,6 +65,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
     status: 500,
     title: 'The body was parsed before it could be verified',
   },
+  configuration_invalid: { outcome: 'failed', status: 500, title: 'The receiver is not set up correctly' },
   internal_error: { outcome: 'failed', status: 500, title: 'The receiver failed' },
   deadline_reached: { outcome: 'failed', status: 503, title: 'The handlers are still running' },
   run_timeout: { outcome: 'failed', status: 503, title: 'The handlers ran for too long' },

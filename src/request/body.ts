@@ -3,6 +3,7 @@ import { LazyAbort } from '../timing/lazy-abort.ts';
 import { Timer } from '../timing/time-limit.ts';
 import type { BodyMemory, BodyShare } from './body-memory.ts';
 import type { BodyOptions, Delivery } from './delivery.ts';
+import { isRawBody, type RawBody, toBytes } from './raw-body.ts';
 
 /** The limits of one body. */
 export interface BodyLimits {
@@ -40,9 +41,8 @@ export class BodyReader {
     const options = new AbortableReading(maxBodyBytes, (heldBytes) => this.#memory.grow(share, heldBytes));
     try {
       const reading = delivery.readBody(options);
-      const isHere = typeof reading === 'string' || reading instanceof Uint8Array;
-      const body = isHere ? reading : await this.#wait(reading, options, deadline);
-      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+      const body = isRawBody(reading) ? reading : await this.#wait(reading, options, deadline);
+      const bytes = toBytes(body, 'what readBody gives');
       checkLength(bytes, maxBodyBytes);
       if (!this.#memory.finish(share, bytes.byteLength)) throw this.#memory.fullError();
       return { bytes, share };
@@ -53,11 +53,7 @@ export class BodyReader {
   }
 
   /** Stops waiting by itself, so that an adapter that ignores the signal cannot hang the delivery. */
-  async #wait(
-    reading: Promise<Uint8Array | string>,
-    options: AbortableReading,
-    deadline: number,
-  ): Promise<Uint8Array | string> {
+  async #wait(reading: Promise<RawBody>, options: AbortableReading, deadline: number): Promise<RawBody> {
     const now = performance.now();
     const limitMs = Math.max(0, Math.min(this.#limits.bodyTimeoutMs, deadline - now));
     const timer = new Timer(now + limitMs, () => options.abort(bodyTimeout(limitMs)));

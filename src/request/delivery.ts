@@ -1,5 +1,7 @@
+import { ConfigurationError, typeNameOf } from '../errors.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import type { HeaderFields } from './headers.ts';
+import type { RawBody } from './raw-body.ts';
 
 /** One HTTP request that carries an event, as an adapter hands it to the receiver. */
 export interface Delivery {
@@ -7,11 +9,11 @@ export interface Delivery {
   /** All values of each name, in any usual form: a header that was sent twice must show twice. */
   readonly headers: HeaderFields;
   /**
-   * Returns the unchanged body if it has arrived already, else a promise of it. Throws or rejects with a
-   * `RequestError` (`body_too_large`, `body_incomplete`), or with a `ConfigurationError`
+   * Returns the unchanged body, as bytes or text, if it has arrived already, else a promise of it. Throws or
+   * rejects with a `RequestError` (`body_too_large`, `body_incomplete`), or with a `ConfigurationError`
    * (`body_already_parsed`) if something else has read it.
    */
-  readonly readBody: (options: BodyOptions) => Awaitable<Uint8Array | string>;
+  readonly readBody: (options: BodyOptions) => Awaitable<RawBody>;
   /** Keeps the process alive until the promise settles, on a platform that freezes it after the answer. */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
   /** Returns false once the sender has hung up. Without it, reports have `answerSent: true`. */
@@ -40,4 +42,27 @@ export interface Reply {
   readonly close: boolean;
   /** How long, in milliseconds, an adapter drains the rest of the request body if the connection is kept. */
   readonly drainMs: number;
+}
+
+/** Throws {@link ConfigurationError} for what is no delivery. Its headers are checked by `readHeaders`. */
+export function checkDelivery(delivery: Delivery): void {
+  if (typeof delivery !== 'object' || delivery === null) {
+    throw new ConfigurationError(
+      `receive() takes a delivery, an object with method, headers and readBody; got ${typeNameOf(delivery)}`,
+    );
+  }
+  const { method, readBody, waitUntil, isConnected } = delivery;
+  checkMember('method', method, typeof method === 'string', 'the method of the request, a string');
+  checkMember('readBody', readBody, typeof readBody === 'function', 'a function that gives the raw body');
+  checkMember('waitUntil', waitUntil, isFunctionIfGiven(waitUntil), 'a function, or left out');
+  checkMember('isConnected', isConnected, isFunctionIfGiven(isConnected), 'a function, or left out');
+}
+
+function checkMember(name: keyof Delivery, value: unknown, isRight: boolean, expected: string): void {
+  if (isRight) return;
+  throw new ConfigurationError(`${name} of a delivery must be ${expected}; got ${typeNameOf(value)}`);
+}
+
+function isFunctionIfGiven(value: unknown): boolean {
+  return value === undefined || typeof value === 'function';
 }

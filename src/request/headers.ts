@@ -1,11 +1,13 @@
+import { ConfigurationError, show, typeNameOf } from '../errors.ts';
+
 /**
- * Header fields in any of the forms that HTTP libraries give them: an object by name, pairs
- * (as `Headers` and `Map` have them), or a list in which names and values alternate
- * (`rawHeaders` of Node.js). Names match in any case.
+ * Header fields in any of the forms that HTTP libraries give them: an object by name (`headers` and
+ * `headersDistinct` of Node.js), pairs (as `Headers` and `Map` have them), or a list in which names and
+ * values alternate (`rawHeaders` of Node.js). A value may be a list of values. Names match in any case.
  */
 export type HeaderFields =
-  | { readonly [name: string]: string | readonly string[] | undefined }
-  | Iterable<readonly [name: string, value: string]>
+  | { readonly [name: string]: FieldValue }
+  | Iterable<readonly [name: string, value: FieldValue]>
   | readonly string[];
 
 /** All values of each field, by lower-case name. */
@@ -15,34 +17,63 @@ export interface HeaderValues {
 
 type FieldValue = string | readonly string[] | undefined;
 
-/** Collects all values of each name, so that a field that was sent twice is seen twice. */
+/**
+ * Collects all values of each name, so that a field that was sent twice is seen twice. Throws
+ * {@link ConfigurationError} for headers in no known form.
+ */
 export function readHeaders(fields: HeaderFields): HeaderValues {
+  if (typeof fields !== 'object' || fields === null) throw noHeaders(fields);
   const values: Record<string, string[]> = Object.create(null);
   if (isAlternating(fields)) {
     for (let index = 0; index + 1 < fields.length; index += 2)
       addField(values, fields[index] ?? '', fields[index + 1]);
   } else {
-    const pairs: Iterable<readonly [string, FieldValue]> = isIterable(fields)
-      ? fields
-      : Object.entries(fields);
-    for (const [name, value] of pairs) addField(values, name, value);
+    for (const pair of isIterable(fields) ? fields : Object.entries(fields)) {
+      if (!isList(pair)) throw noHeaders(fields);
+      addField(values, ...pair);
+    }
   }
   return values;
 }
 
 function addField(values: Record<string, string[]>, name: string, value: FieldValue): void {
   if (value === undefined) return;
+  if (typeof name !== 'string') throw noHeaders(name);
   const key = name.toLowerCase();
   const known = values[key];
-  if (known === undefined) values[key] = typeof value === 'string' ? [value] : [...value];
-  else if (typeof value === 'string') known.push(value);
-  else known.push(...value);
+  if (typeof value === 'string') {
+    if (known === undefined) values[key] = [value];
+    else known.push(value);
+    return;
+  }
+  if (!isList(value) || value.some((item) => typeof item !== 'string')) throw noFieldValue(name, value);
+  values[key] = known === undefined ? [...value] : [...known, ...value];
 }
 
 function isAlternating(fields: HeaderFields): fields is readonly string[] {
   return Array.isArray(fields) && typeof fields[0] === 'string';
 }
 
-function isIterable(fields: HeaderFields): fields is Iterable<readonly [string, string]> {
+function isIterable(fields: object): fields is Iterable<readonly [string, FieldValue]> {
   return Symbol.iterator in fields;
+}
+
+/** `Array.isArray`, without its promise to the compiler that the items are of any type. */
+function isList(value: unknown): boolean {
+  return Array.isArray(value);
+}
+
+// A header may hold credentials: the messages show no value.
+
+function noHeaders(value: unknown): ConfigurationError {
+  return new ConfigurationError(
+    'headers must be an object with a value or a list of values by name, a Headers, a Map, a list of pairs, or ' +
+      `a list in which names and values alternate; got ${typeNameOf(value)}`,
+  );
+}
+
+function noFieldValue(name: string, value: unknown): ConfigurationError {
+  return new ConfigurationError(
+    `the header ${show(name)} must be a string or a list of strings, got ${typeNameOf(value)}`,
+  );
 }

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { ConfigurationError, createReceiver } from 'posthorn';
 import { type NodeOptions, toNode } from 'posthorn/node';
 import request from 'supertest';
@@ -35,6 +36,23 @@ describe('a body that something else has read', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     const report = await expectReport(endpoint, { outcome: 'failed', code: 'body_already_parsed' });
     expect(report.error).toBeInstanceOf(ConfigurationError);
+  });
+
+  test('by the parser of a framework that sets no req.body, as on Koa, is told in words for it', async () => {
+    const endpoint = await Endpoint.open((receiver) => {
+      const handle = toNode(receiver);
+      return listen(async (incoming, response) => {
+        // What koa-bodyparser does: ctx.request is an object of Koa beside the request of Node.js.
+        const context = { request: { body: JSON.parse(await text(incoming)) }, req: incoming, res: response };
+        handle(context.req, context.res);
+      });
+    });
+    expectProblem(await endpoint.send(transfer()), 500, 'body_already_parsed');
+    const { error } = await expectReport(endpoint, { outcome: 'failed', code: 'body_already_parsed' });
+    expect(error?.message).toMatch(
+      /req\.body is not set.*body parser, which fills ctx\.request\.body on Koa/,
+    );
+    expect(error?.message).not.toContain('express');
   });
 
   test('a listener that is still reading does not make it hang', async () => {
@@ -146,7 +164,7 @@ describe('the option path', () => {
     return createServer(toNode(receiver, options));
   }
 
-  test.each(['/webhooks', '/webhooks?', '/webhooks?a=b', '/webhooks?/other'])(
+  test.each(['/webhooks', '/webhooks/', '/webhooks?', '/webhooks?a=b', '/webhooks?/other'])(
     '%s is served',
     async (path) => {
       const { body, headers } = signed();
@@ -158,7 +176,7 @@ describe('the option path', () => {
     },
   );
 
-  test.each(['/', '/webhooks/', '/webhooks/1', '/WEBHOOKS', '/other?/webhooks'])(
+  test.each(['/', '/webhooks//', '/webhooks/1', '/WEBHOOKS', '/other?/webhooks'])(
     '%s is not there',
     async (path) => {
       const answer = await request(app({ path: '/webhooks' }))

@@ -84,6 +84,46 @@ describe('who gets in', () => {
     for (const value of wrongTokens) expect(await admits(token, value), value).toBe(false);
   });
 
+  const encoded = 'dXNlcjpwYXNz'; // user:pass, of a length that needs no padding
+  const junk = [
+    `${encoded} junk`,
+    `${encoded}junk`,
+    `${encoded}, junk`,
+    `${encoded};junk`,
+    `${encoded} ${encoded}`,
+    `${encoded}=`,
+    `${encoded}==`,
+    `${encoded}====`,
+    `${encoded}=junk`,
+    `${encoded}!`,
+    `${encoded}\t`,
+    `${encoded} `,
+    `=${encoded}`,
+    `dXNl=cjpwYXNz`,
+    `dXNl-cjpwYXNz`,
+  ];
+  test.each(junk)('nobody with Basic credentials that have junk: %j', async (credentials) => {
+    const user = basic('user', 'pass');
+    for (const scheme of ['Basic', 'basic']) {
+      expect(await admits(user, `${scheme} ${encoded}`)).toBe(true);
+      expect(await admits(user, `${scheme} ${credentials}`)).toBe(false);
+    }
+  });
+
+  test.each(['', '=', '===', '====', '==A', '== ', '\n=='])(
+    'nobody with the right Basic credentials and the wrong padding: %j',
+    async (padding) => {
+      const [unpadded] = aladdinHeader.split('==');
+      expect(await admits(aladdin, `${unpadded}${padding}`)).toBe(false);
+      expect(await admits(aladdin, `${unpadded}==`)).toBe(true);
+    },
+  );
+
+  test('nobody with base64 whose last digit has other spare bits: it is not what an encoder writes', async () => {
+    expect(Buffer.from('QQ==', 'base64')).toEqual(Buffer.from('QR==', 'base64'));
+    expect(await admits(aladdin, aladdinHeader.replace('Q==', 'R=='))).toBe(false);
+  });
+
   test('several at once: any of them, and no mixture', async () => {
     const accepted = [aladdin, basic('Aladdin', 'new'), token];
     expect(await admits(accepted, aladdinHeader)).toBe(true);

@@ -96,6 +96,20 @@ describe('a source of keys', () => {
     expect(reports).toMatchObject([{ outcome: 'failed', status: 503, code: 'keys_unavailable' }]);
   });
 
+  test('that reads an environment variable which is not set: 503, with the way out in the report', async () => {
+    const environment: NodeJS.ProcessEnv = {};
+    const { receiver, reports } = mount(() => environment.SIGNING_KEY);
+    const url = await serve(receiver);
+    const event = createEvent('dispute.won');
+    expect(await deliver(url, event, { key: KEY })).toMatchObject({ status: 503 });
+    expect(reports).toMatchObject([{ outcome: 'failed', code: 'keys_unavailable' }]);
+    expect(reports[0]?.error?.message).toMatch(
+      /^the signingKey function gave no key: it returned undefined; if .* environment variable, set that/,
+    );
+    environment.SIGNING_KEY = KEY;
+    expect(await deliver(url, event, { key: KEY })).toMatchObject({ status: 200 });
+  });
+
   describe('that never answers', () => {
     afterEach(() => {
       vi.useRealTimers();

@@ -37,6 +37,12 @@ describe('posthorn verify', () => {
     { mistake: 'a byte order mark', body: `\ufeff${BODY}`, hint: /byte order mark/ },
     { mistake: 'JSON written anew', body: JSON.stringify(JSON.parse(BODY), null, 2), hint: /written anew/ },
     { mistake: 'a key with a line end', key: `${KEY}\n`, hint: /white space around it/ },
+    { mistake: 'a key in quotes', key: `"${KEY}"`, hint: /key has quotes around it: take it away/ },
+    {
+      mistake: 'a key in quotes with a line end',
+      key: `'${KEY}'\n`,
+      hint: /white space and quotes around it/,
+    },
     { mistake: 'a prefix', given: `sha256=${signature}`, hint: /around its 64 hexadecimal digits/ },
     { mistake: 'base64', given: Buffer.from(signature, 'hex').toString('base64'), hint: /in base64/ },
   ])('names $mistake', async ({ body = BODY, key = KEY, given = signature, hint }) => {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { createReceiver, type HeaderFields, type Receiver } from 'posthorn';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
@@ -13,6 +14,13 @@ function createSilent(): Receiver {
     .on('*', () => {})
     .observe(() => {});
 }
+
+/** Headers as Node.js has them in `headers`: a list of values for some names, and undefined for some. */
+const incoming: IncomingHttpHeaders = {
+  ...Object.fromEntries(pairs),
+  'set-cookie': ['a', 'b'],
+  cookie: undefined,
+};
 
 function deliver(headers: HeaderFields): ReturnType<Receiver['receive']> {
   return createSilent().receive({ method: 'POST', headers, readBody: () => body });
@@ -47,9 +55,34 @@ describe('a delivery with its headers as', () => {
     expect(repeated).toMatchObject({ status: 403 });
   });
 
-  test('a Map, or an object with one text by name, is processed', async () => {
-    expect(await deliver(new Map(pairs))).toMatchObject({ status: 200 });
-    expect(await deliver(Object.fromEntries(pairs))).toMatchObject({ status: 200 });
+  const lists = pairs.map(([name, value]): [string, string[]] => [name, [value]]);
+  const others: readonly { name: string; create: () => HeaderFields }[] = [
+    { name: 'a Map', create: () => new Map(pairs) },
+    { name: 'a Map of lists of values', create: () => new Map(lists) },
+    { name: 'an object', create: () => Object.fromEntries(pairs) },
+    { name: 'an object of lists of values', create: () => Object.fromEntries(lists) },
+    { name: 'an object without a prototype', create: () => Object.assign(Object.create(null), incoming) },
+    { name: 'the headers of an IncomingMessage', create: () => incoming },
+    { name: 'the entries of those', create: () => Object.entries(incoming) },
+    { name: 'pairs with lists of values', create: () => lists },
+    { name: 'an iterator of pairs', create: () => pairs.values() },
+  ];
+  test.each(others)('$name is processed, and verified', async ({ create }) => {
+    expect(await deliver(create())).toMatchObject({ status: 200 });
+    expect(await createSilent().verify(body, create())).toMatchObject({ type: 'transfer.succeeded' });
+  });
+
+  test.each([
+    { name: 'a Map', headers: new Map([['x-service-signature', [signature, signature]]]) },
+    { name: 'entries', headers: [['x-service-signature', [signature, signature]] as const] },
+    { name: 'an object', headers: { 'x-service-signature': [signature, signature] } },
+    {
+      name: 'entries, one of them a list',
+      headers: [...pairs, ['X-Service-Signature', [signature]] as const],
+    },
+  ])('$name with two values of the signature is refused', async ({ headers }) => {
+    const { status, body } = await deliver(headers);
+    expect([status, JSON.parse(body).code]).toEqual([403, 'signature_repeated']);
   });
 
   test.each(forms)(

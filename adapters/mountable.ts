@@ -1,0 +1,13 @@
+import { ConfigurationError, propertyOf, typeNameOf } from '../src/errors.ts';
+import type { Receiver } from '../src/receiver.ts';
+
+/** What an adapter needs of a receiver. */
+export type Mountable = Pick<Receiver, 'receive'> & Partial<Pick<Receiver, 'reportMisdirected'>>;
+
+/** Throws {@link ConfigurationError} for what is no receiver. */
+export function checkReceiver(receiver: Mountable, functionName: string): void {
+  if (typeof propertyOf(receiver, 'receive') === 'function') return;
+  throw new ConfigurationError(
+    `${functionName} takes a receiver, which createReceiver returns; got ${typeNameOf(receiver)}`,
+  );
+}

@@ -1,0 +1,220 @@
+import type { createServer } from 'node:http';
+import { connect } from 'node:http2';
+import { createReceiver, type Receiver, type Report, RequestError } from 'posthorn';
+import { type NodeHandler, toNode } from 'posthorn/node';
+import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { KEY } from '../support/served.ts';
+import { listen } from './endpoint.ts';
+import { expressVersions } from './mounts.ts';
+
+type Listener = Parameters<typeof createServer>[1];
+
+function createSeen(options: { readonly signatureHeader?: string } = {}) {
+  const reports: Report[] = [];
+  const receiver = createReceiver({ signingKey: KEY, ...options }).on('*', () => {});
+  receiver.observe((report) => reports.push(report));
+  return { receiver, reports };
+}
+
+/** Serves until the end of the test; returns a function that delivers an event to a path. */
+async function serve(listener: NonNullable<Listener>) {
+  const { url, close } = await listen(listener);
+  onTestFinished(close);
+  return (path: string, headers: Record<string, string> = {}, key = KEY) =>
+    deliver(new URL(path, url).href, createEvent('transfer.succeeded'), { key, headers });
+}
+
+/** What is told of a delivery that nobody serves. */
+function expectMisdirected(reports: readonly Report[], requested: string, served: string): void {
+  expect(reports).toMatchObject([
+    { outcome: 'rejected', status: 404, code: 'not_found', late: false, answerSent: true, event: undefined },
+  ]);
+  expect(reports[0]?.error).toBeInstanceOf(RequestError);
+  expect(reports[0]?.error?.message).toContain(`a delivery with a signature came for "${requested}"`);
+  expect(reports[0]?.error?.message).toContain(`this receiver serves "${served}"`);
+}
+
+describe('a slash at the end of the path changes nothing:', () => {
+  test.each([
+    ['/webhooks', '/webhooks/'],
+    ['/webhooks', '/webhooks/?a=b'],
+    ['/webhooks/', '/webhooks'],
+    ['/webhooks/', '/webhooks/'],
+    ['/a/b/', '/a/b?c=/'],
+    ['/', '/'],
+    ['/', '/?a=b'],
+  ])('the option %s serves %s', async (path, requested) => {
+    const send = await serve(toNode(createSeen().receiver, { path }));
+    expect(await send(requested)).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    ['/webhooks', '/webhooks//'],
+    ['/webhooks', '/webhooks/1'],
+    ['/webhooks', '/'],
+    ['/', '/webhooks'],
+    ['/webhooks/', '/webhook'],
+  ])('the option %s does not serve %s', async (path, requested) => {
+    const send = await serve(toNode(createSeen().receiver, { path }));
+    expect(await send(requested)).toMatchObject({ status: 404 });
+  });
+});
+
+describe('behind the prefix of a mount, on', () => {
+  describe.each(expressVersions)('%s', (_, express) => {
+    test.each([
+      ['/api', '/api/webhooks'],
+      ['/api', '/webhooks'],
+      ['/api/webhooks', '/api/webhooks'],
+      ['/', '/api/webhooks'],
+    ])('app.use(%j) with the option path %j', async (prefix, path) => {
+      const { receiver, reports } = createSeen();
+      const app = express();
+      app.use(prefix, toNode(receiver, { path }));
+      const send = await serve(app);
+      expect(await send('/api/webhooks?a=b')).toMatchObject({ status: 200 });
+      expect(await send('/api/webhooks/')).toMatchObject({ status: 200 });
+      expect(await send('/api/others')).toMatchObject({ status: 404 });
+      expect(reports.slice(0, 2)).toMatchObject([{ status: 200 }, { status: 200 }]);
+    });
+
+    test('a delivery that nobody serves is reported, with the path that was asked for', async () => {
+      const { receiver, reports } = createSeen();
+      const app = express();
+      app.use('/api', toNode(receiver, { path: '/api/webhooks' }));
+      const send = await serve(app);
+      expect(await send('/api/webhook')).toMatchObject({ status: 404 });
+      await vi.waitFor(() => expect(reports).toHaveLength(1));
+      expectMisdirected(reports, '/api/webhook', '/api/webhooks');
+    });
+
+    test('a delivery that something else serves, or refuses otherwise, is not reported', async () => {
+      const first = createSeen();
+      const second = createSeen();
+      const app = express();
+      app.use(toNode(first.receiver, { path: '/a' }), toNode(second.receiver, { path: '/b' }));
+      app.post('/c', (_request, response) => void response.sendStatus(403));
+      const send = await serve(app);
+      const answers = [await send('/a'), await send('/b'), await send('/c')];
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 403]);
+      expect(await send('/d')).toMatchObject({ status: 404 });
+      await vi.waitFor(() => expect(first.reports).toHaveLength(2));
+      expectMisdirected(first.reports.slice(1), '/d', '/a');
+      expectMisdirected(second.reports.slice(1), '/d', '/b');
+    });
+  });
+});
+
+describe('a delivery for another path', () => {
+  test('is reported once, however many come', async () => {
+    const { receiver, reports } = createSeen();
+    const send = await serve(toNode(receiver, { path: '/webhooks/' }));
+    for (const path of ['/webhook?a=b', '/webhook', '/hooks']) {
+      expect(await send(path)).toMatchObject({ status: 404 });
+    }
+    expectMisdirected(reports, '/webhook', '/webhooks');
+    expect(await send('/webhooks'), 'handlers can still be reached').toMatchObject({ status: 200 });
+  });
+
+  test('does not count as the first delivery: handlers can still be registered', async () => {
+    const { receiver, reports } = createSeen();
+    const send = await serve(toNode(receiver, { path: '/webhooks' }));
+    await send('/other');
+    expect(reports).toHaveLength(1);
+    expect(() => receiver.on('transfer.*', () => {})).not.toThrow();
+  });
+
+  test('is looked for under the header of the receiver', async () => {
+    const { receiver, reports } = createSeen({ signatureHeader: 'Acme-Signature' });
+    const send = await serve(toNode(receiver, { path: '/webhooks' }));
+    expect(await send('/other')).toMatchObject({ status: 404 });
+    expect(reports).toEqual([]);
+    expect(await send('/other', { 'acme-signature': 'AB'.repeat(32) })).toMatchObject({ status: 404 });
+    expectMisdirected(reports, '/other', '/webhooks');
+  });
+
+  test.each([
+    ['no signature', undefined],
+    ['an empty one', ''],
+    ['63 digits', 'a'.repeat(63)],
+    ['64 characters that are no hex', 'g'.repeat(64)],
+  ])('is none with %s, and is not reported', async (_, signature) => {
+    const { receiver, reports } = createSeen();
+    const { url, close } = await listen(toNode(receiver, { path: '/other' }));
+    onTestFinished(close);
+    const headers: Record<string, string> =
+      signature === undefined ? {} : { 'x-service-signature': signature };
+    expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(404);
+    expect(reports).toEqual([]);
+  });
+
+  test('cannot forge or flood the log with its path', async () => {
+    const print = vi.spyOn(console, 'error').mockImplementation(() => {});
+    try {
+      const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
+      const send = await serve(toNode(receiver, { path: '/webhooks' }));
+      for (let sent = 0; sent < 3; sent += 1) await send(`/${'"é'.repeat(1_000)}`);
+      const lines = print.mock.calls.flat();
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatch(/^posthorn: rejected 404 not_found: .*serves "\/webhooks".*$/);
+      expect(String(lines[0]).length).toBeLessThan(1_000);
+    } finally {
+      print.mockRestore();
+    }
+  });
+
+  test('gets its 404 without a receiver that reports, too', async () => {
+    const { receiver } = createSeen();
+    const onlyReceive: Pick<Receiver, 'receive'> = { receive: (delivery) => receiver.receive(delivery) };
+    const send = await serve(toNode(onlyReceive, { path: '/webhooks' }));
+    expect([(await send('/other')).status, (await send('/webhooks')).status]).toEqual([404, 200]);
+  });
+
+  test('is reported on HTTP/2', async () => {
+    const { createServer: createHttp2Server } = await import('node:http2');
+    const { receiver, reports } = createSeen();
+    const server = createHttp2Server(toNode(receiver, { path: '/webhooks' }));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const session = connect(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
+    onTestFinished(async () => {
+      session.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    });
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/other',
+      ...signedHeaders('{}', { key: KEY }),
+    });
+    const status = await new Promise((resolve) => {
+      stream.on('response', (headers) => resolve(headers[':status']));
+      stream.resume().end('{}');
+    });
+    expect(status).toBe(404);
+    expectMisdirected(reports, '/other', '/webhooks');
+  });
+});
+
+test('a second receiver on the same path is never asked: one receiver takes both keys', async () => {
+  const first = createSeen();
+  const second = createReceiver({ signingKey: 'second' }).on('*', () => {});
+  const handlers: NodeHandler[] = [
+    toNode(first.receiver, { path: '/webhooks' }),
+    toNode(second, { path: '/webhooks' }),
+  ];
+  const send = await serve((request, response) => {
+    const [one, two] = handlers;
+    one?.(request, response, () => two?.(request, response));
+  });
+  expect(await send('/webhooks', {}, 'second')).toMatchObject({ status: 403 });
+  expect(first.reports).toMatchObject([{ code: 'signature_mismatch' }]);
+
+  const both = createReceiver({ signingKey: [KEY, 'second'] }).on('*', () => {});
+  const keyIndexes: unknown[] = [];
+  both.observe(({ keyIndex }) => keyIndexes.push(keyIndex));
+  const sendToBoth = await serve(toNode(both, { path: '/webhooks' }));
+  await sendToBoth('/webhooks');
+  await sendToBoth('/webhooks', {}, 'second');
+  expect(keyIndexes).toEqual([0, 1]);
+});
