@@ -229,7 +229,7 @@ describe('posthorn dead-letters drop', () => {
       const directory = await fill();
       const { status, stdout } = onTerminal(`dead-letters drop --all --dir ${directory}`, answer);
       expect(status, stdout).toBe(1);
-      expect(stdout).toMatch(/Drop all letters\? .* \[y\/N\] [^]*posthorn: nothing was dropped/);
+      expect(stdout).toMatch(/Drop all letters\? .* \[y\/N\] [\s\S]*posthorn: nothing was dropped/);
       expect(readdirSync(directory)).toHaveLength(4);
     },
   );
