@@ -1,6 +1,7 @@
-// What posthorn does, in one terminal: `npm start`. A sandbox plays the service, an Express app
-// receives its events, and both stay up afterwards. They go by the sandbox's clock, which is
-// stepped over the pauses between retries.
+// What posthorn does, in one terminal: `npm start` in a clone; where posthorn, express and big.js are installed,
+// `node node_modules/posthorn/dist/examples/first-minute.js`. A sandbox plays the service, an Express app
+// receives its events, and both stay up afterwards. They go by the sandbox's clock, which is stepped over the
+// pauses between retries.
 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +13,6 @@ import { createFileDeadLetters } from 'posthorn/file';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { announce, authentication, closeOnSignal, port, signingKey } from './environment.ts';
-import { createRedisParts } from './redis-parts.ts';
 
 const credentials =
   authentication.type === 'NONE'
@@ -41,7 +41,7 @@ const { store, deadLetters, keptIn } =
         deadLetters: createFileDeadLetters('dead-letters'),
         keptIn: 'memory, dead letters in ./dead-letters',
       }
-    : await createRedisParts(redisUrl);
+    : await (await import('./redis-parts.ts')).createRedisParts(redisUrl); // needs ioredis
 const receiver = createReceiver({
   signingKey: [webhook.secret_signing_key, signingKey],
   authentication: credentials,

@@ -1,4 +1,4 @@
-// The http server of Node.js alone: `npm run build && node dist/examples/node-http.js`.
+// The http server of Node.js alone: `node dist/examples/node-http.js`.
 
 import { createServer } from 'node:http';
 import { createReceiver } from 'posthorn';

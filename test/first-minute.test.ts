@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -69,6 +69,28 @@ describe('npm start', () => {
       expect(text).toMatch(/the webhook is still enabled; evt_\S+ waits in the dead letters/);
       expect(readdirSync(join(directory, 'dead-letters'))).toHaveLength(1);
     });
+  });
+
+  test('what it leaves behind is neither linted nor committed', async () => {
+    await withStart({}, () => {});
+    const [letter = ''] = readdirSync(join(directory, 'dead-letters'));
+    for (const name of ['biome.json', '.gitignore', 'package.json']) {
+      copyFileSync(join(packageRoot, name), join(directory, name));
+    }
+    const lint = (...paths: string[]) =>
+      spawnSync(join(packageRoot, 'node_modules/.bin/biome'), ['check', '--error-on-warnings', ...paths], {
+        cwd: directory,
+        encoding: 'utf8',
+      });
+    writeFileSync(join(directory, 'linted.json'), '{"a" : 1}\n');
+    expect(lint('linted.json').status, 'biome looks at what is here').toBe(1);
+    rmSync(join(directory, 'linted.json'));
+    const { status, stdout, stderr } = lint('.');
+    expect(status, `${stdout}${stderr}`).toBe(0);
+    execFileSync('git', ['init', '--quiet'], { cwd: directory });
+    for (const path of ['dist/', `dead-letters/${letter}`]) {
+      execFileSync('git', ['check-ignore', '--quiet', path], { cwd: directory }); // throws for what is not
+    }
   });
 
   test('its commands work afterwards: an event of the sandbox, and one signed by openssl', async () => {

@@ -1,15 +1,16 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packageRoot } from './support/child-program.ts';
+import { packageRoot, startProgram } from './support/child-program.ts';
+import { type InstalledPackage, installPackage } from './support/installed-package.ts';
 
 const TIMEOUT_MS = 180_000;
 const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
 const subpaths = Object.keys(manifest.exports).filter((path) => !path.endsWith('.json'));
 const specifiers = subpaths.map((path) => path.replace('.', 'posthorn'));
 
+let installed: InstalledPackage;
 let project: string;
 let tarball: string;
 
@@ -18,18 +19,11 @@ function run(command: string, args: readonly string[], cwd: string): string {
 }
 
 beforeAll(() => {
-  project = mkdtempSync(join(tmpdir(), 'posthorn-package-'));
-  const output = run(
-    'npm',
-    ['pack', '--json', '--ignore-scripts', '--pack-destination', project],
-    packageRoot,
-  );
-  tarball = join(project, JSON.parse(output)[0].filename);
-  writeFileSync(join(project, 'package.json'), '{"private":true}');
-  run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], project);
+  installed = installPackage();
+  ({ project, tarball } = installed);
 }, TIMEOUT_MS);
 
-afterAll(() => rmSync(project, { recursive: true }));
+afterAll(() => installed.remove());
 
 describe('the packed tarball, installed in an empty project', () => {
   test('brings no optional peer along', () => {
@@ -130,7 +124,70 @@ describe('the packed tarball, installed in an empty project', () => {
   });
 });
 
+describe('the documents in the tarball', () => {
+  test('lead to files of the tarball only', () => {
+    const root = join(project, 'node_modules', 'posthorn');
+    const pages = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      /\.md$/.test(path),
+    );
+    expect(pages).toContain('README.md');
+    expect(pages.length).toBeGreaterThan(10);
+    const links = pages.flatMap((page) => {
+      const text = readFileSync(join(root, page), 'utf8');
+      const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target = '']) => target);
+      return targets.map((target) => join(dirname(page), target));
+    });
+    expect(links.length).toBeGreaterThan(30);
+    expect(links.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test('the README names no path that is not in it', () => {
+    const root = join(project, 'node_modules', 'posthorn');
+    const text = readFileSync(join(root, 'README.md'), 'utf8');
+    const named = text.match(/(?<=`)[\w.-]+\/[\w/.-]+(?=`)/g) ?? [];
+    const paths = named.filter((path) => !specifiers.includes(path));
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+});
+
+describe('the examples, where the package is installed', () => {
+  let withPeers: InstalledPackage;
+  beforeAll(() => {
+    withPeers = installPackage('npm install posthorn express big.js');
+  }, TIMEOUT_MS);
+  afterAll(() => withPeers.remove());
+
+  test.each(['first-minute', 'express', 'node-http'])('%s runs', async (name) => {
+    const root = join(withPeers.project, 'node_modules', 'posthorn');
+    const before = readdirSync(root, { recursive: true });
+    const program = startProgram(
+      join(root, 'dist', 'examples', `${name}.js`),
+      { PATH: process.env.PATH, PORT: '0' },
+      withPeers.project,
+    );
+    await program.line(/^listening on /);
+    program.kill('SIGTERM');
+    expect(await program.exit, program.lines.join('\n')).toBe(0);
+    expect(readdirSync(root, { recursive: true })).toEqual(before);
+  });
+
+  test('npm start there builds and deletes nothing', () => {
+    const { scripts } = JSON.parse(
+      readFileSync(join(withPeers.project, 'node_modules', 'posthorn', 'package.json'), 'utf8'),
+    );
+    expect(scripts.start).toBe('node dist/examples/first-minute.js');
+    expect(scripts).not.toHaveProperty('prestart');
+    expect(scripts).not.toHaveProperty('poststart');
+  });
+});
+
 describe('the package is well formed', () => {
+  test('says where its source is, and where to tell of a fault', () => {
+    expect(manifest.repository.url).toBe('git+https://github.com/posthorn/posthorn.git');
+    expect(manifest.homepage).toMatch('https://github.com/posthorn/posthorn');
+    expect(manifest.bugs).toMatch('https://github.com/posthorn/posthorn');
+  });
+
   test('publint is clean', { timeout: TIMEOUT_MS }, () => {
     run('node_modules/.bin/publint', ['run', tarball, '--strict'], packageRoot);
   });

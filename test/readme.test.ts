@@ -11,13 +11,13 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createReceiver } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { posthorn } from './cli/posthorn.ts';
 import { isRedisInstalled } from './redis/installed.ts';
 import { Servers } from './redis/servers.ts';
 import { freePort, packageRoot, startProgram } from './support/child-program.ts';
+import { installPackage } from './support/installed-package.ts';
 
 interface Block {
   readonly language: string;
@@ -150,7 +150,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
 
   test('no snippet hides in a block of another language', () => {
     const languages = documents.flatMap(({ blocks }) => blocks.map(({ language }) => language));
-    expect([...new Set(languages)].sort()).toEqual(['mermaid', 'sh', 'ts']);
+    expect([...new Set(languages)].sort()).toEqual(['mermaid', 'sh', 'text', 'ts']);
     const fences = documents.flatMap(({ text }) => text.match(/^\s*(```|~~~)/gm) ?? []);
     expect(fences.length).toBe(2 * languages.length);
   });
@@ -190,11 +190,44 @@ describe('the snippets of the README and of docs/ compile and run', () => {
   });
 });
 
-describe('the commands of the README exist', () => {
-  test.each(['npm ci && npm start', 'npm ci && npm test'])('%s', (command) => {
-    expect(readme.text).toContain(command);
+describe('the README', () => {
+  test('has 180 lines at most', () => {
+    expect(readme.text.split('\n').length - 1).toBeLessThanOrEqual(180);
+  });
+
+  test('begins with the installation, and has what needs a clone under a heading of its own', () => {
+    const [beginning = '', clone = ''] = readme.text.split(/^## From a clone$/m);
+    const shell = (text: string) => text.match(/(?<=^```sh\n).*?(?=^```$)/gms) ?? [];
+    expect(shell(beginning)[0]).toMatch(/^npm install posthorn\n/);
+    expect(shell(beginning).join()).not.toMatch(/npm (ci|start|test|run)/);
+    expect(shell(clone)).toEqual(['npm ci && npm start\n', 'npm ci && npm test\n']);
     const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
-    expect(scripts).toHaveProperty(command.replace(/.*npm /, ''));
+    expect(scripts).toMatchObject({ start: expect.any(String), test: expect.any(String) });
+  });
+
+  test('its first commands and its first snippet run, with the tarball for the registry', {
+    timeout: 180_000,
+  }, async () => {
+    const [{ code: commands = '' } = {}] = readme.blocks.filter(({ language }) => language === 'sh');
+    const [{ code: snippet = '' } = {}] = readme.blocks.filter(({ language }) => language === 'ts');
+    const [first = '', ...others] = commands.trim().split('\n');
+    const installed = installPackage(first);
+    onTestFinished(installed.remove);
+    for (const command of others)
+      installed.run('sh', ['-c', `${command} --no-audit --no-fund --prefer-offline`]);
+    const port = await freePort();
+    const [, file = '', command = ''] =
+      /^Save it as `(\S+)`, start it with `([^`]+)`/m.exec(readme.text) ?? [];
+    const [, send = ''] = /^`(SIGNING_KEY=secret npx posthorn send [^`]+)`/m.exec(readme.text) ?? [];
+    writeFileSync(join(installed.project, file), snippet.replaceAll('3000', String(port)));
+    expect(command).toBe(`SIGNING_KEY=secret node ${file}`);
+    const environment = { PATH: process.env.PATH, SIGNING_KEY: 'secret' };
+    const server = startProgram(join(installed.project, file), environment, installed.project);
+    onTestFinished(() => server.kill('SIGKILL'));
+    await untilListening(port);
+    const sent = installed.run('sh', ['-c', send.replaceAll('3000', String(port))]);
+    expect(sent).toMatch(/processed[\s\S]*duplicate/);
+    await server.line(/^evt_\S+ 1250$/);
   });
 });
 
@@ -249,17 +282,13 @@ describe('what the documents say can be found', () => {
     expect(named.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
   });
 
-  test('docs/production.md has each option of createReceiver', () => {
-    let message = '';
-    try {
-      createReceiver({ signingKey: 'k', ...{ unknown: true } });
-    } catch (error) {
-      message = String(error);
-    }
-    const names = message.replace(/.*its options are /s, '').split(', ');
-    const [, table = ''] = readDocument('docs/production.md').text.split('## All options');
-    const documented = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
-    expect(documented).toEqual(names);
+  test('docs/troubleshooting.md has each code that a delivery can be answered with', () => {
+    const [, table = ''] = readDocument('docs/answers.md').text.split('| code | outcome | status |');
+    const [rows = ''] = table.split('\n\n');
+    const codes = rows.match(/(?<=`)[a-z]+_[a-z_]+(?=`)|(?<=`)closing(?=`)/g) ?? [];
+    expect(codes.length).toBeGreaterThan(25);
+    const page = readDocument('docs/troubleshooting.md').text;
+    expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
   });
 
   test('the README leads to every page of docs/', () => {

@@ -4,9 +4,12 @@
 import { exitCodeOf, exitCodes, lineOf } from './failure.ts';
 import { loadWithPeers } from './peers.ts';
 
-// A reader that has seen enough, such as `head`, is no reason for a stack.
+// What a command has begun to change it changes to the end, though nobody reads what it prints. Those that
+// only read end with their reader: endWithReader().
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', () => process.exit(exitCodes.failed));
+  stream.on('error', () => {
+    process.exitCode = exitCodes.failed;
+  });
 }
 
 try {

@@ -23,7 +23,7 @@ import {
   requireKey,
   signatureHeaderOption,
 } from './options.ts';
-import { colours, createOutput, type Output } from './output.ts';
+import { colours, createOutput, endWithReader, type Output } from './output.ts';
 import { serve, untilSignal } from './server.ts';
 
 interface ListenOptions extends JsonOption, KeyOption, CredentialOptions {
@@ -70,6 +70,7 @@ export function addListen(program: Command): void {
 
 async function listen({ port, host, path, ...options }: ListenOptions): Promise<void> {
   const output = createOutput(options);
+  endWithReader();
   const receiver = createReceiver({
     signingKey: requireKey(options),
     authentication: readAuthentication(options),

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { escapeControls } from '../outcomes/escape.ts';
+import { codeOf, exitCodes } from './failure.ts';
 
 /** The output of a command: lines for people, or with `--json` one line of JSON each for machines. */
 export interface Output {
@@ -17,6 +18,13 @@ export function createOutput({ json = false }: { readonly json?: boolean }): Out
     print: (value, text) => void process.stdout.write(`${json ? toJson(value) : text()}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
   };
+}
+
+/** For a command that only reads: it ends well once its reader, such as `head`, has seen enough. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error) => {
+    process.exit(codeOf(error) === 'EPIPE' ? exitCodes.ok : exitCodes.failed);
+  });
 }
 
 /** JSON on one line, in which no character can drive a terminal. */

@@ -10,8 +10,8 @@ export interface DeadLetters {
   /** Resolves with true if there was a letter with this id. */
   remove(id: string): Promise<boolean>;
   /**
-   * Lists letters in a stable order. `after` is the id of the last letter
-   * seen, which may have been removed since.
+   * Lists letters in the order of `parkedAt`, the oldest first, each at most once. `after` is the id of the
+   * last letter seen, which may have been removed since. Rejects if the letters cannot be reached.
    */
   list(options?: { readonly after?: string; readonly limit?: number }): AsyncIterable<DeadLetter>;
 }

@@ -10,18 +10,25 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { ConfigurationError, DeadLetterError, messageOf, propertyOf } from '../errors.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
+import { compareLetterFiles, type LetterFile, letterFilesByTime } from './letter-files.ts';
 import { parseLetter, serializeLetter } from './serialized-letter.ts';
 
 const EXTENSION = '.json';
 
+/** How many letters are remembered by the place where a list had them, to continue after one that is gone. */
+const REMEMBERED_PLACES = 1_000;
+
 /**
  * Keeps dead letters in a directory, one file per event, named by the SHA-256 of its id. Only the owner can
- * read the files, because they contain payment data. Several processes may share the directory. `list` has
- * the order of the file names.
+ * read the files, because they contain payment data. Several processes may share the directory. The
+ * modification time of a file is `parkedAt`: copy the directory with its times (`cp -a`), because `list` goes
+ * by them. `list` can continue `after` a letter that is no longer there if this object has listed it.
+ * Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the directory cannot be created or written to.
  *
@@ -35,10 +42,12 @@ export function createFileDeadLetters(directory: string): DeadLetters {
   const root = prepareDirectory(directory);
   const pathOf = (id: string): string => join(root, nameOf(id));
   const syncDirectory = shareSyncs(root);
+  const places = new LRUCache<string, LetterFile>({ max: REMEMBERED_PLACES });
   return {
     async put(letter) {
       try {
         await writeWhole(root, nameOf(letter.id), serializeLetter(letter, 2));
+        await setTime(pathOf(letter.id), letter.parkedAt);
         await syncDirectory();
       } catch (cause) {
         throw unavailable(`cannot write a dead letter to ${root}`, cause);
@@ -59,19 +68,22 @@ export function createFileDeadLetters(directory: string): DeadLetters {
     },
 
     async *list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
-      const names = await letterNames(root);
-      const last = after === undefined ? '' : nameOf(after);
+      const files = await letterFiles(root);
+      // A letter that was parked anew has moved to the end: what counts is where it was seen.
+      const lastName = after === undefined ? '' : nameOf(after);
+      const last = places.get(lastName) ?? files.find(({ name }) => name === lastName);
       const unreadable: DeadLetterError[] = [];
       let count = 0;
-      for (const name of names) {
-        if (name <= last) continue;
+      for (const file of files) {
+        if (last !== undefined && compareLetterFiles(file, last) <= 0) continue;
         if (count >= limit) break;
-        const letter = await readLetter(join(root, name)).catch((error) => {
+        const letter = await readLetter(join(root, file.name)).catch((error) => {
           unreadable.push(error);
           return undefined;
         });
         if (letter === undefined) continue;
         count += 1;
+        places.set(file.name, file);
         yield letter;
       }
       // One damaged file must not hide the others, so the error comes after them.
@@ -118,7 +130,7 @@ function removeLeftovers(root: string): void {
   for (const name of leftovers) {
     const status = statSync(join(root, name), { throwIfNoEntry: false });
     if (status !== undefined && Date.now() - status.mtimeMs > LEFTOVER_AGE_MS)
-      rmSync(join(root, name), { force: true });
+      rmSync(join(root, name), { force: true }); // another process that starts now may have been first
   }
 }
 
@@ -126,10 +138,9 @@ function nameOf(id: string): string {
   return createHash('sha256').update(id, 'utf8').digest('hex') + EXTENSION;
 }
 
-async function letterNames(root: string): Promise<string[]> {
+async function letterFiles(root: string): Promise<LetterFile[]> {
   try {
-    const names = await readdir(root);
-    return names.filter((name) => /^[0-9a-f]{64}\.json$/.test(name)).sort();
+    return await letterFilesByTime(root);
   } catch (cause) {
     throw unavailable(`cannot list the dead letters in ${root}`, cause);
   }
@@ -145,6 +156,11 @@ async function writeWhole(root: string, name: string, text: string): Promise<voi
     await rm(temporary, { force: true }).catch(() => {});
     throw cause;
   }
+}
+
+/** A file system that keeps no times, or a letter that is gone again, is no reason to fail: it is stored. */
+async function setTime(path: string, timeMs: number): Promise<void> {
+  await utimes(path, timeMs / 1_000, timeMs / 1_000).catch(() => {});
 }
 
 /** Writes a file durably, and creates the directory again if somebody has removed it. */
@@ -187,16 +203,30 @@ async function syncDirectory(root: string): Promise<void> {
 }
 
 async function readLetter(path: string): Promise<DeadLetter | undefined> {
+  const text = await readText(path);
+  if (text === undefined) return undefined;
   try {
-    return parseLetter(await readFile(path, 'utf8'));
+    return parseLetter(text);
+  } catch (cause) {
+    throw unreadable(path, 'it is no letter: repair the file or move it out of the directory', cause);
+  }
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
   } catch (cause) {
     if (isMissing(cause)) return undefined;
-    throw new DeadLetterError(
-      'dead_letter_unreadable',
-      `the dead letter ${path} cannot be read: repair the file or move it out of the directory`,
-      { cause },
-    );
+    if (propertyOf(cause, 'code') === 'ENOTDIR')
+      throw unavailable(`cannot read the dead letter ${path}`, cause);
+    throw unreadable(path, `let this process read it: ${messageOf(cause)}`, cause);
   }
+}
+
+/** One letter is at fault, not the directory. */
+function unreadable(path: string, advice: string, cause: unknown): DeadLetterError {
+  const message = `the dead letter ${path} cannot be read; ${advice}`;
+  return new DeadLetterError('dead_letter_unreadable', message, { cause });
 }
 
 function isMissing(cause: unknown): boolean {

@@ -1,22 +1,27 @@
 import { createScript, type Script } from './script.ts';
 
 /**
- * The beginning of each script. The position of a letter is the server's time of its parking in microseconds,
- * or the last position plus one if the clock has not moved on. The position of a removed letter is kept for a
- * day, for lists that continue after it.
+ * The beginning of each script. The position of a letter is the time of its parking in microseconds, of which
+ * the last three digits tell letters of one millisecond apart; those of a full one go on into the next. The
+ * position of a removed letter is kept for a day, for lists that continue after it.
  */
 const keys = `
 local positions, letters, removed = KEYS[1], KEYS[2], KEYS[3]
 local member = ARGV[3]
 `;
 
-/** Stores a letter. Arguments: member, letter. */
+/** Stores a letter. Arguments: member, letter, milliseconds of its parking. */
 export const PUT: Script = createScript(`${keys}
 redis.call('HSET', letters, member, ARGV[4])
-if redis.call('ZSCORE', positions, member) then return reply() end
-local position = time[1] * 1000000 + time[2]
-local last = redis.call('ZREVRANGE', positions, 0, 0, 'WITHSCORES')
-if last[2] and tonumber(last[2]) >= position then position = tonumber(last[2]) + 1 end
+local first = tonumber(ARGV[5]) * 1000
+local current = tonumber(redis.call('ZSCORE', positions, member) or -1)
+if current >= first and current < first + 1000 then return reply() end
+local position
+repeat
+  local last = redis.call('ZREVRANGEBYSCORE', positions, first + 999, first, 'WITHSCORES', 'LIMIT', 0, 1)
+  position = last[2] and tonumber(last[2]) + 1 or first
+  first = first + 1000
+until position < first
 redis.call('ZADD', positions, string.format('%.0f', position), member)
 return reply()
 `);

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
 import { parseLetter, serializeLetter } from '../dead-letters/serialized-letter.ts';
 import { toKey } from '../dedupe/store.ts';
@@ -19,8 +20,14 @@ export interface RedisDeadLettersOptions {
 const COMMAND_TIMEOUT_MS = 2_000;
 const POSITION_KEPT_MS = 86_400_000;
 
+/** How many letters are remembered by the place where a list had them. */
+const REMEMBERED_PLACES = 1_000;
+
+/** In the year 2255. The numbers of Redis are exact up to a thousand times that. */
+const LAST_TIME_MS = 9_000_000_000_000;
+
 /**
- * Keeps dead letters in Redis, listed in the order of their parking. They do not expire, and are as durable
+ * Keeps dead letters in Redis. They do not expire, and are as durable
  * as that Redis: with `appendonly no` it forgets them when it restarts. In a Cluster all letters of a scope
  * lie on one node. `list` can continue `after` a letter that was removed within the last day. Operations
  * reject with DeadLetterError.
@@ -49,9 +56,12 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
     }
   };
 
+  const places = new LRUCache<string, string>({ max: REMEMBERED_PLACES });
+
   return {
     async put(letter) {
-      await run(PUT, toKey(letter.id), serializeLetter(letter));
+      const parkedAt = Math.min(Math.trunc(letter.parkedAt), LAST_TIME_MS);
+      await run(PUT, toKey(letter.id), serializeLetter(letter), String(parkedAt));
     },
 
     async get(id) {
@@ -66,16 +76,22 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
 
     async *list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
       const errors: unknown[] = [];
+      const seen = new Set<string>();
       let last = after === undefined ? '' : toKey(after);
-      let lastPosition = '';
+      // A letter that was parked anew has moved to the end: what counts is where it was seen.
+      let lastPosition = places.get(last) ?? '';
       for (let count = 0; count < limit; ) {
         const [member, text, position] = await run(NEXT, last, lastPosition);
         if (member === undefined || text === undefined || position === undefined) break;
         last = member;
         lastPosition = position;
+        // One that fails again and again in the hands of the reader would never let the list end.
+        if (seen.has(member)) continue;
+        seen.add(member);
         const letter = tryTo(() => readLetter(member, text), errors);
         if (letter === undefined) continue;
         count += 1;
+        places.set(member, position);
         yield letter;
       }
       // One damaged letter must not hide the others, so the error comes after them.

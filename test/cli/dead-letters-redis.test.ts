@@ -40,7 +40,7 @@ describe.skipIf(!isRedisInstalled())('posthorn dead-letters on Redis', () => {
     ]);
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('"data":{"amount":5}}\n') });
 
-    const dropped = await posthorn(['dead-letters', 'drop', '--all', ...place], { env });
+    const dropped = await posthorn(['dead-letters', 'drop', '--all', '--yes', ...place], { env });
     expect(jsonLines(dropped).at(-1)).toMatchObject({ dropped: 20, running: 1 });
     expect(await deadLetters.get('evt_7')).toBeUndefined();
     expect(await deadLetters.get('evt_running')).toBeDefined();

@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
 import { letter, temporaryDirectory } from './letters.ts';
-import { jsonLines, posthorn } from './posthorn.ts';
+import { jsonLines, posthorn, program } from './posthorn.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -22,7 +23,45 @@ function idsOf(lines: readonly Record<string, unknown>[]): unknown[] {
   return lines.flatMap(({ kind, id }) => (kind === 'letter' || kind === 'drop' ? [id] : [])).sort();
 }
 
+/** More than a pipe holds. */
+async function fillBeyondPipe(): Promise<string> {
+  const directory = temporaryDirectory();
+  const deadLetters = createFileDeadLetters(directory);
+  const message = 'x'.repeat(1_000);
+  const ids = Array.from({ length: 300 }, (_, index) => `evt_${index}`);
+  await Promise.all(ids.map((id) => deadLetters.put(letter(id, { message }))));
+  return directory;
+}
+
+/** A command of posthorn whose output is read by `head`. */
+function readByHead(args: string): { status: number | null; stdout: string; stderr: string } {
+  const command = `set -o pipefail; "${process.execPath}" "${program}" ${args} | head -n 1`;
+  return spawnSync('bash', ['-c', command], { encoding: 'utf8' });
+}
+
+/** A command of posthorn on a terminal, where somebody types `answer`. */
+function onTerminal(args: string, answer: string): { status: number | null; stdout: string } {
+  const command = `"${process.execPath}" "${program}" ${args}`;
+  return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8', input: answer });
+}
+
 describe('posthorn dead-letters list', () => {
+  test('begins with what was parked first', async () => {
+    const directory = temporaryDirectory();
+    const deadLetters = createFileDeadLetters(directory);
+    for (const age of [3, 5, 1, 4, 2]) {
+      await deadLetters.put(letter(`evt_${age}`, { parkedAt: Date.now() - age * HOUR_MS }));
+    }
+    const { stdout } = await posthorn(['dead-letters', 'list', '--dir', directory]);
+    expect(stdout.match(/evt_\d/g)).toEqual(['evt_5', 'evt_4', 'evt_3', 'evt_2', 'evt_1']);
+  });
+
+  test('ends well when its reader has seen enough', async () => {
+    const ended = readByHead(`dead-letters list --dir ${await fillBeyondPipe()}`);
+    expect(ended).toMatchObject({ status: 0, stderr: '' });
+    expect(ended.stdout).toMatch(/^\S+Z transfer\.succeeded evt_/);
+  });
+
   test('lists what is parked, one line each, and counts what is still running', async () => {
     const { code, stdout, stderr } = await posthorn(['dead-letters', 'list', '--dir', await fill()]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -155,7 +194,7 @@ describe('posthorn dead-letters drop', () => {
 
   test('--all leaves alone what is still running', async () => {
     const directory = await fill();
-    const ended = await posthorn(['dead-letters', 'drop', '--all', '--dir', directory, '--json']);
+    const ended = await posthorn(['dead-letters', 'drop', '--all', '--yes', '--dir', directory, '--json']);
     expect(ended.code).toBe(0);
     const lines = jsonLines(ended);
     expect(idsOf(lines)).toEqual(['evt_new', 'evt_old', 'evt_ran']);
@@ -169,6 +208,44 @@ describe('posthorn dead-letters drop', () => {
       missing: 0,
     });
     expect(readdirSync(directory)).toHaveLength(1);
+  });
+
+  test('--all does nothing without --yes where there is no terminal to ask on', async () => {
+    const directory = await fill();
+    const ended = await posthorn(['dead-letters', 'drop', '--all', '--dir', directory], { input: 'yes\n' });
+    expect(ended).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^posthorn: drop --all takes --yes where .*\(usage_invalid\)\n$/),
+    });
+    expect(readdirSync(directory)).toHaveLength(4);
+    const seen = await posthorn(['dead-letters', 'drop', '--all', '--dry-run', '--dir', directory]);
+    expect(seen).toMatchObject({ code: 0, stdout: expect.stringContaining('3 would be dropped') });
+  });
+
+  test.each(['n\n', '\n', 'yesterday\n', '\u0004'])(
+    '--all does nothing on a terminal after %j',
+    async (answer) => {
+      const directory = await fill();
+      const { status, stdout } = onTerminal(`dead-letters drop --all --dir ${directory}`, answer);
+      expect(status, stdout).toBe(1);
+      expect(stdout).toMatch(/Drop all letters\? .* \[y\/N\] [\s\S]*posthorn: nothing was dropped/);
+      expect(readdirSync(directory)).toHaveLength(4);
+    },
+  );
+
+  test.each(['y\n', 'YES\n'])('--all drops on a terminal after %j', async (answer) => {
+    const directory = await fill();
+    const { status, stdout } = onTerminal(`dead-letters drop --all --dir ${directory}`, answer);
+    expect(status, stdout).toBe(0);
+    expect(readdirSync(directory)).toHaveLength(1);
+  });
+
+  test('drops to the end, though nobody reads what it says, and tells so by its exit code', async () => {
+    const directory = await fillBeyondPipe();
+    const { status, stderr } = readByHead(`dead-letters drop --all --yes --json --dir ${directory}`);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('only the letters') });
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   test('--dry-run changes nothing', async () => {

@@ -5,7 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 
-const program = join(packageRoot, 'dist', 'src', 'cli', 'bin.js');
+/** The built program. */
+export const program: string = join(packageRoot, 'dist', 'src', 'cli', 'bin.js');
 
 /** How a command ended. */
 export interface Ended {

@@ -122,6 +122,44 @@ const promises: Record<string, DeadLettersCase['check']> = {
     const [listed] = await readAll(deadLetters.list({ limit: 1 }));
     expect(plain(listed)).toEqual(plain(letters.find(({ id }) => id === listed?.id)));
   },
+  'a list has the oldest letter first, whenever it was stored': async (deadLetters) => {
+    const times = [3_000, 1_000, 1_740_830_400_002, 0, 1_740_830_400_001, 2_000, 9_100_000_000_000];
+    for (const parkedAt of times) await deadLetters.put(createLetter({ id: `evt_${parkedAt}`, parkedAt }));
+    const sorted = times.toSorted((one, other) => one - other).map((time) => `evt_${time}`);
+    expect(await idsOf(deadLetters)).toEqual(sorted);
+    expect(await idsOf(deadLetters, { after: 'evt_2000', limit: 2 })).toEqual(sorted.slice(3, 5));
+    await deadLetters.put(createLetter({ id: 'evt_1000', parkedAt: 2_500 }));
+    expect((await idsOf(deadLetters)).slice(0, 4)).toEqual(['evt_0', 'evt_2000', 'evt_1000', 'evt_3000']);
+  },
+  'more letters of one moment than a millisecond has microseconds are all listed': async (deadLetters) => {
+    const parkedAt = 1_740_830_400_000;
+    for (const later of [0, 1]) {
+      const letters = Array.from({ length: 1_100 }, () => createLetter({ parkedAt: parkedAt + later }));
+      await Promise.all(letters.map((letter) => deadLetters.put(letter)));
+    }
+    expect(new Set(await idsOf(deadLetters)).size).toBe(2_200);
+  },
+  'a list ends, though each letter that it gives is parked anew at once': async (deadLetters) => {
+    for (const id of ['evt_1', 'evt_2', 'evt_3'])
+      await deadLetters.put(createLetter({ id, parkedAt: 1_000 }));
+    const seen: string[] = [];
+    for await (const letter of deadLetters.list()) {
+      seen.push(letter.id);
+      await deadLetters.put({ ...letter, parkedAt: 2_000 + seen.length });
+      expect(seen.length).toBeLessThan(10);
+    }
+    expect(seen.sort()).toEqual(['evt_1', 'evt_2', 'evt_3']);
+  },
+  'a page begins where the last one ended, though its letters were parked anew': async (deadLetters) => {
+    for (let count = 0; count < 4; count += 1)
+      await deadLetters.put(createLetter({ parkedAt: 1_000 + count }));
+    const all = await idsOf(deadLetters);
+    const [first, second] = await readAll(deadLetters.list({ limit: 2 }));
+    for (const letter of [first, second]) {
+      if (letter !== undefined) await deadLetters.put({ ...letter, parkedAt: 2_000 });
+    }
+    expect(await idsOf(deadLetters, { after: second?.id, limit: 2 })).toEqual(all.slice(2));
+  },
   'a list can be read in pages': async (deadLetters) => {
     for (let count = 0; count < 7; count += 1) await deadLetters.put(createLetter());
     const ids = await idsOf(deadLetters);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  chmod,
   copyFile,
   mkdtemp,
   readdir,
@@ -108,12 +109,61 @@ describe('file dead letters', () => {
     expect((await readdir(directory)).sort()).toEqual(kept.sort());
   });
 
+  test('are cleared of leftovers by processes that start at once, and none of them fails', async () => {
+    const directory = await temporaryDirectory();
+    const longAgo = new Date(Date.now() - 2 * 3_600_000);
+    for (let count = 0; count < 3_000; count += 1) {
+      const path = join(directory, `.${fileNameOf(String(count))}.0b1d.tmp`);
+      await writeFile(path, '');
+      await utimes(path, longAgo, longAgo);
+    }
+    const program = fileURLToPath(new URL('cleaning-program.mjs', import.meta.url));
+    const startAt = String(Date.now() + 3_000);
+    const cleaners = [0, 1].map(() =>
+      startProgram(program, { DIRECTORY: directory, START_AT: startAt }, packageRoot),
+    );
+    const ends = await Promise.all(cleaners.map(async ({ exit, lines }) => ({ code: await exit, lines })));
+    expect(ends).toEqual(cleaners.map(() => ({ code: 0, lines: [] })));
+    expect(await readdir(directory)).toEqual([]);
+  });
+
   test('need a directory that can be written to', async () => {
     const directory = await temporaryDirectory();
     await writeFile(join(directory, 'file'), '');
     expect(() => createFileDeadLetters('')).toThrow(ConfigurationError);
     expect(() => createFileDeadLetters(join(directory, 'file'))).toThrow(ConfigurationError);
     expect(() => createFileDeadLetters(join(directory, 'file', 'below'))).toThrow(ConfigurationError);
+  });
+});
+
+describe('a directory that can no longer be read', () => {
+  test('because a file has taken its place is told by its path', async () => {
+    const directory = join(await temporaryDirectory(), 'letters');
+    const deadLetters = createFileDeadLetters(directory);
+    const letter = createLetter();
+    await deadLetters.put(letter);
+    await rm(directory, { recursive: true });
+    await writeFile(directory, '');
+    const message = expect.stringMatching(new RegExp(`${directory}.*: ENOTDIR`));
+    const error = { name: 'DeadLetterError', code: 'dead_letters_unavailable', message };
+    await expect(readAll(deadLetters.list())).rejects.toMatchObject(error);
+    await expect(deadLetters.get(letter.id)).rejects.toMatchObject(error);
+    await expect(deadLetters.put(letter)).rejects.toMatchObject(error);
+    await expect(deadLetters.remove(letter.id)).rejects.toMatchObject(error);
+  });
+
+  test.each([0o000, 0o400])('because of its mode %i is told by its path', async (mode) => {
+    const directory = await temporaryDirectory();
+    const program = fileURLToPath(new URL('unreadable-program.mjs', import.meta.url));
+    // No mode binds root, so the program gives that right up.
+    await chmod(directory, 0o777);
+    const listing = startProgram(program, { DIRECTORY: directory, MODE: String(mode) }, packageRoot);
+    expect(await listing.exit, listing.lines.join('\n')).toBe(0);
+    expect(listing.lines).toEqual([
+      expect.stringMatching(
+        new RegExp(`^dead_letters_unavailable: cannot list the dead letters in ${directory}/.*: EACCES`),
+      ),
+    ]);
   });
 });
 
@@ -133,7 +183,9 @@ describe('a damaged file', () => {
     const [bad, ...good] = await readAll(deadLetters.list());
     if (bad === undefined) throw new Error('no letter');
     const path = join(directory, fileNameOf(bad.id));
+    const { atime, mtime } = await stat(path);
     await damage(path);
+    await utimes(path, atime, mtime); // as a failing disk would leave it
     return { deadLetters, path, id: bad.id, good: good.map(({ id }) => id) };
   }
 

@@ -7,7 +7,7 @@ export function createMapDeadLetters(letters: Map<string, DeadLetter> = new Map(
     get: async (id) => letters.get(id),
     remove: async (id) => letters.delete(id),
     async *list() {
-      yield* letters.values();
+      yield* [...letters.values()].sort((one, other) => one.parkedAt - other.parkedAt);
     },
   };
 }

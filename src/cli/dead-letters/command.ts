@@ -53,7 +53,8 @@ ${EXIT_CODES_HELP}
 
 Examples:
   $ posthorn dead-letters drop evt_1 --receiver ./receiver.js
-  $ posthorn dead-letters drop --all --dir dead-letters --dry-run`;
+  $ posthorn dead-letters drop --all --dir dead-letters --dry-run
+  $ posthorn dead-letters drop --all --dir dead-letters --yes`;
 
 /** `posthorn dead-letters` */
 export function addDeadLetters(program: Command): void {
@@ -74,6 +75,7 @@ export function addDeadLetters(program: Command): void {
 
   const dropping = group.command('drop').description('give parked events up');
   addStorageOptions(addFilterOptions(addChoice(dropping))).addOption(receiverOption());
+  dropping.option('--yes', 'do not ask before --all, as where there is no terminal to ask on');
   dropping.addOption(jsonOption()).addHelpText('after', DROP_HELP).action(drop);
 }
 

@@ -1,6 +1,7 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { escapeControls } from '../../outcomes/escape.ts';
-import { exitCodes } from '../failure.ts';
+import { confirm } from '../confirm.ts';
+import { CommandError, exitCodes, usageError } from '../failure.ts';
 import { createOutput } from '../output.ts';
 import { countsOf, lineOfLetter, summaryOf } from './print-letter.ts';
 import { isRunning, readSelection, type SelectionOptions } from './selection.ts';
@@ -8,12 +9,14 @@ import { type Source, type SourceOptions, withSource } from './source.ts';
 
 export interface DropOptions extends SelectionOptions, SourceOptions {
   readonly dryRun?: boolean;
+  readonly yes?: boolean;
 }
 
 /** `posthorn dead-letters drop` */
 export async function drop(ids: readonly string[], options: DropOptions): Promise<void> {
   const output = createOutput(options);
   const selection = readSelection(ids, options);
+  if (options.all && !options.yes && !options.dryRun) await confirmAll();
   await withSource(options, async (source) => {
     let dropped = 0;
     let failed = 0;
@@ -49,6 +52,16 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
     }
   });
   selection.check();
+}
+
+async function confirmAll(): Promise<void> {
+  if (!process.stdin.isTTY) {
+    throw usageError(
+      'drop --all takes --yes where there is no terminal to ask on; --dry-run shows the letters',
+    );
+  }
+  if (await confirm('Drop all letters? Nobody can replay them afterwards.')) return;
+  throw new CommandError('failed', 'nothing was dropped');
 }
 
 async function dropOne(letter: DeadLetter, { deadLetters, receiver }: Source): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { createOutput } from '../output.ts';
+import { createOutput, endWithReader } from '../output.ts';
 import { countsOf, lineOfLetter, summaryOf } from './print-letter.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
 import { type SourceOptions, withSource } from './source.ts';
@@ -6,6 +6,7 @@ import { type SourceOptions, withSource } from './source.ts';
 /** `posthorn dead-letters list` */
 export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'>): Promise<void> {
   const output = createOutput(options);
+  endWithReader();
   const selection = new Selection([], options);
   await withSource(options, async ({ deadLetters }) => {
     let letters = 0;

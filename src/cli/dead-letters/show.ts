@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { escapeControls } from '../../outcomes/escape.ts';
 import { CommandError } from '../failure.ts';
-import { colours, createOutput, escapeText } from '../output.ts';
+import { colours, createOutput, endWithReader, escapeText } from '../output.ts';
 import { summaryOf } from './print-letter.ts';
 import { isRunning } from './selection.ts';
 import { type SourceOptions, withSource } from './source.ts';
@@ -10,6 +10,7 @@ import { type SourceOptions, withSource } from './source.ts';
 /** `posthorn dead-letters show` */
 export async function show(id: string, options: SourceOptions): Promise<void> {
   const output = createOutput(options);
+  endWithReader();
   await withSource(options, async ({ deadLetters }) => {
     const letter = await deadLetters.get(id);
     if (letter === undefined)

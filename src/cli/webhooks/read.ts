@@ -1,5 +1,5 @@
 import type { JsonOption } from '../options.ts';
-import { createOutput } from '../output.ts';
+import { createOutput, endWithReader } from '../output.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
 import { lineOfWebhook, textOfWebhook, visibleParts } from './print-webhook.ts';
 
@@ -10,6 +10,7 @@ export interface ReadOptions extends ConnectionOptions, JsonOption {
 /** `posthorn webhooks list` */
 export async function list({ showCredentials, ...options }: ReadOptions): Promise<void> {
   const output = createOutput(options);
+  endWithReader();
   let count = 0;
   for await (const webhook of connect(options).listAll()) {
     count += 1;
@@ -21,6 +22,7 @@ export async function list({ showCredentials, ...options }: ReadOptions): Promis
 /** `posthorn webhooks show` */
 export async function show(id: string, { showCredentials, ...options }: ReadOptions): Promise<void> {
   const output = createOutput(options);
+  endWithReader();
   const webhook = await connect(options).retrieve(id);
   output.print(visibleParts(webhook, showCredentials), () => textOfWebhook(webhook, showCredentials));
 }

@@ -1,0 +1,8 @@
+import { createInterface } from 'node:readline';
+
+/** Asks on the terminal; true only for `y` or `yes`. The question is on stderr, beside the results. */
+export async function confirm(question: string): Promise<boolean> {
+  process.stderr.write(`${question} [y/N] `);
+  for await (const line of createInterface({ input: process.stdin })) return /^\s*y(es)?\s*$/i.test(line);
+  return false;
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createMemoryStore, createReceiver } from 'posthorn';
+import { createClient } from 'posthorn/client';
+import { toNode } from 'posthorn/node';
+import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
+import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
+import { describe, expect, test } from 'vitest';
+import { readOptions as readClientOptions } from '../src/client/options.ts';
+import { readOptions as readReceiverOptions } from '../src/options.ts';
+import { readOptions as readSandboxOptions } from '../src/sandbox/options.ts';
+import { packageRoot } from './support/child-program.ts';
+
+const page = readFileSync(join(packageRoot, 'docs/options.md'), 'utf8');
+const redis = { status: 'ready', eval: async () => [], evalsha: async () => [], disconnect: () => {} };
+
+/** What is called with options, by its name. */
+const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
+  string,
+  (options: object) => unknown
+>([
+  ['createReceiver', (options) => Reflect.apply(createReceiver, undefined, [options])],
+  ['createMemoryStore', createMemoryStore],
+  ['createRedisStore', (options) => Reflect.apply(createRedisStore, undefined, [redis, options])],
+  ['createRedisDeadLetters', (options) => Reflect.apply(createRedisDeadLetters, undefined, [redis, options])],
+  ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
+  ['createClient', (options) => Reflect.apply(createClient, undefined, [options])],
+  ['createSandbox', createSandbox],
+]);
+
+/** The table of a function: the default of each option, as it is written. */
+function tableOf(name: string): Map<string, string> {
+  const [, section = ''] = page.split(new RegExp(`^## ${name}$`, 'm'));
+  const [text = ''] = section.split(/^## /m);
+  const rows = text.matchAll(/^\| `(\w+)` \| (.*?) \| (.+) \|$/gm);
+  return new Map(Array.from(rows, ([, option = '', value = '']) => [option, value]));
+}
+
+function messageOf(call: () => unknown): string {
+  try {
+    call();
+    return 'nothing was thrown';
+  } catch (error) {
+    return String(error);
+  }
+}
+
+describe('docs/options.md', () => {
+  test.each([...functions])('has each option of %s, in the order of its error', (name, call) => {
+    const names = messageOf(() => call({ noOption: true })).replace(/^.*its options are /s, '');
+    expect([...tableOf(name).keys()].join(', ')).toBe(names);
+  });
+
+  test('calls required what is required, and nothing else', () => {
+    const required = { createReceiver: 'signingKey', createClient: 'baseUrl' };
+    const scoped = { createRedisStore: 'scope', createRedisDeadLetters: 'scope' };
+    const options = new Map(Object.entries({ ...required, ...scoped }));
+    for (const [name, call] of functions) {
+      const needed = [...tableOf(name)].flatMap(([option, value]) => (value === 'required' ? [option] : []));
+      expect(needed.join(), name).toBe(options.get(name) ?? '');
+      const message = messageOf(() => call({}));
+      expect(message, name).toMatch(options.get(name) ?? /^nothing was thrown$/);
+    }
+  });
+
+  test('has the defaults of createReceiver', () => {
+    const settings = readReceiverOptions({ signingKey: 'k' });
+    const table = tableOf('createReceiver');
+    for (const [option, value] of Object.entries(settings)) {
+      if (typeof value === 'number' && option !== 'maxEventAgeMs')
+        expect(table.get(option), option).toBe(value.toLocaleString('en-US'));
+      if (typeof value === 'string') expect(table.get(option), option).toBe(`\`'${value}'\``);
+    }
+    const delays = settings.retryScheduleMs.map((delay) => delay.toLocaleString('en-US'));
+    expect(table.get('retryScheduleMs')).toBe(delays.join(', '));
+    const { retentionMs, maxEventAgeMs } = readReceiverOptions({ signingKey: 'k', retentionMs: 9_000_000 });
+    expect([table.get('maxEventAgeMs'), maxEventAgeMs]).toEqual(['`retentionMs`', retentionMs]);
+    expect([table.get('now'), settings.now]).toEqual(['`Date.now`', Date.now]);
+    expect([table.get('deadLetters'), settings.deadLetters]).toEqual(['none', undefined]);
+    expect([table.get('schemas'), settings.schemas.size]).toEqual(['none', 0]);
+    expect(table.get('store')).toBe('`createMemoryStore()`');
+    expect(Object.keys(settings.store)).toEqual(Object.keys(createMemoryStore()));
+    expect(table.get('authentication')).toBe("`{ type: 'NONE' }`");
+    expect(() => settings.credentials.check({})).not.toThrow();
+  });
+
+  test('has the default of createMemoryStore', async () => {
+    const maxEntries = Number(tableOf('createMemoryStore').get('maxEntries')?.replaceAll(',', ''));
+    const store = createMemoryStore();
+    const times = { leaseMs: 1_000, retentionMs: 1_000_000 };
+    const complete = (id: number) => store.complete({ id: String(id), token: 't', ...times });
+    const stateOf = async (id: number) => (await store.claim({ id: String(id), token: 'u', ...times })).state;
+    for (let id = 0; id < maxEntries; id += 1) await complete(id);
+    expect(await stateOf(0)).toBe('completed'); // which makes 1 the least recently used
+    await complete(maxEntries);
+    expect([await stateOf(0), await stateOf(1)]).toEqual(['completed', 'claimed']);
+  });
+
+  test('has the defaults of the others', () => {
+    const { commandTimeoutMs } = createRedisStore(redis, { scope: 'a' });
+    expect(tableOf('createRedisStore').get('commandTimeoutMs')).toBe(
+      commandTimeoutMs?.toLocaleString('en-US'),
+    );
+    const { timeoutMs, areas } = readClientOptions({ baseUrl: 'https://a.example' });
+    const client = tableOf('createClient');
+    expect(client.get('timeoutMs')).toBe(timeoutMs.toLocaleString('en-US'));
+    for (const [area, value] of Object.entries(areas))
+      expect([client.get(area), value]).toEqual(['none', undefined]);
+
+    const sandbox = tableOf('createSandbox');
+    const { credentials, speed, startAt, stateFile, signatureHeader } = readSandboxOptions({});
+    expect(sandbox.get('signatureHeader')).toBe(`\`'${signatureHeader}'\``);
+    expect([sandbox.get('clock'), sandbox.get('speed')]).toEqual(["`'real'`", String(speed)]);
+    expect([sandbox.get('state'), stateFile]).toEqual(['memory', undefined]);
+    expect(sandbox.get('startAt')).toBe('now');
+    expect(Math.abs(startAt - Date.now())).toBeLessThan(10_000);
+    expect(credentials).toEqual(defaultCredentials);
+    for (const area of Object.keys(credentials)) expect(sandbox.get(area)).toBe('`defaultCredentials`');
+  });
+});
