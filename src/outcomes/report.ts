@@ -40,6 +40,7 @@ export interface HandlerReport {
 /** The codes of all warnings; docs/errors.md explains each. */
 export const warningCodes = [
   'dead_letters_missing',
+  'memory_store_shared',
   'claimed_nothing',
   'lease_lost',
   'completion_pending',
