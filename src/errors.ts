@@ -1,14 +1,72 @@
 import { inspect } from 'node:util';
 
 /**
+ * Every error code, by the class of its errors: all types of codes are derived from this table, and
+ * docs/errors.md explains each.
+ */
+export const errorCodes = {
+  ConfigurationError: ['configuration_invalid', 'body_already_parsed'],
+  PermanentError: ['permanent'],
+  CredentialsError: ['credentials_invalid'],
+  SignatureError: ['signature_missing', 'signature_repeated', 'signature_malformed', 'signature_mismatch'],
+  RequestError: [
+    'not_found',
+    'method_not_allowed',
+    'encoding_unsupported',
+    'body_too_large',
+    'body_timeout',
+    'body_incomplete',
+  ],
+  EventError: ['body_not_json', 'envelope_invalid', 'event_too_old', 'event_in_future'],
+  DataError: ['data_invalid'],
+  HandlerError: ['handler_failed', 'handler_failed_permanently'],
+  UnavailableError: [
+    'deadline_reached',
+    'twin_running',
+    'store_unavailable',
+    'keys_unavailable',
+    'buffer_full',
+    'closing',
+    'no_handlers',
+  ],
+  AbortedError: ['lease_lost', 'completed_elsewhere', 'run_timeout', 'run_closed', 'run_abandoned'],
+  DeadLetterError: ['dead_letter_unreadable', 'dead_letters_unavailable'],
+  InternalError: ['internal_error'],
+  /** Of `posthorn/client`. */
+  ServiceError: [
+    'service_refused',
+    'service_unreachable',
+    'service_timeout',
+    'answer_invalid',
+    'credentials_unavailable',
+    'e_check_failed',
+    'list_repeated',
+    'list_incomplete',
+    'webhook_ambiguous',
+    'webhook_disabled',
+    'webhook_left_enabled',
+  ],
+  /** Of `posthorn/sandbox`. */
+  RefusedError: ['request_refused'],
+} as const;
+
+type ErrorClass = keyof typeof errorCodes;
+
+/** The codes of one class of errors. */
+export type CodeOf<Class extends ErrorClass> = (typeof errorCodes)[Class][number];
+
+/** The `code` of any error of posthorn, those of `posthorn/client` and `posthorn/sandbox` included. */
+export type ErrorCode = CodeOf<ErrorClass>;
+
+/**
  * The base of every error that posthorn throws or reports. `cause`
  * holds the underlying error, if there is one.
  */
-export class PosthornError<Code extends string = string> extends Error {
+export class PosthornError extends Error {
   /** Stable and machine-readable, for example `signature_mismatch`: branch on it, not on the message. */
-  readonly code: Code;
+  readonly code: ErrorCode;
 
-  constructor(code: Code, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
     this.code = code;
@@ -16,10 +74,23 @@ export class PosthornError<Code extends string = string> extends Error {
 }
 
 /**
+ * The base of the classes in the table. `PosthornError` itself has no type parameter, because `instanceof`
+ * fills one in with `any`: its `code` would not be checked.
+ */
+export class CodedError<Class extends ErrorClass> extends PosthornError {
+  declare readonly code: CodeOf<Class>;
+
+  /** Takes the codes of its class only. */
+  constructor(code: CodeOf<Class>, message: string, options?: ErrorOptions) {
+    super(code, message, options);
+  }
+}
+
+/**
  * An option, a pattern, an argument or the place of the mount is wrong. Only a change of the program can fix
  * it.
  */
-export class ConfigurationError extends PosthornError<'configuration_invalid' | 'body_already_parsed'> {
+export class ConfigurationError extends CodedError<'ConfigurationError'> {
   constructor(message: string, options: ErrorOptions & { readonly code?: ConfigurationError['code'] } = {}) {
     super(options.code ?? 'configuration_invalid', message, options);
   }
@@ -35,34 +106,23 @@ export class ConfigurationError extends PosthornError<'configuration_invalid' | 
  * });
  * ```
  */
-export class PermanentError extends PosthornError<'permanent'> {
+export class PermanentError extends CodedError<'PermanentError'> {
   constructor(message: string, options?: ErrorOptions) {
     super('permanent', message, options);
   }
 }
 
 /** The credentials of a delivery are missing, wrong or sent twice. It never says which part of them. */
-export class CredentialsError extends PosthornError<'credentials_invalid'> {}
+export class CredentialsError extends CodedError<'CredentialsError'> {}
 
 /** The signature of a delivery is missing, repeated, malformed, or of another key or another body. */
-export class SignatureError extends PosthornError<
-  'signature_missing' | 'signature_repeated' | 'signature_malformed' | 'signature_mismatch'
-> {}
+export class SignatureError extends CodedError<'SignatureError'> {}
 
 /** A delivery is no readable POST to this path: its path, method, encoding, size or body is at fault. */
-export class RequestError extends PosthornError<
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'encoding_unsupported'
-  | 'body_too_large'
-  | 'body_timeout'
-  | 'body_incomplete'
-> {}
+export class RequestError extends CodedError<'RequestError'> {}
 
 /** An authentic body is no event, or an event of the wrong age. */
-export class EventError extends PosthornError<
-  'body_not_json' | 'envelope_invalid' | 'event_too_old' | 'event_in_future'
-> {
+export class EventError extends CodedError<'EventError'> {
   /** The id and the type, as far as they could be read. */
   readonly event: { readonly id?: string | undefined; readonly type?: string | undefined };
 
@@ -73,7 +133,7 @@ export class EventError extends PosthornError<
 }
 
 /** The schema of an entity refused `event.data`. */
-export class DataError extends PosthornError<'data_invalid'> {
+export class DataError extends CodedError<'DataError'> {
   /** The issues that the schema reported. */
   readonly issues: readonly { readonly message: string }[];
 
@@ -84,7 +144,7 @@ export class DataError extends PosthornError<'data_invalid'> {
 }
 
 /** One or more handlers threw. `cause` is the error of the first. */
-export class HandlerError extends PosthornError<'handler_failed' | 'handler_failed_permanently'> {
+export class HandlerError extends CodedError<'HandlerError'> {
   /** The error of each failed handler. */
   readonly errors: readonly unknown[];
 
@@ -95,26 +155,16 @@ export class HandlerError extends PosthornError<'handler_failed' | 'handler_fail
 }
 
 /** The event could not be handled now, or not in time. The service's next retry may succeed. */
-export class UnavailableError extends PosthornError<
-  | 'deadline_reached'
-  | 'twin_running'
-  | 'store_unavailable'
-  | 'keys_unavailable'
-  | 'buffer_full'
-  | 'closing'
-  | 'no_handlers'
-> {}
+export class UnavailableError extends CodedError<'UnavailableError'> {}
 
 /** The reason of an aborted `context.signal`, and the error of a run that was aborted. */
-export class AbortedError extends PosthornError<
-  'lease_lost' | 'completed_elsewhere' | 'run_timeout' | 'run_closed' | 'run_abandoned'
-> {}
+export class AbortedError extends CodedError<'AbortedError'> {}
 
 /** A dead letter could not be written, read or listed. */
-export class DeadLetterError extends PosthornError<'dead_letter_unreadable' | 'dead_letters_unavailable'> {}
+export class DeadLetterError extends CodedError<'DeadLetterError'> {}
 
 /** A bug in posthorn; please report it. */
-export class InternalError extends PosthornError<'internal_error'> {}
+export class InternalError extends CodedError<'InternalError'> {}
 
 // The functions below inspect foreign values, which a handler, an observer, a store or a schema
 // threw or returned. Any inspection of such a value but `typeof` can throw: a getter, and for a

@@ -17,6 +17,7 @@ export type {
   RenewResult,
   Store,
 } from './dedupe/store.ts';
+export type { ErrorCode } from './errors.ts';
 export {
   AbortedError,
   ConfigurationError,
@@ -39,8 +40,8 @@ export { isKnownEvent } from './events/event.ts';
 export type { EventData, Schemas, StandardSchemaV1 } from './events/schema.ts';
 export type { HandlerContext, UnhandledHandler } from './handling/router.ts';
 export type { ReceiverOptions } from './options.ts';
-export type { Outcome } from './outcomes/outcome.ts';
-export type { HandlerReport, Observer, Report, Warning } from './outcomes/report.ts';
+export type { Outcome, ReportCode } from './outcomes/outcome.ts';
+export type { HandlerReport, Observer, Report, Warning, WarningCode } from './outcomes/report.ts';
 export type { Receiver } from './receiver.ts';
 export { createReceiver } from './receiver.ts';
 export type { BodyOptions, Delivery, Reply } from './request/delivery.ts';

@@ -30,7 +30,10 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   readonly signatureHeader?: string;
   /** The credentials that the service sends, or a list of which any is accepted; `NONE` by default. */
   readonly authentication?: Authentication | readonly Authentication[];
-  /** The store in which event ids are claimed; a memory store by default, which serves one process. */
+  /**
+   * The store in which event ids are claimed; a memory store by default, which serves one process. In several
+   * each would handle an event once; where that is known, the first report warns `memory_store_shared`.
+   */
   readonly store?: Store;
   /**
    * The place where events are parked. Without it, one event that always fails can get the endpoint cut off.

@@ -6,13 +6,14 @@ import { RequestError, show } from './errors.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
 import type { Schemas } from './events/schema.ts';
+import { firstWarnings } from './handling/first-warnings.ts';
 import { Processor } from './handling/processor.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
 import { beginTrace, type Trace, toReport } from './handling/trace.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
-import type { Observer, Report, Warning } from './outcomes/report.ts';
+import type { Observer, Report } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import { BodyMemory } from './request/body-memory.ts';
 import { checkDelivery, type Delivery, type Reply } from './request/delivery.ts';
@@ -135,7 +136,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       retryAfterSeconds: Math.ceil((settings.retryScheduleMs[0] ?? 60_000) / 1_000),
       drainMs: settings.bodyTimeoutMs,
     };
-    this.#reporter = new Reporter(settings.deadLetters === undefined ? [NO_DEAD_LETTERS] : []);
+    this.#reporter = new Reporter(firstWarnings(settings));
     const bodyMemory = new BodyMemory(settings.maxBufferedBytes);
     this.#authenticator = new Authenticator(settings, bodyMemory);
     this.#processor = new Processor(settings, this.#router, this.#activity, bodyMemory);
@@ -307,9 +308,6 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return { abandoned };
   }
 }
-
-const NO_DEAD_LETTERS: Warning =
-  'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';
 
 function isBodyUnfinished({ error }: Answer): boolean {
   return error?.code === 'body_timeout' || error?.code === 'body_incomplete';

@@ -1,12 +1,5 @@
 import { ServiceError } from '../client/service-error.ts';
-import {
-  ConfigurationError,
-  isInstance,
-  isPosthornError,
-  messageOf,
-  PosthornError,
-  propertyOf,
-} from '../errors.ts';
+import { ConfigurationError, isInstance, isPosthornError, messageOf, propertyOf } from '../errors.ts';
 import { escapeControls } from '../outcomes/escape.ts';
 
 /** The exit codes of commands. */
@@ -32,9 +25,15 @@ Exit codes:
   3  nobody answered at the address`;
 
 /** Ends a command with one line and an exit code. */
-export class CommandError extends PosthornError<
-  'usage_invalid' | 'file_unreadable' | 'package_missing' | 'unreachable' | 'failed'
-> {
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly code: 'usage_invalid' | 'file_unreadable' | 'package_missing' | 'unreachable' | 'failed';
+
+  constructor(code: CommandError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
   get exitCode(): ExitCode {
     switch (this.code) {
       case 'unreachable':

@@ -1,29 +1,7 @@
-import { PosthornError } from '../errors.ts';
+import { CodedError, type CodeOf } from '../errors.ts';
 
-/** The codes of {@link ServiceError}. */
-export type ServiceErrorCode =
-  /** The service answered with another status than 2xx, or with `success: false`. */
-  | 'service_refused'
-  /** No answer, or only a part of it, came over the connection. */
-  | 'service_unreachable'
-  /** No whole answer came within `timeoutMs`. */
-  | 'service_timeout'
-  /** An answer lacks what the interface says it holds. */
-  | 'answer_invalid'
-  /** The function that gives a token or a password threw, rejected, or was late; `cause` is what it threw. */
-  | 'credentials_unavailable'
-  /** An eCheck lookup reported an `errorCode` other than 0. */
-  | 'e_check_failed'
-  /** Pages of a list hold the same entry twice. */
-  | 'list_repeated'
-  /** The service has more entries than it sent. */
-  | 'list_incomplete'
-  /** Several webhooks could be the one that is meant. */
-  | 'webhook_ambiguous'
-  /** A webhook that should be sending is disabled. */
-  | 'webhook_disabled'
-  /** A webhook that was just created should have been disabled, and may be sending. */
-  | 'webhook_left_enabled';
+/** The codes of {@link ServiceError}; docs/errors.md explains each. */
+export type ServiceErrorCode = CodeOf<'ServiceError'>;
 
 /** The properties of a {@link ServiceError} besides its code and its message. */
 export interface ServiceErrorFacts {
@@ -49,7 +27,7 @@ export interface ServiceErrorFacts {
  * }
  * ```
  */
-export class ServiceError extends PosthornError<ServiceErrorCode> {
+export class ServiceError extends CodedError<'ServiceError'> {
   /** The HTTP status, if the service answered. */
   readonly status: number | undefined;
   /** The service's own details, besides its message. */

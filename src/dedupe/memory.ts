@@ -41,7 +41,8 @@ interface OpenRecord {
 }
 
 /**
- * Remembers ids in this process: all that a single process needs. Its knowledge ends with the process.
+ * Remembers ids in this process: all that a single process needs. Its knowledge ends with the process, and
+ * several processes need a store that they share.
  *
  * @throws ConfigurationError for a wrong option.
  */
@@ -50,12 +51,21 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const { maxEntries = 100_000, now = monotonicNow } = options;
   checkValues(maxEntries, now);
   const memory = new Memory(maxEntries, now);
-  return {
+  const store: Store = {
     claim: (request) => memory.claim(request),
     renew: (request) => memory.renew(request),
     complete: (request) => memory.complete(request),
     release: (request) => memory.release(request),
   };
+  memoryStores.add(store);
+  return store;
+}
+
+const memoryStores = new WeakSet<Store>();
+
+/** Whether `createMemoryStore` has made this store. */
+export function isMemoryStore(store: Store): boolean {
+  return memoryStores.has(store);
 }
 
 /** Leases, retention and the times between attempts are durations, so no date is needed. */

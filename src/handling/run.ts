@@ -5,7 +5,7 @@ import { isFinal, isFinalByAge } from '../dedupe/last-attempt.ts';
 import type { ClaimedResult, ClaimResult } from '../dedupe/store.ts';
 import { AbortedError, PosthornError, UnavailableError } from '../errors.ts';
 import { entityOf } from '../events/event.ts';
-import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
+import { type Answer, accept, type ReportedError, refuse } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { Timer } from '../timing/time-limit.ts';
@@ -34,7 +34,7 @@ type RunState =
   /** The handlers have succeeded, and the completion is being recorded. */
   | { readonly step: 'completing' }
   | { readonly step: 'completed'; readonly outcome: 'processed' | 'duplicate' }
-  | { readonly step: 'failed'; readonly error: PosthornError };
+  | { readonly step: 'failed'; readonly error: ReportedError };
 
 /**
  * Handles one event: claim, letter of a last attempt, schema, handlers, record. Deliveries of the event that
@@ -254,7 +254,7 @@ export class Run {
     const storedAs = await this.#letter.store(reason, this.#attemptInfo(mayRun), answerBy);
     if (mayRun || storedAs === undefined) return undefined;
     await this.#claim.release(this.progress.handled);
-    return accept('parked', this.id, reason);
+    return accept('parked', this.id, refuse(reason).error);
   }
 
   /**
@@ -324,7 +324,8 @@ export class Run {
       await this.#letter.removeAny();
       return accept('duplicate', this.id);
     }
-    this.#state = { step: 'failed', error };
+    const refused = refuse(error);
+    this.#state = { step: 'failed', error: refused.error };
     const mustPark = this.final || error.code === 'handler_failed_permanently' || this.#letter.isBegun;
     const storedAs = mustPark ? await this.#letter.store(error, this.#attemptInfo(false)) : undefined;
     // Only now: a letter may wait in line for longer than a lease.
@@ -335,9 +336,9 @@ export class Run {
       await this.#letter.remove();
       return accept('duplicate', this.id);
     }
-    if (storedAs === undefined) return refuse(error);
+    if (storedAs === undefined) return refused;
     if (released === 'lost') void this.#reconcile();
-    return accept('parked', this.id, error);
+    return accept('parked', this.id, refused.error);
   }
 
   /** Whether the handlers are over, or will not run. */
@@ -347,7 +348,8 @@ export class Run {
   }
 
   #parkedOrRefused(isParked: boolean, error: PosthornError): Answer {
-    return isParked ? accept('parked', this.id, error) : refuse(error);
+    const refused = refuse(error);
+    return isParked ? accept('parked', this.id, refused.error) : refused;
   }
 
   #reconcile(): Promise<void> {

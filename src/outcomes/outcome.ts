@@ -1,4 +1,10 @@
-import { InternalError, isPosthornError, type PosthornError } from '../errors.ts';
+import {
+  type CodeOf,
+  type ErrorCode,
+  InternalError,
+  isPosthornError,
+  type PosthornError,
+} from '../errors.ts';
 import type { Reply } from '../request/delivery.ts';
 
 /** How a delivery ended. Each delivery has exactly one outcome. */
@@ -11,18 +17,18 @@ export type Answer = Accepted | Refused;
 export interface Accepted {
   readonly outcome: 'processed' | 'duplicate' | 'ignored' | 'parked';
   readonly id: string;
-  readonly error: PosthornError | undefined;
+  readonly error: ReportedError | undefined;
 }
 
 /** A result that becomes a 4xx or 5xx. */
 export interface Refused {
   readonly outcome: 'rejected' | 'failed' | 'busy';
   readonly id: undefined;
-  readonly error: PosthornError;
+  readonly error: ReportedError;
 }
 
 /** Creates the result of a delivery that earns a 2xx. */
-export function accept(outcome: Accepted['outcome'], id: string, error?: PosthornError): Accepted {
+export function accept(outcome: Accepted['outcome'], id: string, error?: ReportedError): Accepted {
   return { outcome, id, error };
 }
 
@@ -32,8 +38,18 @@ interface Refusal {
   readonly title: string;
 }
 
-/** One row for each error code that a delivery can be refused with. */
-const refusals: Readonly<Record<string, Refusal>> = {
+/** The codes that a report can have: not those of errors that are only thrown, or only given as a reason. */
+export type ReportCode = Exclude<
+  ErrorCode,
+  | ('permanent' | 'lease_lost' | 'completed_elsewhere')
+  | CodeOf<'DeadLetterError' | 'ServiceError' | 'RefusedError'>
+>;
+
+/** An error that a report can have. */
+export type ReportedError = PosthornError & { readonly code: ReportCode };
+
+/** What a delivery is refused with, by the code of its error. */
+const refusals: Readonly<Record<ReportCode, Refusal>> = {
   not_found: { outcome: 'rejected', status: 404, title: 'Nothing is served under this path' },
   method_not_allowed: { outcome: 'rejected', status: 405, title: 'Only POST is accepted here' },
   credentials_invalid: { outcome: 'rejected', status: 401, title: 'The credentials are missing or wrong' },
@@ -70,6 +86,8 @@ const refusals: Readonly<Record<string, Refusal>> = {
   deadline_reached: { outcome: 'failed', status: 503, title: 'The handlers are still running' },
   run_timeout: { outcome: 'failed', status: 503, title: 'The handlers ran for too long' },
   run_closed: { outcome: 'failed', status: 503, title: 'The receiver is closing' },
+  // An event is always parked with it, so nobody sees this answer.
+  run_abandoned: { outcome: 'failed', status: 503, title: 'An earlier run of the handlers was cut off' },
   store_unavailable: { outcome: 'failed', status: 503, title: 'The store is unavailable' },
   keys_unavailable: { outcome: 'failed', status: 503, title: 'The signing keys are unavailable' },
   buffer_full: { outcome: 'failed', status: 503, title: 'Too many bodies are being read' },
@@ -80,15 +98,14 @@ const refusals: Readonly<Record<string, Refusal>> = {
 
 /** Creates the result of a delivery that failed with `error`. */
 export function refuse(error: unknown): Refused {
-  const known = isPosthornError(error) && Object.hasOwn(refusals, error.code);
-  const reported = known
+  const reported = isReportedError(error)
     ? error
     : new InternalError('internal_error', 'the receiver failed', { cause: error });
-  return { outcome: refusalOf(reported.code).outcome, id: undefined, error: reported };
+  return { outcome: refusals[reported.code].outcome, id: undefined, error: reported };
 }
 
-function refusalOf(code: string): Refusal {
-  return refusals[code] ?? { outcome: 'failed', status: 500, title: 'The receiver failed' };
+function isReportedError(error: unknown): error is ReportedError {
+  return isPosthornError(error) && Object.hasOwn(refusals, error.code);
 }
 
 /** Returns true for a result that becomes a 2xx. */
@@ -98,7 +115,7 @@ export function isSuccess(answer: Answer): answer is Accepted {
 
 /** The HTTP status of a result. */
 export function statusOf(answer: Answer): number {
-  return isSuccess(answer) ? 200 : refusalOf(answer.error.code).status;
+  return isSuccess(answer) ? 200 : refusals[answer.error.code].status;
 }
 
 /** The settings of replies. */
@@ -125,7 +142,7 @@ export function toReply(answer: Answer, close: boolean, settings: ReplySettings)
     return { status, headers: SUCCESS_HEADERS, body, close, drainMs };
   }
   const { code } = answer.error;
-  const body = JSON.stringify({ title: refusalOf(code).title, status, code });
+  const body = JSON.stringify({ title: refusals[code].title, status, code });
   const headers = { 'content-type': 'application/problem+json', ...headersOf(status, settings) };
   return { status, headers, body, close, drainMs };
 }

@@ -1,22 +1,36 @@
 import { messageOf, shorten } from '../errors.ts';
-import { escapeControls } from './escape.ts';
-import type { Report } from './report.ts';
+import { IgnoredTypes } from './ignored-types.ts';
+import { oneLine } from './one-line.ts';
+import type { Report, Warning } from './report.ts';
+import { stackFramesOf } from './stack-frames.ts';
 
 /** Prints reports to `console.error`, each on one line of bounded length and without payload. */
 export class ReportLog {
   readonly #limit = new LineLimit();
+  readonly #ignoredTypes = new IgnoredTypes();
 
   /**
    * Prints a report. With `isLimited`, it prints a few lines per code and
    * minute, and later the number of the others.
    */
   write(report: Report, isLimited: boolean): void {
+    if (report.outcome === 'ignored') this.#writeIgnored(report);
     const isQuiet =
       report.outcome === 'processed' || report.outcome === 'duplicate' || report.outcome === 'ignored';
     if (isQuiet && report.warnings.length === 0) return;
     this.#limit.endIfOver();
     if (isLimited && !this.#limit.admit(`deliveries ended with ${report.code ?? report.outcome}`)) return;
     print(lineOf(report));
+  }
+
+  /** Prints a warning that belongs to no delivery. */
+  writeWarning(warning: Warning): void {
+    print(`posthorn: ${oneLine(warning)}`);
+  }
+
+  #writeIgnored({ event }: Report): void {
+    const line = this.#ignoredTypes.lineFor(event?.type ?? '?');
+    if (line !== undefined) print(line);
   }
 
   /** Prints the error of an observer that threw or rejected. */
@@ -73,16 +87,12 @@ function lineOf(report: Report): string {
   if (endpointAtRisk) parts.push('ENDPOINT AT RISK');
   if (error !== undefined) parts.push(`${error.code}: ${oneLine(messageOf(error))}`);
   parts.push(...warnings.map((warning) => `[${oneLine(warning)}]`));
+  // Last, so that nothing else is cut off for them.
+  if (error !== undefined) parts.push(...stackFramesOf(error));
   return shorten(parts.join(' '), MAX_LINE_LENGTH);
 }
 
-const MAX_PART_LENGTH = 500;
 const MAX_LINE_LENGTH = 4_000;
-
-/** Escapes a text, and shortens it before and after: escaping makes it up to nine times as long. */
-function oneLine(text: string): string {
-  return shorten(escapeControls(shorten(text, MAX_PART_LENGTH)), MAX_PART_LENGTH);
-}
 
 function print(line: string): void {
   try {

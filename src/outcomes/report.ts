@@ -1,5 +1,4 @@
-import type { PosthornError } from '../errors.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, ReportCode, ReportedError } from './outcome.ts';
 
 /** A report to observers about a delivery. Times are in milliseconds. */
 export interface Report {
@@ -7,7 +6,7 @@ export interface Report {
   /** The HTTP status of the answer. A late report has the status that would have been sent. */
   readonly status: number;
   /** The code of `error`, if the event was not processed. */
-  readonly code?: string | undefined;
+  readonly code?: ReportCode | undefined;
   readonly event?: { readonly id: string; readonly type?: string | undefined } | undefined;
   readonly attempt?: number | undefined;
   readonly final?: boolean | undefined;
@@ -24,7 +23,7 @@ export interface Report {
    */
   readonly endpointAtRisk: boolean;
   readonly warnings: readonly Warning[];
-  readonly error?: PosthornError | undefined;
+  readonly error?: ReportedError | undefined;
   /** The index of the signing key that matched. */
   readonly keyIndex?: number | undefined;
   /** The handlers that ended in this attempt. */
@@ -38,30 +37,24 @@ export interface HandlerReport {
   readonly durationMs: number;
 }
 
-/**
- * A problem that did not change the outcome, but needs attention: a code and an explanation.
- * - `dead_letters_missing`: the receiver has no `deadLetters`; only in the first report.
- * - `claimed_nothing`: the handlers ran without a claim, because the store did not answer and
- *   `onStoreFailure` is `process`.
- * - `lease_lost`: another process may have run the same handlers.
- * - `completion_pending`: the event was handled, but the store has not
- *   recorded it yet; posthorn goes on trying.
- * - `release_failed`: the id could not be released; posthorn tries again, and a
- *   retry may have to wait until the lease ends.
- * - `dead_letter_not_stored`, `dead_letter_not_read`,
- *   `dead_letter_not_removed`: the dead letters failed or were late.
- */
-export type Warning = `${WarningCode}: ${string}`;
+/** The codes of all warnings; docs/errors.md explains each. */
+export const warningCodes = [
+  'dead_letters_missing',
+  'memory_store_shared',
+  'claimed_nothing',
+  'lease_lost',
+  'completion_pending',
+  'release_failed',
+  'dead_letter_not_stored',
+  'dead_letter_not_read',
+  'dead_letter_not_removed',
+] as const;
 
-type WarningCode =
-  | 'dead_letters_missing'
-  | 'claimed_nothing'
-  | 'lease_lost'
-  | 'completion_pending'
-  | 'release_failed'
-  | 'dead_letter_not_stored'
-  | 'dead_letter_not_read'
-  | 'dead_letter_not_removed';
+/** The code that a {@link Warning} begins with. */
+export type WarningCode = (typeof warningCodes)[number];
+
+/** A problem that did not change the outcome, but needs attention: a code and an explanation. */
+export type Warning = `${WarningCode}: ${string}`;
 
 /** Receives each report. It may throw or reject: no answer changes. */
 export type Observer = (report: Report) => unknown;

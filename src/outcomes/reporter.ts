@@ -8,7 +8,7 @@ export class Reporter {
   readonly #log = new ReportLog();
   #firstWarnings: readonly Warning[];
 
-  /** `firstWarnings` are added to the first report. */
+  /** `firstWarnings` are added to the first report, or printed before it, each on a line of its own. */
   constructor(firstWarnings: readonly Warning[]) {
     this.#firstWarnings = firstWarnings;
   }
@@ -25,13 +25,17 @@ export class Reporter {
    * authentic, so only a few of those are printed.
    */
   emit(original: Report, { isAuthentic }: { readonly isAuthentic: boolean }): void {
-    const report =
-      this.#firstWarnings.length === 0
-        ? original
-        : { ...original, warnings: [...this.#firstWarnings, ...original.warnings] };
+    const firstWarnings = this.#firstWarnings;
     this.#firstWarnings = [];
-    const isLimited = !isAuthentic || report.outcome === 'rejected';
-    if (this.#observers.length === 0) this.#log.write(report, isLimited);
+    const isLimited = !isAuthentic || original.outcome === 'rejected';
+    if (this.#observers.length === 0) {
+      for (const warning of firstWarnings) this.#log.writeWarning(warning);
+      this.#log.write(original, isLimited);
+    }
+    const report =
+      firstWarnings.length === 0
+        ? original
+        : { ...original, warnings: [...firstWarnings, ...original.warnings] };
     for (const observer of this.#observers) void this.#notify(observer, report, isLimited);
   }
 

@@ -1,7 +1,7 @@
-import { PosthornError } from '../errors.ts';
+import { CodedError } from '../errors.ts';
 
 /** The sandbox refuses what it was asked, as the service would: over HTTP it is answered as an error body. */
-export class RefusedError extends PosthornError<'request_refused'> {
+export class RefusedError extends CodedError<'RefusedError'> {
   /** The HTTP status. */
   readonly status: number;
   /** The particulars, where the service gives some. */

@@ -1,4 +1,11 @@
-import { createMemoryStore, PermanentError, type Receiver, type ReceiverOptions, type Store } from 'posthorn';
+import {
+  createMemoryStore,
+  PermanentError,
+  type Receiver,
+  type ReceiverOptions,
+  type ReportCode,
+  type Store,
+} from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -30,7 +37,7 @@ export function failedAnswers(mount: Mount): void {
 }
 
 function failedHandlers(mount: Mount): void {
-  const failing: Record<string, [code: string, handler: () => unknown]> = {
+  const failing: Record<string, [code: ReportCode, handler: () => unknown]> = {
     'a handler that throws': [
       'handler_failed',
       () => {
@@ -179,7 +186,7 @@ function unavailable(mount: Mount): void {
 async function expectUnavailable(
   mount: Mount,
   options: Partial<ReceiverOptions>,
-  code: string,
+  code: ReportCode,
   register?: (receiver: Receiver) => unknown,
 ): Promise<void> {
   const handled: string[] = [];

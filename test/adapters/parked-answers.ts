@@ -5,6 +5,7 @@ import {
   PermanentError,
   type Receiver,
   type ReceiverOptions,
+  type ReportCode,
 } from 'posthorn';
 import { signedHeaders } from 'posthorn/testing';
 import { expect, test } from 'vitest';
@@ -157,7 +158,7 @@ export function parkedAnswers(mount: Mount): void {
 }
 
 interface FinalFailure {
-  readonly code: string;
+  readonly code: ReportCode;
   readonly options?: Partial<ReceiverOptions>;
   readonly register?: (receiver: Receiver) => unknown;
 }

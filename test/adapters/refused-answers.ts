@@ -1,4 +1,4 @@
-import type { ReceiverOptions } from 'posthorn';
+import type { ReceiverOptions, ReportCode } from 'posthorn';
 import { sign } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import {
@@ -31,7 +31,7 @@ async function expectRejected(
   mount: Mount,
   options: Partial<ReceiverOptions>,
   status: number,
-  code: string,
+  code: ReportCode,
   send: (endpoint: Endpoint) => Promise<Seen>,
 ): Promise<{ answer: Seen; endpoint: Endpoint }> {
   const handled: string[] = [];

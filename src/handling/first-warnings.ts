@@ -1,0 +1,21 @@
+import { isMemoryStore } from '../dedupe/memory.ts';
+import { isOneOfSeveralProcesses } from '../dedupe/several-processes.ts';
+import type { Warning } from '../outcomes/report.ts';
+import type { HandlingSettings } from './job.ts';
+
+/** What a receiver lacks from the start, for its first report. */
+export function firstWarnings({
+  deadLetters,
+  store,
+}: Pick<HandlingSettings, 'deadLetters' | 'store'>): Warning[] {
+  const warnings: Warning[] = [];
+  if (deadLetters === undefined) warnings.push(DEAD_LETTERS_MISSING);
+  if (isMemoryStore(store) && isOneOfSeveralProcesses()) warnings.push(MEMORY_STORE_SHARED);
+  return warnings;
+}
+
+const DEAD_LETTERS_MISSING: Warning =
+  'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';
+
+const MEMORY_STORE_SHARED: Warning =
+  'memory_store_shared: this process is one of several, and each handles an event once by its own memory store; share a store, such as createRedisStore of posthorn/redis';

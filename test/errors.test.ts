@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import {
+  type ErrorCode,
+  PosthornError,
+  type Report,
+  type ReportCode,
+  SignatureError,
+  type WarningCode,
+} from 'posthorn';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { errorCodes } from '../src/errors.ts';
+import { warningCodes } from '../src/outcomes/report.ts';
+
+const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8');
+const [errors = '', warnings = ''] = page.split('## Warnings');
+
+/** The cells of the rows that begin with a code; a cell that is a code or a class without its quotes. */
+function rowsOf(text: string): string[][] {
+  const rows = text.match(/^\| `.*\|$/gm) ?? [];
+  return rows.map((row) =>
+    row
+      .slice(1, -1)
+      .split(' | ')
+      .map((cell) => cell.trim().replace(/^`(\w+)`$/, '$1')),
+  );
+}
+
+describe('docs/errors.md', () => {
+  test('has one row for each error code, with its class, its meaning and what to do', () => {
+    const rows = rowsOf(errors);
+    for (const row of rows) expect(row).toEqual(Array(4).fill(expect.stringMatching(/^.{4,}/)));
+    const codes = Object.entries(errorCodes).flatMap(([name, list]) => list.map((code) => [code, name]));
+    expect(rows.map(([code, name]) => [code, name]).sort()).toEqual(codes.sort());
+  });
+
+  test('has one row for each warning, with its meaning and what to do', () => {
+    const rows = rowsOf(warnings);
+    for (const row of rows) expect(row).toEqual(Array(3).fill(expect.stringMatching(/^.{4,}/)));
+    expect(rows.map(([code]) => code).sort()).toEqual([...warningCodes].sort());
+  });
+});
+
+test('each code belongs to one class', () => {
+  const codes = Object.values(errorCodes).flat();
+  expect(new Set(codes).size).toBe(codes.length);
+});
+
+describe('codes are types:', () => {
+  test('that of any error of ours, whatever instanceof makes of it', () => {
+    const error: unknown = new SignatureError('signature_missing', 'm');
+    expect(error instanceof PosthornError).toBe(true);
+    if (error instanceof PosthornError) expectTypeOf(error.code).toEqualTypeOf<ErrorCode>();
+    if (error instanceof SignatureError) {
+      type Code = 'signature_missing' | 'signature_repeated' | 'signature_malformed' | 'signature_mismatch';
+      expectTypeOf(error.code).toEqualTypeOf<Code>();
+    }
+    // @ts-expect-error a code of another class
+    expect(new SignatureError('body_timeout', 'm')).toBeInstanceOf(SignatureError);
+  });
+
+  test('that of a report, and of its error', () => {
+    expectTypeOf<Report['code']>().toEqualTypeOf<ReportCode | undefined>();
+    expectTypeOf<NonNullable<Report['error']>['code']>().toEqualTypeOf<ReportCode>();
+    expectTypeOf<ReportCode>().toExtend<ErrorCode>();
+    // Neither is the error of a delivery.
+    expectTypeOf<'permanent'>().not.toExtend<ReportCode>();
+    expectTypeOf<'service_refused'>().not.toExtend<ReportCode>();
+    expectTypeOf<'twin_runing'>().not.toExtend<ErrorCode>();
+  });
+
+  test('a switch over report.code knows its cases, and whether one is missing', () => {
+    function explain({ code }: Pick<Report, 'code'>): string {
+      switch (code) {
+        case undefined:
+          return 'handled';
+        case 'not_found':
+        case 'method_not_allowed':
+        case 'credentials_invalid':
+        case 'signature_missing':
+        case 'signature_repeated':
+        case 'signature_malformed':
+        case 'signature_mismatch':
+        case 'encoding_unsupported':
+        case 'body_too_large':
+        case 'body_timeout':
+        case 'body_incomplete':
+        case 'body_not_json':
+        case 'envelope_invalid':
+        case 'event_too_old':
+        case 'event_in_future':
+          return 'rejected';
+        case 'handler_failed':
+        case 'handler_failed_permanently':
+        case 'data_invalid':
+        case 'deadline_reached':
+        case 'run_timeout':
+        case 'run_closed':
+        case 'run_abandoned':
+          return 'the handlers failed';
+        case 'twin_running':
+        case 'store_unavailable':
+        case 'keys_unavailable':
+        case 'buffer_full':
+        case 'closing':
+          return 'later';
+        case 'no_handlers':
+        case 'body_already_parsed':
+        case 'configuration_invalid':
+        case 'internal_error':
+          return 'the program is wrong';
+        // @ts-expect-error no such code
+        case 'body_to_large':
+          return '';
+        default:
+          expectTypeOf(code).toBeNever();
+          return '';
+      }
+    }
+    expect(explain({ code: 'closing' })).toBe('later');
+  });
+
+  test('that of a warning', () => {
+    expectTypeOf<Report['warnings'][number]>().toEqualTypeOf<`${WarningCode}: ${string}`>();
+    expectTypeOf<'lease_lots'>().not.toExtend<WarningCode>();
+  });
+});

@@ -1,0 +1,187 @@
+import { fileURLToPath } from 'node:url';
+import { createMemoryStore, createReceiver, type Receiver, type ReceiverOptions } from 'posthorn';
+import { createEvent, deliver } from 'posthorn/testing';
+import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { nastyValues } from '../support/nasty-values.ts';
+import { KEY, serve } from '../support/served.ts';
+
+let consoleError: MockInstance<typeof console.error>;
+beforeEach(() => {
+  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => {
+  consoleError.mockRestore();
+});
+
+/** The lines that are printed about one event, with the handlers of `register`. */
+async function printedOf(
+  register: (receiver: Receiver) => void,
+  options: Partial<ReceiverOptions<Record<never, never>>> = {},
+): Promise<string[]> {
+  const deadLetters = createMapDeadLetters();
+  const receiver = createReceiver({ signingKey: KEY, store: createMemoryStore(), deadLetters, ...options });
+  register(receiver);
+  await deliver(await serve(receiver), createEvent('transfer.succeeded'), { key: KEY });
+  return consoleError.mock.calls.map(([line]) => String(line));
+}
+
+/** The line about an event whose handler throws a value. */
+async function lineOf(value: unknown): Promise<string> {
+  const lines = await printedOf((receiver) =>
+    receiver.on('*', () => {
+      throw value;
+    }),
+  );
+  expect(lines).toHaveLength(1);
+  return lines[0] ?? '';
+}
+
+const file = fileURLToPath(import.meta.url).replace(/.*\//, '');
+const here = new RegExp(`at .*${file}:\\d+:\\d+`);
+
+/** What looks like a frame, and tells of a card. */
+const FORGED = '    at card4111111111111111 (/payload.js:1:1)';
+
+function book(): never {
+  throw new Error('no booking today');
+}
+
+describe('without an observer', () => {
+  test('a failed handler prints its file and line, still on one line', async () => {
+    const [line, ...more] = await printedOf((receiver) => receiver.on('*', book, { name: 'book' }));
+    expect(more).toEqual([]);
+    expect(line).toMatch(/handler_failed: the handler "book" failed: no booking today \[stack: at book \(/);
+    expect(line).toMatch(here);
+    expect(line).not.toContain('\n');
+  });
+
+  test('each failed handler does, with its causes', async () => {
+    function connect(): never {
+      throw new Error('connection refused');
+    }
+    function mail(): never {
+      try {
+        return connect();
+      } catch (cause) {
+        throw new Error('no mail today', { cause });
+      }
+    }
+    const [line] = await printedOf((receiver) => receiver.on('*', book).on('*', mail));
+    expect(line).toMatch(/\[stack: at book .*\] \[stack: at .*mail .*\] \[cause: at connect /);
+  });
+
+  test('so do a schema, a store and a function of keys that throw, and a parked event', async () => {
+    const validate = (): never => book();
+    const transfer = { '~standard': { version: 1, vendor: 'test', validate } } as const;
+    const cases = [
+      { code: 'data_invalid', options: { schemas: { transfer } } },
+      { code: 'store_unavailable', options: { store: { ...createMemoryStore(), claim: book } } },
+      { code: 'keys_unavailable', options: { signingKey: book } },
+    ];
+    for (const { code, options } of cases) {
+      consoleError.mockClear();
+      const [line] = await printedOf((receiver) => receiver.on('*', () => {}), options);
+      expect(line).toMatch(new RegExp(`${code}: .*\\[stack: at (Object\\.)?book `));
+    }
+    consoleError.mockClear();
+    const retryScheduleMs: number[] = [];
+    const [parked] = await printedOf((receiver) => receiver.on('*', book), { retryScheduleMs });
+    expect(parked).toMatch(/^posthorn: parked 200 .*\[stack: at book /);
+  });
+
+  test('a body that is no event prints no stack of its parser', async () => {
+    const receiver = createReceiver({ signingKey: KEY, store: createMemoryStore() }).on('*', book);
+    await deliver(await serve(receiver), '{', { key: KEY });
+    expect(consoleError.mock.calls.flat().join('\n')).toContain('body_not_json');
+    expect(consoleError.mock.calls.flat().join('\n')).not.toContain('[stack: ');
+  });
+});
+
+describe('nothing of a message gets among the frames:', () => {
+  /** What follows the message in the line. */
+  async function framesOf(value: unknown): Promise<string> {
+    const line = await lineOf(value);
+    const start = line.indexOf('[stack: ');
+    return start === -1 ? '' : line.slice(start);
+  }
+
+  test('a message of several lines that look like frames', async () => {
+    for (const message of [
+      `a\n${FORGED}`,
+      FORGED,
+      `\n${FORGED}\n${FORGED}\n`,
+      `a: b\n${FORGED}\r\n${FORGED}`,
+    ]) {
+      consoleError.mockClear();
+      const frames = await framesOf(new TypeError(message));
+      expect(frames).toMatch(here);
+      expect(frames).not.toContain('4111');
+    }
+  });
+
+  test('a message that has been changed since', async () => {
+    for (const message of ['', 'other', `other\n${FORGED}`, FORGED]) {
+      consoleError.mockClear();
+      const error = new Error(`a\n${FORGED}`);
+      void error.stack;
+      error.message = message;
+      expect(await framesOf(error)).not.toContain('4111');
+    }
+  });
+
+  test('a message of a cause', async () => {
+    const frames = await framesOf(new Error('a', { cause: new Error(`b\n${FORGED}`) }));
+    expect(frames).toMatch(/\[stack: .*\] \[cause: /);
+    expect(frames).not.toContain('4111');
+  });
+
+  test('a stack that holds other lines, or none', async () => {
+    for (const stack of [
+      `Error: a\nfor card 4111\n    at 4111\n    at f (4111)\n`,
+      'Error: a',
+      '',
+      4111,
+      null,
+    ]) {
+      consoleError.mockClear();
+      expect(await framesOf(Object.assign(new Error('a'), { stack }))).toBe('');
+    }
+  });
+
+  test('control characters of a frame are escaped', async () => {
+    const stack = 'Error: a\n    at f\u001b[2J\u202e\u0007 (/a.js:1:1)\n';
+    const frames = await framesOf(Object.assign(new Error('a'), { stack }));
+    expect(frames).toBe('[stack: at f\\u{1b}[2J\\u{202e}\\u{7} (/a.js:1:1)]');
+  });
+});
+
+test('the line is of bounded length, whatever the stack', async () => {
+  const frame = `    at ${'f'.repeat(2_000)} (/a.js:1:1)\n`;
+  const stack = `Error: a\n${frame.repeat(20_000)}`;
+  const deep = (depth: number): Error =>
+    Object.assign(new Error('a'), { stack, cause: depth === 0 ? undefined : deep(depth - 1) });
+  const line = await lineOf(deep(50));
+  expect(line.length).toBeGreaterThan(2_000);
+  expect(line.length).toBeLessThanOrEqual(4_001);
+});
+
+test('a foreign value costs no delivery its answer or its line, as a cause neither', async () => {
+  let thrown: unknown;
+  const options = { signingKey: KEY, store: createMemoryStore(), deadLetters: createMapDeadLetters() };
+  const receiver = createReceiver(options).on('*', () => {
+    throw thrown;
+  });
+  const url = await serve(receiver);
+  for (const { name, value } of nastyValues) {
+    for (const error of [value, new Error('a', { cause: value })]) {
+      thrown = error;
+      const response = await deliver(url, createEvent('transfer.succeeded'), { key: KEY });
+      expect([name, response.status]).toEqual([name, 500]);
+      const line = consoleError.mock.calls.flat().join('\n');
+      expect(line, name).toMatch(/^posthorn: failed 500 [^\n]*handler_failed: [^\n]*$/);
+      if (error !== value) expect(line, name).toMatch(here);
+      consoleError.mockClear();
+    }
+  }
+});
