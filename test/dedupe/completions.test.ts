@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
@@ -118,6 +119,34 @@ describe('completion_pending', () => {
     const claim = { id: event.id, token: 'another', leaseMs: 1, retentionMs: 1_000 };
     expect(await store.claim(claim)).toEqual({ state: 'completed' });
   });
+});
+
+test('a store that comes back is told of one event at a time', async () => {
+  const store = createMemoryStore();
+  let isAway = true;
+  let underWay = 0;
+  let mostUnderWay = 0;
+  const complete: Store['complete'] = async (request) => {
+    if (isAway) return away();
+    underWay += 1;
+    mostUnderWay = Math.max(mostUnderWay, underWay);
+    await setTimeout(20);
+    underWay -= 1;
+    return store.complete(request);
+  };
+  // Far above the time that a completion takes, so that none of them is given up.
+  const options = { store: { ...store, complete, commandTimeoutMs: 400 } };
+  const { send } = await openEndpoint(options, (receiver) => receiver.on('transfer.*', () => {}));
+  const events = Array.from({ length: 5 }, () => eventAt(Date.now()));
+  expect(await Promise.all(events.map((event) => send(event)))).toEqual(
+    events.map(({ id }) => accepted('processed', id)),
+  );
+  isAway = false;
+  const stateOf = async ({ id }: { id: string }) =>
+    (await store.claim({ id, token: 'another', leaseMs: 1, retentionMs: 1_000 })).state;
+  const isTold = async () => (await Promise.all(events.map(stateOf))).every((state) => state === 'completed');
+  await expect.poll(isTold).toBe(true);
+  expect(mostUnderWay).toBe(1);
 });
 
 test('a completion that the store always refuses does not hold up the others', async () => {
