@@ -85,6 +85,15 @@ test('out of grace, close aborts the handlers, tells their events, and frees the
   expect(await retried).toEqual(accepted('processed', event.id));
 });
 
+test('an abandoned run has lost no lease: its report warns of none', async () => {
+  const { event, held, receiver, reports, send } = await openHeld({ deadLetters: createMapDeadLetters() });
+  const answer = send(event);
+  await held.calls.nth(1);
+  await receiver.close({ graceMs: 0 });
+  expect(await answer).toEqual(refused(503, 'run_closed'));
+  expect(reports.all).toMatchObject([{ code: 'run_closed', warnings: [] }]);
+});
+
 test('an abandoned run that succeeds all the same has completed its event', async () => {
   const store = createMemoryStore();
   const { event, held, receiver, send } = await openHeld({ store });

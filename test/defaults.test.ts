@@ -169,6 +169,18 @@ describe('without options', () => {
     expect(await receiver.receive(delivery)).toMatchObject({ status: 200 });
   });
 
+  test.each([
+    { retryScheduleMs: undefined, seconds: '60' },
+    { retryScheduleMs: [], seconds: '60' },
+    { retryScheduleMs: [1_200_000], seconds: '1200' },
+    { retryScheduleMs: [1_200_001, 2_000_000], seconds: '1201' },
+  ])('Retry-After has the first delay of $retryScheduleMs in seconds: $seconds', async (row) => {
+    const { retryScheduleMs, seconds } = row;
+    const receiver = createReceiver({ signingKey: KEY, ...(retryScheduleMs && { retryScheduleMs }) });
+    const reply = await receiver.observe(() => {}).receive(deliveryOf(createEvent('transfer.created')));
+    expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': seconds } });
+  });
+
   test('an unreachable store gets 503, and no handler runs', async () => {
     const refuse = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'));
     const store: Store = { claim: refuse, renew: refuse, complete: refuse, release: refuse };

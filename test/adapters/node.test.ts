@@ -36,6 +36,7 @@ describe('a body that something else has read', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     const report = await expectReport(endpoint, { outcome: 'failed', code: 'body_already_parsed' });
     expect(report.error).toBeInstanceOf(ConfigurationError);
+    expect(report.error?.message).toContain('(req.body is not set)');
   });
 
   test('by the parser of a framework that sets no req.body, as on Koa, is told in words for it', async () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { DeadLetters } from 'posthorn';
 import { expect, test } from 'vitest';
 import { Parking } from '../../src/dead-letters/parking.ts';
+import { Gate } from '../support/gate.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { readAll } from '../support/read-all.ts';
 
@@ -73,4 +74,31 @@ test('operations on one id run in the order of their calls, and none of a remove
     }),
     { numRuns: 60 },
   );
+});
+
+test('an urgent operation goes first, also after one on its id that was not urgent and has ended', async () => {
+  const map = createMapDeadLetters();
+  const begun: string[] = [];
+  const held = new Gate();
+  const get: DeadLetters['get'] = async (id) => {
+    begun.push(id);
+    await held.pass();
+    return map.get(id);
+  };
+  const parking = new Parking({ ...map, get }, 10_000, Date.now);
+  const answerBy = performance.now() + 10_000;
+  await parking.remove('later', { answerBy, isUrgent: false });
+  held.shut();
+  // As many as run at once.
+  const first = Array.from({ length: 8 }, (_, index) =>
+    parking.find(`first ${index}`, { answerBy, isUrgent: true }),
+  );
+  const others = [
+    parking.find('waiting', { answerBy, isUrgent: false }),
+    parking.find('later', { answerBy, isUrgent: true }),
+  ];
+  await held.held.nth(8);
+  held.open();
+  await Promise.all([...first, ...others]);
+  expect(begun.slice(8)).toEqual(['later', 'waiting']);
 });

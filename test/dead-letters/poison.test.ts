@@ -207,6 +207,37 @@ describe('an event whose earlier attempt ended with its process', () => {
     expect(runs).toHaveLength(1);
   });
 
+  test('and was parked unrun is run when it comes again to a store that has forgotten it', async () => {
+    const clock = new StepClock();
+    const deadLetters = createMapDeadLetters();
+    const first = await openAbandoned({ deadLetters }, 15);
+    expect(await first.send(first.event)).toEqual(accepted('parked', first.event.id));
+    clock.moveTo(16 * MINUTE_MS);
+    const runs: string[] = [];
+    const { send } = await openEndpoint({ now: clock.now, deadLetters }, (receiver) =>
+      receiver.on('transfer.*', ({ id }) => runs.push(id)),
+    );
+    expect(await send(first.event)).toEqual(accepted('processed', first.event.id));
+    expect(runs).toEqual([first.event.id]);
+    expect(await readAll(deadLetters.list())).toEqual([]);
+  });
+
+  test('while its letter said that it was running is parked by a store that has forgotten it', async () => {
+    const clock = new StepClock();
+    const deadLetters = createMapDeadLetters();
+    const crashing = await openHeld({ deadLetters });
+    void crashing.send(crashing.event).catch(() => {});
+    await crashing.held.calls.nth(1);
+    clock.moveTo(16 * MINUTE_MS);
+    const runs: string[] = [];
+    const { reports, send } = await openEndpoint({ now: clock.now, deadLetters }, (receiver) =>
+      receiver.on('transfer.*', ({ id }) => runs.push(id)),
+    );
+    expect(await send(crashing.event)).toEqual(accepted('parked', crashing.event.id));
+    expect(runs).toEqual([]);
+    expect(reports.all).toMatchObject([{ outcome: 'parked', code: 'run_abandoned' }]);
+  });
+
   test('is run at an earlier attempt', async () => {
     const deadLetters = createMapDeadLetters();
     const { event, runs, send } = await openAbandoned({ deadLetters }, 1);

@@ -36,6 +36,19 @@ describe('a replay by a receiver without dead letters', () => {
     });
   });
 
+  test('that joins the run of a delivery has no letter to take out, and warns of none', async () => {
+    const { event, held, letter, receiver, reports, send } = await openWithLetter(0, {});
+    const first = send(event);
+    const call = await held.calls.nth(1);
+    const replayed = receiver.replay(letter);
+    call.succeed();
+    expect(await first).toEqual(accepted('processed', event.id));
+    expect(await replayed).toMatchObject({ outcome: 'duplicate', status: 200 });
+    expect(reports.all.flatMap(({ warnings }) => warnings)).toEqual([
+      expect.stringMatching(/^dead_letters_missing: /),
+    ]);
+  });
+
   test('does not park the delivery that joins it: busy at the deadline', async () => {
     const { event, held, letter, receiver, reports, send } = await openWithLetter(15, { deadlineMs: 200 });
     const replayed = receiver.replay(letter);

@@ -1,4 +1,4 @@
-import { createMemoryStore, UnavailableError } from 'posthorn';
+import { createMemoryStore, type HandlerContext, UnavailableError } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
@@ -62,6 +62,31 @@ describe('a replay', () => {
     expect(await readAll(deadLetters.list())).toEqual([]);
     expect(await send(event)).toEqual(accepted('duplicate', event.id));
     expect(reports.all.map(({ outcome }) => outcome)).toEqual(['parked', 'processed', 'duplicate']);
+  });
+
+  test('gives its handlers maxRunMs from its start, not what was left of the delivery', async () => {
+    const contexts: HandlerContext[] = [];
+    const clock = new StepClock();
+    const deadLetters = createMapDeadLetters();
+    const options = { now: clock.now, deadLetters, deadlineMs: 5_000, maxRunMs: 40_000 };
+    const { receiver, send } = await openEndpoint(options, (fresh) =>
+      fresh.on('transfer.*', (_event, context) => {
+        contexts.push(context);
+        if (contexts.length === 1) throw new Error('poison');
+      }),
+    );
+    const event = eventAt(clock.startedAt);
+    clock.moveTo(15 * MINUTE_MS);
+    const receivedAt = clock.now();
+    expect(await send(event)).toEqual(accepted('parked', event.id));
+    const letter = await letterOf(deadLetters, event.id);
+    clock.step(HOUR_MS);
+    expect(await receiver.replay(letter)).toMatchObject({ outcome: 'processed' });
+    expect(contexts.map(({ deadlineAt }) => deadlineAt)).toEqual([
+      receivedAt + 5_000,
+      receivedAt + HOUR_MS + 40_000,
+    ]);
+    expect(contexts.map((context) => context.receivedAt)).toEqual([receivedAt, receivedAt]);
   });
 
   test('that fails again leaves the letter, brought up to date', async () => {
@@ -201,6 +226,24 @@ describe('drop', () => {
     clock.moveTo(23 * HOUR_MS);
     expect(await send(event)).toEqual(accepted('duplicate', event.id));
     expect(runs).toEqual([]);
+  });
+
+  test('completes what is no event for as long as any id is remembered', async () => {
+    const clock = new StepClock();
+    const store = createMemoryStore({ now: clock.now });
+    const deadLetters = createMapDeadLetters();
+    const options = { now: clock.now, store, deadLetters, retentionMs: HOUR_MS };
+    const { receiver, send } = await openEndpoint(options, (fresh) => fresh.on('*', () => 'done'));
+    expect(await send('no event')).toMatchObject({ status: 200 });
+    const [letter] = await readAll(deadLetters.list());
+    if (letter === undefined) throw new Error('no letter');
+    expect(await receiver.drop(letter)).toBe(true);
+    expect(await readAll(deadLetters.list())).toEqual([]);
+    const claim = { id: letter.id, token: 'another', leaseMs: 1_000, retentionMs: HOUR_MS };
+    clock.step(HOUR_MS - 1);
+    expect(await store.claim(claim)).toEqual({ state: 'completed' });
+    clock.step(1);
+    expect(await store.claim(claim)).toMatchObject({ state: 'claimed' });
   });
 
   test('passes over an event that may be running', async () => {

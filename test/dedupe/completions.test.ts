@@ -1,8 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import { createMemoryStore, type Store } from 'posthorn';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Gate } from '../support/gate.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint } from '../support/open-endpoint.ts';
+import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 
 const COMMAND_TIMEOUT_MS = 50;
@@ -57,6 +59,94 @@ test('an event that this process completed while the store is away is a duplicat
   expect(await deadLetters.get(event.id)).toBeUndefined();
   expect(await send(event)).toEqual(accepted('duplicate', event.id));
   expect(runs).toBe(2);
+});
+
+describe('completion_pending', () => {
+  const deadlineMs = 300;
+
+  /** An endpoint whose completions and releases are held while the gate is shut. */
+  async function openSlow(handle: () => unknown) {
+    const gate = new Gate();
+    const store = createMemoryStore();
+    const slow: Store = {
+      ...store,
+      complete: (request) => gate.pass().then(() => store.complete(request)),
+      release: (request) => gate.pass().then(() => store.release(request)),
+    };
+    const options = { store: slow, deadlineMs, deadLetters: createMapDeadLetters() };
+    const endpoint = await openEndpoint(options, (receiver) => receiver.on('transfer.*', handle));
+    gate.shut();
+    onTestFinished(gate.open);
+    return { ...endpoint, event: eventAt(Date.now()), gate };
+  }
+
+  test('is told of an event whose completion is under way at the deadline', async () => {
+    const { event, gate, reports, send } = await openSlow(() => 'done');
+    expect(await send(event)).toEqual(accepted('processed', event.id));
+    expect(gate.held.all).toHaveLength(1);
+    expect(reports.all).toMatchObject([{ outcome: 'processed', late: false, warnings: [PENDING] }]);
+    gate.open();
+    expect(await reports.first(({ late }) => late)).toMatchObject({ outcome: 'processed', status: 200 });
+    expect(await send(event)).toEqual(accepted('duplicate', event.id));
+    expect(reports.all.at(-1)?.warnings).toEqual([]);
+  });
+
+  test('is not told of an event whose failure is being recorded at the deadline', async () => {
+    const { event, gate, reports, send } = await openSlow(() => Promise.reject(new Error('not yet')));
+    expect(await send(event)).toEqual(refused(500, 'handler_failed'));
+    expect(gate.held.all).toHaveLength(1);
+    gate.open();
+    await reports.first(({ late }) => late);
+    expect(reports.all).toMatchObject([
+      { outcome: 'failed', late: false, warnings: [] },
+      { outcome: 'failed', late: true, warnings: [] },
+    ]);
+  });
+
+  test('is not told of an event that the store has taken at the second try', async () => {
+    const store = createMemoryStore();
+    let tries = 0;
+    const complete: Store['complete'] = (request) => {
+      tries += 1;
+      return tries === 1 ? away() : store.complete(request);
+    };
+    const options = { store: { ...store, complete }, deadLetters: createMapDeadLetters() };
+    const { reports, send } = await openEndpoint(options, (receiver) => receiver.on('transfer.*', () => {}));
+    const event = eventAt(Date.now());
+    expect(await send(event)).toEqual(accepted('processed', event.id));
+    expect(tries).toBe(2);
+    expect(reports.all).toMatchObject([{ outcome: 'processed', late: false, warnings: [] }]);
+    const claim = { id: event.id, token: 'another', leaseMs: 1, retentionMs: 1_000 };
+    expect(await store.claim(claim)).toEqual({ state: 'completed' });
+  });
+});
+
+test('a store that comes back is told of one event at a time', async () => {
+  const store = createMemoryStore();
+  let isAway = true;
+  let underWay = 0;
+  let mostUnderWay = 0;
+  const complete: Store['complete'] = async (request) => {
+    if (isAway) return away();
+    underWay += 1;
+    mostUnderWay = Math.max(mostUnderWay, underWay);
+    await setTimeout(20);
+    underWay -= 1;
+    return store.complete(request);
+  };
+  // Far above the time that a completion takes, so that none of them is given up.
+  const options = { store: { ...store, complete, commandTimeoutMs: 400 } };
+  const { send } = await openEndpoint(options, (receiver) => receiver.on('transfer.*', () => {}));
+  const events = Array.from({ length: 5 }, () => eventAt(Date.now()));
+  expect(await Promise.all(events.map((event) => send(event)))).toEqual(
+    events.map(({ id }) => accepted('processed', id)),
+  );
+  isAway = false;
+  const stateOf = async ({ id }: { id: string }) =>
+    (await store.claim({ id, token: 'another', leaseMs: 1, retentionMs: 1_000 })).state;
+  const isTold = async () => (await Promise.all(events.map(stateOf))).every((state) => state === 'completed');
+  await expect.poll(isTold).toBe(true);
+  expect(mostUnderWay).toBe(1);
 });
 
 test('a completion that the store always refuses does not hold up the others', async () => {

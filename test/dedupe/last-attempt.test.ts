@@ -144,6 +144,36 @@ test('the schedule is an option', async () => {
   expect(byAge.contexts.map(({ final }) => final)).toEqual([false, true]);
 });
 
+describe('without retries the only attempt is the last:', () => {
+  const retryScheduleMs: readonly number[] = [];
+
+  test('its failure puts the endpoint at risk', async () => {
+    const { sendAt, contexts, reports } = await openPoisoned({ retryScheduleMs });
+    expect(await sendAt([0])).toEqual([FAILED]);
+    expect(contexts).toMatchObject([{ attempt: 1, final: true }]);
+    expect(reports.all).toMatchObject([{ outcome: 'failed', final: true, endpointAtRisk: true }]);
+  });
+
+  test('its failure is parked', async () => {
+    const deadLetters = createMapDeadLetters();
+    const { sendAt, reports } = await openPoisoned({ retryScheduleMs, deadLetters });
+    expect(await sendAt([0])).toEqual([PARKED]);
+    expect(reports.all).toMatchObject([{ outcome: 'parked', attempt: 1, final: true }]);
+    expect(await deadLetters.get('evt_poison')).toMatchObject({ reason: 'handler_failed', attempts: 1 });
+  });
+
+  test('it is parked where it gets no claim, because it is the last by age, too', async () => {
+    const store = createMemoryStore();
+    const deadLetters = createMapDeadLetters();
+    const claim = () => Promise.reject(new Error('ECONNREFUSED'));
+    const options = { retryScheduleMs, deadLetters, store: { ...store, claim } };
+    const { sendAt, contexts } = await openPoisoned(options);
+    expect(await sendAt([0])).toEqual([PARKED]);
+    expect(contexts).toEqual([]);
+    expect(await deadLetters.get('evt_poison')).toMatchObject({ reason: 'store_unavailable' });
+  });
+});
+
 test('a last attempt that succeeds is processed; its letter is there while the handlers run', async () => {
   const clock = new StepClock();
   const deadLetters = createMapDeadLetters();

@@ -36,6 +36,12 @@ describe('maxRunMs', () => {
     ]);
   });
 
+  test('is no lost lease: the report warns of none', async () => {
+    const { event, reports, send } = await openHeld({ maxRunMs: 200, deadLetters: createMapDeadLetters() });
+    expect(await send(event)).toEqual(refused(503, 'run_timeout'));
+    expect(reports.all).toMatchObject([{ code: 'run_timeout', warnings: [] }]);
+  });
+
   test('does not keep a late success from completing the event', async () => {
     const { event, held, send } = await openHeld({ maxRunMs });
     expect(await send(event)).toEqual(refused(503, 'run_timeout'));
@@ -193,6 +199,20 @@ describe('a lease that another process took', () => {
     ]);
     expect(await answerOfB).toEqual(accepted('duplicate', event.id));
     expect(callOfB.context.signal.reason).toMatchObject({ code: 'completed_elsewhere' });
+  });
+
+  test('and completed: a receiver without dead letters has none to take out, and warns of none', async () => {
+    const store = createMemoryStore();
+    const { event, held, reports, send } = await openHeld({ store, leaseMs });
+    const answer = send(event);
+    const { signal } = (await held.calls.nth(1)).context;
+    await store.complete({ id: event.id, token: 'elsewhere', retentionMs: 60_000 });
+    expect(await aborted(signal)).toMatchObject({ code: 'completed_elsewhere' });
+    expect(await answer).toEqual(accepted('duplicate', event.id));
+    expect(reports.all[0]?.warnings).toEqual([
+      expect.stringMatching(/^dead_letters_missing: /),
+      expect.stringMatching(/^lease_lost: /),
+    ]);
   });
 
   test('and completed: its former owner is a duplicate even where it fails', async () => {
