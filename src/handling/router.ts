@@ -1,6 +1,7 @@
 import { ConfigurationError, show } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
 import type { AnyEvent, WebhookEvent } from '../events/event.ts';
+import { nearestPattern } from '../events/nearest-pattern.ts';
 import type { Schemas } from '../events/schema.ts';
 
 /** The second argument of a handler. Times are in milliseconds since the epoch. */
@@ -135,9 +136,11 @@ export function matchesPattern(pattern: string, type: string): boolean {
 
 function checkPattern(pattern: unknown): void {
   if (typeof pattern === 'string' && [...eventTypes].some((type) => matchesPattern(pattern, type))) return;
+  const nearest = typeof pattern === 'string' ? nearestPattern(pattern) : undefined;
+  const question = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
   throw new ConfigurationError(
-    `${show(pattern)} matches no event type: a pattern is "*", a type such as "transfer.succeeded", or a prefix ` +
-      `such as "transfer.*"; the types are ${[...eventTypes].join(', ')}. Types that are not in this list yet reach "*" and onUnhandled()`,
+    `${show(pattern)} matches no event type.${question} A pattern is "*", a type such as "transfer.succeeded", or a ` +
+      `prefix such as "transfer.*"; the types are ${[...eventTypes].join(', ')}. Types that are not in this list yet reach "*" and onUnhandled()`,
   );
 }
 

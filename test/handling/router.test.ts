@@ -77,6 +77,31 @@ describe('on() throws ConfigurationError for', () => {
     );
   });
 
+  const near: readonly [pattern: string, meant: string][] = [
+    ['transfer.suceeded', 'transfer.succeeded'],
+    ['Transfer.Created', 'transfer.created'],
+    ['dispute:won', 'dispute.won'],
+    ['transfers.*', 'transfer.*'],
+    ['transfer', 'transfer.*'],
+    ['merchant.verifcation.*', 'merchant.verification.*'],
+    ['settlement.funding_transfer.fail', 'settlement.funding_transfer.failed'],
+  ];
+  test.each(near)('the pattern %j, and asks whether %j was meant', (pattern, meant) => {
+    const receiver = create();
+    const attempt = (): unknown => Reflect.apply(receiver.on, receiver, [['*', pattern], () => {}]);
+    expect(attempt).toThrow(`${JSON.stringify(pattern)} matches no event type. Did you mean "${meant}"?`);
+  });
+
+  const far = ['payout.created', '**', '', ' ', '*.created', 't'.repeat(1_000_000), 5, null, ['transfer']];
+  test.each(far.map((pattern) => [String(pattern).slice(0, 20), pattern]))(
+    'the pattern %j, which is near to none, and asks nothing',
+    (_name, pattern) => {
+      const receiver = create();
+      const attempt = (): unknown => Reflect.apply(receiver.on, receiver, [[pattern], () => {}]);
+      expect(attempt).toThrow(/matches no event type\. A pattern is /);
+    },
+  );
+
   const wrong: readonly { name: string; args: readonly unknown[] }[] = [
     { name: 'no pattern', args: [[], () => {}] },
     { name: 'undefined', args: [undefined, () => {}] },

@@ -1,0 +1,32 @@
+import { eventTypes } from './catalog.ts';
+
+/** The pattern that a misspelt one was probably meant to be; undefined where none is near. */
+export function nearestPattern(misspelt: string): string | undefined {
+  // A longer text is near to none, and takes long to compare.
+  if (misspelt.length > 2 * LONGEST) return undefined;
+  const text = misspelt.toLowerCase();
+  const distances = patterns.map((pattern) => ({ pattern, distance: distanceOf(text, pattern) }));
+  const nearest = distances.reduce((best, each) => (each.distance < best.distance ? each : best));
+  return nearest.distance <= nearest.pattern.length / 5 ? nearest.pattern : undefined;
+}
+
+const prefixes = [...eventTypes].flatMap((type) => {
+  const segments = type.split('.').slice(0, -1);
+  return segments.map((_, index) => `${segments.slice(0, index + 1).join('.')}.*`);
+});
+const patterns: readonly string[] = [...eventTypes, ...new Set(prefixes)];
+const LONGEST = Math.max(...patterns.map(({ length }) => length));
+
+/** How many characters have to be inserted, deleted or replaced (Levenshtein). */
+function distanceOf(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, character] of [...from].entries()) {
+    const next = [index + 1];
+    for (const [column, other] of [...to].entries()) {
+      const replaced = (row[column] ?? 0) + (character === other ? 0 : 1);
+      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
