@@ -13,9 +13,7 @@ export interface InstalledPackage {
   readonly remove: () => void;
 }
 
-/**
- * Packs what is built, and installs it with `command`, in which the tarball takes the place of `posthorn`.
- */
+/** Packs what is built, and installs it with `command`, with the tarball in the place of `posthorn`. */
 export function installPackage(command = 'npm install posthorn'): InstalledPackage {
   const project = mkdtempSync(join(tmpdir(), 'posthorn-package-'));
   const packing = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
