@@ -68,7 +68,7 @@ export class FxQuotes {
     if (now >= found.expiresAt) {
       throw new RefusedError(409, 'FX quote expired', `it expired at ${found.quote.fxQuoteExpiry} UTC`);
     }
-    // "lastUpdatedOn changes" (interface, "States and transitions"), and its text has no fractions of a second.
+    // "lastUpdatedOn changes" (interface, "States and transitions"); its text has no fractions of a second.
     const nextSecond = found.expiresAt - FX_QUOTE_VALIDITY_MS + 1_000;
     const lastUpdatedOn = formatTimestamp(Math.max(now, nextSecond));
     const quote: FxQuoteBody = { ...found.quote, status: 'ACCEPTED', lastUpdatedOn };
