@@ -248,7 +248,7 @@ describe('the commands of posthorn exist, and so do their options', () => {
 
   test.each(lines)('$path: $line', async ({ line }) => {
     const [, first = '', second = ''] = line.split(/\s+/);
-    const isGroup = first === 'webhooks' || first === 'dead-letters';
+    const isGroup = ['webhooks', 'dead-letters', 'fx-quotes', 'e-checks', 'lists'].includes(first);
     const command = isGroup ? `${first} ${second}`.trim() : first;
     const { code, stdout } = await helpOf(command);
     expect(code).toBe(0);

@@ -1,8 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import { isInstance } from '../errors.ts';
 import { addDeadLetters } from './dead-letters/command.ts';
+import { addEChecks } from './e-checks.ts';
 import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
+import { addFxQuotes } from './fx-quotes.ts';
 import { addListen } from './listen.ts';
+import { addLists } from './lists.ts';
 import { version } from './peers.ts';
 import { addSandbox } from './sandbox.ts';
 import { addSend } from './send.ts';
@@ -25,7 +28,8 @@ export async function run(argv: readonly string[]): Promise<void> {
 function createProgram(): Command {
   const program = new Command('posthorn')
     .description(
-      'Webhooks of the payments and banking service: receive, send, check, manage and replay them.',
+      'Webhooks of the payments and banking service: receive, send, check, manage and replay them; its FX ' +
+        'quotes, eChecks and reference lists.',
     )
     .version(version)
     .helpCommand(true)
@@ -38,6 +42,9 @@ function createProgram(): Command {
   addVerify(program);
   addWebhooks(program);
   addDeadLetters(program);
+  addFxQuotes(program);
+  addEChecks(program);
+  addLists(program);
   return program;
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { shorten } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
 import type { WebhookEvent } from '../events/event.ts';
 import { escapeControls } from '../outcomes/escape.ts';
@@ -7,6 +8,7 @@ import { signedHeaders } from '../testing/signed-headers.ts';
 import { CommandError, exitCodes, usageError } from './failure.ts';
 import { reasonOf } from './forward.ts';
 import { readInput } from './input.ts';
+import { nearestType } from './nearest-type.ts';
 import {
   addressOf,
   basicOption,
@@ -27,6 +29,7 @@ interface SendOptions extends JsonOption, KeyOption, CredentialOptions {
   readonly to: string;
   readonly data?: string;
   readonly id?: string;
+  readonly any?: boolean;
   readonly twice?: boolean;
   readonly tamper?: boolean;
   readonly signatureHeader: string;
@@ -41,6 +44,7 @@ Examples:
   $ SIGNING_KEY=… posthorn send transfer.succeeded --to http://127.0.0.1:3000/webhooks
   $ SIGNING_KEY=… BEARER_TOKEN=… posthorn send dispute.created --to https://example.com/webhooks --data dispute.json
   $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --twice --json
+  $ SIGNING_KEY=… posthorn send transfer.reversed --to http://127.0.0.1:3000/webhooks --any
   $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --tamper   # expect 403`;
 
 /** `posthorn send` */
@@ -55,6 +59,7 @@ export function addSend(program: Command): void {
     .addOption(bearerOption())
     .option('--data <file>', "a file with the event's data as JSON; - for stdin")
     .option('--id <id>', 'the id of the event; made up by default')
+    .option('--any', 'send any type, also one that the service does not list')
     .option('--twice', 'send the same event a second time, after the first answer')
     .option('--tamper', 'change the body after it was signed: a space more at its end')
     .addOption(signatureHeaderOption())
@@ -71,8 +76,7 @@ async function send(type: string, options: SendOptions): Promise<void> {
     authentication: readAuthentication(options),
     signatureHeader: options.signatureHeader,
   };
-  if (!eventTypes.has(type))
-    output.note(`note: ${escapeControls(type)} is none of the types that the service lists`);
+  if (!options.any && !eventTypes.has(type)) throw unknownType(shorten(type, 100));
   const event = await createWantedEvent(type, options);
   const body = JSON.stringify(event);
   const headers = signedHeaders(body, signing);
@@ -87,6 +91,13 @@ async function send(type: string, options: SendOptions): Promise<void> {
       return answer.body === '' ? first : `${first}\n${escapeText(answer.body)}`;
     });
   }
+}
+
+function unknownType(type: string): CommandError {
+  return usageError(
+    `${type} is none of the types that the service lists; the nearest is ${nearestType(type)}. ` +
+      'Give --any to send it all the same',
+  );
 }
 
 async function createWantedEvent(

@@ -68,7 +68,10 @@ export class FxQuotes {
     if (now >= found.expiresAt) {
       throw new RefusedError(409, 'FX quote expired', `it expired at ${found.quote.fxQuoteExpiry} UTC`);
     }
-    const quote: FxQuoteBody = { ...found.quote, status: 'ACCEPTED', lastUpdatedOn: formatTimestamp(now) };
+    // "lastUpdatedOn changes" (interface, "States and transitions"); its text has no fractions of a second.
+    const nextSecond = found.expiresAt - FX_QUOTE_VALIDITY_MS + 1_000;
+    const lastUpdatedOn = formatTimestamp(Math.max(now, nextSecond));
+    const quote: FxQuoteBody = { ...found.quote, status: 'ACCEPTED', lastUpdatedOn };
     this.#state.quotes[this.#state.quotes.indexOf(found)] = { ...found, quote };
     this.#state.save();
     return quote;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { assumed } from './openapi-assumptions.ts';
 
 /** A request for checks (interface, "Get checks by merchant transaction id"). */
 export interface ECheckRequest {
@@ -41,14 +42,31 @@ export interface ECheckLookup {
 /** The schema of {@link ECheckRequest}. */
 export const eCheckRequest: z.ZodType<ECheckRequest> = z
   .looseObject({
-    merchantTransID: z.union(
-      [z.string().min(1), z.array(z.string().min(1)).min(1)],
-      'must be one id, or a list of at least one',
-    ),
+    merchantTransID: z
+      .union(
+        [z.string().min(1), z.array(z.string().min(1)).min(1)],
+        'must be one id, or a list of at least one',
+      )
+      .meta(assumed('an empty merchant transaction id, and a list without one')),
     returnCustomFields: z.string().optional(),
     inBehalf: z.string().optional(),
   })
-  .meta({ id: 'ECheckRequest' });
+  .meta({
+    id: 'ECheckRequest',
+    ...assumed(
+      'the values of `returnCustomFields` and `inBehalf`, and the extra fields',
+      '`returnCustomFields` and `inBehalf`, in the sandbox',
+    ),
+  });
+
+const status = z
+  .string()
+  .meta(
+    assumed(
+      'the values of `SentStatus` and `ProcessingStatus`, and their transitions',
+      'the values of `SentStatus` and `ProcessingStatus`, in the sandbox',
+    ),
+  );
 
 const eCheck = z
   .looseObject({
@@ -60,8 +78,8 @@ const eCheck = z
     Amount: z.string(),
     FirstName: z.string(),
     LastName: z.string(),
-    SentStatus: z.string(),
-    ProcessingStatus: z.string(),
+    SentStatus: status,
+    ProcessingStatus: status,
     TrackingNumber: z.string(),
   })
   .meta({ id: 'ECheck' });
@@ -69,7 +87,9 @@ const eCheck = z
 /** The schema of {@link ECheckLookup}. */
 export const eCheckLookup: z.ZodType<ECheckLookup> = z
   .looseObject({
-    errorCode: z.int(),
+    errorCode: z
+      .int()
+      .meta({ description: '0 on success', ...assumed('values of `errorCode` other than 0') }),
     errorMessage: z.string(),
     bankName: z.string(),
     bankAlias: z.string(),

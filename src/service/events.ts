@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventType } from '../events/catalog.ts';
 import { envelope, type WebhookEvent } from '../events/event.ts';
+import { assumed } from './openapi-assumptions.ts';
 
 /** The members of `data` that the interface shows. Others depend on the entity. */
 const data = z
@@ -10,15 +11,32 @@ const data = z
     amount: z.int().optional(),
     tags: z.record(z.string(), z.unknown()).optional(),
   })
-  .meta({ id: 'EventData', description: 'The full resource object of the entity' });
+  .meta({
+    id: 'EventData',
+    description: 'The full resource object of the entity',
+    ...assumed(
+      'the members of `data`, and the contents for each entity beyond `id`, `state` and `amount`',
+      '`data` by default',
+    ),
+  });
 
 // The service promises UTC. The receiver also accepts a time without a zone.
-const members = { created_at: z.iso.datetime({ offset: true }).meta({ description: 'UTC' }), data };
+const members = {
+  created_at: z.iso
+    .datetime({ offset: true })
+    .meta({ description: 'UTC', ...assumed('`created_at` without a zone, or with an offset') }),
+  data,
+};
 
 /** The schema of an event of any type (interface, "Webhook event"), for the OpenAPI document. */
 export const event: z.ZodType<WebhookEvent> = envelope.extend(members).meta({
   id: 'Event',
   description: 'An event of any type, also of one that the service adds later',
+  ...assumed(
+    'new event types and new members',
+    'the form of `type`',
+    'event types outside the catalog, in the sandbox',
+  ),
 });
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { assumed } from './openapi-assumptions.ts';
 import { timestamp } from './timestamp.ts';
 
 /** A request for a quote: exactly one of the two amounts, as a decimal string. */
@@ -46,7 +47,9 @@ export interface FxQuoteBody {
   readonly fxQuoteExpiry: string;
   /** Other texts are possible: the status after the expiry is not documented. */
   readonly status: 'GENERATED' | 'ACCEPTED' | (string & {});
+  /** `MM/DD/YYYY HH:MM:SS`; taken to be UTC, which the interface does not say. */
   readonly createdOn: string;
+  /** The same; changes when the quote is accepted. */
   readonly lastUpdatedOn: string;
   readonly createdBy: Actor;
   readonly lastUpdatedBy: Actor;
@@ -90,7 +93,14 @@ export const fxQuoteRequest: z.ZodType<FxQuoteRequest> = z
 const money = z
   .looseObject({ amount: decimal.meta({ description: 'With two decimal places' }), currency })
   .meta({ id: 'Money' });
-const actor = z.looseObject({ userType: z.string(), userName: z.string() }).meta({ id: 'Actor' });
+const actor = z
+  .looseObject({
+    userType: z.string().meta({ examples: ['API_USER'], ...assumed('other values of `userType`') }),
+    userName: z.string(),
+  })
+  .meta({ id: 'Actor' });
+
+const ZONE = 'the zone of `createdOn` and `lastUpdatedOn`';
 
 /** The schema of {@link FxQuoteBody}. */
 export const fxQuote: z.ZodType<FxQuoteBody> = z
@@ -106,14 +116,31 @@ export const fxQuote: z.ZodType<FxQuoteBody> = z
       description: 'USD to the currency of the destination, with six decimal places',
       examples: ['0.918273'],
     }),
-    fee: decimal.meta({ description: 'May be zero', examples: ['0.00'] }),
+    fee: decimal.meta({
+      description: 'May be zero',
+      examples: ['0.00'],
+      ...assumed('`fee`, the customer id, and `userName`'),
+    }),
     fxQuoteExpiry: timestamp.meta({
       description: 'UTC, as `MM/DD/YYYY HH:MM:SS`; 30 seconds after creation',
       examples: ['03/31/2026 09:05:30'],
     }),
-    status: z.string().meta({ description: '`GENERATED` or `ACCEPTED`', examples: ['GENERATED'] }),
-    createdOn: timestamp,
-    lastUpdatedOn: timestamp,
+    status: z.string().meta({
+      description: '`GENERATED` or `ACCEPTED`; others are possible after the expiry',
+      examples: ['GENERATED'],
+      ...assumed('a quote after its 30 seconds'),
+    }),
+    createdOn: timestamp.meta({
+      description: 'As `MM/DD/YYYY HH:MM:SS`; that it is UTC is assumed',
+      ...assumed(ZONE),
+    }),
+    lastUpdatedOn: timestamp.meta({
+      description: 'As `MM/DD/YYYY HH:MM:SS`; that it is UTC is assumed',
+      ...assumed(
+        ZONE,
+        '`lastUpdatedOn` of a quote that is accepted in the second of its creation, in the sandbox',
+      ),
+    }),
     createdBy: actor,
     lastUpdatedBy: actor,
   })

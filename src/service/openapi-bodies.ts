@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { errorBody } from './error-body.ts';
+import { type Assumed, assumed } from './openapi-assumptions.ts';
 import { reference } from './openapi-schemas.ts';
 
 /** A required request body. */
@@ -8,10 +9,24 @@ export function jsonBody(schema: z.ZodType): object {
 }
 
 /** An answer with a body. */
-export function answer(description: string, schema: z.ZodType, examples?: object): object {
+export function answer(
+  description: string,
+  schema: z.ZodType,
+  { examples, ...marks }: Assumed & { readonly examples?: object } = {},
+): object {
   const content = { schema: reference(schema), ...(examples && { examples }) };
-  return { description, content: { 'application/json': content } };
+  return { description, content: { 'application/json': content }, ...marks };
 }
 
 /** Every answer that the interface does not show. */
-export const failure: object = answer('Any other failure; this form of it is assumed', errorBody);
+export const failure: object = answer(
+  'Any other failure; this form of it is assumed',
+  errorBody,
+  assumed(
+    'error bodies that are not shown',
+    'error bodies and codes of the FX quote, eCheck and reference-list operations',
+    'the answer to failed authentication, and to a user who is no administrator',
+    'the answers to failed authentication and to a user who is no administrator, in the sandbox',
+    'malformed JSON, another media type, a body that is too long, another path, another method',
+  ),
+);

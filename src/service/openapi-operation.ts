@@ -1,8 +1,10 @@
+import type { Assumed } from './openapi-assumptions.ts';
+
 /** The operations of a path by their methods. */
 export type PathItem = Readonly<Partial<Record<'get' | 'post' | 'put', Operation>>>;
 
 /** One operation. */
-export interface Operation {
+export interface Operation extends Assumed {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

@@ -1,5 +1,6 @@
 import { eCheckLookup, eCheckRequest } from './e-checks.ts';
 import { fxQuote, fxQuoteRequest } from './fx-quotes.ts';
+import { assumed } from './openapi-assumptions.ts';
 import { answer, failure, jsonBody } from './openapi-bodies.ts';
 import type { Operation, PathItem } from './openapi-operation.ts';
 import { webhookPaths } from './openapi-webhook-paths.ts';
@@ -32,6 +33,13 @@ const createFxQuote: Operation = {
   security: banking,
   requestBody: jsonBody(fxQuoteRequest),
   responses: { 200: answer('The quote, `GENERATED`', fxQuote), default: failure },
+  ...assumed(
+    'both FX amounts',
+    'both FX amounts or none, and amounts with more than two decimal places, in the sandbox',
+    'rounding of the computed amount',
+    'the least and the highest amount of a quote, and the supported currency pairs',
+    'the supported currency pairs and the limits of amounts, in the sandbox',
+  ),
 };
 
 const retrieveFxQuote: Operation = {
@@ -41,6 +49,7 @@ const retrieveFxQuote: Operation = {
   security: banking,
   parameters: [{ name: 'fxQuoteId', in: 'path', required: true, schema: { type: 'integer' } }],
   responses: { 200: answer('The quote, `GENERATED` or `ACCEPTED`', fxQuote), default: failure },
+  ...assumed('retrieving and using a quote after its 30 seconds, in the sandbox'),
 };
 
 const findChecks: Operation = {
@@ -56,11 +65,19 @@ const findChecks: Operation = {
       allowEmptyValue: true,
       description: 'A name without a value; it chooses what the path does',
       schema: { type: 'string', const: '' },
+      ...assumed('the query of the eCheck lookup, which is a name without a value, in the document'),
     },
   ],
   requestBody: jsonBody(eCheckRequest),
   responses: {
-    200: answer('The checks where `errorCode` is 0; any other says that the lookup failed', eCheckLookup),
+    200: answer(
+      'The checks where `errorCode` is 0; any other says that the lookup failed',
+      eCheckLookup,
+      assumed(
+        'a lookup that matches no check',
+        'a lookup that matches no check, and lookups that fail, in the sandbox',
+      ),
+    ),
     default: failure,
   },
 };
@@ -76,6 +93,11 @@ const login: Operation = {
     200: { description: 'Holds the access token', content: { 'application/json': { schema: {} } } },
     default: failure,
   },
+  ...assumed(
+    'the shape of the login, in the document',
+    'the shape of the login, in the client',
+    'the shape of the login and the lifetime of its token, in the sandbox',
+  ),
 };
 
 const listPaymentPurposes: Operation = {
@@ -92,7 +114,11 @@ const listCurrencies: Operation = {
   tags: ['Reference lists'],
   security: [{ accessToken: [] }],
   responses: {
-    200: answer('The currencies; parameters that choose a page are not documented', currencyList),
+    200: answer(
+      'The currencies; parameters that choose a page are not documented',
+      currencyList,
+      assumed('the parameters that choose a page of currencies', 'pages of currencies, in the sandbox'),
+    ),
     default: failure,
   },
 };

@@ -1,4 +1,5 @@
 import { errorBody } from './error-body.ts';
+import { type Assumed, assumed } from './openapi-assumptions.ts';
 import { answer, failure, jsonBody } from './openapi-bodies.ts';
 import type { Operation, PathItem } from './openapi-operation.ts';
 import { paths } from './paths.ts';
@@ -18,11 +19,23 @@ const common = { tags: ['Webhooks'], security: [{ administrator: [] }] };
 
 const webhookId = { name: 'webhook_id', in: 'path', required: true, schema: { type: 'string' } };
 
-const notFound = answer('No such webhook: unknown, deleted, or of another environment', errorBody, {
-  webhook: { value: { status: 404, message: 'Webhook not found' } },
-});
+const SHOWN_FOR_UPDATE = '; shown for an update, and assumed here';
+const asForUpdate = assumed('the errors of creating a webhook, and of fetching one');
 
-const badRequest = answer('What was sent is not valid', errorBody, {
+/** The interface shows it for an update; of another operation it is assumed. */
+function notFound(note = '', marks: Assumed = {}): object {
+  return answer(`No such webhook: unknown, deleted, or of another environment${note}`, errorBody, {
+    examples: { webhook: { value: { status: 404, message: 'Webhook not found' } } },
+    ...marks,
+  });
+}
+
+/** The same. */
+function badRequest(note = '', marks: Assumed = {}): object {
+  return answer(`What was sent is not valid${note}`, errorBody, { examples: badRequests, ...marks });
+}
+
+const badRequests = {
   url: {
     summary: 'url is not HTTPS or is malformed',
     value: { status: 400, message: 'Invalid URL', details: 'URL must use the HTTPS protocol' },
@@ -43,7 +56,13 @@ const badRequest = answer('What was sent is not valid', errorBody, {
       details: 'Unknown entity type',
     },
   },
-});
+};
+
+const statuses = [
+  'the success statuses of the webhook operations',
+  'the success statuses of the webhook operations, in the document',
+  'the success statuses of the webhook operations, in the sandbox',
+] as const;
 
 const createWebhook: Operation = {
   ...common,
@@ -52,8 +71,12 @@ const createWebhook: Operation = {
   description: 'Administrators only. The answer is the only one that ever holds the signing key.',
   requestBody: jsonBody(webhookRequest),
   responses: {
-    201: answer('The webhook with its signing key; the status is assumed', createdWebhook),
-    400: badRequest,
+    201: answer(
+      'The webhook with its signing key; the status is assumed',
+      createdWebhook,
+      assumed(...statuses),
+    ),
+    400: badRequest(SHOWN_FOR_UPDATE, asForUpdate),
     default: failure,
   },
 };
@@ -69,15 +92,24 @@ const listWebhooks: Operation = {
       in: 'query',
       description: `The size of the page: ${DEFAULT_LIST_LIMIT} by default, at most ${MAX_LIST_LIMIT}`,
       schema: { type: 'integer', minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT },
+      ...assumed('a limit or an offset that is none'),
     },
     {
       name: 'offset',
       in: 'query',
       description: 'How many webhooks to pass over; the name is assumed',
       schema: { type: 'integer', minimum: 0, default: 0 },
+      ...assumed(
+        'the parameter that sets the offset, and the end of the list of webhooks',
+        'the parameter that sets the offset, and the order of the list, in the sandbox',
+        'a limit or an offset that is none',
+      ),
     },
   ],
-  responses: { 200: answer('A page of webhooks; the status is assumed', webhookList), default: failure },
+  responses: {
+    200: answer('A page of webhooks; the status is assumed', webhookList, assumed(...statuses)),
+    default: failure,
+  },
 };
 
 const retrieveWebhook: Operation = {
@@ -86,7 +118,15 @@ const retrieveWebhook: Operation = {
   summary: 'Fetch one webhook',
   description: 'Administrators only. The forms of the request and of the answer are assumed.',
   parameters: [webhookId],
-  responses: { 200: answer('The webhook, without its key', webhook), 404: notFound, default: failure },
+  responses: {
+    200: answer('The webhook, without its key; the status is assumed', webhook, assumed(...statuses)),
+    404: notFound(SHOWN_FOR_UPDATE, asForUpdate),
+    default: failure,
+  },
+  ...assumed(
+    'fetching one webhook: request and response',
+    'fetching one webhook and deleting it, in the sandbox',
+  ),
 };
 
 const updateWebhook: Operation = {
@@ -99,9 +139,9 @@ const updateWebhook: Operation = {
   parameters: [webhookId],
   requestBody: jsonBody(webhookUpdate),
   responses: {
-    200: answer('The whole webhook, without its key; the status is assumed', webhook),
-    400: badRequest,
-    404: notFound,
+    200: answer('The whole webhook, without its key; the status is assumed', webhook, assumed(...statuses)),
+    400: badRequest(),
+    404: notFound(),
     default: failure,
   },
 };

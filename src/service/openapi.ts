@@ -1,3 +1,4 @@
+import { type Assumed, assumed } from './openapi-assumptions.ts';
 import type { PathItem } from './openapi-operation.ts';
 import { openApiPaths } from './openapi-paths.ts';
 import { type JsonSchema, openApiSchemas } from './openapi-schemas.ts';
@@ -6,9 +7,9 @@ import { eventsTag, openApiWebhooks } from './openapi-webhooks.ts';
 /** An OpenAPI 3.1 document, with the members that ours has. */
 export interface OpenApiDocument {
   readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly info: Assumed & { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly object[];
-  readonly tags: readonly { readonly name: string; readonly description?: string }[];
+  readonly tags: readonly (Assumed & { readonly name: string; readonly description?: string })[];
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly webhooks: Readonly<Record<string, PathItem>>;
   readonly components: {
@@ -27,8 +28,15 @@ export function createOpenApiDocument(): OpenApiDocument {
       version: '1.0.0',
       description:
         'Foreign-exchange quotes, lookup of eChecks, reference lists, and webhooks with their events. ' +
-        'Where the interface leaves something open, the choice is marked as assumed. Rate limits are not ' +
+        'Where the interface leaves something open, `x-posthorn-assumptions` names the rows of ' +
+        '[docs/assumptions.md](docs/assumptions.md) that have the choice and its reason. Rate limits are not ' +
         'documented.',
+      ...assumed(
+        "the interface's own version",
+        'deprecation and compatibility policy',
+        'rate limits',
+        'rate limits, in the sandbox',
+      ),
     },
     servers: [
       {
@@ -36,13 +44,21 @@ export function createOpenApiDocument(): OpenApiDocument {
         description:
           'Production and staging differ in the base address only. The default is `posthorn sandbox`.',
         variables: { base_url: { default: 'http://127.0.0.1:4010' } },
+        ...assumed('the base address'),
       },
     ],
     tags: [
       { name: 'FX quotes' },
       { name: 'eChecks' },
       { name: 'Reference lists' },
-      { name: 'Webhooks' },
+      {
+        name: 'Webhooks',
+        ...assumed(
+          'deleting a webhook',
+          'deleting a webhook, in the document',
+          'fetching one webhook and deleting it, in the sandbox',
+        ),
+      },
       eventsTag,
     ],
     paths: openApiPaths(),
@@ -58,12 +74,14 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     description: 'Obtained through the login operation; its lifetime is not documented',
+    ...assumed('the lifetime of the access token'),
   },
   administrator: { type: 'http', scheme: 'basic', description: 'An administrator user' },
   webhookBasic: {
     type: 'http',
     scheme: 'basic',
     description: 'Sent by the service where `authentication.type` of the webhook is `BASIC`',
+    ...assumed('the charset of BASIC credentials'),
   },
   webhookBearer: {
     type: 'http',

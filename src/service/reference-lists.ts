@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { assumed } from './openapi-assumptions.ts';
 
 /** A purpose of a cross-border wire, by the name that regulators require. */
 export interface PaymentPurpose {
@@ -33,7 +34,10 @@ export interface CurrencyList {
   readonly metadata: { readonly total: number; readonly currentPage: number; readonly pageSize: number };
 }
 
-const time = z.iso.datetime({ offset: true });
+const time = z.iso
+  .datetime({ offset: true })
+  .meta(assumed('the times of webhooks and of payment purposes with an offset'));
+const success = z.boolean().meta(assumed('`success: false`'));
 
 const paymentPurpose = z
   .looseObject({
@@ -47,17 +51,17 @@ const paymentPurpose = z
 
 const currency = z
   .looseObject({ id: z.int(), currencyName: z.string(), countryName: z.string() })
-  .meta({ id: 'Currency' });
+  .meta({ id: 'Currency', ...assumed('decimal precision and formatting rules of currencies') });
 
 /** The schema of {@link PaymentPurposeList}. */
 export const paymentPurposeList: z.ZodType<PaymentPurposeList> = z
-  .looseObject({ success: z.boolean(), documentTypes: z.array(paymentPurpose) })
+  .looseObject({ success, documentTypes: z.array(paymentPurpose) })
   .meta({ id: 'PaymentPurposeList' });
 
 /** The schema of {@link CurrencyList}. */
 export const currencyList: z.ZodType<CurrencyList> = z
   .looseObject({
-    success: z.boolean(),
+    success,
     data: z.array(currency),
     metadata: z.looseObject({ total: z.int(), currentPage: z.int(), pageSize: z.int() }),
   })

@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 const FORM = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d):(\d\d):(\d\d)$/;
 
-/** `MM/DD/YYYY HH:MM:SS` in UTC, the form of the FX quotes' times (interface, "FX quote"). */
+/** `MM/DD/YYYY HH:MM:SS`, read as UTC: the form of the FX quotes' times (interface, "FX quote"). */
 export const timestamp: z.ZodType<string> = z
   .string()
   .regex(FORM, 'must be a time as MM/DD/YYYY HH:MM:SS')
   .refine((text) => parseTimestamp(text) !== undefined, 'must be a time that exists')
-  .meta({ description: 'UTC, as `MM/DD/YYYY HH:MM:SS`', examples: ['03/31/2026 09:05:00'] });
+  .meta({ description: 'As `MM/DD/YYYY HH:MM:SS`', examples: ['03/31/2026 09:05:00'] });
 
 /** Returns milliseconds since the epoch, or undefined for any other text, 02/30 among them. */
 export function parseTimestamp(text: string): number | undefined {

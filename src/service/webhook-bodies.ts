@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { catalog } from '../events/catalog.ts';
 import { nameOf } from './events.ts';
+import { assumed } from './openapi-assumptions.ts';
 import { authentication, type Webhook, webhook } from './webhooks.ts';
 
 const url = z
@@ -10,15 +11,22 @@ const url = z
     format: 'uri',
     description: 'HTTPS, publicly reachable',
     examples: ['https://example.com/events'],
+    ...assumed('"publicly reachable"', 'credentials inside the url of a webhook'),
   });
 
 const filters = z
   .array(
     z.union(
       Object.entries(catalog).map(([entity, types]) =>
-        z
-          .looseObject({ entity: z.literal(entity), types: z.array(z.enum(types)) })
-          .meta({ id: `${nameOf(entity)}EventFilter`, description: 'No types: all of the entity' }),
+        z.looseObject({ entity: z.literal(entity), types: z.array(z.enum(types)) }).meta({
+          id: `${nameOf(entity)}EventFilter`,
+          description: 'That no types mean all of the entity is assumed: name each',
+          ...assumed(
+            'an entity with empty `types` in `enabled_events`, in a request',
+            'an entity with empty `types` in an answer, and in the sandbox',
+            'an entry of `enabled_events` without `types`',
+          ),
+        }),
       ),
     ),
   )
@@ -27,7 +35,11 @@ const filters = z
 /** The body that creates a webhook, in the terms of the catalog. */
 export const webhookRequest: z.ZodType = z
   .looseObject({ url, enabled_events: filters.optional(), authentication: authentication.optional() })
-  .meta({ id: 'WebhookRequest' });
+  .meta({
+    id: 'WebhookRequest',
+    description: 'That no `authentication` means `NONE` is assumed',
+    ...assumed('`authentication` that is left out of a creation'),
+  });
 
 /** The body that changes a webhook. */
 export const webhookUpdate: z.ZodType = z
@@ -37,9 +49,19 @@ export const webhookUpdate: z.ZodType = z
     enabled_events: filters.optional(),
     authentication: authentication.optional(),
   })
-  .meta({ id: 'WebhookUpdate', description: 'Only the members sent change; a list replaces the whole list' });
+  .meta({
+    id: 'WebhookUpdate',
+    description: 'Only the members sent change; a list replaces the whole list',
+    ...assumed(
+      'members of an update that are read-only or unknown',
+      '`enabled` that is no boolean, and a body that is no object',
+    ),
+  });
 
 /** The answer to a creation, the only one that holds the key. */
 export const createdWebhook: z.ZodType<Webhook & { readonly secret_signing_key: string }> = z
-  .intersection(webhook, z.looseObject({ secret_signing_key: z.string() }))
+  .intersection(
+    webhook,
+    z.looseObject({ secret_signing_key: z.string().meta(assumed('the form of a signing key')) }),
+  )
   .meta({ id: 'CreatedWebhook' });

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
 import type { catalog, Entity } from '../events/catalog.ts';
+import { assumed } from './openapi-assumptions.ts';
 
-/** The wanted types of an entity. An empty list means all of them. */
+/** The wanted types of an entity. Name each: that an empty list means all of them is not certain. */
 export type EventFilter = {
   [E in Entity]: { readonly entity: E; readonly types: readonly (typeof catalog)[E][number][] };
 }[Entity];
@@ -19,7 +20,7 @@ export interface WebhookRequest {
   readonly url: string;
   /** If left out or empty, every event is sent. */
   readonly enabled_events?: readonly EventFilter[] | undefined;
-  /** `NONE` by default. */
+  /** If left out, taken to be `NONE`. */
   readonly authentication?: Authentication | undefined;
 }
 
@@ -74,12 +75,21 @@ export const authentication: z.ZodType<Authentication> = z
   .meta({
     id: 'Authentication',
     description: 'The credentials that the service presents to the endpoint; returned in clear',
+    ...assumed('credentials that are empty or cannot be sent'),
   });
 
 /** The schema of a webhook's filter, with any names. */
 export const eventFilters: z.ZodType<readonly StoredEventFilter[]> = z
   .array(z.looseObject({ entity: z.string(), types: z.array(z.string()) }))
-  .meta({ id: 'EventFilters', description: 'An empty array, and one of types, means all of them' });
+  .meta({
+    id: 'EventFilters',
+    description: 'An empty array means every event; that an empty one of types means all is assumed',
+    ...assumed('an entity with empty `types` in an answer, and in the sandbox'),
+  });
+
+const time = z.iso
+  .datetime({ offset: true })
+  .meta(assumed('the times of webhooks and of payment purposes with an offset'));
 
 const link = z.looseObject({ self: z.looseObject({ href: z.string() }) });
 
@@ -87,10 +97,13 @@ const link = z.looseObject({ self: z.looseObject({ href: z.string() }) });
 export const webhook: z.ZodType<Webhook> = z
   .looseObject({
     id: z.string(),
-    created_at: z.iso.datetime({ offset: true }).meta({ description: 'Never changes' }),
-    updated_at: z.iso.datetime({ offset: true }).meta({ description: 'Changes on each update' }),
+    created_at: time.meta({ description: 'Never changes' }),
+    updated_at: time.meta({ description: 'Changes on each update' }),
     url: z.string().meta({ description: 'The HTTPS endpoint that receives events' }),
-    enabled: z.boolean().meta({ description: 'Whether events are sent' }),
+    enabled: z.boolean().meta({
+      description: 'Whether events are sent',
+      ...assumed('whether `enabled` turns false after the third failed retry'),
+    }),
     authentication,
     enabled_events: eventFilters,
     secret_signing_key: z
@@ -106,6 +119,10 @@ export const webhookList: z.ZodType<WebhookList> = z
   .looseObject({
     _embedded: z.looseObject({ webhooks: z.array(webhook) }),
     _links: link,
-    page: z.looseObject({ limit: z.int(), offset: z.int(), count: z.int() }),
+    page: z.looseObject({
+      limit: z.int(),
+      offset: z.int(),
+      count: z.int().meta(assumed('`page.count`')),
+    }),
   })
   .meta({ id: 'WebhookList' });

@@ -25,6 +25,11 @@ const commands = [
   'webhooks disable',
   'webhooks ensure',
   'webhooks rotate',
+  'fx-quotes create',
+  'fx-quotes retrieve',
+  'e-checks find',
+  'lists payment-purposes',
+  'lists currencies',
 ];
 
 describe('posthorn', () => {

@@ -22,6 +22,9 @@ export async function startSandbox(...args: string[]): Promise<Sandboxed> {
     POSTHORN_BASE_URL: url,
     POSTHORN_USERNAME: 'sandbox-admin',
     POSTHORN_PASSWORD: 'sandbox-password',
+    POSTHORN_BANKING_TOKEN: 'sandbox-jwt',
+    POSTHORN_API_KEY: 'sandbox-key',
+    POSTHORN_ACCESS_TOKEN: 'sandbox-access',
   };
   const webhooks: Sandboxed['webhooks'] = (...args) => posthorn(['webhooks', ...args], { env });
   return {

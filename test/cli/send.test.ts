@@ -142,11 +142,38 @@ describe('posthorn send', () => {
     );
   });
 
-  test('a type that the service does not list is sent, with a note', async () => {
+  test.each([
+    { type: 'transfer.suceeded', nearest: 'transfer.succeeded' },
+    { type: 'transfers.failed', nearest: 'transfer.failed' },
+    { type: 'settlement.transfer.failed', nearest: 'settlement.funding_transfer.failed' },
+    { type: 'DISPUTE.WON', nearest: 'dispute.won' },
+  ])('$type is exit code 2, and the nearest type is named', async ({ type, nearest }) => {
     const { url, requests } = await openServer(200, '');
-    const { code, stderr } = await posthorn(['send', 'transfer.exploded', '--to', url], { env });
-    expect({ code, sent: requests.length }).toEqual({ code: 0, sent: 1 });
-    expect(stderr).toBe('note: transfer.exploded is none of the types that the service lists\n');
+    const ended = await posthorn(['send', type, '--to', url], { env });
+    expect(ended).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        `posthorn: ${type} is none of the types that the service lists; the nearest is ${nearest}. ` +
+        'Give --any to send it all the same (usage_invalid)\n',
+    });
+    expect(requests).toEqual([]);
+  });
+
+  test('--any sends a type that the service does not list', async () => {
+    const { url, requests } = await openServer(200, '');
+    const ended = await posthorn(['send', 'transfer.exploded', '--to', url, '--any', '--json'], { env });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(jsonLines(ended)).toMatchObject([{ type: 'transfer.exploded', status: 200 }]);
+    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ type: 'transfer.exploded' });
+  });
+
+  test('a type that is not known, and cannot drive the terminal, is one line', async () => {
+    const { stderr } = await posthorn(['send', `\u001b[2J${'x'.repeat(100_000)}`, '--to', 'http://h/'], {
+      env,
+    });
+    expect(stderr).toMatch(/^posthorn: \\u\{1b\}\[2Jx+… is none of the types /);
+    expect(stderr.length).toBeLessThan(1_000);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { catalog } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/child-program.ts';
 import { temporaryDirectory } from './letters.ts';
@@ -53,7 +54,7 @@ describe('posthorn webhooks create', () => {
           url: URL,
           enabled: true,
           enabled_events: [
-            { entity: 'transfer', types: [] },
+            { entity: 'transfer', types: ['created', 'succeeded', 'failed', 'updated'] },
             { entity: 'merchant', types: ['verification.succeeded', 'verification.failed'] },
             { entity: 'dispute', types: ['won'] },
           ],
@@ -65,8 +66,26 @@ describe('posthorn webhooks create', () => {
     expect(ended.stdout).not.toContain('hidden');
     const shown = await posthorn(['webhooks', 'list', '--show-credentials'], { env });
     expect(shown.stdout).toMatch(
-      / transfer\.\*,merchant\.verification\.succeeded,\S+,dispute\.won BASIC billing:hidden\n$/,
+      / transfer\.created,transfer\.succeeded,transfer\.failed,transfer\.updated,merchant\.verification\.succeeded,\S+,dispute\.won BASIC billing:hidden\n$/,
     );
+  });
+
+  test.each([
+    { command: 'create', args: [URL] },
+    { command: 'ensure', args: [URL] },
+    { command: 'update', args: [] },
+  ])('$command sends each type of transfer.* and the like by its name', async ({ command, args }) => {
+    const sandbox = await startSandbox();
+    const place = command === 'update' ? [(await createWebhook(sandbox)).id] : args;
+    const patterns = Object.keys(catalog).flatMap((entity) => ['--event', `${entity}.*`]);
+    const [result] = await sandbox.results(command, ...place, ...patterns);
+    expect(Object(result).webhook.enabled_events).toEqual(
+      Object.entries(catalog).map(([entity, types]) => ({ entity, types })),
+    );
+    // A second time nothing is left to change.
+    if (command === 'ensure') {
+      expect(await sandbox.results(command, ...place, ...patterns)).toMatchObject([{ changes: [] }]);
+    }
   });
 
   test('--key-file keeps the key in a new file of its owner only', async () => {
@@ -136,7 +155,7 @@ describe('posthorn webhooks', () => {
     ]);
     expect((await sandbox.webhooks('show', id)).stdout).toMatch(
       new RegExp(
-        `^${id} enabled ${changed} dispute\\.\\* BEARER \\*+\\n {2}created \\S+Z, updated \\S+Z\\n$`,
+        `^${id} enabled ${changed} dispute\\.created,dispute\\.updated,dispute\\.won,dispute\\.lost BEARER \\*+\\n {2}created \\S+Z, updated \\S+Z\\n$`,
       ),
     );
     expect((await sandbox.webhooks('disable', id)).stdout).toMatch(new RegExp(`^disabled ${id} disabled `));

@@ -155,6 +155,21 @@ describe('POST /sandbox/fxQuotes/{id}/accept', () => {
     });
   });
 
+  test.each([0, 600, 1_000])(
+    'a quote that is accepted %d ms after its creation has another lastUpdatedOn',
+    async (advanceMs) => {
+      const played = await play();
+      const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');
+      await played.sandbox.clock.advance(advanceMs);
+      const accepted = await played.call('POST', `/sandbox/fxQuotes/${idOf(created)}/accept`, CONTROL);
+      expect(accepted.body).toMatchObject({
+        status: 'ACCEPTED',
+        createdOn: '03/01/2026 12:00:00',
+        lastUpdatedOn: '03/01/2026 12:00:01',
+      });
+    },
+  );
+
   test('refuses one that has expired, and one that nobody knows', async () => {
     const played = await play();
     const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');

@@ -5,17 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { createOpenApiDocument } from '../../src/service/openapi.ts';
 import { paths } from '../../src/service/paths.ts';
 import { packageRoot } from '../support/child-program.ts';
-
-/** The cells of the tables of a document, without the rows that head them. */
-function rowsOf(name: string): readonly (readonly string[])[] {
-  const lines = readFileSync(join(packageRoot, 'docs', name), 'utf8').split('\n');
-  return lines
-    .filter(
-      (line, index) =>
-        line.startsWith('|') && !line.startsWith('| -') && !lines[index + 1]?.startsWith('| -'),
-    )
-    .map((line) => line.replace(/^\| /, '').replace(/ \|$/, '').split(' | '));
-}
+import { rowsOf } from '../support/table-rows.ts';
 
 const coverage = rowsOf('interface-coverage.md');
 const assumptions = rowsOf('assumptions.md');

@@ -13,8 +13,9 @@ only its owner can read; a file that is there is never written over.
 `;
 
 const WANTED_HELP = `
-Without --event a new webhook gets every event. Credentials are changed only if asked for: --authentication basic takes
-BASIC_USERNAME and BASIC_PASSWORD from the environment, bearer takes BEARER_TOKEN, none takes them away.
+Without --event a new webhook gets every event. transfer.* is sent as the types of today: only * takes in later ones.
+Credentials are changed only if asked for: --authentication basic takes BASIC_USERNAME and BASIC_PASSWORD from the
+environment, bearer takes BEARER_TOKEN, none takes them away.
 `;
 
 const ROTATE_HELP = `

@@ -63,7 +63,10 @@ function readWantedAuthentication(options: WantedOptions): Authentication | unde
   );
 }
 
-/** The service's form of the patterns (interface, "Events"): an entity with no types means all of them. */
+/**
+ * The service's form of the patterns (interface, "Webhook"): an empty list means every event. That no types
+ * mean all of an entity rests on a comment in the interface, so that the types are named.
+ */
 function toFilters(patterns: readonly string[]): EventFilter[] {
   if (patterns.includes('*')) return [];
   const filters = Object.entries(catalog).map(
@@ -72,10 +75,7 @@ function toFilters(patterns: readonly string[]): EventFilter[] {
       types: types.filter((type) => isWanted(`${entity}.${type}`, patterns)),
     }),
   );
-  return filters
-    .filter(({ types }) => types.length > 0)
-    .map((filter) => (patterns.includes(`${filter.entity}.*`) ? { ...filter, types: [] } : filter))
-    .filter(isEventFilter);
+  return filters.filter(({ types }) => types.length > 0).filter(isEventFilter);
 }
 
 function isWanted(type: string, patterns: readonly string[]): boolean {

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { createClient } from '../client/create-client.ts';
+import { escapeControls } from '../outcomes/escape.ts';
+import type { ECheck, ECheckLookup } from '../service/e-checks.ts';
+import { type BankingOptions, bankingOptions, requireBanking } from './connection.ts';
+import { EXIT_CODES_HELP } from './failure.ts';
+import { type JsonOption, jsonOption } from './options.ts';
+import { colours, createOutput } from './output.ts';
+
+const HELP = `
+The ids are your own: merchantTransID of the checks. With --json the whole answer is one line, its checks in checkInfo.
+${EXIT_CODES_HELP}
+
+Examples:
+  $ export POSTHORN_BASE_URL=https://api.example.com POSTHORN_BANKING_TOKEN=… POSTHORN_API_KEY=…
+  $ posthorn e-checks find MTX-1001 MTX-1002
+  $ posthorn e-checks find MTX-1001 --json | jq -r '.checkInfo[].SentStatus'`;
+
+/** `posthorn e-checks` */
+export function addEChecks(program: Command): void {
+  const group = program.command('e-checks').description('look up eChecks');
+  const command = group
+    .command('find')
+    .description('find the checks of one of your transactions, or of several')
+    .argument('<id...>', 'merchant transaction ids');
+  for (const option of bankingOptions()) command.addOption(option);
+  command.addOption(jsonOption()).addHelpText('after', HELP).action(find);
+}
+
+async function find(ids: readonly string[], options: BankingOptions & JsonOption): Promise<void> {
+  const output = createOutput(options);
+  const { eChecks } = createClient(requireBanking(options));
+  const lookup = await eChecks.findByMerchantTransactionId(ids);
+  output.print(lookup, () => textOf(lookup));
+}
+
+function textOf({ bankName, bankAlias, accountLast4, checkInfo }: ECheckLookup): string {
+  const account = escapeControls(`${bankName}, ${bankAlias}, account …${accountLast4}`);
+  const checks = checkInfo.length === 0 ? ['  no check has these ids'] : checkInfo.map(lineOf);
+  return [account, ...checks].join('\n');
+}
+
+function lineOf(check: ECheck): string {
+  const { MerchantTransID, CheckNumber, Amount, SentStatus, ProcessingStatus } = check;
+  const name = `${check.FirstName} ${check.LastName}`;
+  const statuses = `${SentStatus} ${ProcessingStatus}`;
+  const facts = `check ${CheckNumber} ${Amount} ${statuses} ${check.TrackingNumber} ${name}`;
+  return `  ${colours.strong(escapeControls(MerchantTransID))} ${escapeControls(facts)}`;
+}

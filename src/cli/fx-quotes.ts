@@ -1,0 +1,93 @@
+import type { Command } from 'commander';
+import { createClient } from '../client/create-client.ts';
+import type { FxQuote, FxQuotes } from '../client/fx-quotes.ts';
+import { escapeControls } from '../outcomes/escape.ts';
+import type { FxQuoteRequest } from '../service/fx-quotes.ts';
+import { type BankingOptions, bankingOptions, requireBanking } from './connection.ts';
+import { EXIT_CODES_HELP, usageError } from './failure.ts';
+import { type JsonOption, jsonOption } from './options.ts';
+import { colours, createOutput } from './output.ts';
+
+interface ReadOptions extends BankingOptions, JsonOption {}
+
+interface CreateOptions extends ReadOptions {
+  readonly destinationAmount?: string;
+  readonly sourceAmount?: string;
+}
+
+const CREATE_HELP = `
+Give one amount, as a decimal number: --destination-amount must arrive at the beneficiary, --source-amount is debited in
+USD. The service computes the other one. A quote holds for 30 seconds; it is asked for once, and never a second time.
+`;
+
+const RETRIEVE_HELP = `
+No command accepts a quote: the service does, once an international-wire transaction is created with it. A sandbox does
+so on POST /sandbox/fxQuotes/<id>/accept.
+`;
+
+/** `posthorn fx-quotes` */
+export function addFxQuotes(program: Command): void {
+  const group = program
+    .command('fx-quotes')
+    .description('ask for quotes from USD to another currency, and read them again');
+  const add = (usage: string, description: string, help: string, examples: string): Command => {
+    const command = group.command(usage).description(description);
+    for (const option of bankingOptions()) command.addOption(option);
+    return command
+      .addOption(jsonOption())
+      .addHelpText('after', `${help}${EXIT_CODES_HELP}\n\nExamples:\n${examples}`);
+  };
+  add(
+    'create <currency>',
+    'ask for a quote',
+    CREATE_HELP,
+    `  $ export POSTHORN_BASE_URL=https://api.example.com POSTHORN_BANKING_TOKEN=… POSTHORN_API_KEY=…
+  $ posthorn fx-quotes create EUR --destination-amount 250.00
+  $ posthorn fx-quotes create EUR --source-amount 100.00 --json | jq -r .fxRate`,
+  )
+    .option('--destination-amount <amount>', 'what must arrive, in the currency')
+    .option('--source-amount <amount>', 'what is debited, in USD')
+    .action(create);
+  add(
+    'retrieve <id>',
+    'read a quote; its status may have become ACCEPTED',
+    RETRIEVE_HELP,
+    '  $ posthorn fx-quotes retrieve 5001',
+  ).action(retrieve);
+}
+
+async function create(currency: string, options: CreateOptions): Promise<void> {
+  const request = readRequest(currency, options);
+  printQuote(await connect(options).create(request), options);
+}
+
+async function retrieve(id: string, options: ReadOptions): Promise<void> {
+  if (!/^\d{1,15}$/.test(id)) throw usageError('the id of a quote is a whole number');
+  printQuote(await connect(options).retrieve(Number(id)), options);
+}
+
+function connect(options: ReadOptions): FxQuotes {
+  return createClient(requireBanking(options)).fxQuotes;
+}
+
+function readRequest(currency: string, { destinationAmount, sourceAmount }: CreateOptions): FxQuoteRequest {
+  if (destinationAmount !== undefined && sourceAmount === undefined) {
+    return { destination: { currency, amount: destinationAmount } };
+  }
+  if (sourceAmount !== undefined && destinationAmount === undefined) {
+    return { destination: { currency }, source: { amount: sourceAmount } };
+  }
+  throw usageError('give one amount: --destination-amount or --source-amount');
+}
+
+function printQuote(quote: FxQuote, options: JsonOption): void {
+  createOutput(options).print(quote, () => textOf(quote));
+}
+
+function textOf({ id, status, destination, source, fxRate, fee, fxQuoteExpiry }: FxQuote): string {
+  const amounts = `${destination.amount} ${destination.currency} for ${source.amount} ${source.currency}`;
+  return [
+    `${colours.strong(String(id))} ${escapeControls(`${status} ${amounts}`)}`,
+    escapeControls(`  at ${fxRate}, fee ${fee}, until ${fxQuoteExpiry} UTC`),
+  ].join('\n');
+}

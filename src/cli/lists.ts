@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { createClient } from '../client/create-client.ts';
+import { escapeControls } from '../outcomes/escape.ts';
+import { type ProfileOptions, profileOptions, requireProfile } from './connection.ts';
+import { EXIT_CODES_HELP } from './failure.ts';
+import { type JsonOption, jsonOption } from './options.ts';
+import { createOutput } from './output.ts';
+
+interface ListOptions extends ProfileOptions, JsonOption {}
+
+const HELP = `
+The access token is that of the service's login, whose form the interface does not show: log in by your own means.
+${EXIT_CODES_HELP}
+
+Examples:
+  $ export POSTHORN_BASE_URL=https://api.example.com POSTHORN_ACCESS_TOKEN=…`;
+
+/** `posthorn lists` */
+export function addLists(program: Command): void {
+  const group = program.command('lists').description('list payment purposes and currencies');
+  const add = (name: string, description: string, example: string): Command => {
+    const command = group.command(name).description(description);
+    for (const option of profileOptions()) command.addOption(option);
+    return command.addOption(jsonOption()).addHelpText('after', `${HELP}\n  $ ${example}`);
+  };
+  add(
+    'payment-purposes',
+    'list the purposes that cross-border wires need',
+    'posthorn lists payment-purposes --json | jq -r .title',
+  ).action(listPaymentPurposes);
+  add('currencies', 'list the supported currencies with their countries', 'posthorn lists currencies').action(
+    listCurrencies,
+  );
+}
+
+async function listPaymentPurposes(options: ListOptions): Promise<void> {
+  const output = createOutput(options);
+  for (const purpose of await createClient(requireProfile(options)).paymentPurposes.list()) {
+    output.print(purpose, () => escapeControls(`${purpose.id} ${purpose.title}`));
+  }
+}
+
+async function listCurrencies(options: ListOptions): Promise<void> {
+  const output = createOutput(options);
+  for (const currency of await createClient(requireProfile(options)).currencies.list()) {
+    output.print(currency, () => escapeControls(`${currency.currencyName} ${currency.countryName}`));
+  }
+}
