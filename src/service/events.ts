@@ -7,7 +7,7 @@ const data = z
   .looseObject({
     id: z.string().optional(),
     state: z.string().optional(),
-    amount: z.int().optional(),
+    amount: z.int().optional().meta({ description: 'Its unit and its currency are not documented' }),
     tags: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: 'EventData', description: 'The full resource object of the entity' });
