@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isoTime } from './timestamp.ts';
 
 /** A purpose of a cross-border wire, by the name that regulators require. */
 export interface PaymentPurpose {
@@ -33,15 +34,13 @@ export interface CurrencyList {
   readonly metadata: { readonly total: number; readonly currentPage: number; readonly pageSize: number };
 }
 
-const time = z.iso.datetime({ offset: true });
-
 const paymentPurpose = z
   .looseObject({
     id: z.int(),
     category: z.string(),
     title: z.string(),
-    createdAt: time,
-    updatedAt: time,
+    createdAt: isoTime,
+    updatedAt: isoTime,
   })
   .meta({ id: 'PaymentPurpose' });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
 import type { catalog, Entity } from '../events/catalog.ts';
+import { isoTime } from './timestamp.ts';
 
 /** The wanted types of an entity. An empty list means all of them. */
 export type EventFilter = {
@@ -87,8 +88,8 @@ const link = z.looseObject({ self: z.looseObject({ href: z.string() }) });
 export const webhook: z.ZodType<Webhook> = z
   .looseObject({
     id: z.string(),
-    created_at: z.iso.datetime({ offset: true }).meta({ description: 'Never changes' }),
-    updated_at: z.iso.datetime({ offset: true }).meta({ description: 'Changes on each update' }),
+    created_at: isoTime.meta({ description: 'Never changes' }),
+    updated_at: isoTime.meta({ description: 'Changes on each update' }),
     url: z.string().meta({ description: 'The HTTPS endpoint that receives events' }),
     enabled: z.boolean().meta({ description: 'Whether events are sent' }),
     authentication,

@@ -140,6 +140,15 @@ describe('an answer that is not what the interface shows', () => {
     });
   });
 
+  test.each(['2021-06-01T10:00:00+0000', '2021-06-01T10:00:00+00:00', '2021-06-01T10:00:00Z'])(
+    'a purpose of %s is read',
+    async (time) => {
+      const body = PURPOSES.replaceAll('2021-06-01T10:00:00.000Z', time);
+      const client = await open(json(body));
+      expect(await client.paymentPurposes.list()).toEqual(JSON.parse(body).documentTypes);
+    },
+  );
+
   test.each<[string, string]>([
     ['a number as amount', QUOTE.replace('"250.00"', '250.00')],
     ['a number as rate', QUOTE.replace('"0.920000"', '0.92')],
