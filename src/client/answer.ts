@@ -13,7 +13,8 @@ export class Answer {
 
   /**
    * Parses the body; unknown members are kept. If the schema rejects it, throws a {@link ServiceError} that
-   * names members and never values: the answer to a creation holds the signing key.
+   * names members and never values: the answer to a creation holds the signing key, which only
+   * `signingKey()` of the error gives.
    */
   read<T>(schema: z.ZodType<T>): T {
     const body = parseJson(this.#text);
@@ -36,6 +37,7 @@ export class Answer {
     return this.error(
       'answer_invalid',
       `the answer to ${request} is not what the interface shows: ${complaint}${outcomeUnknown}`,
+      { signingKey: signingKeyIn(this.#text) },
     );
   }
 }
@@ -75,6 +77,16 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
   return issues
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
     .join('; ');
+}
+
+/**
+ * The signing key in a body, also in one that is cut off or wraps the webhook in another object. It is shown
+ * only once, so it is found even where nothing else is.
+ */
+export function signingKeyIn(text: string): string | undefined {
+  const [, literal = ''] = /"secret_signing_key"\s*:\s*("(?:[^"\\]|\\.)+")/.exec(text) ?? [];
+  const key = parseJson(literal);
+  return typeof key === 'string' ? key : undefined;
 }
 
 /** Undefined for what is no JSON. The error of JSON.parse is dropped, because it quotes the text. */

@@ -1,10 +1,11 @@
 import type { Authentication } from '../authentication/credentials.ts';
 import { checkOptions } from '../check-options.ts';
-import type { EventFilter, Webhook } from '../service/webhooks.ts';
+import type { EventFilter } from '../service/webhooks.ts';
 import type { CallOptions } from './options.ts';
 import { areSameEvents, isSameAuthentication, isSameUrl } from './same-webhook.ts';
 import { ServiceError } from './service-error.ts';
 import { createDisabled } from './set-enabled.ts';
+import type { Webhook } from './webhook-answers.ts';
 import type { WebhookRequests } from './webhook-requests.ts';
 
 /**

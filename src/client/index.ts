@@ -5,7 +5,6 @@ export type { Currency, PaymentPurpose } from '../service/reference-lists.ts';
 export type {
   EventFilter,
   StoredEventFilter,
-  Webhook,
   WebhookRequest,
   WebhookUpdate,
 } from '../service/webhooks.ts';
@@ -21,5 +20,6 @@ export type { RotatedWebhook, RotateOptions } from './rotate-signing-key.ts';
 export type { Secret } from './secret.ts';
 export type { ServiceErrorCode } from './service-error.ts';
 export { ServiceError } from './service-error.ts';
-export type { CreatedWebhook, PageRequest, WebhookPage } from './webhook-requests.ts';
+export type { CreatedWebhook, Webhook } from './webhook-answers.ts';
+export type { PageRequest, WebhookPage } from './webhook-requests.ts';
 export type { Webhooks } from './webhooks.ts';

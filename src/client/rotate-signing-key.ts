@@ -1,11 +1,11 @@
 import { checkOptions, readDuration } from '../check-options.ts';
 import { ConfigurationError, isInstance } from '../errors.ts';
-import type { Webhook } from '../service/webhooks.ts';
 import type { CallOptions } from './options.ts';
 import { pause } from './retry.ts';
 import { areSameEvents, isSameAuthentication, isSameUrl } from './same-webhook.ts';
 import { ServiceError } from './service-error.ts';
 import { createDisabled, type DisabledWebhook, setEnabled } from './set-enabled.ts';
+import type { Webhook } from './webhook-answers.ts';
 import type { WebhookRequests } from './webhook-requests.ts';
 
 /** How a signing key is rotated. */
@@ -139,11 +139,16 @@ async function disableOrphans(
 function isOrphan(webhook: Webhook, previous: Webhook): boolean {
   return (
     webhook.id !== previous.id &&
-    Date.parse(webhook.created_at) >= Date.parse(previous.created_at) &&
+    isAsYoung(webhook, previous) &&
     isSameUrl(webhook.url, previous.url) &&
     areSameEvents(webhook.enabled_events, previous.enabled_events) &&
     isSameAuthentication(webhook.authentication, previous.authentication)
   );
+}
+
+/** False where either time is missing or unreadable: what may be older was not left by a rotation. */
+function isAsYoung(webhook: Webhook, previous: Webhook): boolean {
+  return Date.parse(webhook.created_at ?? '') >= Date.parse(previous.created_at ?? '');
 }
 
 async function readNext(

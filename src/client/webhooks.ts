@@ -1,14 +1,10 @@
-import type { Webhook, WebhookRequest, WebhookUpdate } from '../service/webhooks.ts';
+import type { WebhookRequest, WebhookUpdate } from '../service/webhooks.ts';
 import { type EnsuredWebhook, ensureWebhook, type WantedWebhook } from './ensure-webhook.ts';
 import type { CallOptions } from './options.ts';
 import { type RotatedWebhook, type RotateOptions, rotateSigningKey } from './rotate-signing-key.ts';
 import type { Service } from './service.ts';
-import {
-  type CreatedWebhook,
-  createWebhookRequests,
-  type PageRequest,
-  type WebhookPage,
-} from './webhook-requests.ts';
+import type { CreatedWebhook, Webhook } from './webhook-answers.ts';
+import { createWebhookRequests, type PageRequest, type WebhookPage } from './webhook-requests.ts';
 
 /**
  * The webhooks to which the service sends events; needs `administrator`, the credentials of an administrator.
@@ -16,7 +12,9 @@ import {
 export interface Webhooks {
   /**
    * Creates a webhook, enabled, with the key that signs its events: `secret_signing_key`, shown this once. It
-   * is sent once and never again: a failure may leave a webhook behind.
+   * is sent once and never again: a failure may leave a webhook behind. Where another member of the answer
+   * cannot be read, the one that was asked for stands in; an answer without an id makes this reject, and
+   * {@link ServiceError.signingKey} gives the key.
    *
    * @example
    * ```ts

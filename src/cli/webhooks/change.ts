@@ -1,9 +1,11 @@
+import { ServiceError } from '../../client/service-error.ts';
+import { isInstance } from '../../errors.ts';
 import { escapeControls } from '../../outcomes/escape.ts';
 import { usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
-import { createOutput } from '../output.ts';
+import { createOutput, type Output } from '../output.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
-import { linesOfKey, openKeyKeeper } from './key-file.ts';
+import { type KeyKeeper, linesOfKey, openKeyKeeper } from './key-file.ts';
 import { lineOfWebhook, visibleParts } from './print-webhook.ts';
 import { readWanted, type WantedOptions } from './wanted.ts';
 
@@ -23,9 +25,20 @@ export async function create(url: string, options: CreateOptions): Promise<void>
     output.print({ webhook: visibleParts(webhook), ...kept }, () =>
       [`created ${lineOfWebhook(webhook)}`, ...linesOfKey(kept)].join('\n'),
     );
+  } catch (error) {
+    await keepKeyOf(error, keeper, output);
+    throw error;
   } finally {
     await keeper.close();
   }
+}
+
+/** The failure may have come after the service has shown the key of a new webhook, this once. */
+async function keepKeyOf(error: unknown, keeper: KeyKeeper, output: Output): Promise<void> {
+  const signingKey = isInstance(error, ServiceError) ? error.signingKey() : undefined;
+  if (signingKey === undefined) return;
+  const kept = await keeper.keep(signingKey);
+  output.print(kept, () => ['a webhook was created', ...linesOfKey(kept)].join('\n'));
 }
 
 export interface UpdateOptions extends ConnectionOptions, JsonOption, WantedOptions {
@@ -89,6 +102,9 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
       const first = `${done} ${lineOfWebhook(webhook)}`;
       return kept === undefined ? first : [first, ...linesOfKey(kept)].join('\n');
     });
+  } catch (error) {
+    await keepKeyOf(error, keeper, output);
+    throw error;
   } finally {
     await keeper.close();
   }
