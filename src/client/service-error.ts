@@ -1,4 +1,5 @@
 import { PosthornError } from '../errors.ts';
+import type { CurrencyPage } from '../service/reference-lists.ts';
 
 /** The codes of {@link ServiceError}. */
 export type ServiceErrorCode =
@@ -32,6 +33,7 @@ export interface ServiceErrorFacts {
   readonly request?: string | undefined;
   readonly errorCode?: number | undefined;
   readonly retryAfterMs?: number | undefined;
+  readonly page?: CurrencyPage | undefined;
   readonly signingKey?: string | undefined;
   readonly cause?: unknown;
 }
@@ -61,6 +63,8 @@ export class ServiceError extends PosthornError<ServiceErrorCode> {
   readonly errorCode: number | undefined;
   /** The pause that the service asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** What was read of a list that is not whole (`list_incomplete`). */
+  readonly page: CurrencyPage | undefined;
   /** Private, because loggers print the properties of errors. */
   readonly #signingKey: string | undefined;
 
@@ -73,6 +77,7 @@ export class ServiceError extends PosthornError<ServiceErrorCode> {
     this.request = facts.request;
     this.errorCode = facts.errorCode;
     this.retryAfterMs = facts.retryAfterMs;
+    this.page = facts.page;
     this.#signingKey = facts.signingKey;
   }
 

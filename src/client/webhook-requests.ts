@@ -10,6 +10,7 @@ import {
   type WebhookUpdate,
 } from '../service/webhooks.ts';
 import type { CallOptions } from './options.ts';
+import { withQuery } from './query.ts';
 import type { Service, ServiceRequest } from './service.ts';
 import { ServiceError } from './service-error.ts';
 import {
@@ -52,8 +53,10 @@ export function createWebhookRequests(service: Service): WebhookRequests {
   const send = (request: Omit<ServiceRequest, 'area'>, options?: CallOptions) =>
     service({ ...request, area: 'administrator' }, options);
   const list: WebhookRequests['list'] = async (page = {}, options) => {
-    const path = `${paths.webhooks}${queryOf(page)}`;
-    const answer = await send({ name: 'webhooks.list', method: 'GET', path, repeatable: true }, options);
+    const name = 'webhooks.list';
+    checkPage(page);
+    const path = withQuery(paths.webhooks, { ...page }, name);
+    const answer = await send({ name, method: 'GET', path, repeatable: true }, options);
     const { _embedded, page: sent } = answer.read(webhookListAnswer);
     return { webhooks: _embedded.webhooks, page: sent };
   };
@@ -119,13 +122,10 @@ function repeated(id: string): ServiceError {
   );
 }
 
-function queryOf(page: PageRequest): string {
+function checkPage(page: PageRequest): void {
   checkOptions(page, ['limit', 'offset'], 'webhooks.list');
   checkInteger('limit', page.limit, 1, MAX_LIST_LIMIT);
   checkInteger('offset', page.offset, 0, Number.MAX_SAFE_INTEGER);
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(page)) if (value !== undefined) query.set(name, String(value));
-  return query.size === 0 ? '' : `?${query}`;
 }
 
 function checkInteger(name: string, value: number | undefined, least: number, most: number): void {

@@ -31,7 +31,21 @@ export interface PaymentPurposeList {
 export interface CurrencyList {
   readonly success: boolean;
   readonly data: readonly Currency[];
-  readonly metadata: { readonly total: number; readonly currentPage: number; readonly pageSize: number };
+  readonly metadata: CurrencyListMetadata;
+}
+
+/** Which part of the currencies an answer holds. */
+export interface CurrencyListMetadata {
+  /** How many currencies the service has. */
+  readonly total: number;
+  readonly currentPage: number;
+  readonly pageSize: number;
+}
+
+/** One page of the currencies. */
+export interface CurrencyPage {
+  readonly currencies: readonly Currency[];
+  readonly metadata: CurrencyListMetadata;
 }
 
 const paymentPurpose = z

@@ -148,6 +148,18 @@ test.each<[string, () => unknown, string]>([
     () => clientOf(baseUrl).eChecks.findByMerchantTransactionId(['a', '']),
     'takes one id, or a list of at least one, and no empty id',
   ],
+  [
+    'a flag that is no text',
+    // @ts-expect-error a number
+    () => clientOf(baseUrl).eChecks.findByMerchantTransactionId('a', { returnCustomFields: 1 }),
+    'returnCustomFields and inBehalf are texts',
+  ],
+  [
+    'a misspelt option of a lookup',
+    // @ts-expect-error misspelt
+    () => clientOf(baseUrl).eChecks.findByMerchantTransactionId('a', { onBehalf: '' }),
+    '"onBehalf" is no option of the last argument of eChecks.findByMerchantTransactionId',
+  ],
 ])('a wrong argument is refused before anything is sent: %s', async (_name, call, message) => {
   const error = await failureOf(call);
   expect(error).toBeInstanceOf(ConfigurationError);

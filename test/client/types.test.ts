@@ -4,7 +4,9 @@ import {
   type Client,
   type CreatedWebhook,
   type Currency,
+  type CurrencyPage,
   createClient,
+  type ECheck,
   type ECheckLookup,
   type EnsuredWebhook,
   type FxQuote,
@@ -103,6 +105,9 @@ test('what the methods give', () => {
     readonly PaymentPurpose[]
   >();
   expectTypeOf<Client['currencies']['list']>().returns.resolves.toEqualTypeOf<readonly Currency[]>();
+  expectTypeOf<Client['currencies']['listPage']>().returns.resolves.toEqualTypeOf<CurrencyPage>();
+  expectTypeOf<ECheck['Amount']>().toBeString();
+  expectTypeOf<ECheck['a custom field']>().toBeUnknown();
 });
 
 test('what they take', () => {
