@@ -17,7 +17,7 @@ export type { Client } from './create-client.ts';
 export { createClient } from './create-client.ts';
 export type { AdministratorCredentials, BankingCredentials, ProfileCredentials } from './credentials.ts';
 export type { ECheckOptions, EChecks } from './e-checks.ts';
-export type { EnsuredWebhook, WantedWebhook, WebhookChange } from './ensure-webhook.ts';
+export type { EnsuredWebhook, EnsureOptions, WantedWebhook, WebhookChange } from './ensure-webhook.ts';
 export type { FxQuote, FxQuotes } from './fx-quotes.ts';
 export type { CallOptions, ClientOptions } from './options.ts';
 export type { Query } from './query.ts';

@@ -1,5 +1,6 @@
 import { checkOptions, readDuration } from '../check-options.ts';
 import { ConfigurationError, isInstance } from '../errors.ts';
+import { findWebhook } from './find-webhook.ts';
 import type { CallOptions } from './options.ts';
 import { pause } from './retry.ts';
 import { areSameEvents, isSameAuthentication, isSameUrl } from './same-webhook.ts';
@@ -46,7 +47,7 @@ export async function rotateSigningKey(
   callOptions?: CallOptions,
 ): Promise<RotatedWebhook> {
   const { onSigningKey, resume, overlapMs } = readOptions(id, options);
-  const previous = await requests.retrieve(id, callOptions);
+  const previous = await findWebhook(requests, id, callOptions);
   const next =
     resume === undefined
       ? await bringIn(requests, previous, onSigningKey, callOptions)
@@ -157,7 +158,7 @@ async function readNext(
   id: string,
   options: CallOptions | undefined,
 ): Promise<Webhook> {
-  const next = await requests.retrieve(id, options);
+  const next = await findWebhook(requests, id, options);
   if (isSameUrl(next.url, previous.url)) return next;
   throw new ConfigurationError(
     `resume.id must be the id of the webhook that replaces "${previous.id}", and "${id}" has another url`,

@@ -1,5 +1,10 @@
 import type { WebhookRequest, WebhookUpdate } from '../service/webhooks.ts';
-import { type EnsuredWebhook, ensureWebhook, type WantedWebhook } from './ensure-webhook.ts';
+import {
+  type EnsuredWebhook,
+  type EnsureOptions,
+  ensureWebhook,
+  type WantedWebhook,
+} from './ensure-webhook.ts';
 import type { CallOptions } from './options.ts';
 import { type RotatedWebhook, type RotateOptions, rotateSigningKey } from './rotate-signing-key.ts';
 import type { Service } from './service.ts';
@@ -38,7 +43,7 @@ export interface Webhooks {
    * ```
    */
   listAll(options?: CallOptions): AsyncIterable<Webhook>;
-  /** Reads one webhook. */
+  /** Reads one webhook, by an operation of which the interface shows the path only. */
   retrieve(id: string, options?: CallOptions): Promise<Webhook>;
   /** Changes what is given and nothing else; a list of events replaces the whole list. */
   update(id: string, changes: WebhookUpdate, options?: CallOptions): Promise<Webhook>;
@@ -46,7 +51,8 @@ export interface Webhooks {
    * Makes the service match a wanted webhook, and says what it changed. The webhook is found by `id`, else by
    * `url`: the only one with that url, or the only enabled one. Where there is none it is created, which
    * gives `signingKey`. Rejects with a {@link ServiceError} of the code `webhook_ambiguous`, which names the
-   * ids, where several could be meant.
+   * ids, where several could be meant. `force` also wakes a webhook that the service has given up without
+   * saying so in `enabled`.
    *
    * @example
    * ```ts
@@ -58,7 +64,7 @@ export interface Webhooks {
    * if (signingKey !== undefined) await secrets.store(signingKey);
    * ```
    */
-  ensure(wanted: WantedWebhook, options?: CallOptions): Promise<EnsuredWebhook>;
+  ensure(wanted: WantedWebhook, options?: EnsureOptions): Promise<EnsuredWebhook>;
   /**
    * Brings in a new signing key: creates a second webhook like the first, disables it at once, awaits
    * `onSigningKey`, enables it, and disables the first. Where it breaks off, call it again: with `resume` if

@@ -19,6 +19,14 @@ async function open(...replies: readonly Reply[]) {
   };
 }
 
+test('show reads the list where the service does not fetch one webhook', async () => {
+  const { webhooks, sent } = await open({ status: 405 }, json(page([webhook('WH1'), webhook('WH2')])));
+  const ended = await webhooks('show', 'WH2', '--json');
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(jsonLines(ended)).toMatchObject([{ id: 'WH2', url: URL }]);
+  expect(sent()).toEqual(['GET /payments/na/webhooks/WH2', 'GET /payments/na/webhooks?limit=100&offset=0']);
+});
+
 test('show prints a webhook without its times', async () => {
   const { webhooks } = await open(json(webhook('WH1', { created_at: 'null', updated_at: 'null' })));
   const { code, stdout } = await webhooks('show', 'WH1');
@@ -51,5 +59,32 @@ describe('a creation that is answered with a key and no id', () => {
     expect(ended).toMatchObject(failed);
     expect(ended.stdout).toContain(`a webhook was created\n  its signing key is in ${file}`);
     expect(readFileSync(file, 'utf8')).toBe(SIGNING_KEY);
+  });
+});
+
+describe('a webhook that was given up while it still says enabled', () => {
+  const PUT = 'PUT /payments/na/webhooks/WH1 {"enabled":true}';
+  const there = json(webhook('WH1'));
+  const LIST = 'GET /payments/na/webhooks?limit=100&offset=0';
+
+  test('is woken by ensure --enable --force, not by ensure --enable', async () => {
+    const { webhooks, sent } = await open(json(page([webhook('WH1')])), json(page([webhook('WH1')])), there);
+    expect((await webhooks('ensure', URL, '--enable')).stdout).toMatch(/^unchanged WH1 enabled /);
+    const forced = await webhooks('ensure', URL, '--enable', '--force');
+    expect(forced.stdout).toMatch(/^changed \(enabled\) WH1 enabled /);
+    expect(sent()).toEqual([LIST, LIST, PUT]);
+  });
+
+  test('is woken by enable, which always sends', async () => {
+    const { webhooks, sent } = await open(there);
+    expect(await webhooks('enable', 'WH1')).toMatchObject({ code: 0, stderr: '' });
+    expect(sent()).toEqual([PUT]);
+  });
+
+  test('--force alone is exit code 2', async () => {
+    const { webhooks, sent } = await open();
+    const message = expect.stringContaining('--force needs --enable or --disable');
+    expect(await webhooks('ensure', URL, '--force')).toMatchObject({ code: 2, stderr: message });
+    expect(sent()).toEqual([]);
   });
 });

@@ -55,7 +55,7 @@ export async function update(id: string, options: UpdateOptions): Promise<void> 
   await applyUpdate(id, changes, 'updated', options);
 }
 
-/** `posthorn webhooks enable` and `disable` */
+/** `posthorn webhooks enable` and `disable`: the update is sent whatever the webhook says of itself. */
 export function setEnabled(
   enabled: boolean,
 ): (id: string, options: ConnectionOptions & JsonOption) => Promise<void> {
@@ -77,13 +77,15 @@ export interface EnsureOptions extends CreateOptions {
   readonly id?: string;
   readonly enable?: boolean;
   readonly disable?: boolean;
+  readonly force?: boolean;
 }
 
 /** `posthorn webhooks ensure` */
 export async function ensure(url: string, options: EnsureOptions): Promise<void> {
   const output = createOutput(options);
-  const { id, enable, disable } = options;
+  const { id, enable, disable, force } = options;
   if (enable && disable) throw usageError('give --enable or --disable, not both');
+  if (force && !enable && !disable) throw usageError('--force needs --enable or --disable');
   const enabled = enable ? true : disable ? false : undefined;
   const wanted = {
     url,
@@ -94,7 +96,7 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
   const webhooks = connect(options);
   const keeper = await openKeyKeeper(options.keyFile, true);
   try {
-    const { webhook, changes, signingKey } = await webhooks.ensure(wanted);
+    const { webhook, changes, signingKey } = await webhooks.ensure(wanted, { force });
     const kept = signingKey === undefined ? undefined : await keeper.keep(signingKey);
     output.print({ webhook: visibleParts(webhook), changes, ...kept }, () => {
       const what = changes.length === 0 ? 'unchanged' : `changed (${changes.join(', ')})`;

@@ -1,3 +1,4 @@
+import { findWebhook } from '../../client/find-webhook.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
@@ -21,6 +22,6 @@ export async function list({ showCredentials, ...options }: ReadOptions): Promis
 /** `posthorn webhooks show` */
 export async function show(id: string, { showCredentials, ...options }: ReadOptions): Promise<void> {
   const output = createOutput(options);
-  const webhook = await connect(options).retrieve(id);
+  const webhook = await findWebhook(connect(options), id);
   output.print(visibleParts(webhook, showCredentials), () => textOfWebhook(webhook, showCredentials));
 }
