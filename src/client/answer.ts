@@ -26,6 +26,11 @@ export class Answer {
     throw this.#invalid(describeIssues(error.issues));
   }
 
+  /** The answer as it came. */
+  raw(): { readonly status: number; readonly text: string; readonly body: unknown } {
+    return { status: this.#context.status, text: this.#text, body: parseJson(this.#text) };
+  }
+
   /** An error about what the answer says, with the secrets of the request taken out of the message. */
   error(code: ServiceErrorCode, message: string, facts: ServiceErrorFacts = {}): ServiceError {
     const { request, status, secrets } = this.#context;
@@ -102,7 +107,7 @@ function parseJson(text: string): unknown {
 const SHORTEST_SECRET = 6;
 
 /** A service may quote what it was sent. */
-function redact(text: string, secrets: readonly string[]): string {
+export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length >= SHORTEST_SECRET)
     .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);

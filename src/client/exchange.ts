@@ -7,7 +7,7 @@ import { ServiceError } from './service-error.ts';
 export interface ExchangeRequest {
   /** The method and the path, for messages. */
   readonly request: string;
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;

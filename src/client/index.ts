@@ -22,6 +22,7 @@ export type { FxQuote, FxQuotes } from './fx-quotes.ts';
 export type { CallOptions, ClientOptions } from './options.ts';
 export type { Query } from './query.ts';
 export type { Currencies, CurrencyPageRequest, PaymentPurposes } from './reference-lists.ts';
+export type { RequestMethod, RequestOptions, SendRequest, ServiceAnswer } from './request.ts';
 export type { RotatedWebhook, RotateOptions } from './rotate-signing-key.ts';
 export type { Secret } from './secret.ts';
 export type { ServiceErrorCode } from './service-error.ts';

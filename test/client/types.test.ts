@@ -13,6 +13,7 @@ import {
   type FxQuoteRequest,
   type PaymentPurpose,
   type RotatedWebhook,
+  type ServiceAnswer,
   ServiceError,
   type Webhook,
   type WebhookPage,
@@ -106,6 +107,8 @@ test('what the methods give', () => {
   >();
   expectTypeOf<Client['currencies']['list']>().returns.resolves.toEqualTypeOf<readonly Currency[]>();
   expectTypeOf<Client['currencies']['listPage']>().returns.resolves.toEqualTypeOf<CurrencyPage>();
+  expectTypeOf<Client['request']>().returns.resolves.toEqualTypeOf<ServiceAnswer>();
+  expectTypeOf<ServiceAnswer['body']>().toBeUnknown();
   expectTypeOf<ECheck['Amount']>().toBeString();
   expectTypeOf<ECheck['a custom field']>().toBeUnknown();
 });
