@@ -13,7 +13,8 @@ export class Answer {
 
   /**
    * Parses the body; unknown members are kept. If the schema rejects it, throws a {@link ServiceError} that
-   * names members and never values: the answer to a creation holds the signing key.
+   * names members and never values: the answer to a creation holds the signing key, which only
+   * `signingKey()` of the error gives.
    */
   read<T>(schema: z.ZodType<T>): T {
     const body = parseJson(this.#text);
@@ -23,6 +24,11 @@ export class Answer {
     const { success, data, error } = schema.safeParse(body);
     if (success) return data;
     throw this.#invalid(describeIssues(error.issues));
+  }
+
+  /** The answer as it came. */
+  raw(): { readonly status: number; readonly text: string; readonly body: unknown } {
+    return { status: this.#context.status, text: this.#text, body: parseJson(this.#text) };
   }
 
   /** An error about what the answer says, with the secrets of the request taken out of the message. */
@@ -36,6 +42,7 @@ export class Answer {
     return this.error(
       'answer_invalid',
       `the answer to ${request} is not what the interface shows: ${complaint}${outcomeUnknown}`,
+      { signingKey: signingKeyIn(this.#text) },
     );
   }
 }
@@ -77,6 +84,16 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
     .join('; ');
 }
 
+/**
+ * The signing key in a body, also in one that is cut off or wraps the webhook in another object. It is shown
+ * only once, so it is found even where nothing else is.
+ */
+export function signingKeyIn(text: string): string | undefined {
+  const [, literal = ''] = /"secret_signing_key"\s*:\s*("(?:[^"\\]|\\.)+")/.exec(text) ?? [];
+  const key = parseJson(literal);
+  return typeof key === 'string' ? key : undefined;
+}
+
 /** Undefined for what is no JSON. The error of JSON.parse is dropped, because it quotes the text. */
 function parseJson(text: string): unknown {
   try {
@@ -90,7 +107,7 @@ function parseJson(text: string): unknown {
 const SHORTEST_SECRET = 6;
 
 /** A service may quote what it was sent. */
-function redact(text: string, secrets: readonly string[]): string {
+export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length >= SHORTEST_SECRET)
     .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);

@@ -7,6 +7,7 @@ import {
   createPaymentPurposes,
   type PaymentPurposes,
 } from './reference-lists.ts';
+import { createRequest, type SendRequest } from './request.ts';
 import { createService } from './service.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
@@ -21,14 +22,27 @@ export interface Client {
   readonly eChecks: EChecks;
   readonly paymentPurposes: PaymentPurposes;
   readonly currencies: Currencies;
+  /**
+   * Sends a request of your own, for an operation that the interface does not show, with the credentials,
+   * time limits, errors and redaction of the other methods. Resolves with an answer of 2xx, which is not
+   * checked. Only a GET is tried again, unless `repeatable` says that it does no harm.
+   *
+   * @example
+   * ```ts
+   * const { status } = await client.request('DELETE', '/payments/na/webhooks/WH1', {
+   *   credentials: 'administrator',
+   * });
+   * ```
+   */
+  readonly request: SendRequest;
 }
 
 /**
  * Creates a client of the service. Throws {@link ConfigurationError} for a wrong option.
  *
- * Every call that can be repeated without harm (all but creations) is tried up to 4 times when the
- * connection fails, the time is over, or the answer is 429 or 5xx, with growing pauses; a
- * `Retry-After` of up to 30 seconds is honoured.
+ * Every call that can be repeated without harm (all but creations and what `request` does not repeat) is
+ * tried up to 4 times when the connection fails, the time is over, or the answer is 429 or 5xx, with growing
+ * pauses; a `Retry-After` of up to 30 seconds is honoured.
  *
  * @example
  * ```ts
@@ -47,5 +61,6 @@ export function createClient(options: ClientOptions): Client {
     eChecks: createEChecks(service),
     paymentPurposes: createPaymentPurposes(service),
     currencies: createCurrencies(service),
+    request: createRequest(service),
   };
 }

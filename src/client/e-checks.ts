@@ -1,3 +1,4 @@
+import { checkOptions } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
 import {
   type ECheckLookup,
@@ -10,28 +11,47 @@ import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
 import type { CallOptions } from './options.ts';
 import type { Service } from './service.ts';
 
+/**
+ * Options of a lookup of checks. What the two texts may be is not documented: they are sent as they are
+ * given.
+ */
+export interface ECheckOptions extends CallOptions {
+  /** Asks for custom fields; `0`, the default, for none. They come as further members of each check. */
+  readonly returnCustomFields?: string | undefined;
+  /** Left out by default; may be empty. */
+  readonly inBehalf?: string | undefined;
+}
+
 /** Checks by the caller's own ids; needs `banking`. */
 export interface EChecks {
   /**
    * Looks up the checks of one of your transactions, or of several. Rejects with a {@link ServiceError} of
    * the code `e_check_failed` where the service reports an `errorCode` other than 0.
    */
-  findByMerchantTransactionId(ids: string | readonly string[], options?: CallOptions): Promise<ECheckLookup>;
+  findByMerchantTransactionId(
+    ids: string | readonly string[],
+    options?: ECheckOptions,
+  ): Promise<ECheckLookup>;
 }
 
 export function createEChecks(service: Service): EChecks {
   return {
-    async findByMerchantTransactionId(ids, options) {
+    async findByMerchantTransactionId(ids, options = {}) {
       const name = 'eChecks.findByMerchantTransactionId';
-      const body: ECheckRequest = { merchantTransID: ids, returnCustomFields: '0' };
+      checkOptions(options, ['returnCustomFields', 'inBehalf', 'signal'], `the last argument of ${name}`);
+      const { returnCustomFields = '0', inBehalf, signal } = options;
+      const body: ECheckRequest = { merchantTransID: ids, returnCustomFields, inBehalf };
       if (!eCheckRequest.safeParse(body).success) {
-        throw new ConfigurationError(`${name} takes one id, or a list of at least one, and no empty id`);
+        throw new ConfigurationError(
+          `${name} takes one id, or a list of at least one, and no empty id; returnCustomFields and inBehalf ` +
+            'are texts',
+        );
       }
       const path = `${paths.eChecks}?${E_CHECKS_QUERY}`;
       // A lookup changes nothing, so this POST may be repeated.
       const answer = await service(
         { name, area: 'banking', method: 'POST', path, body, repeatable: true },
-        options,
+        { signal },
       );
       const { errorCode, errorMessage } = answer.read(eCheckStatus);
       if (errorCode === 0) return answer.read(eCheckLookup);

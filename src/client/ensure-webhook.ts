@@ -1,10 +1,13 @@
 import type { Authentication } from '../authentication/credentials.ts';
 import { checkOptions } from '../check-options.ts';
-import type { EventFilter, Webhook } from '../service/webhooks.ts';
+import { ConfigurationError, show } from '../errors.ts';
+import type { EventFilter, WebhookUpdate } from '../service/webhooks.ts';
+import { findWebhook } from './find-webhook.ts';
 import type { CallOptions } from './options.ts';
 import { areSameEvents, isSameAuthentication, isSameUrl } from './same-webhook.ts';
 import { ServiceError } from './service-error.ts';
 import { createDisabled } from './set-enabled.ts';
+import type { Webhook } from './webhook-answers.ts';
 import type { WebhookRequests } from './webhook-requests.ts';
 
 /**
@@ -24,10 +27,19 @@ export interface WantedWebhook {
 /** The changes of `ensure`: `created` alone, or the changed members of an existing webhook. */
 export type WebhookChange = 'created' | 'url' | 'enabled_events' | 'authentication' | 'enabled';
 
+/** Options of `ensure`. */
+export interface EnsureOptions extends CallOptions {
+  /**
+   * Sends the wanted `enabled` even where the webhook already has it; false by default. The service stops
+   * sending after the third failed retry, and whether `enabled` then turns false is not documented.
+   */
+  readonly force?: boolean | undefined;
+}
+
 /** A webhook as it was wanted. */
 export interface EnsuredWebhook {
   readonly webhook: Webhook;
-  /** Empty where nothing had to be changed. */
+  /** What was sent. Empty where nothing had to be. */
   readonly changes: readonly WebhookChange[];
   /** Of a webhook that was created, and never again: store it at once, and safely. */
   readonly signingKey?: string;
@@ -37,13 +49,27 @@ export interface EnsuredWebhook {
 export async function ensureWebhook(
   requests: WebhookRequests,
   wanted: WantedWebhook,
-  options?: CallOptions,
+  ensureOptions: EnsureOptions = {},
 ): Promise<EnsuredWebhook> {
+  checkOptions(ensureOptions, ['force', 'signal'], 'the last argument of webhooks.ensure');
   checkOptions(wanted, ['id', 'url', 'enabled_events', 'authentication', 'enabled'], 'webhooks.ensure');
-  const { id, url } = wanted;
+  const { force = false, ...options } = ensureOptions;
+  const { id, url, enabled } = wanted;
+  if (typeof force !== 'boolean') {
+    throw new ConfigurationError(`force of webhooks.ensure must be true or false, got ${show(force)}`);
+  }
+  if (force && enabled === undefined) {
+    throw new ConfigurationError(
+      'force of webhooks.ensure needs enabled: there is nothing to force without it',
+    );
+  }
   const found =
-    id === undefined ? await findByUrl(requests, url, options) : await requests.retrieve(id, options);
-  return found === undefined ? create(requests, wanted, options) : adapt(requests, found, wanted, options);
+    id === undefined ? await findByUrl(requests, url, options) : await findWebhook(requests, id, options);
+  if (found === undefined) return create(requests, wanted, options);
+  const update = { ...difference(found, wanted), ...(force && { enabled }) };
+  const changes = order.filter((name) => name in update);
+  const webhook = changes.length === 0 ? found : await requests.update(found.id, update, options);
+  return { webhook, changes };
 }
 
 /**
@@ -78,22 +104,15 @@ async function create(
   return { webhook, changes: ['created'], signingKey: webhook.secret_signing_key };
 }
 
-async function adapt(
-  requests: WebhookRequests,
-  found: Webhook,
-  wanted: WantedWebhook,
-  options: CallOptions | undefined,
-): Promise<EnsuredWebhook> {
-  const { enabled_events, authentication, enabled = found.enabled } = wanted;
-  const url = isSameUrl(wanted.url, found.url) ? undefined : wanted.url;
-  const update = {
-    ...(url !== undefined && { url }),
+const order = ['url', 'enabled_events', 'authentication', 'enabled'] as const;
+
+/** The members that are wanted in another way than they are. */
+function difference(found: Webhook, wanted: WantedWebhook): WebhookUpdate {
+  const { url, enabled_events, authentication, enabled } = wanted;
+  return {
+    ...(!isSameUrl(url, found.url) && { url }),
     ...(enabled_events && !areSameEvents(enabled_events, found.enabled_events) && { enabled_events }),
     ...(authentication && !isSameAuthentication(authentication, found.authentication) && { authentication }),
-    ...(enabled !== found.enabled && { enabled }),
+    ...(enabled !== undefined && enabled !== found.enabled && { enabled }),
   };
-  const order = ['url', 'enabled_events', 'authentication', 'enabled'] as const;
-  const changes = order.filter((name) => name in update);
-  const webhook = changes.length === 0 ? found : await requests.update(found.id, update, options);
-  return { webhook, changes };
 }

@@ -1,5 +1,5 @@
 import { isInstance, messageOf, propertyOf } from '../errors.ts';
-import { Answer, type AnswerContext, refusal } from './answer.ts';
+import { Answer, type AnswerContext, refusal, signingKeyIn } from './answer.ts';
 import { readRetryAfter } from './retry.ts';
 import { ServiceError } from './service-error.ts';
 
@@ -7,7 +7,7 @@ import { ServiceError } from './service-error.ts';
 export interface ExchangeRequest {
   /** The method and the path, for messages. */
   readonly request: string;
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -32,37 +32,54 @@ async function fetchText(request: ExchangeRequest): Promise<{ response: Response
   const { method, url, headers, body = null, timeoutMs, signal } = request;
   // Not AbortSignal.any: with it, Node.js 20 keeps memory for as long as the caller's signal lives.
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(timedOut(request)), timeoutMs);
+  const timer = setTimeout(() => controller.abort(LATE), timeoutMs);
   const onAbort = (): void => controller.abort(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted) onAbort();
+  const received = { text: '' };
   try {
     // A redirect is not followed: fetch would carry x-api-key to another host.
     const init: RequestInit = { method, headers, body, redirect: 'manual', signal: controller.signal };
     const response = await fetch(url, init);
-    return { response, text: await response.text() };
+    await readInto(received, response);
+    return { response, text: received.text };
   } catch (thrown) {
+    if (controller.signal.reason === LATE) throw timedOut(request, received.text);
     controller.signal.throwIfAborted();
-    throw unreachable(request, thrown);
+    throw unreachable(request, thrown, received.text);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
 }
 
-function timedOut({ request, timeoutMs, outcomeUnknown }: ExchangeRequest): ServiceError {
+/** The reason of a request that took too long. */
+const LATE = Symbol('late');
+
+/** Keeps what comes before a failure, too: it may hold a signing key. */
+async function readInto(received: { text: string }, response: Response): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) received.text += decoder.decode(chunk, { stream: true });
+  received.text += decoder.decode();
+}
+
+function timedOut({ request, timeoutMs, outcomeUnknown }: ExchangeRequest, text: string): ServiceError {
   const message = `the service has not answered ${request} within ${timeoutMs} ms${outcomeUnknown}`;
-  return new ServiceError('service_timeout', message, { request });
+  return new ServiceError('service_timeout', message, { request, signingKey: signingKeyIn(text) });
 }
 
 /**
  * Without the error of fetch as its cause: the parser's holds a part of
  * the answer, which may hold a signing key.
  */
-function unreachable({ request, outcomeUnknown }: ExchangeRequest, thrown: unknown): ServiceError {
+function unreachable(
+  { request, outcomeUnknown }: ExchangeRequest,
+  thrown: unknown,
+  text: string,
+): ServiceError {
   const reason = innermostMessage(thrown);
   const message = `the service could not be reached by ${request}: ${reason}${outcomeUnknown}`;
-  return new ServiceError('service_unreachable', message, { request });
+  return new ServiceError('service_unreachable', message, { request, signingKey: signingKeyIn(text) });
 }
 
 /** fetch says "fetch failed", and its cause says why; an AggregateError has a code and an empty message. */

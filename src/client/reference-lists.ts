@@ -1,13 +1,16 @@
 import { z } from 'zod';
+import { checkOptions } from '../check-options.ts';
 import { paths } from '../service/paths.ts';
 import {
   type Currency,
+  type CurrencyPage,
   currencyList,
   type PaymentPurpose,
   paymentPurposeList,
 } from '../service/reference-lists.ts';
 import type { Answer } from './answer.ts';
 import type { CallOptions } from './options.ts';
+import { type Query, withQuery } from './query.ts';
 import type { Service } from './service.ts';
 
 /** The reasons of cross-border wires; needs `profile`. */
@@ -15,14 +18,35 @@ export interface PaymentPurposes {
   list(options?: CallOptions): Promise<readonly PaymentPurpose[]>;
 }
 
+/** Which page of the currencies is wanted. */
+export interface CurrencyPageRequest {
+  /**
+   * The parameters that choose the page. Their names are not documented, so they are sent as they are given;
+   * without any the service sends the page of its choice.
+   */
+  readonly query?: Query | undefined;
+}
+
 /** The supported currencies with their countries; needs `profile`. */
 export interface Currencies {
   /**
-   * The whole list. The interface shows no way to ask for a second page, so a service that has
-   * more than it sends makes this reject with a {@link ServiceError} of the code
-   * `list_incomplete`, rather than resolve with a part.
+   * The whole list, if the service sends it in one page. The interface shows no way to ask for a second page,
+   * so a service that has more than it sends makes this reject with a {@link ServiceError} of the code
+   * `list_incomplete`, rather than resolve with a part. `page` of that error is what was read; {@link
+   * Currencies.listPage} reads on.
    */
   list(options?: CallOptions): Promise<readonly Currency[]>;
+  /**
+   * Reads one page, and says which one it is.
+   *
+   * @example
+   * ```ts
+   * // With the parameters that your service takes: the interface does not show them.
+   * const { currencies, metadata } = await client.currencies.listPage({ query: { page: 2 } });
+   * console.log(currencies.length, 'of', metadata.total);
+   * ```
+   */
+  listPage(page?: CurrencyPageRequest, options?: CallOptions): Promise<CurrencyPage>;
 }
 
 export function createPaymentPurposes(service: Service): PaymentPurposes {
@@ -38,17 +62,30 @@ export function createCurrencies(service: Service): Currencies {
   return {
     async list(options) {
       const answer = await readList(service, 'currencies.list', paths.currencies, options);
-      const { data, metadata } = answer.read(currencyList);
-      const { total, currentPage, pageSize } = metadata;
+      const page = readPage(answer);
+      const { total, currentPage, pageSize } = page.metadata;
+      const { length } = page.currencies;
       // Both, because whether pages are counted from 0 or from 1 is not shown.
-      if (data.length >= total || currentPage * pageSize >= total) return data;
+      if (length >= total || currentPage * pageSize >= total) return page.currencies;
       throw answer.error(
         'list_incomplete',
-        `the service sent ${data.length} of ${total} currencies, and the interface shows no way to ask ` +
-          'for the rest',
+        `the service sent ${length} of ${total} currencies, and the interface shows no way to ask for the ` +
+          'rest: read the pages with currencies.listPage({ query }), with the parameters that your service takes',
+        { page },
       );
     },
+    async listPage(page = {}, options) {
+      const name = 'currencies.listPage';
+      checkOptions(page, ['query'], name);
+      const path = withQuery(paths.currencies, page.query ?? {}, name);
+      return readPage(await readList(service, name, path, options));
+    },
   };
+}
+
+function readPage(answer: Answer): CurrencyPage {
+  const { data, metadata } = answer.read(currencyList);
+  return { currencies: data, metadata };
 }
 
 const listStatus = z.looseObject({ success: z.boolean() });

@@ -1,11 +1,12 @@
 import { checkOptions, readDuration } from '../check-options.ts';
 import { ConfigurationError, isInstance } from '../errors.ts';
-import type { Webhook } from '../service/webhooks.ts';
+import { findWebhook } from './find-webhook.ts';
 import type { CallOptions } from './options.ts';
 import { pause } from './retry.ts';
 import { areSameEvents, isSameAuthentication, isSameUrl } from './same-webhook.ts';
 import { ServiceError } from './service-error.ts';
 import { createDisabled, type DisabledWebhook, setEnabled } from './set-enabled.ts';
+import type { Webhook } from './webhook-answers.ts';
 import type { WebhookRequests } from './webhook-requests.ts';
 
 /** How a signing key is rotated. */
@@ -46,7 +47,7 @@ export async function rotateSigningKey(
   callOptions?: CallOptions,
 ): Promise<RotatedWebhook> {
   const { onSigningKey, resume, overlapMs } = readOptions(id, options);
-  const previous = await requests.retrieve(id, callOptions);
+  const previous = await findWebhook(requests, id, callOptions);
   const next =
     resume === undefined
       ? await bringIn(requests, previous, onSigningKey, callOptions)
@@ -139,11 +140,16 @@ async function disableOrphans(
 function isOrphan(webhook: Webhook, previous: Webhook): boolean {
   return (
     webhook.id !== previous.id &&
-    Date.parse(webhook.created_at) >= Date.parse(previous.created_at) &&
+    isAsYoung(webhook, previous) &&
     isSameUrl(webhook.url, previous.url) &&
     areSameEvents(webhook.enabled_events, previous.enabled_events) &&
     isSameAuthentication(webhook.authentication, previous.authentication)
   );
+}
+
+/** False where either time is missing or unreadable: what may be older was not left by a rotation. */
+function isAsYoung(webhook: Webhook, previous: Webhook): boolean {
+  return Date.parse(webhook.created_at ?? '') >= Date.parse(previous.created_at ?? '');
 }
 
 async function readNext(
@@ -152,7 +158,7 @@ async function readNext(
   id: string,
   options: CallOptions | undefined,
 ): Promise<Webhook> {
-  const next = await requests.retrieve(id, options);
+  const next = await findWebhook(requests, id, options);
   if (isSameUrl(next.url, previous.url)) return next;
   throw new ConfigurationError(
     `resume.id must be the id of the webhook that replaces "${previous.id}", and "${id}" has another url`,

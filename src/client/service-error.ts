@@ -1,4 +1,5 @@
 import { CodedError, type CodeOf } from '../errors.ts';
+import type { CurrencyPage } from '../service/reference-lists.ts';
 
 /** The codes of {@link ServiceError}; docs/errors.md explains each. */
 export type ServiceErrorCode = CodeOf<'ServiceError'>;
@@ -10,12 +11,14 @@ export interface ServiceErrorFacts {
   readonly request?: string | undefined;
   readonly errorCode?: number | undefined;
   readonly retryAfterMs?: number | undefined;
+  readonly page?: CurrencyPage | undefined;
+  readonly signingKey?: string | undefined;
   readonly cause?: unknown;
 }
 
 /**
  * The service refused, failed, could not be reached, or answered what cannot be used. `message` is the
- * service's own where it sent one. No token, password or signing key is in it.
+ * service's own where it sent one. No token, password or signing key is in it, nor in any of its properties.
  *
  * @example
  * ```ts
@@ -38,13 +41,29 @@ export class ServiceError extends CodedError<'ServiceError'> {
   readonly errorCode: number | undefined;
   /** The pause that the service asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** What was read of a list that is not whole (`list_incomplete`). */
+  readonly page: CurrencyPage | undefined;
+  /** Private, because loggers print the properties of errors. */
+  readonly #signingKey: string | undefined;
 
   constructor(code: ServiceErrorCode, message: string, { cause, ...facts }: ServiceErrorFacts = {}) {
-    super(code, message, cause === undefined ? undefined : { cause });
+    const wayOut =
+      facts.signingKey === undefined ? '' : '. Its signing key came: signingKey() of this error gives it';
+    super(code, `${message}${wayOut}`, cause === undefined ? undefined : { cause });
     this.status = facts.status;
     this.details = facts.details;
     this.request = facts.request;
     this.errorCode = facts.errorCode;
     this.retryAfterMs = facts.retryAfterMs;
+    this.page = facts.page;
+    this.#signingKey = facts.signingKey;
+  }
+
+  /**
+   * The signing key of a webhook that was created before the failure, if the service had already sent it. It
+   * cannot be read again: store it, or disable that webhook and create another.
+   */
+  signingKey(): string | undefined {
+    return this.#signingKey;
   }
 }

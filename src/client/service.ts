@@ -1,6 +1,6 @@
 import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, show } from '../errors.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, redact } from './answer.ts';
 import type { Authorization } from './credentials.ts';
 import { type ExchangeRequest, exchange } from './exchange.ts';
 import type { Area, CallOptions, ClientSettings } from './options.ts';
@@ -10,14 +10,14 @@ import { pause, pauseAfter } from './retry.ts';
 export interface ServiceRequest {
   /** The method of the client, for messages: `webhooks.list`. */
   readonly name: string;
-  readonly area: Area;
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly area: Area | 'none';
+  readonly method: string;
   /** From the base address on, with the query. */
   readonly path: string;
   /** Sent as JSON. */
-  readonly body?: object | undefined;
+  readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Parts of the body that must not show in an error. */
+  /** Parts of the request that must not show in an error. */
   readonly secrets?: readonly string[] | undefined;
   /** False for what creates something: a second try could create a second one. */
   readonly repeatable: boolean;
@@ -72,6 +72,7 @@ async function authorize(
   { areas, timeoutMs }: ClientSettings,
   { name, area }: ServiceRequest,
 ): Promise<Authorization> {
+  if (area === 'none') return { headers: {}, secrets: [] };
   const source = areas[area];
   if (source !== undefined) return source(timeoutMs);
   throw new ConfigurationError(`${name} needs ${missing[area]} among the options of createClient`);
@@ -83,8 +84,9 @@ function toExchange(
   authorization: Authorization,
   signal: AbortSignal | undefined,
 ): ExchangeRequest {
+  const allSecrets = [...authorization.secrets, ...secrets];
   return {
-    request: `${method} ${path}`,
+    request: redact(`${method} ${path}`, allSecrets.flatMap(formsInPath)),
     method,
     url: `${baseUrl}${path}`,
     headers: {
@@ -94,13 +96,19 @@ function toExchange(
       ...authorization.headers,
     },
     body: body === undefined ? undefined : JSON.stringify(body),
-    secrets: [...authorization.secrets, ...secrets],
+    secrets: allSecrets,
     outcomeUnknown: repeatable
       ? ''
       : '; it may have been carried out all the same: look before you send it again',
     timeoutMs,
     signal,
   };
+}
+
+/** A text as it is, as a part of a path, and as a parameter. */
+function formsInPath(text: string): readonly string[] {
+  const parameter = new URLSearchParams([['', text]]).toString().slice(1);
+  return [text, text.isWellFormed() ? encodeURIComponent(text) : text, parameter];
 }
 
 /** A source of tokens knows nothing of the signal. */

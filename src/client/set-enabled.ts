@@ -1,8 +1,8 @@
 import { messageOf } from '../errors.ts';
-import type { Webhook } from '../service/webhooks.ts';
 import type { CallOptions } from './options.ts';
 import { ServiceError } from './service-error.ts';
-import type { CreatedWebhook, WebhookRequests } from './webhook-requests.ts';
+import type { CreatedWebhook, Webhook } from './webhook-answers.ts';
+import type { WebhookRequests } from './webhook-requests.ts';
 
 /** Enables or disables a webhook, and makes sure that the service says so too. */
 export async function setEnabled(
@@ -42,9 +42,8 @@ export async function createDisabled(
     throw new ServiceError(
       'webhook_left_enabled',
       `webhook "${created.id}" was created and could not be disabled: ${messageOf(cause)}. It may be ` +
-        'sending events that are ' +
-        'signed with a key nobody has: disable it, then rotate its key or create another',
-      { cause },
+        'sending events: disable it, or store its key',
+      { signingKey: created.secret_signing_key, cause },
     );
   }
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
 import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, show } from '../errors.ts';
@@ -6,22 +5,21 @@ import { paths } from '../service/paths.ts';
 import {
   MAX_LIST_LIMIT,
   type StoredEventFilter,
-  type Webhook,
   type WebhookList,
   type WebhookRequest,
   type WebhookUpdate,
-  webhook,
-  webhookList,
 } from '../service/webhooks.ts';
 import type { CallOptions } from './options.ts';
+import { withQuery } from './query.ts';
 import type { Service, ServiceRequest } from './service.ts';
 import { ServiceError } from './service-error.ts';
-
-/**
- * A webhook just created, with the key that signs its events. It is shown
- * this once: store it at once, and safely.
- */
-export type CreatedWebhook = Webhook & { readonly secret_signing_key: string };
+import {
+  type CreatedWebhook,
+  creationAnswer,
+  type Webhook,
+  webhookAnswer,
+  webhookListAnswer,
+} from './webhook-answers.ts';
 
 /** Which part of the list of webhooks is wanted. */
 export interface PageRequest {
@@ -51,17 +49,15 @@ export interface WebhookRequests {
   update(id: string, changes: WithStoredFilters<WebhookUpdate>, options?: CallOptions): Promise<Webhook>;
 }
 
-const createdWebhook: z.ZodType<CreatedWebhook> = webhook.and(
-  z.looseObject({ secret_signing_key: z.string().min(1) }),
-);
-
 export function createWebhookRequests(service: Service): WebhookRequests {
   const send = (request: Omit<ServiceRequest, 'area'>, options?: CallOptions) =>
     service({ ...request, area: 'administrator' }, options);
   const list: WebhookRequests['list'] = async (page = {}, options) => {
-    const path = `${paths.webhooks}${queryOf(page)}`;
-    const answer = await send({ name: 'webhooks.list', method: 'GET', path, repeatable: true }, options);
-    const { _embedded, page: sent } = answer.read(webhookList);
+    const name = 'webhooks.list';
+    checkPage(page);
+    const path = withQuery(paths.webhooks, { ...page }, name);
+    const answer = await send({ name, method: 'GET', path, repeatable: true }, options);
+    const { _embedded, page: sent } = answer.read(webhookListAnswer);
     return { webhooks: _embedded.webhooks, page: sent };
   };
   return {
@@ -74,14 +70,14 @@ export function createWebhookRequests(service: Service): WebhookRequests {
         { name, method: 'POST', path, body: request, secrets, repeatable: false },
         options,
       );
-      return answer.read(createdWebhook);
+      return answer.read(creationAnswer(request));
     },
     list,
     listAll: (options) => readPages(list, options),
     async retrieve(id, options) {
       const name = 'webhooks.retrieve';
       const path = pathOf(id, name);
-      return (await send({ name, method: 'GET', path, repeatable: true }, options)).read(webhook);
+      return (await send({ name, method: 'GET', path, repeatable: true }, options)).read(webhookAnswer);
     },
     async update(id, changes, options) {
       const name = 'webhooks.update';
@@ -93,7 +89,7 @@ export function createWebhookRequests(service: Service): WebhookRequests {
         { name, method: 'PUT', path, body: changes, secrets, repeatable: true },
         options,
       );
-      return answer.read(webhook);
+      return answer.read(webhookAnswer);
     },
   };
 }
@@ -126,13 +122,10 @@ function repeated(id: string): ServiceError {
   );
 }
 
-function queryOf(page: PageRequest): string {
+function checkPage(page: PageRequest): void {
   checkOptions(page, ['limit', 'offset'], 'webhooks.list');
   checkInteger('limit', page.limit, 1, MAX_LIST_LIMIT);
   checkInteger('offset', page.offset, 0, Number.MAX_SAFE_INTEGER);
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(page)) if (value !== undefined) query.set(name, String(value));
-  return query.size === 0 ? '' : `?${query}`;
 }
 
 function checkInteger(name: string, value: number | undefined, least: number, most: number): void {

@@ -1,14 +1,15 @@
-import type { Webhook, WebhookRequest, WebhookUpdate } from '../service/webhooks.ts';
-import { type EnsuredWebhook, ensureWebhook, type WantedWebhook } from './ensure-webhook.ts';
+import type { WebhookRequest, WebhookUpdate } from '../service/webhooks.ts';
+import {
+  type EnsuredWebhook,
+  type EnsureOptions,
+  ensureWebhook,
+  type WantedWebhook,
+} from './ensure-webhook.ts';
 import type { CallOptions } from './options.ts';
 import { type RotatedWebhook, type RotateOptions, rotateSigningKey } from './rotate-signing-key.ts';
 import type { Service } from './service.ts';
-import {
-  type CreatedWebhook,
-  createWebhookRequests,
-  type PageRequest,
-  type WebhookPage,
-} from './webhook-requests.ts';
+import type { CreatedWebhook, Webhook } from './webhook-answers.ts';
+import { createWebhookRequests, type PageRequest, type WebhookPage } from './webhook-requests.ts';
 
 /**
  * The webhooks to which the service sends events; needs `administrator`, the credentials of an administrator.
@@ -16,7 +17,9 @@ import {
 export interface Webhooks {
   /**
    * Creates a webhook, enabled, with the key that signs its events: `secret_signing_key`, shown this once. It
-   * is sent once and never again: a failure may leave a webhook behind.
+   * is sent once and never again: a failure may leave a webhook behind. Where another member of the answer
+   * cannot be read, the one that was asked for stands in; an answer without an id makes this reject, and
+   * {@link ServiceError.signingKey} gives the key.
    *
    * @example
    * ```ts
@@ -40,7 +43,7 @@ export interface Webhooks {
    * ```
    */
   listAll(options?: CallOptions): AsyncIterable<Webhook>;
-  /** Reads one webhook. */
+  /** Reads one webhook, by an operation of which the interface shows the path only. */
   retrieve(id: string, options?: CallOptions): Promise<Webhook>;
   /** Changes what is given and nothing else; a list of events replaces the whole list. */
   update(id: string, changes: WebhookUpdate, options?: CallOptions): Promise<Webhook>;
@@ -48,7 +51,8 @@ export interface Webhooks {
    * Makes the service match a wanted webhook, and says what it changed. The webhook is found by `id`, else by
    * `url`: the only one with that url, or the only enabled one. Where there is none it is created, which
    * gives `signingKey`. Rejects with a {@link ServiceError} of the code `webhook_ambiguous`, which names the
-   * ids, where several could be meant.
+   * ids, where several could be meant. `force` also wakes a webhook that the service has given up without
+   * saying so in `enabled`.
    *
    * @example
    * ```ts
@@ -60,7 +64,7 @@ export interface Webhooks {
    * if (signingKey !== undefined) await secrets.store(signingKey);
    * ```
    */
-  ensure(wanted: WantedWebhook, options?: CallOptions): Promise<EnsuredWebhook>;
+  ensure(wanted: WantedWebhook, options?: EnsureOptions): Promise<EnsuredWebhook>;
   /**
    * Brings in a new signing key: creates a second webhook like the first, disables it at once, awaits
    * `onSigningKey`, enables it, and disables the first. Where it breaks off, call it again: with `resume` if

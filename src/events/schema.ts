@@ -27,7 +27,7 @@ export type Schemas = { readonly [E in Entity]?: StandardSchemaV1 };
 export interface EventData {
   id?: string;
   state?: string;
-  /** An integer in the smallest unit of the currency. */
+  /** An integer. Its unit and its currency are not documented. */
   amount?: number;
   tags?: Record<string, unknown>;
   [member: string]: unknown;

@@ -4,13 +4,15 @@ import { assumed } from './openapi-assumptions.ts';
 /** A request for checks (interface, "Get checks by merchant transaction id"). */
 export interface ECheckRequest {
   readonly merchantTransID: string | readonly string[];
-  /** `0` leaves out the custom fields. */
+  /** `0` where custom fields are not wanted; other values are not documented. */
   readonly returnCustomFields?: string | undefined;
+  /** May be empty; its values are not documented. */
   readonly inBehalf?: string | undefined;
 }
 
-/** One check. Every value is a string. */
+/** One check. Every value shown is a string; custom fields come beside them, as the service sends them. */
 export interface ECheck {
+  readonly [customField: string]: unknown;
   readonly BatchID: string;
   /** `<batch_id>-<n>`. */
   readonly BundleID: string;
@@ -27,8 +29,9 @@ export interface ECheck {
   readonly TrackingNumber: string;
 }
 
-/** The answer to a lookup. */
+/** The answer to a lookup. It may have members that are not declared here. */
 export interface ECheckLookup {
+  readonly [customField: string]: unknown;
   /** 0 on success. */
   readonly errorCode: number;
   /** Empty on success. */

@@ -8,7 +8,13 @@ const data = z
   .looseObject({
     id: z.string().optional(),
     state: z.string().optional(),
-    amount: z.int().optional(),
+    amount: z
+      .int()
+      .optional()
+      .meta({
+        description: 'Its unit and its currency are not documented',
+        ...assumed('the unit and the currency of `data.amount`'),
+      }),
     tags: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({
@@ -24,7 +30,10 @@ const data = z
 const members = {
   created_at: z.iso
     .datetime({ offset: true })
-    .meta({ description: 'UTC', ...assumed('`created_at` without a zone, or with an offset') }),
+    .meta({
+      description: 'UTC',
+      ...assumed('`created_at` without a zone, or with an offset', 'the form of `created_at`'),
+    }),
   data,
 };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { assumed } from './openapi-assumptions.ts';
+import { isoTime } from './timestamp.ts';
 
 /** A purpose of a cross-border wire, by the name that regulators require. */
 export interface PaymentPurpose {
@@ -31,12 +32,23 @@ export interface PaymentPurposeList {
 export interface CurrencyList {
   readonly success: boolean;
   readonly data: readonly Currency[];
-  readonly metadata: { readonly total: number; readonly currentPage: number; readonly pageSize: number };
+  readonly metadata: CurrencyListMetadata;
 }
 
-const time = z.iso
-  .datetime({ offset: true })
-  .meta(assumed('the times of webhooks and of payment purposes with an offset'));
+/** Which part of the currencies an answer holds. */
+export interface CurrencyListMetadata {
+  /** How many currencies the service has. */
+  readonly total: number;
+  readonly currentPage: number;
+  readonly pageSize: number;
+}
+
+/** One page of the currencies. */
+export interface CurrencyPage {
+  readonly currencies: readonly Currency[];
+  readonly metadata: CurrencyListMetadata;
+}
+
 const success = z.boolean().meta(assumed('`success: false`'));
 
 const paymentPurpose = z
@@ -44,8 +56,8 @@ const paymentPurpose = z
     id: z.int(),
     category: z.string(),
     title: z.string(),
-    createdAt: time,
-    updatedAt: time,
+    createdAt: isoTime,
+    updatedAt: isoTime,
   })
   .meta({ id: 'PaymentPurpose' });
 

@@ -1,4 +1,12 @@
 import { z } from 'zod';
+import { parseTime } from '../events/time.ts';
+import { assumed } from './openapi-assumptions.ts';
+
+/** A time of ISO 8601 in UTC, the form of all other times, read as leniently as those of events. */
+export const isoTime: z.ZodType<string> = z
+  .string()
+  .refine((text) => parseTime(text) !== undefined, 'must be a time in ISO 8601')
+  .meta({ format: 'date-time', ...assumed('the times of webhooks and of payment purposes with an offset') });
 
 const FORM = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d):(\d\d):(\d\d)$/;
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
 import type { catalog, Entity } from '../events/catalog.ts';
 import { assumed } from './openapi-assumptions.ts';
+import { isoTime } from './timestamp.ts';
 
 /** The wanted types of an entity. Name each: that an empty list means all of them is not certain. */
 export type EventFilter = {
@@ -87,22 +88,21 @@ export const eventFilters: z.ZodType<readonly StoredEventFilter[]> = z
     ...assumed('an entity with empty `types` in an answer, and in the sandbox'),
   });
 
-const time = z.iso
-  .datetime({ offset: true })
-  .meta(assumed('the times of webhooks and of payment purposes with an offset'));
-
 const link = z.looseObject({ self: z.looseObject({ href: z.string() }) });
 
 /** The schema of {@link Webhook}. */
 export const webhook: z.ZodType<Webhook> = z
   .looseObject({
     id: z.string(),
-    created_at: time.meta({ description: 'Never changes' }),
-    updated_at: time.meta({ description: 'Changes on each update' }),
+    created_at: isoTime.meta({ description: 'Never changes' }),
+    updated_at: isoTime.meta({ description: 'Changes on each update' }),
     url: z.string().meta({ description: 'The HTTPS endpoint that receives events' }),
     enabled: z.boolean().meta({
       description: 'Whether events are sent',
-      ...assumed('whether `enabled` turns false after the third failed retry'),
+      ...assumed(
+        'whether `enabled` turns false after the third failed retry',
+        '`ensure`: a webhook that was given up while its `enabled` stayed true',
+      ),
     }),
     authentication,
     enabled_events: eventFilters,

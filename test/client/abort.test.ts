@@ -25,6 +25,11 @@ const calls: readonly [string, (client: Client, options: CallOptions) => Promise
   ['eChecks.find…', (client, options) => client.eChecks.findByMerchantTransactionId('a', options)],
   ['paymentPurposes.list', (client, options) => client.paymentPurposes.list(options)],
   ['currencies.list', (client, options) => client.currencies.list(options)],
+  ['currencies.listPage', (client, options) => client.currencies.listPage({}, options)],
+  [
+    'request',
+    (client, options) => client.request('GET', '/things', { credentials: 'administrator', ...options }),
+  ],
 ];
 
 describe.each(calls)('%s rejects with the reason of the signal', (_name, call) => {

@@ -109,7 +109,7 @@ describe('a service that quotes what it was sent', () => {
 });
 
 describe('an answer that is not what the interface shows', () => {
-  const created = webhook('WH1', { secret_signing_key: `"${SIGNING_KEY}"`, url: '5' });
+  const created = webhook('WH1', { id: '5', secret_signing_key: `"${SIGNING_KEY}"` });
 
   test.each<[string, string, string]>([
     ['empty', '', 'it is empty'],
@@ -117,19 +117,10 @@ describe('an answer that is not what the interface shows', () => {
     ['HTML', '<html></html>', 'it is no JSON'],
     ['a cut text', created.slice(0, -4), 'it is no JSON'],
     ['null', 'null', 'expected object'],
-    ['a wrong member', created, 'url: Invalid input: expected string, received number'],
+    ['a wrong member', created, 'id: Invalid input: expected string, received number'],
+    ['an empty id', webhook('', { secret_signing_key: `"${SIGNING_KEY}"` }), 'id: Too small'],
     ['no signing key', webhook('WH1'), 'secret_signing_key: Invalid input: expected string, received null'],
     ['an empty signing key', webhook('WH1', { secret_signing_key: '""' }), 'secret_signing_key: Too small'],
-    [
-      'a wrong time',
-      webhook('WH1', { created_at: '"yesterday"', secret_signing_key: '"k"' }),
-      'created_at: ',
-    ],
-    [
-      'another type of authentication',
-      webhook('WH1', { authentication: `{"type":"X","x":"${WEBHOOK_TOKEN}"}`, secret_signing_key: '"k"' }),
-      'authentication.type: ',
-    ],
   ])('%s: answer_invalid, which names what is wrong and shows nothing', async (_name, body, complaint) => {
     const client = await open(json(body, 201));
     expect(await failureOf(() => client.webhooks.create({ url: 'https://example.com' }))).toMatchObject({
@@ -139,6 +130,65 @@ describe('an answer that is not what the interface shows', () => {
       message: expect.stringContaining(complaint),
     });
   });
+
+  test.each<[string, string, string]>([
+    ['a wrong url', webhook('WH1', { url: '5' }), 'url: Invalid input: expected string, received number'],
+    [
+      'no flag',
+      webhook('WH1', { enabled: 'null' }),
+      'enabled: Invalid input: expected boolean, received null',
+    ],
+    [
+      'no filter',
+      webhook('WH1', { enabled_events: 'null' }),
+      'enabled_events: Invalid input: expected array',
+    ],
+    [
+      'another type of authentication',
+      webhook('WH1', { authentication: `{"type":"X","x":"${WEBHOOK_TOKEN}"}` }),
+      'authentication.type: ',
+    ],
+  ])(
+    '%s of a webhook that is read: answer_invalid, because it is compared',
+    async (_name, body, complaint) => {
+      const client = await open(json(body), json(body), json(page([body])));
+      for (const call of [
+        () => client.webhooks.retrieve('WH1'),
+        () => client.webhooks.update('WH1', { enabled: true }),
+        () => client.webhooks.list(),
+      ]) {
+        expect(await failureOf(call)).toMatchObject({
+          code: 'answer_invalid',
+          message: expect.stringContaining(complaint),
+        });
+      }
+    },
+  );
+
+  test('times and links of a webhook, on which nothing depends, may be of any form or missing', async () => {
+    const members = { created_at: '"2026-03-31T09:05:00+0000"', updated_at: 'null', _links: '[]' };
+    const odd = webhook('WH1', { ...members, secret_signing_key: 'false' });
+    const client = await open(json(odd), json(odd), json(page([odd])));
+    const read = [
+      await client.webhooks.retrieve('WH1'),
+      await client.webhooks.update('WH1', { enabled: true }),
+      ...(await client.webhooks.list()).webhooks,
+    ];
+    expect(read).toHaveLength(3);
+    for (const one of read) {
+      const { updated_at: _updated, _links, ...rest } = JSON.parse(odd);
+      expect(one).toEqual({ ...rest, secret_signing_key: null });
+    }
+  });
+
+  test.each(['2021-06-01T10:00:00+0000', '2021-06-01T10:00:00+00:00', '2021-06-01T10:00:00Z'])(
+    'a purpose of %s is read',
+    async (time) => {
+      const body = PURPOSES.replaceAll('2021-06-01T10:00:00.000Z', time);
+      const client = await open(json(body));
+      expect(await client.paymentPurposes.list()).toEqual(JSON.parse(body).documentTypes);
+    },
+  );
 
   test.each<[string, string]>([
     ['a number as amount', QUOTE.replace('"250.00"', '250.00')],

@@ -58,6 +58,28 @@ describe('eChecks.findByMerchantTransactionId', () => {
     expect(lookup).toEqual(JSON.parse(CHECKS));
   });
 
+  test.each([
+    [{ returnCustomFields: '1' }, '{"merchantTransID":"order-1","returnCustomFields":"1"}'],
+    [{ inBehalf: '' }, '{"merchantTransID":"order-1","returnCustomFields":"0","inBehalf":""}'],
+    [
+      { returnCustomFields: 'all', inBehalf: 'merchant-7' },
+      '{"merchantTransID":"order-1","returnCustomFields":"all","inBehalf":"merchant-7"}',
+    ],
+  ])('posts %j as it is given', async (options, expected) => {
+    const { client, only } = await open(json(CHECKS));
+    await client.eChecks.findByMerchantTransactionId('order-1', options);
+    expect(only().body).toBe(expected);
+  });
+
+  test('hands over custom fields, of any name and type, with the check', async () => {
+    const fields = '"TrackingNumber": "", "Invoice": "I-1", "CustomFields": { "cost center": 7 }';
+    const { client } = await open(json(CHECKS.replace('"TrackingNumber": ""', fields)));
+    const lookup = await client.eChecks.findByMerchantTransactionId('order-1', { returnCustomFields: '1' });
+    const [check] = lookup.checkInfo;
+    expect(check?.Invoice).toBe('I-1');
+    expect(check?.CustomFields).toEqual({ 'cost center': 7 });
+  });
+
   test('posts a list of ids', async () => {
     const { client, only } = await open(json(CHECKS));
     await client.eChecks.findByMerchantTransactionId(['order-1', 'order-2']);

@@ -1,5 +1,5 @@
 import { ConfigurationError } from 'posthorn';
-import { ServiceError, type WantedWebhook } from 'posthorn/client';
+import { type EnsureOptions, ServiceError, type WantedWebhook } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
 import { page, webhook } from './literal-bodies.ts';
 import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
@@ -15,7 +15,8 @@ const created = webhook('WH9', { secret_signing_key: `"${SIGNING_KEY}"` });
 
 async function open(...replies: readonly Reply[]) {
   const service = await openLiteralService(inTurn(...replies));
-  const ensure = (wanted: WantedWebhook) => clientOf(service.url).webhooks.ensure(wanted);
+  const ensure = (wanted: WantedWebhook, options?: EnsureOptions) =>
+    clientOf(service.url).webhooks.ensure(wanted, options);
   return { ensure, sent: () => service.requests.map(({ line, body }) => `${line} ${body}`.trim()) };
 }
 
@@ -135,6 +136,41 @@ describe('one change alone is one update with one member', () => {
     expect(await ensure({ url })).toMatchObject({ changes: [], webhook: { enabled: false } });
     expect(await ensure({ url, enabled: true })).toMatchObject({ changes: ['enabled'] });
     expect(sent()).toEqual([LIST, LIST, 'PUT /payments/na/webhooks/WH1 {"enabled":true}']);
+  });
+});
+
+describe('force sends the flag that the webhook already has', () => {
+  const PUT = 'PUT /payments/na/webhooks/WH1';
+
+  test('to wake one that was given up while it still says enabled', async () => {
+    const { ensure, sent } = await open(json(page([there])), json(there));
+    expect(await ensure({ url, enabled: true }, { force: true })).toEqual({
+      webhook: JSON.parse(there),
+      changes: ['enabled'],
+    });
+    expect(sent()).toEqual([LIST, `${PUT} {"enabled":true}`]);
+  });
+
+  test('in one update with what else has to change', async () => {
+    const { ensure, sent } = await open(json(page([there])), json(there));
+    const wanted = { url, enabled: true, enabled_events: [] };
+    expect(await ensure(wanted, { force: true })).toMatchObject({ changes: ['enabled_events', 'enabled'] });
+    expect(sent()).toEqual([LIST, `${PUT} {"enabled_events":[],"enabled":true}`]);
+  });
+
+  test('disabled as well as enabled, and not by default', async () => {
+    const asleep = json(webhook('WH1', { enabled: 'false' }));
+    const { ensure, sent } = await open(asleep, asleep, asleep);
+    expect(await ensure({ id: 'WH1', url, enabled: false }, { force: false })).toMatchObject({ changes: [] });
+    await ensure({ id: 'WH1', url, enabled: false }, { force: true });
+    const GET = 'GET /payments/na/webhooks/WH1';
+    expect(sent()).toEqual([GET, GET, `${PUT} {"enabled":false}`]);
+  });
+
+  test('and nothing more where there is none: it is created', async () => {
+    const { ensure, sent } = await open(json(page([])), json(created, 201));
+    expect(await ensure({ url, enabled: true }, { force: true })).toMatchObject({ changes: ['created'] });
+    expect(sent()).toEqual([LIST, `POST /payments/na/webhooks {"url":"${url}"}`]);
   });
 });
 

@@ -13,11 +13,16 @@ export interface SeenRequest {
 }
 
 /**
- * What is sent back: a status, headers and a text; or a connection that is reset, cut in the middle, or left
- * hanging.
+ * What is sent back: a status, headers and a text, after which the connection may be cut or left hanging; or
+ * a connection that is reset, cut in the middle, or left hanging.
  */
 export type Reply =
-  | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: string }
+  | {
+      readonly status?: number;
+      readonly headers?: Record<string, string>;
+      readonly body?: string;
+      readonly end?: 'cut' | 'hang';
+    }
   | 'reset'
   | 'cut'
   | 'hang';
@@ -79,5 +84,7 @@ function send(response: ServerResponse, reply: Reply): void {
     response.write('{"id":', () => response.socket?.destroy());
     return;
   }
-  response.writeHead(reply.status ?? 200, reply.headers).end(reply.body ?? '');
+  response.writeHead(reply.status ?? 200, reply.headers);
+  if (reply.end === undefined) response.end(reply.body ?? '');
+  else response.write(reply.body ?? '', () => reply.end === 'cut' && response.socket?.destroy());
 }

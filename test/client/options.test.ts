@@ -148,6 +148,35 @@ test.each<[string, () => unknown, string]>([
     () => clientOf(baseUrl).eChecks.findByMerchantTransactionId(['a', '']),
     'takes one id, or a list of at least one, and no empty id',
   ],
+  [
+    'a flag that is no text',
+    // @ts-expect-error a number
+    () => clientOf(baseUrl).eChecks.findByMerchantTransactionId('a', { returnCustomFields: 1 }),
+    'returnCustomFields and inBehalf are texts',
+  ],
+  [
+    'a misspelt option of a lookup',
+    // @ts-expect-error misspelt
+    () => clientOf(baseUrl).eChecks.findByMerchantTransactionId('a', { onBehalf: '' }),
+    '"onBehalf" is no option of the last argument of eChecks.findByMerchantTransactionId',
+  ],
+  [
+    'force without a flag',
+    () => clientOf(baseUrl).webhooks.ensure({ url: 'https://example.com' }, { force: true }),
+    'force of webhooks.ensure needs enabled',
+  ],
+  [
+    'force that is no boolean',
+    // @ts-expect-error a text
+    () => clientOf(baseUrl).webhooks.ensure({ url: 'https://example.com', enabled: true }, { force: 'yes' }),
+    'force of webhooks.ensure must be true or false, got "yes"',
+  ],
+  [
+    'a misspelt option of ensure',
+    // @ts-expect-error misspelt
+    () => clientOf(baseUrl).webhooks.ensure({ url: 'https://example.com' }, { forced: true }),
+    '"forced" is no option of the last argument of webhooks.ensure',
+  ],
 ])('a wrong argument is refused before anything is sent: %s', async (_name, call, message) => {
   const error = await failureOf(call);
   expect(error).toBeInstanceOf(ConfigurationError);

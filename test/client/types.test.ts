@@ -4,13 +4,16 @@ import {
   type Client,
   type CreatedWebhook,
   type Currency,
+  type CurrencyPage,
   createClient,
+  type ECheck,
   type ECheckLookup,
   type EnsuredWebhook,
   type FxQuote,
   type FxQuoteRequest,
   type PaymentPurpose,
   type RotatedWebhook,
+  type ServiceAnswer,
   ServiceError,
   type Webhook,
   type WebhookPage,
@@ -103,6 +106,11 @@ test('what the methods give', () => {
     readonly PaymentPurpose[]
   >();
   expectTypeOf<Client['currencies']['list']>().returns.resolves.toEqualTypeOf<readonly Currency[]>();
+  expectTypeOf<Client['currencies']['listPage']>().returns.resolves.toEqualTypeOf<CurrencyPage>();
+  expectTypeOf<Client['request']>().returns.resolves.toEqualTypeOf<ServiceAnswer>();
+  expectTypeOf<ServiceAnswer['body']>().toBeUnknown();
+  expectTypeOf<ECheck['Amount']>().toBeString();
+  expectTypeOf<ECheck['a custom field']>().toBeUnknown();
 });
 
 test('what they take', () => {

@@ -57,6 +57,15 @@ describe('the OpenAPI document', () => {
   });
 });
 
+test('what is said of an amount of an event is what the interface says: it is an integer', () => {
+  const { EventData } = JSON.parse(text).components.schemas;
+  expect(EventData.properties.amount).toEqual({
+    type: 'integer',
+    description: 'Its unit and its currency are not documented',
+    'x-posthorn-assumptions': ['the unit and the currency of `data.amount`'],
+  });
+});
+
 describe('the paths', () => {
   test('are those of the interface, with their methods', () => {
     expect([...ofPaths.keys()].sort()).toEqual(

@@ -1,9 +1,11 @@
+import { ServiceError } from '../../client/service-error.ts';
+import { isInstance } from '../../errors.ts';
 import { escapeControls } from '../../outcomes/escape.ts';
 import { usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
-import { createOutput } from '../output.ts';
+import { createOutput, type Output } from '../output.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
-import { linesOfKey, openKeyKeeper } from './key-file.ts';
+import { type KeyKeeper, linesOfKey, openKeyKeeper } from './key-file.ts';
 import { lineOfWebhook, visibleParts } from './print-webhook.ts';
 import { readWanted, type WantedOptions } from './wanted.ts';
 
@@ -23,9 +25,20 @@ export async function create(url: string, options: CreateOptions): Promise<void>
     output.print({ webhook: visibleParts(webhook), ...kept }, () =>
       [`created ${lineOfWebhook(webhook)}`, ...linesOfKey(kept)].join('\n'),
     );
+  } catch (error) {
+    await keepKeyOf(error, keeper, output);
+    throw error;
   } finally {
     await keeper.close();
   }
+}
+
+/** The failure may have come after the service has shown the key of a new webhook, this once. */
+async function keepKeyOf(error: unknown, keeper: KeyKeeper, output: Output): Promise<void> {
+  const signingKey = isInstance(error, ServiceError) ? error.signingKey() : undefined;
+  if (signingKey === undefined) return;
+  const kept = await keeper.keep(signingKey);
+  output.print(kept, () => ['a webhook was created', ...linesOfKey(kept)].join('\n'));
 }
 
 export interface UpdateOptions extends ConnectionOptions, JsonOption, WantedOptions {
@@ -42,7 +55,7 @@ export async function update(id: string, options: UpdateOptions): Promise<void> 
   await applyUpdate(id, changes, 'updated', options);
 }
 
-/** `posthorn webhooks enable` and `disable` */
+/** `posthorn webhooks enable` and `disable`: the update is sent whatever the webhook says of itself. */
 export function setEnabled(
   enabled: boolean,
 ): (id: string, options: ConnectionOptions & JsonOption) => Promise<void> {
@@ -64,13 +77,15 @@ export interface EnsureOptions extends CreateOptions {
   readonly id?: string;
   readonly enable?: boolean;
   readonly disable?: boolean;
+  readonly force?: boolean;
 }
 
 /** `posthorn webhooks ensure` */
 export async function ensure(url: string, options: EnsureOptions): Promise<void> {
   const output = createOutput(options);
-  const { id, enable, disable } = options;
+  const { id, enable, disable, force } = options;
   if (enable && disable) throw usageError('give --enable or --disable, not both');
+  if (force && !enable && !disable) throw usageError('--force needs --enable or --disable');
   const enabled = enable ? true : disable ? false : undefined;
   const wanted = {
     url,
@@ -81,7 +96,7 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
   const webhooks = connect(options);
   const keeper = await openKeyKeeper(options.keyFile, true);
   try {
-    const { webhook, changes, signingKey } = await webhooks.ensure(wanted);
+    const { webhook, changes, signingKey } = await webhooks.ensure(wanted, { force });
     const kept = signingKey === undefined ? undefined : await keeper.keep(signingKey);
     output.print({ webhook: visibleParts(webhook), changes, ...kept }, () => {
       const what = changes.length === 0 ? 'unchanged' : `changed (${changes.join(', ')})`;
@@ -89,6 +104,9 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
       const first = `${done} ${lineOfWebhook(webhook)}`;
       return kept === undefined ? first : [first, ...linesOfKey(kept)].join('\n');
     });
+  } catch (error) {
+    await keepKeyOf(error, keeper, output);
+    throw error;
   } finally {
     await keeper.close();
   }

@@ -61,6 +61,10 @@ export function addWebhooks(program: Command): void {
     .option('--id <id>', 'the webhook that is meant; by default the one with the url')
     .option('--enable', 'enable it if it is disabled')
     .option('--disable', 'disable it if it is enabled')
+    .option(
+      '--force',
+      'send --enable or --disable even if it is so already: a webhook given up may say enabled',
+    )
     .option('--key-file <file>', 'write the signing key of a new webhook to this file')
     .action(ensure);
   add('rotate <id>', 'bring in a new signing key', ROTATE_HELP)

@@ -1,6 +1,6 @@
 import type { Authentication } from '../../authentication/credentials.ts';
+import type { Webhook } from '../../client/webhook-answers.ts';
 import { escapeControls } from '../../outcomes/escape.ts';
-import type { Webhook } from '../../service/webhooks.ts';
 import { colours } from '../output.ts';
 
 /** A webhook without its signing key, and without its credentials unless they are asked for. */
@@ -53,6 +53,6 @@ export function textOfWebhook(webhook: Webhook, showCredentials = false): string
   const { created_at, updated_at } = webhook;
   return [
     lineOfWebhook(webhook, showCredentials),
-    escapeControls(`  created ${created_at}, updated ${updated_at}`),
+    escapeControls(`  created ${created_at ?? 'unknown'}, updated ${updated_at ?? 'unknown'}`),
   ].join('\n');
 }

@@ -1,3 +1,4 @@
+import { findWebhook } from '../../client/find-webhook.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput, endWithReader } from '../output.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
@@ -23,6 +24,6 @@ export async function list({ showCredentials, ...options }: ReadOptions): Promis
 export async function show(id: string, { showCredentials, ...options }: ReadOptions): Promise<void> {
   const output = createOutput(options);
   endWithReader();
-  const webhook = await connect(options).retrieve(id);
+  const webhook = await findWebhook(connect(options), id);
   output.print(visibleParts(webhook, showCredentials), () => textOfWebhook(webhook, showCredentials));
 }

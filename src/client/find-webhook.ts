@@ -1,0 +1,35 @@
+import { isInstance } from '../errors.ts';
+import type { CallOptions } from './options.ts';
+import { ServiceError } from './service-error.ts';
+import type { Webhook } from './webhook-answers.ts';
+import type { WebhookRequests } from './webhook-requests.ts';
+
+/**
+ * Reads one webhook, from the list if the service does not fetch single ones in the way that is assumed: only
+ * the path of that operation is shown. Rejects with the first error if the list does not have it either.
+ */
+export async function findWebhook(
+  requests: Pick<WebhookRequests, 'retrieve' | 'listAll'>,
+  id: string,
+  options?: CallOptions,
+): Promise<Webhook> {
+  try {
+    return await requests.retrieve(id, options);
+  } catch (error) {
+    if (!mayBeListed(error)) throw error;
+    for await (const webhook of requests.listAll(options)) if (webhook.id === id) return webhook;
+    throw error;
+  }
+}
+
+/**
+ * Returns true if the service has answered, and neither with the error that the interface shows for an
+ * unknown id nor with one that the list would get too.
+ */
+function mayBeListed(error: unknown): boolean {
+  if (!isInstance(error, ServiceError)) return false;
+  const { code, status = 0, message } = error;
+  if (code === 'answer_invalid') return true;
+  if (code !== 'service_refused' || (status === 404 && message === 'Webhook not found')) return false;
+  return (status < 500 && status !== 401 && status !== 429) || status === 501;
+}

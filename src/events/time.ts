@@ -1,0 +1,21 @@
+import { z } from 'zod';
+
+/** A time with a zone (RFC 3339), and only one that exists: `Date.parse` would read 02/30 as 03/02. */
+const COMPLETE = z.regexes.datetime({ offset: true });
+
+/** Everything that ISO 8601 lets a sender write in another way, in parts. */
+const LENIENT =
+  /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-]\d\d)(?::?(\d\d))?)?$/;
+
+/**
+ * Reads a time of ISO 8601 as milliseconds since the epoch; undefined for any other text. The zone may be
+ * `Z`, `+00:00`, `+0000` or `+00`, and is UTC where it is missing. A space may stand for the `T`, a comma for
+ * the point, and seconds may be left out.
+ */
+export function parseTime(text: string): number | undefined {
+  if (COMPLETE.test(text)) return Date.parse(text);
+  const [, date, time, seconds = '00', fraction = '0', utc, hours, minutes = '00'] = LENIENT.exec(text) ?? [];
+  const zone = utc !== undefined || hours === undefined ? 'Z' : `${hours}:${minutes}`;
+  const complete = `${date}T${time}:${seconds}.${fraction}${zone}`;
+  return COMPLETE.test(complete) ? Date.parse(complete) : undefined;
+}

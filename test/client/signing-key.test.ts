@@ -1,0 +1,183 @@
+import { inspect } from 'node:util';
+import { ServiceError, type WebhookRequest } from 'posthorn/client';
+import { describe, expect, test } from 'vitest';
+import { page, webhook } from './literal-bodies.ts';
+import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
+import { clientOf, failureOf, SIGNING_KEY, WEBHOOK_PASSWORD } from './secrets.ts';
+
+const url = 'https://example.com/hooks';
+const secret_signing_key = `"${SIGNING_KEY}"`;
+const basic = { type: 'BASIC', basic: { username: 'hook', password: WEBHOOK_PASSWORD } } as const;
+const wanted: WebhookRequest = {
+  url,
+  enabled_events: [{ entity: 'dispute', types: ['won'] }],
+  authentication: basic,
+};
+
+async function open(...replies: readonly Reply[]) {
+  const { url } = await openLiteralService(inTurn(...replies));
+  // Long enough for an answer that comes, except where its end does not.
+  const hangs = replies.some((reply) => typeof reply === 'object' && reply.end === 'hang');
+  return clientOf(url, { timeoutMs: hangs ? 2_000 : 10_000 }).webhooks;
+}
+
+/** The answer to a creation, as it should be but for some members; those that are undefined are left out. */
+function created(members: Readonly<Record<string, string | undefined>>): string {
+  const all = { ...JSON.parse(webhook('WH1', { secret_signing_key })), ...wanted };
+  for (const [name, value] of Object.entries(members)) {
+    if (value === undefined) delete all[name];
+    else all[name] = JSON.parse(value);
+  }
+  return JSON.stringify(all);
+}
+
+const odd: readonly [string, Readonly<Record<string, string | undefined>>][] = [
+  [
+    'times with +0000',
+    { created_at: '"2026-03-31T09:05:00+0000"', updated_at: '"2026-03-31T09:05:00+0000"' },
+  ],
+  ['times of another form', { created_at: '"yesterday"', updated_at: '1774947900' }],
+  ['times that are null', { created_at: 'null', updated_at: 'null' }],
+  ['no times', { created_at: undefined, updated_at: undefined }],
+  ['no _links', { _links: undefined }],
+  ['_links that are null', { _links: 'null' }],
+  ['_links of another form', { _links: '[{"rel":"self"}]' }],
+  ['no url', { url: undefined }],
+  ['a url of another form', { url: '5' }],
+  ['no flag', { enabled: undefined }],
+  ['a flag that is null', { enabled: 'null' }],
+  ['a filter that is null', { enabled_events: 'null' }],
+  ['a filter of another form', { enabled_events: '["dispute.won"]' }],
+  ['no authentication', { authentication: undefined }],
+  ['authentication without its password', { authentication: '{"type":"BASIC","basic":{"username":"hook"}}' }],
+  ['authentication of another type', { authentication: '{"type":"MUTUAL_TLS"}' }],
+];
+
+describe.each(odd)('a creation that is answered with %s hands the signing key over', (_name, members) => {
+  const expected = { id: 'WH1', ...wanted, enabled: true };
+
+  test('webhooks.create', async () => {
+    const { create } = await open(json(created(members), 201));
+    expect(await create(wanted)).toMatchObject({ ...expected, secret_signing_key: SIGNING_KEY });
+  });
+
+  test('webhooks.ensure', async () => {
+    const { ensure } = await open(json(page([])), json(created(members), 201));
+    expect(await ensure(wanted)).toMatchObject({
+      webhook: expected,
+      changes: ['created'],
+      signingKey: SIGNING_KEY,
+    });
+  });
+
+  test('webhooks.ensure, disabled', async () => {
+    const disabled = webhook('WH1', { enabled: 'false', updated_at: 'null', _links: 'null' });
+    const { ensure } = await open(json(page([])), json(created(members), 201), json(disabled));
+    expect(await ensure({ ...wanted, enabled: false })).toMatchObject({
+      webhook: { id: 'WH1', enabled: false },
+      signingKey: SIGNING_KEY,
+    });
+  });
+});
+
+test('what was not asked for is the default: every event and no credentials', async () => {
+  const members = { authentication: 'null', enabled_events: 'null' };
+  const { create } = await open(json(created(members), 201));
+  expect(await create({ url })).toMatchObject({ authentication: { type: 'NONE' }, enabled_events: [] });
+});
+
+test('a flag that says disabled is handed over as it is', async () => {
+  const { create } = await open(json(created({ enabled: 'false' }), 201));
+  expect(await create(wanted)).toMatchObject({ enabled: false, secret_signing_key: SIGNING_KEY });
+});
+
+/** The members that pino's serializer of errors copies: those that `for … in` finds, and all causes. */
+function serialized(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { message, stack, cause } = error;
+  const members: Record<string, unknown> = { message, stack, cause: serialized(cause) };
+  for (const name in error) members[name] = serialized(Reflect.get(error, name));
+  return members;
+}
+
+const unusable: readonly [string, string, Reply][] = [
+  ['no id', 'answer_invalid', json(created({ id: undefined }), 201)],
+  ['an id that is a number', 'answer_invalid', json(created({ id: '5' }), 201)],
+  ['the webhook inside another object', 'answer_invalid', json(`{"webhook":${created({})}}`, 201)],
+  ['a list', 'answer_invalid', json(`[${created({})}]`, 201)],
+  [
+    'JSON that is cut off after the key',
+    'answer_invalid',
+    json(`{"secret_signing_key" : "${SIGNING_KEY}","id`),
+  ],
+  [
+    'a connection that is cut after the key',
+    'service_unreachable',
+    { status: 201, headers: { 'content-length': '1000' }, body: created({}), end: 'cut' },
+  ],
+  [
+    'a connection that hangs after the key',
+    'service_timeout',
+    { status: 201, headers: { 'content-length': '1000' }, body: created({}), end: 'hang' },
+  ],
+];
+
+describe.each(unusable)('an answer that cannot be used: %s', (_name, code, reply) => {
+  const calls = [
+    ['create', [reply], async (webhooks: Awaited<ReturnType<typeof open>>) => webhooks.create(wanted)],
+    [
+      'ensure',
+      [json(page([])), reply],
+      async (webhooks: Awaited<ReturnType<typeof open>>) => webhooks.ensure(wanted),
+    ],
+  ] as const;
+
+  test.each(calls)(
+    'the error of webhooks.%s gives the key, and no log prints it',
+    async (_, replies, call) => {
+      const webhooks = await open(...replies);
+      // Fails if a secret is in its message, in its stack, in what inspect shows, or in its JSON.
+      const error = await failureOf(() => call(webhooks));
+      const message = expect.stringMatching(/signingKey\(\) of this error gives it$/);
+      expect(error).toMatchObject({ code, message });
+      expect(error instanceof ServiceError && error.signingKey()).toBe(SIGNING_KEY);
+      for (const shown of [
+        serialized(error),
+        structuredClone(error),
+        { error },
+        [error],
+        { ...Object(error) },
+      ]) {
+        const options = { depth: null, showHidden: true, getters: true, showProxy: true } as const;
+        expect(`${inspect(shown, options)}${JSON.stringify(shown)}`).not.toContain(SIGNING_KEY);
+      }
+      expect(String(error)).not.toContain(SIGNING_KEY);
+      expect(Reflect.ownKeys(Object(error))).not.toContain('signingKey');
+    },
+  );
+});
+
+test('a webhook that was created and could not be disabled: the error gives its key', async () => {
+  const refused = json('{"status":400,"message":"Not now"}', 400);
+  const { ensure } = await open(json(page([])), json(created({}), 201), refused);
+  const error = await failureOf(() => ensure({ ...wanted, enabled: false }));
+  expect(error).toMatchObject({ code: 'webhook_left_enabled' });
+  expect(error instanceof ServiceError && error.signingKey()).toBe(SIGNING_KEY);
+});
+
+test.each<[string, Reply]>([
+  ['no key', json(webhook('WH1'))],
+  ['a key that is cut off', json(`{"secret_signing_key":"${SIGNING_KEY.slice(0, 9)}`)],
+  ['an empty key', json(created({ secret_signing_key: '""' }))],
+  ['a refusal', json('{"status":400,"message":"Invalid URL"}', 400)],
+])('where there is %s the error gives none', async (_name, reply) => {
+  const { create } = await open(reply);
+  const error = await failureOf(() => create(wanted));
+  expect(error instanceof ServiceError && error.signingKey()).toBeUndefined();
+});
+
+test('a key with escapes is given as JSON means it', async () => {
+  const { create } = await open(json('{"secret_signing_key":"a\\"b\\\\c\\u0021"}'));
+  const error = await failureOf(() => create(wanted));
+  expect(error instanceof ServiceError && error.signingKey()).toBe('a"b\\c!');
+});
