@@ -35,7 +35,14 @@ export {
 } from './errors.ts';
 export type { Entity, EventType, Pattern } from './events/catalog.ts';
 export { catalog } from './events/catalog.ts';
-export type { AnyEvent, EventOf, KnownEvent, WebhookEvent } from './events/event.ts';
+export type {
+  AnyEvent,
+  EventOf,
+  KnownEvent,
+  UnknownEvent,
+  UnknownType,
+  WebhookEvent,
+} from './events/event.ts';
 export { isKnownEvent } from './events/event.ts';
 export type { EventData, Schemas, StandardSchemaV1 } from './events/schema.ts';
 export type { HandlerContext, UnhandledHandler } from './handling/router.ts';

@@ -11,6 +11,8 @@ import {
   type Pattern,
   type ReceiverOptions,
   type Report,
+  type UnknownEvent,
+  type UnknownType,
 } from 'posthorn';
 import { toExpress } from 'posthorn/express';
 import { toNode } from 'posthorn/node';
@@ -65,8 +67,10 @@ describe('a pattern types its event', () => {
 
   test('"*": any text, which isKnownEvent narrows to the catalog', () => {
     create().on('*', (event) => {
-      expectTypeOf(event).toEqualTypeOf<AnyEvent>();
+      expectTypeOf(event).toEqualTypeOf<KnownEvent | UnknownEvent>();
+      expectTypeOf(event).toExtend<AnyEvent>();
       expectTypeOf(event.type).toBeString();
+      if (!isKnownEvent(event)) expectTypeOf(event).toEqualTypeOf<UnknownEvent>();
       if (isKnownEvent(event)) {
         expectTypeOf(event.type).toEqualTypeOf<EventType>();
         expectTypeOf(event).toEqualTypeOf<KnownEvent>();
@@ -117,11 +121,12 @@ describe('schemas type data by entity, and hand over their output', () => {
   test('an event that is not in the catalog may have the data of any schema', () => {
     createTyped()
       .on('*', (event) => {
-        expectTypeOf(event).toEqualTypeOf<AnyEvent<Typed>>();
+        expectTypeOf(event).toEqualTypeOf<KnownEvent<Typed> | UnknownEvent<Typed>>();
+        expectTypeOf(event).toExtend<AnyEvent<Typed>>();
         if (!isKnownEvent(event)) expectTypeOf(event.data).toEqualTypeOf<EventData | Transfer | Dispute>();
       })
       .onUnhandled((event) => {
-        expectTypeOf(event).toEqualTypeOf<AnyEvent<Typed>>();
+        expectTypeOf(event).toEqualTypeOf<KnownEvent<Typed> | UnknownEvent<Typed>>();
         expectTypeOf(event.data).toEqualTypeOf<EventData | Transfer | Dispute>();
         // A number by EventData, a bigint by the schema: only a look at the value tells.
         if ('amount' in event.data)
@@ -201,6 +206,65 @@ describe('schemas type data by entity, and hand over their output', () => {
   });
 });
 
+describe('in a handler of "*" a known type narrows the data, and an unknown one stays possible', () => {
+  test('with if', () => {
+    create().on('*', (event) => {
+      if (event.type === 'transfer.succeeded') {
+        expectTypeOf(event).toEqualTypeOf<Extract<KnownEvent, { type: 'transfer.succeeded' }>>();
+        expectTypeOf(event.data).toEqualTypeOf<EventData>();
+      } else expectTypeOf<UnknownEvent>().toExtend<typeof event>();
+    });
+    createTyped()
+      .on('*', (event) => {
+        if (event.type === 'transfer.succeeded') expectTypeOf(event.data).toEqualTypeOf<Transfer>();
+        else if (event.type === 'dispute.won') expectTypeOf(event.data).toEqualTypeOf<Dispute>();
+        else if (event.type === 'merchant.created') expectTypeOf(event.data).toEqualTypeOf<EventData>();
+        else expectTypeOf(event.data).toEqualTypeOf<EventData | Transfer | Dispute>();
+      })
+      .on(['*', 'dispute.won'], (event) => {
+        if (event.type === 'transfer.succeeded') expectTypeOf(event.data).toEqualTypeOf<Transfer>();
+      })
+      .onUnhandled((event) => {
+        if (event.type === 'dispute.lost') expectTypeOf(event.data).toEqualTypeOf<Dispute>();
+      });
+  });
+
+  test('with switch, whose default still has what is not in the catalog', () => {
+    createTyped().on('*', (event) => {
+      switch (event.type) {
+        case 'transfer.created':
+        case 'transfer.failed':
+          expectTypeOf(event.type).toEqualTypeOf<'transfer.created' | 'transfer.failed'>();
+          return expectTypeOf(event.data).toEqualTypeOf<Transfer>();
+        case 'dispute.lost':
+          return expectTypeOf(event.data).toEqualTypeOf<Dispute>();
+        // @ts-expect-error misspelt
+        case 'dispute.lots':
+          return;
+        default:
+          expectTypeOf<UnknownType>().toExtend<typeof event.type>();
+          expectTypeOf<'dispute.lost'>().not.toExtend<typeof event.type>();
+      }
+    });
+  });
+
+  test('a type that is not in the catalog is compared as a text, and its event handed to any function', async () => {
+    const seen: string[] = [];
+    const note = (event: AnyEvent): unknown => seen.push(event.type);
+    const receiver = create()
+      .on('*', (event) => {
+        const type: string = event.type;
+        if (type === 'payout.created') seen.push(event.id);
+        note(event);
+      })
+      .on('transfer.*', note)
+      .observe(() => {});
+    const event = createEvent('payout.created');
+    expect(await deliver(await serve(receiver), event, { key: KEY })).toHaveProperty('status', 200);
+    expect(seen).toEqual([event.id, 'payout.created']);
+  });
+});
+
 describe('is an error for the compiler, and when it runs', () => {
   test('a misspelt pattern', () => {
     // @ts-expect-error misspelt
@@ -254,7 +318,7 @@ test('a context has what the design lists', () => {
 
 test('onUnhandled and verify give any event', () => {
   create().onUnhandled((event, { known }) => {
-    expectTypeOf(event).toEqualTypeOf<AnyEvent>();
+    expectTypeOf(event).toEqualTypeOf<KnownEvent | UnknownEvent>();
     expectTypeOf(known).toBeBoolean();
   });
   expectTypeOf(create().verify).returns.resolves.toEqualTypeOf<AnyEvent>();

@@ -24,18 +24,35 @@ export type KnownEvent<S extends Schemas = Record<never, never>> = {
   [Type in EventType]: WebhookEvent<Type, DataOf<Type, S>>;
 }[EventType];
 
-/** An event of the catalog, or of a type that the catalog does not have yet. */
+declare const unknownType: unique symbol;
+
+/**
+ * A type that the catalog does not have yet: a text with a mark that exists for the compiler only.
+ * TypeScript has no "any text but these", and a plain text would stay possible after each comparison with a
+ * known type; so would a marked `string`, but no marked template. With the mark, a comparison of `event.type`
+ * with a type that is not in the catalog, misspelt or new, does not compile;
+ * `const type: string = event.type` compares with anything.
+ */
+export type UnknownType = `${string}.${string}` & { readonly [unknownType]: true };
+
+/** An event of a type that the catalog does not have yet; its data may be that of any entity. */
+export type UnknownEvent<S extends Schemas = Record<never, never>> = WebhookEvent<
+  UnknownType,
+  EventData | KnownEvent<S>['data']
+>;
+
+/** An event of the catalog, or of any other type: for functions that take the events of all patterns. */
 export type AnyEvent<S extends Schemas = Record<never, never>> =
   | KnownEvent<S>
   | WebhookEvent<string, EventData | KnownEvent<S>['data']>;
 
 /**
- * The event that a handler of a pattern receives. A wildcard also matches types that are
- * not in the catalog yet, so `event.type` of `transfer.*` is one of the known types or
- * another text that begins with `transfer.`.
+ * The event that a handler of a pattern receives. A wildcard also matches types that are not in the catalog
+ * yet. In a handler of `*`, `event.type === 'transfer.succeeded'` narrows `data`. In one of `transfer.*`,
+ * `event.type` is a known type or another text that begins with `transfer.`; all have the same data.
  */
 export type EventOf<P extends Pattern, S extends Schemas> = P extends '*'
-  ? AnyEvent<S>
+  ? KnownEvent<S> | UnknownEvent<S>
   : P extends `${infer Prefix}.*`
     ?
         | Extract<KnownEvent<S>, { type: `${Prefix}.${string}` }>

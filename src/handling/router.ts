@@ -1,6 +1,6 @@
 import { ConfigurationError, show } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
-import type { AnyEvent, WebhookEvent } from '../events/event.ts';
+import type { KnownEvent, UnknownEvent, WebhookEvent } from '../events/event.ts';
 import { nearestPattern } from '../events/nearest-pattern.ts';
 import type { Schemas } from '../events/schema.ts';
 
@@ -37,7 +37,7 @@ interface PatternRoute extends Route {
 
 /** Gets what no handler matched. `known` says whether the type is in the catalog. */
 export type UnhandledHandler<S extends Schemas = Record<never, never>> = (
-  event: AnyEvent<S>,
+  event: KnownEvent<S> | UnknownEvent<S>,
   details: { readonly known: boolean },
 ) => unknown;
 
