@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { EventError } from '../errors.ts';
 import { type EventType, eventTypes, type Pattern } from './catalog.ts';
 import type { DataOf, EventData, Schemas } from './schema.ts';
-import { parseTime } from './time.ts';
 
 /**
  * An event as the service sent it (interface, "Webhook event"). It may
@@ -28,11 +27,11 @@ export type KnownEvent<S extends Schemas = Record<never, never>> = {
 declare const unknownType: unique symbol;
 
 /**
- * A type that the catalog does not have yet: a text with a mark that exists for the compiler only. TypeScript
- * has no "any text but these", and as a plain text it would stay possible after each comparison with a known
- * type. With the mark, comparing `event.type` with a type that is not in the catalog, misspelt or new, does
- * not compile; `const type: string = event.type` compares with anything. (A marked `string` would not do:
- * the compiler narrows a template, but no `string`.)
+ * A type that the catalog does not have yet: a text with a mark that exists for the compiler only.
+ * TypeScript has no "any text but these", and a plain text would stay possible after each comparison with a
+ * known type; so would a marked `string`, but no marked template. With the mark, a comparison of `event.type`
+ * with a type that is not in the catalog, misspelt or new, does not compile;
+ * `const type: string = event.type` compares with anything.
  */
 export type UnknownType = `${string}.${string}` & { readonly [unknownType]: true };
 
@@ -49,9 +48,8 @@ export type AnyEvent<S extends Schemas = Record<never, never>> =
 
 /**
  * The event that a handler of a pattern receives. A wildcard also matches types that are not in the catalog
- * yet. In a handler of `*`, `event.type === 'transfer.succeeded'` narrows `data`. `event.type` of
- * `transfer.*` is one of the known types or another text that begins with `transfer.`; all of them have the
- * same data.
+ * yet. In a handler of `*`, `event.type === 'transfer.succeeded'` narrows `data`. In one of `transfer.*`,
+ * `event.type` is a known type or another text that begins with `transfer.`; all have the same data.
  */
 export type EventOf<P extends Pattern, S extends Schemas> = P extends '*'
   ? KnownEvent<S> | UnknownEvent<S>
@@ -82,9 +80,7 @@ const id = z
 const type = z.string().regex(/^[^.]+(\.[^.]+)+$/, 'must be <entity>.<type>');
 
 // "ISO 8601 UTC" (interface): other offsets are accepted too, and a missing one means UTC.
-const createdAt = z
-  .string()
-  .refine((text) => parseTime(text) !== undefined, 'must be a time in ISO 8601, as 2026-03-31T09:05:00Z');
+const createdAt = z.iso.datetime({ offset: true, local: true });
 const data = z.custom<EventData>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'must be an object',
@@ -94,7 +90,7 @@ const members = { id, type, created_at: createdAt, data };
 
 /** The members of every event. */
 export const envelope: z.ZodObject<
-  { id: z.ZodString; type: z.ZodString; created_at: z.ZodString; data: z.ZodType<EventData> },
+  { id: z.ZodString; type: z.ZodString; created_at: z.ZodISODateTime; data: z.ZodType<EventData> },
   z.core.$loose
 > = z.looseObject(members);
 
@@ -149,8 +145,8 @@ function readableParts(value: unknown): EventError['event'] {
 
 /** When the event was created, in milliseconds since the epoch. */
 export function createdAtMs(event: WebhookEvent): number {
-  // Every event that was parsed has a time; the epoch would make another one too old.
-  return parseTime(event.created_at) ?? 0;
+  const hasZone = event.created_at.endsWith('Z') || /(Z|[+-]\d\d:?\d\d)$/i.test(event.created_at);
+  return Date.parse(hasZone ? event.created_at : `${event.created_at}Z`);
 }
 
 /** How far a sender's clock may be ahead of ours. */

@@ -6,9 +6,16 @@ import type { Schemas } from '../events/schema.ts';
 
 /** The second argument of a handler. Times are in milliseconds since the epoch. */
 export interface HandlerContext {
-  /** Counts the attempts to handle this event, from 1. */
+  /**
+   * The number of this attempt to handle the event, from 1. Each claim of the event is one; a concurrent
+   * duplicate that waits for a run is none.
+   */
   readonly attempt: number;
-  /** No further attempt can be counted on. */
+  /**
+   * No further attempt can be counted on: by the event's age, or by count. For that count, claims closer
+   * together than half the first delay of `retryScheduleMs` (30 seconds) are one, because no retry of the
+   * service comes so soon: six deliveries that fail within a second are attempts 1 to 6, and count once.
+   */
   readonly final: boolean;
   /**
    * Aborts when the lease is lost, at `maxRunMs`, and when `close()` runs out of grace; its reason says

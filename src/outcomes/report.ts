@@ -8,7 +8,9 @@ export interface Report {
   /** The code of `error`, if the event was not processed. */
   readonly code?: ReportCode | undefined;
   readonly event?: { readonly id: string; readonly type?: string | undefined } | undefined;
+  /** The number of this attempt, from 1: see `attempt` of the context. Undefined where none began. */
   readonly attempt?: number | undefined;
+  /** Whether no further attempt could be counted on: see `final` of the context. */
   readonly final?: boolean | undefined;
   /** True if the run ended after its delivery had been answered. An earlier report describes the answer. */
   readonly late: boolean;

@@ -155,7 +155,7 @@ describe('a delivery for another path', () => {
       const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
       const send = await serve(toNode(receiver, { path: '/webhooks' }));
       for (let sent = 0; sent < 3; sent += 1) await send(`/${'"é'.repeat(1_000)}`);
-      const lines = print.mock.calls.flat();
+      const [, ...lines] = print.mock.calls.flat(); // The first says that dead letters are missing.
       expect(lines).toHaveLength(1);
       expect(lines[0]).toMatch(/^posthorn: rejected 404 not_found: .*serves "\/webhooks".*$/);
       expect(String(lines[0]).length).toBeLessThan(1_000);

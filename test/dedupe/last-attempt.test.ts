@@ -104,6 +104,24 @@ describe.each(readings)('the schedule read as $name', ({ offsets }) => {
   });
 });
 
+test('six failing deliveries within a second are attempts 1 to 6, and one counted attempt', async () => {
+  const deadLetters = createMapDeadLetters();
+  const { sendAt, contexts, reports } = await openPoisoned({ deadLetters });
+  const second = 1 / 60;
+  expect(await sendAt([0, 1, 2, 3, 4, 5].map((fifth) => (fifth / 5) * second))).toEqual(
+    Array(6).fill(FAILED),
+  );
+  expect(contexts.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(reports.all.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6]);
+  // Half a minute after the last that was counted comes the second one, and the fourth is the last.
+  expect(await sendAt([0.499, 0.5, 1, 1.499, 1.5])).toEqual([FAILED, FAILED, FAILED, FAILED, PARKED]);
+  expect(contexts.map(({ attempt, final }) => (final ? attempt : undefined)).slice(6)).toEqual([
+    ...[undefined, undefined, undefined, undefined],
+    11,
+  ]);
+  expect(await readAll(deadLetters.list())).toMatchObject([{ id: 'evt_poison', attempts: 11 }]);
+});
+
 test.each([
   { name: 'since it was created, a moment too early', createdAt: 0, offset: 13.499, final: false },
   { name: 'since it was created', createdAt: 0, offset: 13.5, final: true },
