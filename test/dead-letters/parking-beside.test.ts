@@ -153,6 +153,24 @@ describe('the letter of an event that is completed after all is taken out', () =
     expect(await b.send(event)).toEqual(accepted('duplicate', event.id));
   });
 
+  test('by a run that learns that another process has completed the event', async () => {
+    const store = createMemoryStore();
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const { reports, send } = await openEndpoint({ store, deadLetters, leaseMs: 300 }, (receiver) =>
+      receiver.on('transfer.*', held.handle),
+    );
+    const event = eventAt(Date.now() - 15 * MINUTE_MS);
+    const answer = send(event);
+    const call = await held.calls.nth(1);
+    expect(await deadLetters.get(event.id)).toMatchObject({ reason: 'run_abandoned' });
+    await store.complete({ id: event.id, token: 'elsewhere', retentionMs: MAX_RUN_MS });
+    expect(await answer).toEqual(accepted('duplicate', event.id));
+    expect(call.context.signal.reason).toMatchObject({ code: 'completed_elsewhere' });
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+    expect(reports.all).toMatchObject([{ outcome: 'duplicate', late: false, endpointAtRisk: false }]);
+  });
+
   test('by a later delivery, where an earlier one failed for good', async () => {
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();

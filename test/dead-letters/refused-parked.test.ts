@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { PermanentError } from 'posthorn';
+import { createMemoryStore, PermanentError } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
@@ -132,4 +132,21 @@ describe.each([
     expect(await send(last)).toEqual(refused(503, code));
     expect(reports.all).toMatchObject([{ outcome: 'failed', code, endpointAtRisk: true }]);
   });
+});
+
+test('an event that comes again when it is too old is parked, but not for long where it was completed', async () => {
+  const ownClock = new StepClock();
+  const store = createMemoryStore({ now: ownClock.now });
+  const deadLetters = createMapDeadLetters();
+  const { send } = await openEndpoint({ now: ownClock.now, store, deadLetters }, (receiver) =>
+    receiver.on('transfer.*', () => 'done'),
+  );
+  const event = eventAt(ownClock.startedAt);
+  const missed = eventAt(ownClock.startedAt);
+  expect(await send(event)).toEqual(accepted('processed', event.id));
+  ownClock.step(DAY_MS + 1);
+  expect(await send(missed)).toEqual(accepted('parked', missed.id));
+  expect(await send(event)).toEqual(accepted('parked', event.id));
+  await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
+  expect(await letterOf(deadLetters, missed.id)).toMatchObject({ reason: 'event_too_old' });
 });

@@ -3,7 +3,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { accepted, openEndpoint, refused } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 
 const HOUR_MS = 3_600_000;
@@ -108,41 +108,6 @@ describe('an event whose claim ran out before its handlers could start', () => {
     expect([isRun, ...answer]).toEqual([false, 503, 'store_unavailable']);
   });
 });
-
-test.each([
-  ['before the handlers run', () => {}, 6, 'processed'],
-  [
-    'after they failed, too',
-    () => {
-      throw new Error('poison');
-    },
-    12,
-    'parked',
-  ],
-] as const)(
-  'the lease is kept while the letter of a last attempt is written %s',
-  async (_, handle, asked, outcome) => {
-    const store = createMemoryStore();
-    const letters = createMapDeadLetters();
-    const event = eventAt(Date.now() - 14 * 60_000);
-    const others: unknown[] = [];
-    const deadLetters = {
-      ...letters,
-      put: async (letter: Parameters<typeof letters.put>[0]) => {
-        for (let turn = 0; turn < 6; turn += 1) {
-          await new Promise((resolve) => setTimeout(resolve, LEASE_MS / 2));
-          others.push((await store.claim({ ...another, id: event.id, leaseMs: 1_000 })).state);
-        }
-        return letters.put(letter);
-      },
-    };
-    const { send } = await openEndpoint({ leaseMs: LEASE_MS, store, deadLetters }, (receiver) =>
-      receiver.on('transfer.*', handle),
-    );
-    expect(await send(event)).toEqual(accepted(outcome, event.id));
-    expect(others).toEqual(Array(asked).fill('busy'));
-  },
-);
 
 test('a handler that blocks past its own lease reports lease_lost', async () => {
   const event = createEvent('transfer.succeeded');

@@ -1,6 +1,7 @@
 import { ConfigurationError, createMemoryStore, createReceiver, type Receiver, type Report } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY, serve } from '../support/served.ts';
 
@@ -113,6 +114,18 @@ describe('an observer', () => {
     }
     expect(printed()).toEqual([]);
   });
+});
+
+test.each([
+  { name: 'an adapter that cannot tell', isConnected: undefined, answerSent: true },
+  { name: 'an adapter whose sender is there', isConnected: () => true, answerSent: true },
+  { name: 'an adapter whose sender has hung up', isConnected: () => false, answerSent: false },
+])('the report of $name has answerSent: $answerSent', async ({ isConnected, answerSent }) => {
+  const reports: Report[] = [];
+  const receiver = create().on('*', () => {});
+  receiver.observe((report) => reports.push(report));
+  await receiver.receive({ ...deliveryOf(createEvent('transfer.created')), isConnected });
+  expect(reports).toMatchObject([{ outcome: 'processed', answerSent }]);
 });
 
 describe('without an observer', () => {
