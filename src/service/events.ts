@@ -28,12 +28,10 @@ const data = z
 
 // The service promises UTC. The receiver also accepts a time without a zone.
 const members = {
-  created_at: z.iso
-    .datetime({ offset: true })
-    .meta({
-      description: 'UTC',
-      ...assumed('`created_at` without a zone, or with an offset', 'the form of `created_at`'),
-    }),
+  created_at: z.iso.datetime({ offset: true }).meta({
+    description: 'UTC',
+    ...assumed('`created_at` without a zone, or with an offset', 'the form of `created_at`'),
+  }),
   data,
 };
 
