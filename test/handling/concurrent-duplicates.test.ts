@@ -222,8 +222,8 @@ describe('concurrent duplicates in two processes that share a store', () => {
     const store = createMemoryStore();
     const { handle, started, runs } = controlledHandler();
     const [a, b] = [
-      await startProcess({ store, leaseMs: 90 }),
-      await startProcess({ store, leaseMs: 90, deadlineMs: 600 }),
+      await startProcess({ store, leaseMs: 600, deadlineMs: 10_000 }),
+      await startProcess({ store, leaseMs: 600, deadlineMs: 2_000 }),
     ];
     a.receiver.on('*', handle);
     b.receiver.on('*', handle);
