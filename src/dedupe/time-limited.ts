@@ -16,7 +16,8 @@ export function timeLimited(store: Store): TimeLimitedStore {
     try {
       const result = operation();
       if (!isPending(result)) return checkResult(result);
-      return withTimeLimit(Promise.resolve(result), commandTimeoutMs, late).catch((cause) => {
+      const answered = Promise.resolve(result).then(checkResult);
+      return withTimeLimit(answered, commandTimeoutMs, late).catch((cause) => {
         throw failure(name, cause);
       });
     } catch (cause) {

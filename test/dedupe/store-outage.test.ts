@@ -49,8 +49,10 @@ test('a memory store whose clock throws: 503, and nothing goes on in the backgro
   await until('the release is tried again', () => asked >= 4);
 });
 
-test('a store that answers at once, and with no state, counts as one that failed', async () => {
-  const claim: Store['claim'] = () => JSON.parse('{"attempt":1}');
+test.each<{ when: string; claim: Store['claim'] }>([
+  { when: 'at once', claim: () => JSON.parse('{"attempt":1}') },
+  { when: 'later', claim: async () => JSON.parse('{"attempt":1}') },
+])('a store that answers $when, and with no state, counts as one that failed', async ({ claim }) => {
   const { event, reports, runs, send } = await openAt(0, { store: { ...createMemoryStore(), claim } });
   expect(await send(event)).toEqual(refused(503, 'store_unavailable'));
   expect(reports.all[0]?.error?.message).toContain('{ attempt: 1 }, which has no state');

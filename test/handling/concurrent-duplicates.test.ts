@@ -19,6 +19,8 @@ interface Process {
   readonly receiver: Receiver;
   readonly reports: Report[];
   readonly send: (event: object) => Promise<{ status: number; outcome?: unknown; code?: unknown }>;
+  /** Resolves once so many requests have arrived: how long a socket takes says nothing of what follows. */
+  readonly arrived: (count: number) => Promise<void>;
 }
 
 /** A receiver on a server of its own. Two that share a store stand for two processes. */
@@ -28,6 +30,10 @@ async function startProcess(options: Partial<ReceiverOptions> = {}): Promise<Pro
   receiver.observe((report) => reports.push(report));
   const server = createServer(toNode(receiver)).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  let arrivals = 0;
+  server.prependListener('request', () => {
+    arrivals += 1;
+  });
   closers.push(async () => {
     server.closeAllConnections();
     server.close();
@@ -39,7 +45,7 @@ async function startProcess(options: Partial<ReceiverOptions> = {}): Promise<Pro
     const response = await deliver(url, event, { key });
     return { status: response.status, ...JSON.parse(await response.text()) };
   };
-  return { receiver, reports, send };
+  return { receiver, reports, send, arrived: (count) => until(() => arrivals >= count) };
 }
 
 test('a handler that writes into its event changes nothing of its retry', async () => {
@@ -87,12 +93,13 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 describe('concurrent duplicates in one process', () => {
   test('a concurrent duplicate waits for the first run, and is a duplicate once it has succeeded', async () => {
     const { handle, started, runs } = controlledHandler();
-    const { receiver, send } = await startProcess();
+    const { receiver, send, arrived } = await startProcess();
     receiver.on('*', handle);
     const event = createEvent('transfer.created');
     const first = send(event);
     await started();
     const duplicate = send(event);
+    await arrived(2);
     expect(await isSettled(duplicate)).toBe(false);
     runs[0]?.succeed();
     expect(await first).toEqual({ status: 200, outcome: 'processed', id: event.id });
@@ -102,12 +109,13 @@ describe('concurrent duplicates in one process', () => {
 
   test('a concurrent duplicate of a run that fails is not answered 2xx, and the retry runs again', async () => {
     const { handle, started, runs } = controlledHandler();
-    const { receiver, send } = await startProcess();
+    const { receiver, send, arrived } = await startProcess();
     receiver.on('*', handle);
     const event = createEvent('transfer.created');
     const first = send(event);
     await started();
     const duplicate = send(event);
+    await arrived(2);
     expect(await isSettled(duplicate)).toBe(false);
     runs[0]?.fail();
     expect(await first).toMatchObject({ status: 500, code: 'handler_failed' });
