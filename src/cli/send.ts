@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { shorten } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
 import type { WebhookEvent } from '../events/event.ts';
+import { nearestType } from '../events/nearest-pattern.ts';
 import { escapeControls } from '../outcomes/escape.ts';
 import { createEvent } from '../testing/create-event.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';
 import { CommandError, exitCodes, usageError } from './failure.ts';
 import { reasonOf } from './forward.ts';
 import { readInput } from './input.ts';
-import { nearestType } from './nearest-type.ts';
 import {
   addressOf,
   basicOption,

@@ -4,10 +4,21 @@ import { eventTypes } from './catalog.ts';
 export function nearestPattern(misspelt: string): string | undefined {
   // A longer text is near to none, and takes long to compare.
   if (misspelt.length > 2 * LONGEST) return undefined;
-  const text = misspelt.toLowerCase();
-  const distances = patterns.map((pattern) => ({ pattern, distance: distanceOf(text, pattern) }));
-  const nearest = distances.reduce((best, each) => (each.distance < best.distance ? each : best));
-  return nearest.distance <= nearest.pattern.length / 5 ? nearest.pattern : undefined;
+  const { text, distance } = nearestOf(misspelt, patterns);
+  return distance <= text.length / 5 ? text : undefined;
+}
+
+/** The type of the catalog that is nearest to a text, however far that is. */
+export function nearestType(text: string): string {
+  return nearestOf(text, [...eventTypes]).text;
+}
+
+function nearestOf(text: string, candidates: readonly string[]): { text: string; distance: number } {
+  const distances = candidates.map((each) => ({
+    text: each,
+    distance: distanceOf(text.toLowerCase(), each),
+  }));
+  return distances.reduce((best, each) => (each.distance < best.distance ? each : best));
 }
 
 const prefixes = [...eventTypes].flatMap((type) => {
