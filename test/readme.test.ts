@@ -46,7 +46,10 @@ function readDocument(path: string): Document {
 const documents: readonly Document[] = [
   'README.md',
   'CONTRIBUTING.md',
-  ...readdirSync(join(packageRoot, 'docs')).map((name) => `docs/${name}`),
+  // What lies in folders of docs/ is written by a program.
+  ...readdirSync(join(packageRoot, 'docs'), { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => `docs/${name}`),
 ].map(readDocument);
 const readme = readDocument('README.md');
 

@@ -12,6 +12,7 @@ import type { Service } from './service.ts';
 
 /** The reasons of cross-border wires; needs `profile`. */
 export interface PaymentPurposes {
+  /** The whole list. */
   list(options?: CallOptions): Promise<readonly PaymentPurpose[]>;
 }
 

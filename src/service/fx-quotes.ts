@@ -30,9 +30,11 @@ export interface Actor {
 
 /** A quote as the service sends it (interface, "FX quote"). */
 export interface FxQuoteBody {
+  /** Always `fxQuote`. */
   readonly resourceName: 'fxQuote';
   /** Relative: `v1/customer/id/<customer_id>/transaction/fxQuote/id/<fx_quote_id>`. */
   readonly url: string;
+  /** The id of the quote, by which it is retrieved. */
   readonly id: number;
   /** The amount that arrives at the beneficiary. */
   readonly destination: Money;
@@ -46,9 +48,13 @@ export interface FxQuoteBody {
   readonly fxQuoteExpiry: string;
   /** Other texts are possible: the status after the expiry is not documented. */
   readonly status: 'GENERATED' | 'ACCEPTED' | (string & {});
+  /** UTC, `MM/DD/YYYY HH:MM:SS`. */
   readonly createdOn: string;
+  /** UTC, `MM/DD/YYYY HH:MM:SS`; changes when the quote is accepted. */
   readonly lastUpdatedOn: string;
+  /** Who created the quote. */
   readonly createdBy: Actor;
+  /** Who changed it last. */
   readonly lastUpdatedBy: Actor;
 }
 
