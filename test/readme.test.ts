@@ -45,7 +45,9 @@ function readDocument(path: string): Document {
 
 const documents: readonly Document[] = [
   'README.md',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   // What lies in folders of docs/ is written by a program.
   ...readdirSync(join(packageRoot, 'docs'), { withFileTypes: true })
     .filter((entry) => entry.isFile())
