@@ -19,7 +19,7 @@ const slowTests = [
   'test/{examples,first-minute,packaging,readme}.test.ts',
 ];
 
-/** Tests that install what the package must work with: runtimes and tools of the npm registry, some 100 MB each. */
+/** Tests that install runtimes and tools of the npm registry, some 100 MB each. */
 const matrixTests = ['test/matrix/*.test.ts'];
 
 export default defineConfig({

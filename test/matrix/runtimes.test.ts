@@ -7,8 +7,8 @@ import { packageRoot } from '../support/child-program.ts';
 import { createPackedProject, npmInstall } from '../support/packed-project.ts';
 
 const { arch } = process;
-// The packages of the registry that hold the binaries themselves, so that no script has to run. For Linux with
-// glibc: elsewhere npm says that they do not fit.
+// The packages of the registry that hold the binaries themselves, so that no script has to run. For Linux
+// with glibc: elsewhere npm says that they do not fit.
 const nodePackage = `node-linux-${arch}`;
 const bunPackage = `@oven/bun-linux-${arch === 'arm64' ? 'aarch64' : arch}`;
 const denoPackage = `@deno/linux-${arch}-glibc`;

@@ -2,8 +2,8 @@ import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extrac
 import { entries, root } from './entries.js';
 
 /**
- * Writes the signatures of each subpath as a report that a review can read. API Extractor prints each symbol, and
- * each member of a class or an interface, that has no doc comment.
+ * Writes the signatures of each subpath as a report that a review can read. API Extractor prints each symbol,
+ * and each member of a class or an interface, that has no doc comment.
  *
  * @param {string} folder
  * @returns {boolean} whether all is well

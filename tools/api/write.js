@@ -1,6 +1,6 @@
 /**
- * Writes the pages of the public surface, and the reports of its signatures, below a folder: that of the package
- * by default. Fails if a public symbol has no doc comment.
+ * Writes the pages of the public surface, and the reports of its signatures, below a folder: that of the
+ * package by default. Fails if a public symbol has no doc comment.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
