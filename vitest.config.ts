@@ -19,6 +19,9 @@ const slowTests = [
   'test/{examples,first-minute,packaging,readme}.test.ts',
 ];
 
+/** Tests that install runtimes and tools of the npm registry, some 100 MB each. */
+const matrixTests = ['test/matrix/*.test.ts'];
+
 export default defineConfig({
   resolve: {
     // Tests run the sources; what is packed is tested in test/packaging.test.ts.
@@ -44,7 +47,7 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...slowTests],
+          exclude: [...configDefaults.exclude, ...slowTests, ...matrixTests],
           setupFiles: ['test/support/no-programs.ts'],
           // More than cores, of which two are usual: most tests wait for sockets and timers rather than compute.
           maxWorkers: 8,
@@ -63,6 +66,18 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           globalSetup: ['test/support/build.ts', 'test/redis/setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'matrix',
+          include: matrixTests,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
+          globalSetup: ['test/support/build.ts'],
         },
       },
     ],

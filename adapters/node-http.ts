@@ -4,35 +4,53 @@ import { ConfigurationError, typeNameOf } from '../src/errors.ts';
 
 /** A request of Node.js http, https or http2, perhaps with properties that a framework has added. */
 export interface NodeRequest extends Readable {
+  /** Any method: the receiver refuses all but POST. */
   readonly method?: string | undefined;
+  /** The target of the request: a path with its query, or an absolute address from a proxy. */
   readonly url?: string | undefined;
   /** The whole target, where a framework has taken the prefix of a mount out of `url`. */
   readonly originalUrl?: string | undefined;
+  /** Read for `content-length` only. */
   readonly headers: IncomingHttpHeaders;
+  /** Names and values by turns, as they were sent: a repeated header shows twice. */
   readonly rawHeaders: readonly string[];
+  /** 2 for HTTP/2, where a connection is never closed for one answer. */
   readonly httpVersionMajor: number;
   /** True once the whole request has arrived. */
   readonly complete: boolean;
   /** True if the sender hung up before the end of the request. */
   readonly aborted: boolean;
+  /** The connection; destroyed once the sender has hung up. */
   readonly socket: { readonly destroyed: boolean };
+  /** What a body parser has set: taken for the raw body if it holds bytes. */
   readonly body?: unknown;
+  /** The body as it was sent, where a framework keeps it: bytes, or a text in UTF-8. */
   readonly rawBody?: unknown;
 }
 
 /** A response of Node.js http, https or http2. */
 export interface NodeResponse {
+  /** True once somebody has answered. */
   readonly headersSent: boolean;
+  /** The status of the answer; read once that has been sent. */
   readonly statusCode?: number;
+  /** True once nothing can be sent any more. */
   readonly destroyed?: boolean;
   /** Only HTTP/2 has one. */
   readonly stream?: Http2Stream;
+  /** Begins the answer. */
   writeHead(status: number, headers: Record<string, string | number>): unknown;
+  /** Sends a part of the body of the answer. */
   write(chunk: string): unknown;
+  /** Keeps what is written until `uncork`, so that it is sent at once. */
   cork?(): void;
+  /** Sends what was kept since `cork`. */
   uncork?(): void;
+  /** Tells when the answer has been handed to the system. */
   once?(event: 'finish', listener: () => void): unknown;
+  /** Ends the answer. */
   end(): unknown;
+  /** Ends the answer with the last part of its body. */
   end(chunk: string): unknown;
 }
 

@@ -45,8 +45,13 @@ function readDocument(path: string): Document {
 
 const documents: readonly Document[] = [
   'README.md',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
-  ...readdirSync(join(packageRoot, 'docs')).map((name) => `docs/${name}`),
+  'SECURITY.md',
+  // What lies in folders of docs/ is written by a program.
+  ...readdirSync(join(packageRoot, 'docs'), { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => `docs/${name}`),
 ].map(readDocument);
 const readme = readDocument('README.md');
 

@@ -13,14 +13,19 @@ import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 /**
  * The service, apart from its deliveries. Every method takes `{ signal }` last, and rejects with a
- * {@link ServiceError} where the service fails, and with a {@link ConfigurationError} where the call is wrong
+ * {@link ServiceError} where the service fails, and with a `ConfigurationError` where the call is wrong
  * or the credentials it needs were not given.
  */
 export interface Client {
+  /** Creates, lists, updates and rotates webhooks; needs `administrator`. */
   readonly webhooks: Webhooks;
+  /** Creates and retrieves FX quotes; needs `banking`. */
   readonly fxQuotes: FxQuotes;
+  /** Looks up eChecks; needs `banking`. */
   readonly eChecks: EChecks;
+  /** Lists the purposes of cross-border wires; needs `profile`. */
   readonly paymentPurposes: PaymentPurposes;
+  /** Lists the supported currencies; needs `profile`. */
   readonly currencies: Currencies;
   /**
    * Sends a request of your own, for an operation that the interface does not show, with the credentials,
@@ -38,7 +43,7 @@ export interface Client {
 }
 
 /**
- * Creates a client of the service. Throws {@link ConfigurationError} for a wrong option.
+ * Creates a client of the service. Throws `ConfigurationError` for a wrong option.
  *
  * Every call that can be repeated without harm (all but creations and what `request` does not repeat) is
  * tried up to 4 times when the connection fails, the time is over, or the answer is 429 or 5xx, with growing

@@ -20,6 +20,7 @@ export interface ProfileCredentials {
 export interface AdministratorCredentials {
   /** Of a user who is an administrator. */
   readonly username: string;
+  /** The password of that user. */
   readonly password: Secret;
 }
 

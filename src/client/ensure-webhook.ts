@@ -17,10 +17,13 @@ import type { WebhookRequests } from './webhook-requests.ts';
 export interface WantedWebhook {
   /** Which webhook it is. Where it is left out, the one with this url. */
   readonly id?: string | undefined;
+  /** HTTPS, publicly reachable. */
   readonly url: string;
   /** In any order. An empty list: every event. */
   readonly enabled_events?: readonly EventFilter[] | undefined;
+  /** The credentials that the service shall present. */
   readonly authentication?: Authentication | undefined;
+  /** True if events shall be sent. */
   readonly enabled?: boolean | undefined;
 }
 
@@ -38,6 +41,7 @@ export interface EnsureOptions extends CallOptions {
 
 /** A webhook as it was wanted. */
 export interface EnsuredWebhook {
+  /** As it is now. */
   readonly webhook: Webhook;
   /** What was sent. Empty where nothing had to be. */
   readonly changes: readonly WebhookChange[];

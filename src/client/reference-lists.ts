@@ -15,6 +15,7 @@ import type { Service } from './service.ts';
 
 /** The reasons of cross-border wires; needs `profile`. */
 export interface PaymentPurposes {
+  /** The whole list. */
   list(options?: CallOptions): Promise<readonly PaymentPurpose[]>;
 }
 

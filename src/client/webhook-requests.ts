@@ -31,7 +31,9 @@ export interface PageRequest {
 
 /** A part of the list of webhooks. */
 export interface WebhookPage {
+  /** The webhooks of this page. */
   readonly webhooks: readonly Webhook[];
+  /** What the service says of the page: its limit, its offset and its count. */
   readonly page: WebhookList['page'];
 }
 

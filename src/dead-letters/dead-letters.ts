@@ -26,10 +26,13 @@ export interface DeadLetter {
   readonly reason: string;
   /** The error's message. It may quote what a handler threw. */
   readonly message: string;
+  /** The body as it was signed. */
   readonly rawBody: Uint8Array;
   /** Without `authorization`, `proxy-authorization` and `cookie`. */
   readonly headers: { readonly [name: string]: readonly string[] };
+  /** When the delivery that was parked had arrived. */
   readonly receivedAt: number;
+  /** When the letter was made. */
   readonly parkedAt: number;
   /** How many attempts were made. */
   readonly attempts: number;

@@ -14,6 +14,7 @@ import type {
 } from './store.ts';
 import { toKey } from './store.ts';
 
+/** Options of `createMemoryStore`. */
 export interface MemoryStoreOptions {
   /**
    * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten:

@@ -20,6 +20,7 @@ export interface Store {
   release(request: ReleaseRequest): Awaitable<ReleaseResult>;
 }
 
+/** What `complete` is given, and the other operations besides more. */
 export interface CompleteRequest {
   /** The event's id, of any length. */
   readonly id: string;
@@ -29,11 +30,13 @@ export interface CompleteRequest {
   readonly retentionMs: number;
 }
 
+/** What `renew` is given. */
 export interface LeaseRequest extends CompleteRequest {
   /** How long the claim holds from now. */
   readonly leaseMs: number;
 }
 
+/** What `claim` is given. */
 export interface ClaimRequest extends LeaseRequest {
   /**
    * Claims closer to the last counted one than this do not add to `spacedAttempts`; 0 by default. One that
@@ -42,6 +45,7 @@ export interface ClaimRequest extends LeaseRequest {
   readonly attemptSpacingMs?: number;
 }
 
+/** What `release` is given. */
 export interface ReleaseRequest extends CompleteRequest {
   /**
    * Names of the handlers that have finished in this attempt or an earlier one. An empty list says nothing:
@@ -50,17 +54,21 @@ export interface ReleaseRequest extends CompleteRequest {
   readonly handled: readonly string[];
 }
 
+/** What `claim` answers: the id is claimed now, another token holds it, or its event was handled before. */
 export type ClaimResult =
   | ClaimedResult
   | { readonly state: 'busy' /** Until the owner's lease ends. */; readonly msLeft: number }
   | { readonly state: 'completed' };
 
+/** The answer of `claim` to the new owner of an id. */
 export interface ClaimedResult {
+  /** The id now belongs to the token. */
   readonly state: 'claimed';
   /** This claim's number, from 1. */
   readonly attempt: number;
   /** How many earlier claims ended by their lease running out. */
   readonly abandoned: number;
+  /** How long ago the id was claimed for the first time, in milliseconds; 0 for the first claim. */
   readonly firstClaimedMsAgo: number;
   /** From the last release. */
   readonly handled: readonly string[];
@@ -68,16 +76,21 @@ export interface ClaimedResult {
   readonly spacedAttempts?: number;
 }
 
+/** What `renew` answers. */
 export interface RenewResult {
   /** `lost`: another token has the id, or this one has released it. */
   readonly state: 'held' | 'lost' | 'completed';
 }
 
+/** What `complete` answers. */
 export interface CompleteResult {
+  /** The only answer: `complete` cannot be refused. */
   readonly state: 'completed';
 }
 
+/** What `release` answers. */
 export interface ReleaseResult {
+  /** `lost`: another token has the id, or nobody, so that there was nothing to release. */
   readonly state: 'released' | 'lost' | 'completed';
 }
 

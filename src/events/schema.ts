@@ -6,6 +6,7 @@ import type { Entity, EntityOf } from './catalog.ts';
  * arktype are such validators. Declared here so that none of them has to be installed.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  /** The members that the specification prescribes. */
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
@@ -25,11 +26,15 @@ export type Schemas = { readonly [E in Entity]?: StandardSchemaV1 };
 
 /** `event.data` without a schema: the members that the interface shows, and any others. */
 export interface EventData {
+  /** The id of the resource, not of the event. */
   id?: string;
+  /** The state of the resource, for example `SUCCEEDED`. */
   state?: string;
   /** An integer. Its unit and its currency are not documented. */
   amount?: number;
+  /** What the owner of the resource has noted on it. */
   tags?: Record<string, unknown>;
+  /** Any other member of the resource. */
   [member: string]: unknown;
 }
 

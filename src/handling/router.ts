@@ -24,6 +24,7 @@ export interface HandlerContext {
   readonly signal: AbortSignal;
   /** When the delivery is answered, whether or not the handlers are done. */
   readonly deadlineAt: number;
+  /** When the delivery arrived. */
   readonly receivedAt: number;
   /** The body as it was signed. */
   readonly rawBody: Uint8Array;

@@ -2,11 +2,13 @@ import type { Outcome, ReportCode, ReportedError } from './outcome.ts';
 
 /** A report to observers about a delivery. Times are in milliseconds. */
 export interface Report {
+  /** What became of the delivery. */
   readonly outcome: Outcome;
   /** The HTTP status of the answer. A late report has the status that would have been sent. */
   readonly status: number;
   /** The code of `error`, if the event was not processed. */
   readonly code?: ReportCode | undefined;
+  /** The id and the type, as far as they could be read from an authentic body. */
   readonly event?: { readonly id: string; readonly type?: string | undefined } | undefined;
   /** The number of this attempt, from 1: see `attempt` of the context. Undefined where none began. */
   readonly attempt?: number | undefined;
@@ -18,13 +20,16 @@ export interface Report {
   readonly answerSent: boolean;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
+  /** From the arrival of the delivery to the report. */
   readonly durationMs: number;
   /**
    * True if the last attempt of this event was answered as failed: the
    * service may now stop sending events at all.
    */
   readonly endpointAtRisk: boolean;
+  /** Problems that did not change the outcome. */
   readonly warnings: readonly Warning[];
+  /** Why the event was not processed. */
   readonly error?: ReportedError | undefined;
   /** The index of the signing key that matched. */
   readonly keyIndex?: number | undefined;
@@ -34,8 +39,11 @@ export interface Report {
 
 /** How one handler ended. */
 export interface HandlerReport {
+  /** The name that `on` was given. */
   readonly name?: string | undefined;
+  /** False if the handler threw or rejected. */
   readonly ok: boolean;
+  /** From its start to its end. */
   readonly durationMs: number;
 }
 

@@ -15,7 +15,9 @@ export interface RedisClient {
   readonly isCluster?: boolean;
   /** The options of ioredis; posthorn reads `enableAutoPipelining`. */
   readonly options?: object | undefined;
+  /** Runs a script by its text. */
   eval: Evaluate;
+  /** Runs a script that Redis has, by its SHA-1. */
   evalsha: Evaluate;
   /**
    * Creates commands that bypass auto-pipelining. An object that wraps a client with `enableAutoPipelining`

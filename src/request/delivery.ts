@@ -5,6 +5,7 @@ import type { RawBody } from './raw-body.ts';
 
 /** One HTTP request that carries an event, as an adapter hands it to the receiver. */
 export interface Delivery {
+  /** As it was sent: the receiver refuses all but POST. */
   readonly method: string;
   /** All values of each name, in any usual form: a header that was sent twice must show twice. */
   readonly headers: HeaderFields;
@@ -22,6 +23,7 @@ export interface Delivery {
 
 /** Options with which an adapter reads a body. */
 export interface BodyOptions {
+  /** The largest body that is accepted; a larger one is `body_too_large`. */
   readonly maxBytes: number;
   /** Aborts when the receiver gives up on the body: stop reading, and free the memory. */
   readonly signal: AbortSignal;
@@ -34,9 +36,11 @@ export interface BodyOptions {
 
 /** The answer to a delivery, for an adapter to send. */
 export interface Reply {
+  /** The HTTP status. */
   readonly status: number;
   /** Names are lower-case. The adapter adds `content-length` and `connection`. */
   readonly headers: { readonly [name: string]: string };
+  /** JSON. */
   readonly body: string;
   /** Close the connection after the answer (`Connection: close`; never on HTTP/2). */
   readonly close: boolean;

@@ -17,6 +17,7 @@ export interface DeliveryAttempt {
   readonly duplicate: boolean;
   /** When it was sent, by the sandbox's clock: ISO 8601, UTC. */
   readonly at: string;
+  /** What was sent. */
   readonly request: {
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;

@@ -57,6 +57,7 @@ export interface Controls {
 
 /** The service, played on this machine. */
 export interface Sandbox extends Controls {
+  /** Serves the sandbox from a server of your own. */
   readonly app: SandboxApp;
   /**
    * Serves the sandbox; on a free port of 127.0.0.1 by default. It answers as localhost

@@ -13,19 +13,27 @@ export interface ECheckRequest {
 /** One check. Every value shown is a string; custom fields come beside them, as the service sends them. */
 export interface ECheck {
   readonly [customField: string]: unknown;
+  /** The id of the batch. */
   readonly BatchID: string;
   /** `<batch_id>-<n>`. */
   readonly BundleID: string;
+  /** The id of the check transaction. */
   readonly CheckTransID: string;
   /** The caller's own id. */
   readonly MerchantTransID: string;
+  /** The number of the check. */
   readonly CheckNumber: string;
   /** Decimal. */
   readonly Amount: string;
+  /** The first name on the record of the check. */
   readonly FirstName: string;
+  /** The last name on the record of the check. */
   readonly LastName: string;
+  /** How far its sending is; the interface shows no values. */
   readonly SentStatus: string;
+  /** How far its processing is; the interface shows no values. */
   readonly ProcessingStatus: string;
+  /** The tracking number. */
   readonly TrackingNumber: string;
 }
 
@@ -36,9 +44,13 @@ export interface ECheckLookup {
   readonly errorCode: number;
   /** Empty on success. */
   readonly errorMessage: string;
+  /** The bank of the account. */
   readonly bankName: string;
+  /** The alias of the bank account. */
   readonly bankAlias: string;
+  /** The last four digits of the account number. */
   readonly accountLast4: string;
+  /** One entry for each check that matches. */
   readonly checkInfo: readonly ECheck[];
 }
 

@@ -31,9 +31,11 @@ export interface Actor {
 
 /** A quote as the service sends it (interface, "FX quote"). */
 export interface FxQuoteBody {
+  /** Always `fxQuote`. */
   readonly resourceName: 'fxQuote';
   /** Relative: `v1/customer/id/<customer_id>/transaction/fxQuote/id/<fx_quote_id>`. */
   readonly url: string;
+  /** The id of the quote, by which it is retrieved. */
   readonly id: number;
   /** The amount that arrives at the beneficiary. */
   readonly destination: Money;
@@ -51,7 +53,9 @@ export interface FxQuoteBody {
   readonly createdOn: string;
   /** The same; changes when the quote is accepted. */
   readonly lastUpdatedOn: string;
+  /** Who created the quote. */
   readonly createdBy: Actor;
+  /** Who changed it last. */
   readonly lastUpdatedBy: Actor;
 }
 

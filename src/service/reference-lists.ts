@@ -4,9 +4,11 @@ import { isoTime } from './timestamp.ts';
 
 /** A purpose of a cross-border wire, by the name that regulators require. */
 export interface PaymentPurpose {
+  /** The id of the entry. */
   readonly id: number;
   /** `Payment Purpose`. */
   readonly category: string;
+  /** The purpose, for example `Medical Assistance`. */
   readonly title: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
@@ -16,9 +18,11 @@ export interface PaymentPurpose {
 
 /** A supported currency with one of its countries. */
 export interface Currency {
+  /** The id of the entry. */
   readonly id: number;
   /** The code, for example `EUR`. */
   readonly currencyName: string;
+  /** The country that the entry pairs with the currency. */
   readonly countryName: string;
 }
 

@@ -11,7 +11,9 @@ export type EventFilter = {
 
 /** A filter as the service sends it. It may name types that the catalog lacks. */
 export interface StoredEventFilter {
+  /** An entity, for example `transfer`. */
   readonly entity: string;
+  /** Its wanted types, for example `succeeded`. An empty list means all of them. */
   readonly types: readonly string[];
 }
 
@@ -27,19 +29,25 @@ export interface WebhookRequest {
 
 /** A request to update a webhook. Members that are left out do not change; a list replaces the whole list. */
 export interface WebhookUpdate {
+  /** HTTPS, publicly reachable. */
   readonly url?: string | undefined;
+  /** True to send events, false to stop. */
   readonly enabled?: boolean | undefined;
+  /** An empty list means every event. */
   readonly enabled_events?: readonly EventFilter[] | undefined;
+  /** The credentials that the service presents from now on. */
   readonly authentication?: Authentication | undefined;
 }
 
 /** A webhook as the service sends it (interface, "Webhook"). */
 export interface Webhook {
+  /** The id of the webhook. */
   readonly id: string;
   /** ISO 8601, UTC; never changes. */
   readonly created_at: string;
   /** ISO 8601, UTC. */
   readonly updated_at: string;
+  /** The endpoint that receives events. */
   readonly url: string;
   /** True if events are sent. */
   readonly enabled: boolean;
@@ -49,6 +57,7 @@ export interface Webhook {
   readonly enabled_events: readonly StoredEventFilter[];
   /** Present only in the answer to a creation, afterwards null. */
   readonly secret_signing_key: string | null;
+  /** The absolute address of the webhook. */
   readonly _links: { readonly self: { readonly href: string } };
 }
 

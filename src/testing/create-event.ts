@@ -16,6 +16,7 @@ export function createEvent<const Type extends EventType | (string & {}), Data>(
   type: Type,
   data: Data,
 ): WebhookEvent<Type, Data>;
+/** The same with sample data: an id, a state, an amount and no tags. */
 export function createEvent<const Type extends EventType | (string & {})>(type: Type): WebhookEvent<Type>;
 export function createEvent(type: string, data?: unknown): WebhookEvent<string, unknown> {
   const sample: EventData = { id: `res_${randomUUID()}`, state: 'SUCCEEDED', amount: 1250, tags: {} };

@@ -1,8 +1,10 @@
 import { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 
+/** Options of {@link deliver}. */
 export interface DeliverOptions extends SignedHeadersOptions {
   /** Sent besides, or instead of what would be sent under the same lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Gives the request up when it aborts. */
   readonly signal?: AbortSignal;
 }
 

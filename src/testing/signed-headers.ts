@@ -2,7 +2,9 @@ import type { Authentication } from '../authentication/credentials.ts';
 import { type Key, sign } from '../authentication/signature.ts';
 import { authorizationOf } from '../service/authorization.ts';
 
+/** Options of {@link signedHeaders}. */
 export interface SignedHeadersOptions {
+  /** The signing key of the webhook. */
   readonly key: Key;
   /** `NONE` by default. */
   readonly authentication?: Authentication;

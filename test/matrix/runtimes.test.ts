@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { packageRoot } from '../support/child-program.ts';
+import { createPackedProject, npmInstall } from '../support/packed-project.ts';
+
+const { arch } = process;
+// The packages of the registry that hold the binaries themselves, so that no script has to run. For Linux
+// with glibc: elsewhere npm says that they do not fit.
+const nodePackage = `node-linux-${arch}`;
+const bunPackage = `@oven/bun-linux-${arch === 'arm64' ? 'aarch64' : arch}`;
+const denoPackage = `@deno/linux-${arch}-glibc`;
+
+interface Runtime {
+  readonly name: string;
+  readonly from: string;
+  /** Below the folder of the package. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Architectures that the registry has no binary for, and why. */
+  readonly leftOut?: Readonly<Record<string, string>>;
+}
+
+/** 20.19.0 is the oldest version that package.json allows. */
+const allRuntimes: readonly Runtime[] = [
+  { name: 'Node.js 20.19.0', from: `${nodePackage}@20.19.0`, program: 'bin/node', args: [] },
+  { name: 'Node.js 22.23.3', from: `${nodePackage}@22.23.3`, program: 'bin/node', args: [] },
+  { name: 'Node.js 24.21.0', from: `${nodePackage}@24.21.0`, program: 'bin/node', args: [] },
+  { name: 'Node.js 26.10.0', from: `${nodePackage}@26.10.0`, program: 'bin/node', args: [] },
+  { name: 'Bun 1.4.5', from: `${bunPackage}@1.4.5`, program: 'bin/bun', args: ['--no-install'] },
+  {
+    name: 'Deno 2.9.6',
+    from: `${denoPackage}@2.9.6`,
+    program: 'deno',
+    args: ['run', '--allow-all'],
+    leftOut: { arm64: 'the registry has no version 2.9.6 of @deno/linux-arm64-glibc' },
+  },
+];
+const runtimes = allRuntimes.filter(({ leftOut = {} }) => !Object.hasOwn(leftOut, arch));
+
+/** What becomes of the deliveries of deliveries.mjs: the same everywhere. */
+const results = {
+  processed: '200 processed',
+  duplicate: '200 duplicate',
+  concurrent: ['200 duplicate', '200 processed'],
+  parked: '200 parked',
+  failed: '500 handler_failed',
+  ignored: '200 ignored',
+  forged: '403 signature_mismatch',
+  tooLarge: '413 body_too_large',
+  encoded: '415 encoding_unsupported',
+  wrongMethod: '405 method_not_allowed',
+  wrongPath: '404 not_found',
+  letters: ['dispute.created handler_failed_permanently'],
+  replay: ['processed'],
+  lettersLeft: 0,
+  verify: ['transfer.created', 'signature_mismatch'],
+  chunked: '200 processed',
+  chunkedTooLarge: '413 connection: close body_too_large',
+  pipelined: '200 processed 200 processed',
+  refusedThenSent: '403 signature_missing 200 processed',
+  slowBody: '408 connection: close body_timeout',
+  signatureTwice: '403 signature_repeated',
+  hungUp: 'body_incomplete false',
+  http2: '200 processed',
+  close: { abandoned: [] },
+};
+
+let project: string;
+
+beforeAll(() => {
+  project = createPackedProject();
+  for (const name of ['deliveries.mjs', 'smoke.mjs', 'smoke.cjs']) {
+    copyFileSync(join(packageRoot, 'test', 'matrix', name), join(project, name));
+  }
+});
+
+afterAll(() => rmSync(project, { recursive: true }));
+
+describe.each(runtimes)('$name', ({ name, from, program, args }) => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'posthorn-runtime-'));
+    writeFileSync(join(folder, 'package.json'), '{"private":true}');
+    npmInstall(folder, `runtime@npm:${from}`);
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test.each([
+    ['import', 'smoke.mjs'],
+    ['require', 'smoke.cjs'],
+  ])('receives deliveries with what it gets by %s', (_, file) => {
+    const runtime = join(folder, 'node_modules', 'runtime', program);
+    const output = execFileSync(runtime, [...args, file], { cwd: project, encoding: 'utf8' });
+    expect(JSON.parse(output)).toEqual({ runtime: name, ...results });
+  });
+
+  test('has its row in docs/runtimes.md', () => {
+    expect(readFileSync(join(packageRoot, 'docs', 'runtimes.md'), 'utf8')).toContain(`| ${name} |`);
+  });
+});

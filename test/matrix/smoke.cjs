@@ -1,0 +1,20 @@
+/** Requires each subpath of the package, and prints what became of the deliveries as one line of JSON. */
+const subpaths = {
+  core: require('posthorn'),
+  client: require('posthorn/client'),
+  express: require('posthorn/express'),
+  file: require('posthorn/file'),
+  node: require('posthorn/node'),
+  redis: require('posthorn/redis'),
+  sandbox: require('posthorn/sandbox'),
+  testing: require('posthorn/testing'),
+};
+
+async function main() {
+  const { nameRuntime, receiveDeliveries } = await import('./deliveries.mjs');
+  process.stdout.write(
+    `${JSON.stringify({ runtime: nameRuntime(), ...(await receiveDeliveries(subpaths)) })}\n`,
+  );
+}
+
+main();

@@ -1,0 +1,15 @@
+/** Imports each subpath of the package, and prints what became of the deliveries as one line of JSON. */
+import * as core from 'posthorn';
+import * as client from 'posthorn/client';
+import * as express from 'posthorn/express';
+import * as file from 'posthorn/file';
+import * as node from 'posthorn/node';
+import * as redis from 'posthorn/redis';
+import * as sandbox from 'posthorn/sandbox';
+import * as testing from 'posthorn/testing';
+import { nameRuntime, receiveDeliveries } from './deliveries.mjs';
+
+const subpaths = { core, client, express, file, node, redis, sandbox, testing };
+process.stdout.write(
+  `${JSON.stringify({ runtime: nameRuntime(), ...(await receiveDeliveries(subpaths)) })}\n`,
+);

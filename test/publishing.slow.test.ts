@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { packageRoot } from './support/child-program.ts';
+
+const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
+
+/** What users need: programs and their types, documents, and the licence. */
+const wanted = [
+  /^(dist\/cjs\/)?package\.json$/,
+  /^openapi\.json$/,
+  /^(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/,
+  /^LICENSE$/,
+  /^docs\/[\w/-]+\.md$/,
+  /^examples\/[\w-]+\.ts$/,
+  /^dist\/(cjs\/)?(src|adapters|examples)\/[\w/-]+(\.d\.ts|\.js)$/,
+];
+
+describe('what npm publish would upload', () => {
+  let paths: readonly string[];
+
+  beforeAll(() => {
+    // What `npm publish` packs, without building it again and without asking the registry.
+    const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+    const output = execFileSync('npm', args, { cwd: packageRoot, encoding: 'utf8', stdio: 'pipe' });
+    const [{ files }] = JSON.parse(output);
+    paths = files.map(({ path }: { path: string }) => path);
+  });
+
+  test('is what users need, and nothing else', () => {
+    expect(paths.filter((path) => !wanted.some((pattern) => pattern.test(path)))).toEqual([]);
+  });
+
+  test('has everything that users need', () => {
+    expect(wanted.filter((pattern) => !paths.some((path) => pattern.test(path)))).toEqual([]);
+  });
+});
+
+test('package.json, package-lock.json and the changelog name the same version', () => {
+  const { version } = JSON.parse(read('package.json'));
+  const lock = JSON.parse(read('package-lock.json'));
+  const [, newest] = read('CHANGELOG.md').match(/^## \[(.*?)\]/m) ?? [];
+  expect([lock.version, lock.packages[''].version, newest]).toEqual([version, version, version]);
+});
+
+test('security fixes are promised for the version that is released', () => {
+  const [major, minor] = JSON.parse(read('package.json')).version.split('.');
+  expect(read('SECURITY.md')).toContain(`| ${major}.${minor}.x | yes |`);
+});
