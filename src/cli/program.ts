@@ -3,7 +3,7 @@ import { isInstance } from '../errors.ts';
 import { addDeadLetters } from './dead-letters/command.ts';
 import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
 import { addListen } from './listen.ts';
-import { version } from './peers.ts';
+import { version } from './manifest.ts';
 import { addSandbox } from './sandbox.ts';
 import { addSend } from './send.ts';
 import { addVerify } from './verify.ts';
