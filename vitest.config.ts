@@ -16,7 +16,7 @@ const slowTests = [
   'test/dedupe/memory-room.test.ts',
   'test/request/body-memory.test.ts',
   'test/sandbox/{browser,delivery,outcomes}.test.ts',
-  'test/{examples,first-minute,packaging,readme}.test.ts',
+  'test/{examples,first-minute,packaging,readme,root-export}.test.ts',
 ];
 
 export default defineConfig({
