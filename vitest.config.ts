@@ -15,8 +15,8 @@ const slowTests = [
   'test/dead-letters/{crash,file,outage,parking-backlog}.test.ts',
   'test/dedupe/memory-room.test.ts',
   'test/request/body-memory.test.ts',
-  'test/sandbox/{browser,delivery,options,outcomes}.test.ts',
-  'test/{examples,first-minute,packaging,readme}.test.ts',
+  'test/sandbox/{browser,delivery,outcomes}.test.ts',
+  'test/{examples,first-minute,packaging,readme,root-export}.test.ts',
 ];
 
 /** Tests that install runtimes and tools of the npm registry, some 100 MB each. */

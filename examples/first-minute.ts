@@ -1,7 +1,7 @@
-// What posthorn does, in one terminal: `npm start` in a clone; where posthorn, express and big.js are
-// installed, `node node_modules/posthorn/dist/examples/first-minute.js`. A sandbox plays the service, an
-// Express app receives its events, and both stay up afterwards. They go by the sandbox's clock, which is
-// stepped over the pauses between retries.
+// What posthorn does, in one terminal: `npm start` in a clone; where posthorn and express are installed,
+// `node node_modules/posthorn/dist/examples/first-minute.js`. A sandbox plays the service, an Express app
+// receives its events, and both stay up afterwards. They go by the sandbox's clock, which is stepped over the
+// pauses between retries.
 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// The program `posthorn`. Everything else is loaded once it is known that commander is installed.
+// The program `posthorn`.
 
 import { exitCodeOf, exitCodes, lineOf } from './failure.ts';
-import { loadWithPeers } from './peers.ts';
+import { run } from './program.ts';
 
 // What a command has begun to change it changes to the end, though nobody reads what it prints. Those that
 // only read end with their reader: endWithReader().
@@ -13,7 +13,6 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 try {
-  const { run } = await loadWithPeers(() => import('./program.ts'));
   await run(process.argv);
 } catch (error) {
   process.stderr.write(`${lineOf(error)}\n`);

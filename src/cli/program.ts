@@ -6,7 +6,7 @@ import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
 import { addFxQuotes } from './fx-quotes.ts';
 import { addListen } from './listen.ts';
 import { addLists } from './lists.ts';
-import { version } from './peers.ts';
+import { version } from './manifest.ts';
 import { addSandbox } from './sandbox.ts';
 import { addSend } from './send.ts';
 import { addVerify } from './verify.ts';

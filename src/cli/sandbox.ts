@@ -29,8 +29,8 @@ An event is {type, data?, id?, duplicates?, delayMs?}: duplicates are sent besid
 With --clock manual time moves by POST /sandbox/clock only: step over the 1, 5 and 15 minutes of the retries at will.
 eChecks can be found for the ids MTX-1001 (one), MTX-1002 (two) and MTX-1003 (one that was returned).
 
-Needs the packages express and big.js. Ends on SIGINT or SIGTERM.
-Exit codes: 0 ended by a signal, 2 wrong usage, a package is missing, or the port is taken.
+Ends on SIGINT or SIGTERM.
+Exit codes: 0 ended by a signal, 2 wrong usage, or the port is taken.
 
 Examples:
   $ posthorn sandbox

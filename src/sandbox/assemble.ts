@@ -7,7 +7,6 @@ import { MAX_STEP_MS, readEventRequest } from './event-request.ts';
 import { fxQuoteRoutes } from './fx-quote-routes.ts';
 import { FxQuotes } from './fx-quotes.ts';
 import { readOptions, type SandboxOptions } from './options.ts';
-import type { Peers } from './peers.ts';
 import { referenceRoutes } from './reference-routes.ts';
 import { RefusedError } from './refused-error.ts';
 import type { Controls, Sandbox, SandboxApp } from './sandbox.ts';
@@ -18,19 +17,18 @@ import { Webhooks } from './webhooks.ts';
 
 /** The settings that users cannot change. */
 export interface Fixed {
-  readonly peers: Peers;
   /** How long an endpoint has for its answer, in real time. */
   readonly answerTimeoutMs: number;
 }
 
 /** Puts the parts of a sandbox together. */
-export function assembleSandbox(options: SandboxOptions, { peers, answerTimeoutMs }: Fixed): Sandbox {
+export function assembleSandbox(options: SandboxOptions, { answerTimeoutMs }: Fixed): Sandbox {
   const { credentials, speed, startAt, stateFile, signatureHeader } = readOptions(options);
   const state = openState(stateFile, speed, startAt);
   const webhooks = new Webhooks(state);
-  const quotes = new FxQuotes(state, peers.Big, credentials.administrator.username);
+  const quotes = new FxQuotes(state, credentials.administrator.username);
   const queue = new DeliveryQueue(state, webhooks, { signatureHeader, answerTimeoutMs });
-  const controls: Controls = {
+  const controls = {
     clock: {
       now: state.clock.now,
       advance: async (ms) => {
@@ -40,7 +38,7 @@ export function assembleSandbox(options: SandboxOptions, { peers, answerTimeoutM
         await queue.advance(ms);
       },
     },
-    send: (request) => {
+    send: (request: unknown) => {
       const sent = readEventRequest(request, state.clock.now());
       queue.add(sent);
       return sent.event;
@@ -52,7 +50,7 @@ export function assembleSandbox(options: SandboxOptions, { peers, answerTimeoutM
           (webhook === undefined || attempt.webhook === webhook),
       ),
     acceptQuote: (id) => quotes.accept(id),
-  };
+  } satisfies Controls;
   const guards = createGuards(credentials);
   const endpoints = [
     ...webhookRoutes(webhooks, guards.administrator),
@@ -61,7 +59,7 @@ export function assembleSandbox(options: SandboxOptions, { peers, answerTimeoutM
     ...referenceRoutes(credentials, guards.profile),
     ...controlRoutes(controls),
   ];
-  const app: SandboxApp = createApp(peers, endpoints, () => server.host);
+  const app: SandboxApp = createApp(endpoints, () => server.host);
   const server = new SandboxServer(app);
   return {
     ...controls,

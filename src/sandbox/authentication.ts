@@ -1,15 +1,22 @@
-import type { Request, RequestHandler } from 'express';
 import { type CredentialsCheck, createCredentialsCheck } from '../authentication/credentials.ts';
 import { CredentialsError } from '../errors.ts';
-import { readHeaders } from '../request/headers.ts';
+import type { HeaderValues } from '../request/headers.ts';
 import type { SandboxCredentials } from './options.ts';
 import { RefusedError } from './refused-error.ts';
 
+/** Lets in who has the right credentials. */
+export interface Guard {
+  /** The `WWW-Authenticate` of a refusal. */
+  readonly challenge: string;
+  /** Throws for all others. */
+  readonly check: (headers: HeaderValues) => void;
+}
+
 /** A guard for each area of the service (interface, "Authentication"). */
 export interface Guards {
-  readonly administrator: RequestHandler;
-  readonly banking: RequestHandler;
-  readonly profile: RequestHandler;
+  readonly administrator: Guard;
+  readonly banking: Guard;
+  readonly profile: Guard;
 }
 
 export function createGuards({ administrator, user, banking, profile }: SandboxCredentials): Guards {
@@ -18,35 +25,30 @@ export function createGuards({ administrator, user, banking, profile }: SandboxC
   const hasToken = createCredentialsCheck({ type: 'BEARER', bearer: { token: banking.token } });
   const hasAccess = createCredentialsCheck({ type: 'BEARER', bearer: { token: profile.accessToken } });
   return {
-    administrator: guard(isAdministrator.challenge, (request) => {
-      if (passes(isAdministrator, request)) return;
-      if (!passes(isUser, request))
+    administrator: guard(isAdministrator.challenge, (headers) => {
+      if (passes(isAdministrator, headers)) return;
+      if (!passes(isUser, headers))
         throw unauthorized('HTTP Basic credentials of an administrator are required');
       throw new RefusedError(403, 'Forbidden', 'only administrator users may manage webhooks');
     }),
-    banking: guard(hasToken.challenge, (request) => {
-      if (passes(hasToken, request) && request.get('x-api-key') === banking.apiKey) return;
+    banking: guard(hasToken.challenge, (headers) => {
+      if (passes(hasToken, headers) && headers['x-api-key']?.join(', ') === banking.apiKey) return;
       throw unauthorized('a bearer token and the header x-api-key are required');
     }),
-    profile: guard(hasAccess.challenge, (request) => {
-      if (passes(hasAccess, request)) return;
+    profile: guard(hasAccess.challenge, (headers) => {
+      if (passes(hasAccess, headers)) return;
       throw unauthorized('the bearer token that the login issues is required');
     }),
   };
 }
 
-function guard(challenge: string, check: (request: Request) => void): RequestHandler {
-  return (request, response, next) => {
-    response.set('www-authenticate', challenge.replace('realm="webhooks"', 'realm="sandbox"'));
-    check(request);
-    response.removeHeader('www-authenticate');
-    next();
-  };
+function guard(challenge: string, check: Guard['check']): Guard {
+  return { challenge: challenge.replace('realm="webhooks"', 'realm="sandbox"'), check };
 }
 
-function passes({ check }: CredentialsCheck, request: Request): boolean {
+function passes({ check }: CredentialsCheck, headers: HeaderValues): boolean {
   try {
-    check(readHeaders(request.headersDistinct));
+    check(headers);
     return true;
   } catch (error) {
     if (error instanceof CredentialsError) return false;

@@ -1,39 +1,35 @@
-import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
+import type { WebhookEvent } from '../events/event.ts';
+import { type Answer, ok } from './answer.ts';
 import { complaintsOf } from './complaints.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, SandboxRequest } from './endpoint.ts';
 import { RefusedError } from './refused-error.ts';
 import type { Controls } from './sandbox.ts';
 
+/** Controls that check what they are given. */
+interface CheckingControls extends Controls {
+  send(request: unknown): WebhookEvent;
+}
+
 /** The sandbox's own controls, apart from the service's interface. */
-export function controlRoutes(sandbox: Controls): readonly Endpoint[] {
-  const time = () => ({ now: new Date(sandbox.clock.now()).toISOString() });
-  const advance: RequestHandler = (request, response, next) => {
-    const advanceMs = readStep(request.body);
-    // Express 4 would not see a rejection.
-    sandbox.clock.advance(advanceMs).then(() => void response.json(time()), next);
-  };
+export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
+  const time = (): Answer => ok({ now: new Date(sandbox.clock.now()).toISOString() });
   return [
-    {
-      path: '/sandbox/events',
-      post: (request, response) => void response.json(sandbox.send(request.body)),
-    },
+    { path: '/sandbox/events', post: ({ body }) => ok(sandbox.send(body)) },
     {
       path: '/sandbox/clock',
-      get: (_request, response) => void response.json(time()),
-      post: advance,
-    },
-    {
-      path: '/sandbox/deliveries',
-      get: (request, response) => {
-        const filter = { event: readText(request, 'event'), webhook: readText(request, 'webhook') };
-        response.json(sandbox.deliveries(filter));
+      get: time,
+      post: async ({ body }) => {
+        await sandbox.clock.advance(readStep(body));
+        return time();
       },
     },
     {
-      path: '/sandbox/fxQuotes/{fxQuoteId}/accept',
-      post: (request, response) => void response.json(sandbox.acceptQuote(Number(request.params.fxQuoteId))),
+      path: '/sandbox/deliveries',
+      get: (request) =>
+        ok(sandbox.deliveries({ event: readText(request, 'event'), webhook: readText(request, 'webhook') })),
     },
+    { path: '/sandbox/fxQuotes/{fxQuoteId}/accept', post: ({ id }) => ok(sandbox.acceptQuote(Number(id))) },
   ];
 }
 
@@ -46,8 +42,8 @@ function readStep(body: unknown): number {
   return data.advanceMs;
 }
 
-function readText({ query }: Request, name: string): string | undefined {
-  const value = query[name];
-  if (value === undefined || typeof value === 'string') return value;
+function readText({ query }: SandboxRequest, name: string): string | undefined {
+  const [value, ...others] = query.getAll(name);
+  if (others.length === 0) return value;
   throw new RefusedError(400, `Invalid ${name}`, `${name} must be given once`);
 }

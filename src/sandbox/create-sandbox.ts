@@ -1,6 +1,5 @@
 import { assembleSandbox } from './assemble.ts';
 import type { SandboxOptions } from './options.ts';
-import { loadPeers } from './peers.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** An endpoint has 30 seconds for its answer (interface, "Limits"). */
@@ -8,10 +7,9 @@ const ANSWER_TIMEOUT_MS = 30_000;
 
 /**
  * Plays the service on this machine: every path of its interface, and the deliveries of events, over real
- * HTTP. Needs the optional peers express and big.js.
+ * HTTP.
  *
- * @throws ConfigurationError for a wrong option, a peer that is not installed, or a
- * state file that cannot be read or written.
+ * @throws ConfigurationError for a wrong option, or a state file that cannot be read or written.
  *
  * @example
  * ```ts
@@ -24,5 +22,5 @@ const ANSWER_TIMEOUT_MS = 30_000;
  * ```
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  return assembleSandbox(options, { peers: loadPeers(), answerTimeoutMs: ANSWER_TIMEOUT_MS });
+  return assembleSandbox(options, { answerTimeoutMs: ANSWER_TIMEOUT_MS });
 }

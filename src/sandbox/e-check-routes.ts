@@ -1,23 +1,23 @@
-import type { RequestHandler } from 'express';
 import { type ECheckLookup, eCheckRequest } from '../service/e-checks.ts';
 import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
+import { ok } from './answer.ts';
+import type { Guard } from './authentication.ts';
 import { complaintsOf } from './complaints.ts';
 import { account, eChecks } from './e-checks.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** The eCheck lookup; its status is inside the body (interface, "Errors"). */
-export function eCheckRoutes(guard: RequestHandler): readonly Endpoint[] {
+export function eCheckRoutes(guard: Guard): readonly Endpoint[] {
   return [
     {
       path: paths.eChecks,
       guard,
-      post: (request, response) => {
-        if (request.query[E_CHECKS_QUERY] === undefined) {
-          response.json(failed(2, `unknown function; the query must be ?${E_CHECKS_QUERY}`));
-          return;
-        }
-        response.json(lookUp(request.body));
-      },
+      post: ({ query, body }) =>
+        ok(
+          query.has(E_CHECKS_QUERY)
+            ? lookUp(body)
+            : failed(2, `unknown function; the query must be ?${E_CHECKS_QUERY}`),
+        ),
     },
   ];
 }

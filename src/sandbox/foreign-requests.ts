@@ -1,24 +1,21 @@
-import type { Request, RequestHandler } from 'express';
 import { isAddress, isLoopback, isSameHost, readHost } from './host.ts';
+import { type MountedRequest, protocolOf } from './mounted-request.ts';
 import { RefusedError } from './refused-error.ts';
 
 /**
- * Refuses requests that a browser sends for a web page of another origin: everything here is open to whoever
+ * Refuses a request that a browser sends for a web page of another origin: everything here is open to whoever
  * reaches this machine's loopback address, and every page in the developer's browser does.
  */
-export function refuseForeignRequests(listeningHost: () => string | undefined): RequestHandler {
-  return (request, _response, next) => {
-    const host = readHostHeader(request);
-    for (const { hostname } of [host, ...targetHosts(request)]) {
-      if (!isServed(hostname, request, listeningHost())) throw misdirected(hostname);
-    }
-    checkOrigin(request, host);
-    next();
-  };
+export function refuseForeignRequest(request: MountedRequest, listeningHost: string | undefined): void {
+  const host = readHostHeader(request);
+  for (const { hostname } of [host, ...targetHosts(request)]) {
+    if (!isServed(hostname, request, listeningHost)) throw misdirected(hostname);
+  }
+  checkOrigin(request, host);
 }
 
 /** RFC 9112, section 3.2: 400 for a request whose Host is missing, repeated or malformed. */
-function readHostHeader({ headersDistinct: { host: values = [] } }: Request): URL {
+function readHostHeader({ headersDistinct: { host: values = [] } }: MountedRequest): URL {
   const [value, ...others] = values;
   const host = value === undefined ? undefined : readHost(value);
   if (host !== undefined && others.length === 0) return host;
@@ -30,7 +27,7 @@ function readHostHeader({ headersDistinct: { host: values = [] } }: Request): UR
 }
 
 /** RFC 9112, section 3.2.2: a target in absolute form names the host as well. */
-function targetHosts({ originalUrl }: Request): readonly URL[] {
+function targetHosts({ url = '', originalUrl = url }: MountedRequest): readonly URL[] {
   if (originalUrl.startsWith('/') || !URL.canParse(originalUrl)) return [];
   return [new URL(originalUrl)];
 }
@@ -39,7 +36,7 @@ function targetHosts({ originalUrl }: Request): readonly URL[] {
  * A page's own name can be made to lead to this machine (DNS rebinding), so the name of the host decides. An
  * address cannot: where the connection came in from a network, an address is how the sandbox is reached.
  */
-function isServed(hostname: string, { socket }: Request, listeningHost: string | undefined): boolean {
+function isServed(hostname: string, { socket }: MountedRequest, listeningHost: string | undefined): boolean {
   if (isLoopback(hostname)) return true;
   if (listeningHost !== undefined && isSameHost(hostname, listeningHost)) return true;
   return isAddress(hostname) && socket.localAddress !== undefined && !isLoopback(socket.localAddress);
@@ -58,10 +55,9 @@ function misdirected(hostname: string): RefusedError {
 /**
  * curl, the client and other programs send neither header; browsers send them, and pages cannot change them.
  */
-function checkOrigin(request: Request, { host }: URL): void {
-  const origin = request.get('origin');
-  const site = request.get('sec-fetch-site');
-  const isOwnOrigin = origin === undefined || origin === `${request.protocol}://${host}`;
+function checkOrigin(request: MountedRequest, { host }: URL): void {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  const isOwnOrigin = origin === undefined || origin === `${protocolOf(request)}://${host}`;
   const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';
   if (isOwnOrigin && isOwnSite) return;
   throw new RefusedError(

@@ -1,8 +1,8 @@
+import Big from 'big.js';
 import { FX_QUOTE_VALIDITY_MS, type FxQuoteBody, fxQuoteRequest, type Money } from '../service/fx-quotes.ts';
 import { paths } from '../service/paths.ts';
 import { formatTimestamp } from '../service/timestamp.ts';
 import { complaintsOf } from './complaints.ts';
-import type { Peers } from './peers.ts';
 import { type Rate, rates } from './rates.ts';
 import { RefusedError } from './refused-error.ts';
 import type { State, StoredQuote } from './state.ts';
@@ -10,21 +10,21 @@ import type { State, StoredQuote } from './state.ts';
 const CUSTOMER_ID = 1001;
 const FIRST_QUOTE_ID = 5001;
 
+// A constructor of our own, so that its settings touch nobody else's numbers.
+const Decimal = Big();
+Decimal.DP = 2;
+Decimal.RM = Big.roundHalfUp;
+
 /** A decimal number with at most two decimal places: more of them could not be kept in the answer. */
 const TWO_PLACES = /^\d+(\.\d{1,2})?$/;
 
 /** The quotes of the sandbox. */
 export class FxQuotes {
   readonly #state: State;
-  readonly #Big: Peers['Big'];
   readonly #userName: string;
 
-  constructor(state: State, Big: Peers['Big'], userName: string) {
+  constructor(state: State, userName: string) {
     this.#state = state;
-    // A constructor of our own, so that its settings touch nobody else's numbers.
-    this.#Big = Big();
-    this.#Big.DP = 2;
-    this.#Big.RM = Big.roundHalfUp;
     this.#userName = userName;
   }
 
@@ -91,7 +91,7 @@ export class FxQuotes {
   ): { readonly destination: Money; readonly source: Money } {
     const given = destination ?? source ?? '';
     if (!TWO_PLACES.test(given)) throw invalid('an amount has two decimal places at most');
-    const amount = this.#Big(given);
+    const amount = Decimal(given);
     const computed = destination === undefined ? amount.times(rate).round(2) : amount.div(rate);
     if (computed.eq(0)) throw invalid('the amount is too small: the other side of it would be 0.00');
     const [received, debited] = destination === undefined ? [computed, amount] : [amount, computed];

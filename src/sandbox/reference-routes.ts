@@ -1,7 +1,8 @@
-import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { paths } from '../service/paths.ts';
 import type { CurrencyList, PaymentPurposeList } from '../service/reference-lists.ts';
+import { ok } from './answer.ts';
+import type { Guard } from './authentication.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { SandboxCredentials } from './options.ts';
 import { paymentPurposes } from './payment-purposes.ts';
@@ -28,22 +29,22 @@ const currencyList: CurrencyList = {
  */
 export function referenceRoutes(
   { administrator, user, profile }: SandboxCredentials,
-  guard: RequestHandler,
+  guard: Guard,
 ): readonly Endpoint[] {
   return [
     {
       path: paths.login,
-      post: (request, response) => {
-        const { username, password } = readLogin(request.body);
+      post: ({ body }) => {
+        const { username, password } = readLogin(body);
         const isKnown = [administrator, user].some(
           (known) => known.username === username && known.password === password,
         );
         if (!isKnown) throw new RefusedError(401, 'Unauthorized', 'username or password is wrong');
-        response.json({ success: true, accessToken: profile.accessToken });
+        return ok({ success: true, accessToken: profile.accessToken });
       },
     },
-    { path: paths.paymentPurposes, guard, get: (_request, response) => void response.json(purposeList) },
-    { path: paths.currencies, guard, get: (_request, response) => void response.json(currencyList) },
+    { path: paths.paymentPurposes, guard, get: () => ok(purposeList) },
+    { path: paths.currencies, guard, get: () => ok(currencyList) },
   ];
 }
 

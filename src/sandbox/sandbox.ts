@@ -5,14 +5,10 @@ import type { DeliveryAttempt } from './attempt.ts';
 import type { SendRequest } from './event-request.ts';
 
 /**
- * The Express application as a request listener: for `http.createServer`, or `app.use` of another one. It
+ * The sandbox as a request listener: for `http.createServer`, or `app.use` of an Express application. It
  * answers as localhost or, over a network, as an IP address; other names in `Host` are refused.
  */
-export type SandboxApp = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next?: (error?: unknown) => void,
-) => void;
+export type SandboxApp = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The time of the sandbox. */
 export interface SandboxClock {

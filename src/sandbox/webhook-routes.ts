@@ -1,54 +1,45 @@
-import type { Request, RequestHandler } from 'express';
-import { z } from 'zod';
 import { paths } from '../service/paths.ts';
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, type Webhook, type WebhookList } from '../service/webhooks.ts';
-import type { Endpoint } from './endpoint.ts';
+import { ok } from './answer.ts';
+import type { Guard } from './authentication.ts';
+import type { Endpoint, SandboxRequest } from './endpoint.ts';
 import { RefusedError } from './refused-error.ts';
 import type { StoredWebhook } from './state.ts';
 import { readCreation, readUpdate } from './webhook-request.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** Webhook management (interface, "Create webhook" to "Fetch one webhook"). */
-export function webhookRoutes(webhooks: Webhooks, guard: RequestHandler): readonly Endpoint[] {
+export function webhookRoutes(webhooks: Webhooks, guard: Guard): readonly Endpoint[] {
   return [
     {
       path: paths.webhooks,
       guard,
-      get: (request, response) => void response.json(list(webhooks, request)),
-      post: (request, response) => {
+      get: (request) => ok(list(webhooks, request)),
+      post: (request) => {
         const webhook = webhooks.create(readCreation(request.body));
         const { secret_signing_key } = webhook;
-        response.status(201).json({ ...shown(webhook, request), secret_signing_key });
+        return { status: 201, body: { ...shown(webhook, request), secret_signing_key } };
       },
     },
     {
       path: paths.webhook,
       guard,
-      get: (request, response) => void response.json(shown(webhooks.get(idOf(request)), request)),
-      put: (request, response) => {
-        const { id } = webhooks.get(idOf(request));
-        response.json(shown(webhooks.update(id, readUpdate(request.body)), request));
+      get: (request) => ok(shown(webhooks.get(request.id), request)),
+      put: (request) => {
+        const { id } = webhooks.get(request.id);
+        return ok(shown(webhooks.update(id, readUpdate(request.body)), request));
       },
     },
   ];
 }
 
-function idOf({ params }: Request): string {
-  return z.string().parse(params.webhookId);
-}
-
 /** As the service sends it: the key is shown by the creation only. */
-function shown(webhook: StoredWebhook, request: Request): Webhook {
-  const href = `${originOf(request)}${paths.webhooks}/${webhook.id}`;
+function shown(webhook: StoredWebhook, { baseAddress }: SandboxRequest): Webhook {
+  const href = `${baseAddress}${paths.webhooks}/${webhook.id}`;
   return { ...webhook, secret_signing_key: null, _links: { self: { href } } };
 }
 
-/** With the path below which the sandbox is mounted. */
-function originOf(request: Request): string {
-  return `${request.protocol}://${request.get('host')}${request.baseUrl}`;
-}
-
-function list(webhooks: Webhooks, request: Request): WebhookList {
+function list(webhooks: Webhooks, request: SandboxRequest): WebhookList {
   const limit = readNumber(request, 'limit', {
     fallback: DEFAULT_LIST_LIMIT,
     least: 1,
@@ -59,19 +50,19 @@ function list(webhooks: Webhooks, request: Request): WebhookList {
     _embedded: {
       webhooks: webhooks.all.slice(offset, offset + limit).map((webhook) => shown(webhook, request)),
     },
-    _links: { self: { href: `${originOf(request)}${request.url}` } },
+    _links: { self: { href: `${request.baseAddress}${request.target}` } },
     page: { limit, offset, count: webhooks.all.length },
   };
 }
 
 function readNumber(
-  { query }: Request,
+  { query }: SandboxRequest,
   name: string,
   { fallback, least, most }: { readonly fallback: number; readonly least: number; readonly most: number },
 ): number {
-  const text = query[name];
+  const [text, ...others] = query.getAll(name);
   if (text === undefined) return fallback;
-  const value = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  const value = others.length === 0 && /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw new RefusedError(400, `Invalid ${name}`, `${name} must be a whole number from ${least} to ${most}`);
 }

@@ -1,13 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { ConfigurationError } from 'posthorn';
 import { createSandbox, defaultCredentials, type SandboxOptions } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { packageRoot } from '../support/child-program.ts';
 import { play } from './play.ts';
 
 test('the default credentials are those of the documentation', () => {
@@ -82,48 +76,4 @@ describe('listen', () => {
     await sandbox.close();
     await expect(call('GET', '/sandbox/clock')).rejects.toThrow();
   });
-});
-
-/** What a program prints that makes a sandbox where only the given packages are installed. */
-function runWith(packages: readonly string[]): string {
-  const project = mkdtempSync(join(tmpdir(), 'posthorn-peers-'));
-  onTestFinished(() => rmSync(project, { recursive: true }));
-  const installed = join(project, 'node_modules', 'posthorn');
-  cpSync(join(packageRoot, 'dist'), join(installed, 'dist'), { recursive: true });
-  cpSync(join(packageRoot, 'package.json'), join(installed, 'package.json'));
-  mkdirSync(join(project, 'node_modules', '@types'));
-  for (const name of ['zod', ...packages]) {
-    symlinkSync(
-      join(packageRoot, 'node_modules', name),
-      join(project, 'node_modules', name.replace('express-4', 'express')),
-    );
-  }
-  const module = pathToFileURL(join(installed, 'dist', 'src', 'sandbox', 'index.js')).href;
-  const program = `
-    import { createSandbox } from ${JSON.stringify(module)};
-    try {
-      const sandbox = createSandbox();
-      const { url } = await sandbox.listen();
-      console.log((await fetch(url + '/sandbox/clock')).status);
-      await sandbox.close();
-    } catch (error) {
-      console.log(error.name, error.message);
-    }`;
-  return execFileSync(process.execPath, ['--input-type=module', '-e', program], {
-    cwd: project,
-    encoding: 'utf8',
-  });
-}
-
-describe('the optional peers', () => {
-  test.each(['express', 'express-4'])('%s and big.js are found where the package is installed', (express) => {
-    expect(runWith([express, 'big.js'])).toBe('200\n');
-  });
-
-  test.each([[[]], [['express']], [['big.js']]])(
-    'with %j only, the error says what to install',
-    (packages) => {
-      expect(runWith(packages)).toMatch(/^ConfigurationError .*npm install express big\.js/);
-    },
-  );
 });

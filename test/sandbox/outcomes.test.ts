@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { createSandbox, type DeliveryAttempt } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { assembleSandbox } from '../../src/sandbox/assemble.ts';
-import { loadPeers } from '../../src/sandbox/peers.ts';
 import { createWebhook, type Played, play, retrieveWebhook, START_AT, serveUntilTheEnd } from './play.ts';
 import { record } from './recording-endpoint.ts';
 
@@ -15,7 +14,7 @@ const ANSWER_TIMEOUT_MS = 1_000;
 
 /** A sandbox that waits for answers for a second instead of 30. */
 function playImpatiently(): Promise<Played> {
-  const fixed = { peers: loadPeers(), answerTimeoutMs: ANSWER_TIMEOUT_MS };
+  const fixed = { answerTimeoutMs: ANSWER_TIMEOUT_MS };
   return serveUntilTheEnd(assembleSandbox({ clock: 'manual', startAt: START_AT }, fixed));
 }
 

@@ -1,36 +1,17 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Big from 'big.js';
 import express5 from 'express';
 import express4 from 'express-4';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { assembleSandbox } from '../../src/sandbox/assemble.ts';
-import {
-  ADMINISTRATOR,
-  BANKING,
-  CONTROL,
-  callTo,
-  createWebhook,
-  type Played,
-  PROFILE,
-  START_AT,
-  serveUntilTheEnd,
-} from './play.ts';
+import { RawConnection } from '../adapters/raw-connection.ts';
+import { ADMINISTRATOR, BANKING, CONTROL, callTo, createWebhook, PROFILE, play } from './play.ts';
 import { record } from './recording-endpoint.ts';
 
-describe.each([
-  ['express 5', express5],
-  ['express 4', express4],
-])('on %s', (_, express) => {
-  function playHere(): Promise<Played> {
-    const options = { clock: 'manual', startAt: START_AT } as const;
-    return serveUntilTheEnd(assembleSandbox(options, { peers: { express, Big }, answerTimeoutMs: 30_000 }));
-  }
-
+describe('a request to the sandbox:', () => {
   test('every path answers', async () => {
-    const played = await playHere();
+    const played = await play();
     const { call } = played;
     const endpoint = await record();
     const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
@@ -84,7 +65,7 @@ describe.each([
     ['POST', '/sandbox/events', CONTROL],
     ['POST', '/sandbox/clock', CONTROL],
   ])('%s %s with a body that is no JSON: 400', async (method, path, headers) => {
-    const { call } = await playHere();
+    const { call } = await play();
     for (const body of ['{"url":', 'text', '"text"']) {
       const reply = await call(method, path, headers, body);
       expect(reply.status).toBe(400);
@@ -97,7 +78,7 @@ describe.each([
   });
 
   test('a body of another type: 415, with what to say', async () => {
-    const { call } = await playHere();
+    const { call } = await play();
     const headers = { ...ADMINISTRATOR, 'content-type': 'application/x-www-form-urlencoded' };
     expect(
       await call('POST', '/payments/na/webhooks', headers, '{"url":"https://example.com/"}'),
@@ -116,7 +97,7 @@ describe.each([
     ['POST', '/sandbox/clock', CONTROL],
     ['POST', '/sandbox/fxQuotes/5001/accept', CONTROL],
   ])('%s %s without a body needs the type too: 415', async (method, path, headers) => {
-    const { call } = await playHere();
+    const { call } = await play();
     const { 'content-type': _, ...untyped } = headers;
     expect(await call(method, path, untyped)).toMatchObject({
       status: 415,
@@ -135,13 +116,13 @@ describe.each([
   });
 
   test('the type may have parameters, in any case', async () => {
-    const { call } = await playHere();
+    const { call } = await play();
     const headers = { 'content-type': 'Application/JSON ; charset=UTF-8' };
     expect((await call('POST', '/sandbox/clock', headers, '{"advanceMs":0}')).status).toBe(200);
   });
 
   test('a body that is too long: 413', async () => {
-    const { call } = await playHere();
+    const { call } = await play();
     const body = (length: number): string =>
       `{"type":"transfer.created","data":{"long":"${'x'.repeat(length)}"}}`;
     expect(await call('POST', '/sandbox/events', CONTROL, body(2_000_000))).toMatchObject({ status: 200 });
@@ -160,7 +141,7 @@ describe.each([
     '/sandbox',
     '/sandbox/nothing',
   ])('GET %s is unknown: 404', async (path) => {
-    const { call } = await playHere();
+    const { call } = await play();
     const reply = await call('GET', path, ADMINISTRATOR);
     expect(reply.status).toBe(404);
     expect(reply.body).toEqual({ status: 404, message: 'Not found', details: expect.stringContaining(path) });
@@ -175,22 +156,100 @@ describe.each([
     ['POST', '/banking/ibans/v2/profile/v2.1/purpose', 'GET', PROFILE],
     ['GET', '/sandbox/events', 'POST', CONTROL],
   ])('%s %s: 405', async (method, path, allow, headers) => {
-    const { call } = await playHere();
+    const { call } = await play();
     const reply = await call(method, path, headers);
     expect(reply).toMatchObject({ status: 405, body: { status: 405, message: 'Method not allowed' } });
     expect(reply.headers.get('allow')).toBe(allow);
   });
 
   test('an id that is no text: 400', async () => {
-    const { call } = await playHere();
+    const { call } = await play();
     expect(await call('GET', '/payments/na/webhooks/%E0%A4%A', ADMINISTRATOR)).toMatchObject({
       status: 400,
       body: { status: 400 },
     });
   });
 
+  test('HEAD is answered as GET, without the body', async () => {
+    const { call } = await play();
+    const { body, ...got } = await call('GET', '/sandbox/clock');
+    const asked = await call('HEAD', '/sandbox/clock');
+    expect(asked).toMatchObject({ status: got.status, body: undefined });
+    expect(asked.headers.get('content-length')).toBe(got.headers.get('content-length'));
+    expect((await call('HEAD', '/sandbox/events')).status).toBe(405);
+  });
+
+  test('OPTIONS: 405, behind the guard', async () => {
+    const { call } = await play();
+    expect((await call('OPTIONS', '/payments/na/webhooks')).status).toBe(401);
+    const reply = await call('OPTIONS', '/payments/na/webhooks', ADMINISTRATOR);
+    expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, POST']);
+  });
+
+  test('answers are JSON in UTF-8, with their length, and do not name the software', async () => {
+    const { call } = await play();
+    for (const path of ['/sandbox/clock', '/sandbox/nothing']) {
+      const { headers } = await call('GET', path);
+      expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(headers.get('content-length')).toMatch(/^\d+$/);
+      expect([headers.get('etag'), headers.get('x-powered-by')]).toEqual([null, null]);
+    }
+  });
+
+  test('a slash at the end of a path changes nothing', async () => {
+    const { call } = await play();
+    expect((await call('GET', '/sandbox/clock/')).status).toBe(200);
+    expect((await call('GET', '/sandbox/clock//')).status).toBe(404);
+  });
+
+  test('an id in the path is decoded', async () => {
+    const played = await play();
+    const { id } = await createWebhook(played, '{"url":"https://example.com/"}');
+    const encoded = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`;
+    expect(await played.call('GET', `/payments/na/webhooks/${encoded}`, ADMINISTRATOR)).toMatchObject({
+      status: 200,
+      body: { id },
+    });
+  });
+
+  test('a body that is compressed: 415', async () => {
+    const { call } = await play();
+    const headers = { ...CONTROL, 'content-encoding': 'gzip' };
+    expect(await call('POST', '/sandbox/clock', headers, '{"advanceMs":0}')).toMatchObject({
+      status: 415,
+      body: { details: 'send the body without Content-Encoding' },
+    });
+  });
+
+  test.each([
+    ['of a declared length', ['content-length: 9000000']],
+    ['in chunks', ['transfer-encoding: chunked']],
+  ])('the connection goes on after a body that was too long, %s', async (_, lines) => {
+    const { url } = await play();
+    const connection = await RawConnection.open(url);
+    const head = [
+      'POST /sandbox/events HTTP/1.1',
+      'host: localhost',
+      'content-type: application/json',
+      ...lines,
+    ];
+    connection.write(`${head.join('\r\n')}\r\n\r\n`);
+    const body = 'x'.repeat(9_000_000);
+    connection.write(
+      lines[0]?.includes('chunked') ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body,
+    );
+    expect((await connection.answer()).status).toBe(413);
+    connection.write('GET /sandbox/clock HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    expect((await connection.answer()).status).toBe(200);
+  });
+});
+
+describe.each([
+  ['express 5', express5],
+  ['express 4', express4],
+])('on %s', (_, express) => {
   test('mounted below a path, beside a body parser, its links name that path', async () => {
-    const sandbox = assembleSandbox({}, { peers: { express, Big }, answerTimeoutMs: 30_000 });
+    const sandbox = createSandbox();
     onTestFinished(() => sandbox.close());
     const app = express();
     app.use(express.json());

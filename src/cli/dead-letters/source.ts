@@ -5,8 +5,8 @@ import { createFileDeadLetters } from '../../dead-letters/file.ts';
 import { messageOf } from '../../errors.ts';
 import { createRedisDeadLetters } from '../../redis/dead-letters.ts';
 import { CommandError, usageError } from '../failure.ts';
-import { loadWithPeers } from '../peers.ts';
 import { awaitConnections } from './await-connections.ts';
+import { loadIoredis } from './ioredis.ts';
 import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
 
 /** The place of the letters: a directory, Redis, or the receiver's own dead letters. */
@@ -90,7 +90,7 @@ async function withRedis(
       'the address of Redis is missing or not one: REDIS_URL or --redis is redis://… or rediss://…',
     );
   }
-  const { Redis } = await loadWithPeers(() => import('ioredis'));
+  const { Redis } = await loadIoredis();
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 5_000,

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+// Above dist/src/cli, where this file is built to.
+const manifest = z
+  .object({ version: z.string(), peerDependencies: z.object({ ioredis: z.string() }) })
+  .parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')));
+
+/** The version of this package. */
+export const version: string = manifest.version;
+
+/** The versions of ioredis that this package works with. */
+export const ioredisVersions: string = manifest.peerDependencies.ioredis;

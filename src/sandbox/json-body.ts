@@ -1,0 +1,57 @@
+import getRawBody from 'raw-body';
+import { messageOf } from '../errors.ts';
+import type { MountedRequest } from './mounted-request.ts';
+import { RefusedError } from './refused-error.ts';
+
+/** Far above what receivers take by default, so that their limit can be tried with an event. */
+const MAX_BODY_BYTES = 8_388_608;
+
+/** Reads an object or a list; no body is an empty object. What a body parser has read is taken as it is. */
+export async function readJson(request: MountedRequest): Promise<unknown> {
+  requireJson(request);
+  if (request.body !== undefined) return request.body;
+  const text = await readText(request);
+  if (text === '') return {};
+  const value = parse(text);
+  if (typeof value === 'object' && value !== null) return value;
+  throw new RefusedError(400, 'Invalid request', 'the body must be a JSON object');
+}
+
+/**
+ * Without a body too: no HTML form and no `no-cors` fetch can send this type, so no web page can have a
+ * browser change something here without asking first.
+ */
+function requireJson({ headers }: MountedRequest): void {
+  const given = headers['content-type'];
+  const [type = ''] = given?.split(';') ?? [];
+  if (type.trim().toLowerCase() !== 'application/json') {
+    const details =
+      given === undefined
+        ? 'send Content-Type: application/json, also without a body'
+        : 'send the body with Content-Type: application/json';
+    throw new RefusedError(415, 'Unsupported media type', details);
+  }
+  const { 'content-encoding': encoding = 'identity' } = headers;
+  if (encoding.toLowerCase() === 'identity') return;
+  throw new RefusedError(415, 'Unsupported media type', 'send the body without Content-Encoding');
+}
+
+async function readText(request: MountedRequest): Promise<string> {
+  const length = request.headers['content-length'] ?? null;
+  try {
+    // RFC 8259, section 8.1: JSON is UTF-8, whatever parameters its type has.
+    return await getRawBody(request, { limit: MAX_BODY_BYTES, length, encoding: 'utf-8' });
+  } catch (error) {
+    // The sender may read no answer before it has sent everything.
+    request.resume();
+    throw error;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new RefusedError(400, 'Invalid request', messageOf(error));
+  }
+}

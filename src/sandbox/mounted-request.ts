@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A request, with what Express adds to it where the sandbox is mounted in an application. */
+export interface MountedRequest extends IncomingMessage {
+  /** The target as it was sent; `url` lacks the path below which the sandbox is mounted. */
+  readonly originalUrl?: string;
+  /** The path below which the sandbox is mounted. */
+  readonly baseUrl?: string;
+  readonly protocol?: string;
+  /** What a body parser has made of the body. */
+  readonly body?: unknown;
+}
+
+/** What a request asks for, below the path where the sandbox is mounted. */
+export interface Target {
+  /** Still percent-encoded. */
+  readonly path: string;
+  /** With its question mark, or empty. */
+  readonly search: string;
+}
+
+export function targetOf({ url = '' }: MountedRequest): Target {
+  // RFC 9112, section 3.2.2: a target in absolute form begins with scheme and host.
+  const target = url.replace(/^https?:\/\/[^/?]*/i, '');
+  const [path = ''] = target.split('?', 1);
+  return { path: path === '' ? '/' : path, search: target.slice(path.length) };
+}
+
+export function protocolOf({ protocol, socket }: MountedRequest): string {
+  return protocol ?? ('encrypted' in socket ? 'https' : 'http');
+}
+
+/** The address below which the paths of the service lie, as the sender of the request sees it. */
+export function baseAddressOf(request: MountedRequest): string {
+  return `${protocolOf(request)}://${request.headers.host}${request.baseUrl ?? ''}`;
+}

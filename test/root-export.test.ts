@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { packageRoot } from './support/child-program.ts';
+
+/** Prints what every import leads to, in the process that it is registered in. */
+const hook = `data:text/javascript,${encodeURIComponent(`
+  import { writeSync } from 'node:fs';
+  export async function resolve(specifier, context, next) {
+    const resolved = await next(specifier, context);
+    writeSync(1, resolved.url + '\\n');
+    return resolved;
+  }`)}`;
+
+/** What the built package loads when a module is imported: addresses of files, and modules of Node.js. */
+function loadedBy(specifier: string): string[] {
+  const program = `
+    import { createRequire, register } from 'node:module';
+    register(${JSON.stringify(hook)});
+    await import(${JSON.stringify(specifier)});
+    // What CommonJS requires passes the hook by.
+    const { cache } = createRequire(${JSON.stringify(join(packageRoot, 'package.json'))});
+    console.log(Object.keys(cache).join('\\n'));`;
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: packageRoot,
+    encoding: 'utf8',
+  });
+  return [...new Set(printed.split('\n').filter((line) => line !== ''))];
+}
+
+/** `dist/src/handling`, `zod` or `node:crypto`. */
+function placeOf(loaded: string): string {
+  const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(loaded) ?? [];
+  const folder = pathToFileURL(packageRoot).href;
+  return (
+    name ??
+    loaded
+      .replace(folder, '')
+      .split('/')
+      .slice(0, 3)
+      .join('/')
+      .replace(/\/[^/]+\.js$/, '')
+  );
+}
+
+test("import 'posthorn' loads the core, zod and lru-cache: no peer, no program, no sandbox and no node:fs", () => {
+  expect([...new Set(loadedBy('posthorn').map(placeOf))].sort()).toEqual([
+    'dist/src',
+    'dist/src/authentication',
+    'dist/src/dead-letters',
+    'dist/src/dedupe',
+    'dist/src/events',
+    'dist/src/handling',
+    'dist/src/outcomes',
+    'dist/src/request',
+    'dist/src/timing',
+    'lru-cache',
+    'node:buffer',
+    'node:cluster',
+    'node:crypto',
+    'node:diagnostics_channel',
+    'node:util',
+    'zod',
+  ]);
+});
+
+test('the reader of what is loaded sees packages of both kinds, and modules of Node.js', () => {
+  const places = loadedBy('posthorn/sandbox').map(placeOf);
+  expect(places).toEqual(
+    expect.arrayContaining(['dist/src/sandbox', 'big.js', 'raw-body', 'bytes', 'node:fs']),
+  );
+});
