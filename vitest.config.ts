@@ -16,8 +16,11 @@ const slowTests = [
   'test/dedupe/memory-room.test.ts',
   'test/request/body-memory.test.ts',
   'test/sandbox/{browser,delivery,options,outcomes}.test.ts',
-  'test/{examples,first-minute,packaging,readme}.test.ts',
+  'test/{examples,first-minute,packaging,readme,two-builds}.test.ts',
 ];
+
+/** Tests that install other people's packages from the registry: `npm run test:matrix` runs them, `npm test` does not. */
+const matrixTests = ['test/matrix/*.test.ts'];
 
 export default defineConfig({
   resolve: {
@@ -44,7 +47,7 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...slowTests],
+          exclude: [...configDefaults.exclude, ...slowTests, ...matrixTests],
           setupFiles: ['test/support/no-programs.ts'],
           // More than cores, of which two are usual: most tests wait for sockets and timers rather than compute.
           maxWorkers: 8,
@@ -63,6 +66,18 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           globalSetup: ['test/support/build.ts', 'test/redis/setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'matrix',
+          include: matrixTests,
+          // Each test installs, compiles and starts programs.
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          testTimeout: 300_000,
+          globalSetup: ['test/support/build.ts'],
         },
       },
     ],

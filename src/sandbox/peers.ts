@@ -11,8 +11,8 @@ export interface Peers {
 
 /** Loads them at the first sandbox, so that importing this module asks for nothing that is not installed. */
 export function loadPeers(): Peers {
-  const load = createRequire(import.meta.url);
   try {
+    const load = createRequire(pathOfThisFile());
     return { express: load('express'), Big: load('big.js') };
   } catch (cause) {
     throw new ConfigurationError(
@@ -21,4 +21,18 @@ export function loadPeers(): Peers {
       { cause },
     );
   }
+}
+
+/** ESM has it in `import.meta`, CommonJS in `__filename`, and a call site in both. */
+function pathOfThisFile(): string {
+  const { prepareStackTrace } = Error;
+  let path: string | null | undefined;
+  Error.prepareStackTrace = (_, [callSite]) => {
+    path = callSite?.getFileName();
+  };
+  // Creates the stack, or reads it where it is created late.
+  void new Error().stack;
+  Error.prepareStackTrace = prepareStackTrace;
+  if (typeof path !== 'string') throw new Error('the stack names no file: is Error.stackTraceLimit 0?');
+  return path;
 }
