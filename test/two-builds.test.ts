@@ -66,16 +66,17 @@ async function serveBy({ node }: Build, receiver: Receiver): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** The error classes that a build exports. */
-function errorClassesOf({ core, client, sandbox }: Build): [string, new (...parameters: never[]) => Error][] {
-  return Object.entries({ ...core, ...client, ...sandbox }).filter((entry): entry is ErrorClassEntry =>
-    isErrorClass(entry[1]),
+type ErrorClass = new (...parameters: never[]) => Error;
+
+/** The error classes that a build exports, by name. */
+function errorClassesOf({ core, client, sandbox }: Build): [string, ErrorClass][] {
+  const exported: [string, unknown][] = Object.entries({ ...core, ...client, ...sandbox });
+  return exported.flatMap(([name, value]): [string, ErrorClass][] =>
+    isErrorClass(value) ? [[name, value]] : [],
   );
 }
 
-type ErrorClassEntry = [string, new (...parameters: never[]) => Error];
-
-function isErrorClass(value: unknown): value is ErrorClassEntry[1] {
+function isErrorClass(value: unknown): value is ErrorClass {
   return typeof value === 'function' && value.prototype instanceof Error;
 }
 
@@ -161,8 +162,11 @@ describe.each([
     );
     const events = Array.from({ length: 100 }, () => createEvent('transfer.created'));
     const deliveries = events.flatMap((event) => urls.map((url) => deliver(url, event, { key: KEY })));
-    const answers = await Promise.all((await Promise.all(deliveries)).map((response) => response.json()));
-    expect(answers.map(({ outcome }) => outcome).sort()).toEqual([
+    const answers = (await Promise.all(deliveries)).map(async (response) => {
+      const { outcome }: { outcome?: unknown } = Object(await response.json());
+      return outcome;
+    });
+    expect((await Promise.all(answers)).sort()).toEqual([
       ...events.map(() => 'duplicate'),
       ...events.map(() => 'processed'),
     ]);
