@@ -16,10 +16,10 @@ const slowTests = [
   'test/dedupe/memory-room.test.ts',
   'test/request/body-memory.test.ts',
   'test/sandbox/{browser,delivery,outcomes}.test.ts',
-  'test/{examples,first-minute,packaging,readme,root-export}.test.ts',
+  'test/{examples,first-minute,packaging,readme,root-export,two-builds}.test.ts',
 ];
 
-/** Tests that install runtimes and tools of the npm registry, some 100 MB each. */
+/** Tests that install runtimes, tools and other people's packages from the npm registry, some 100 MB each. */
 const matrixTests = ['test/matrix/*.test.ts'];
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-import { inspect } from 'node:util';
+import { inspect, types } from 'node:util';
 
 /**
  * Every error code, by the class of its errors: all types of codes are derived from this table, and
@@ -55,6 +55,24 @@ type ErrorClass = keyof typeof errorCodes;
 /** The codes of one class of errors. */
 export type CodeOf<Class extends ErrorClass> = (typeof errorCodes)[Class][number];
 
+/**
+ * Lets `instanceof` know the errors of the same class from another copy of posthorn: a process can hold the
+ * ESM build and the CommonJS build, or two versions, and each has classes of its own. The mark is inherited
+ * by the errors of derived classes; a derived class itself has none, so it knows its own errors only.
+ */
+export function brandClass(type: abstract new (...parameters: never[]) => Error, name: BrandedClass): void {
+  const mark = Symbol.for(`posthorn.${name}`);
+  Object.defineProperty(type.prototype, mark, { value: true });
+  Object.defineProperty(type, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, value);
+      return typeof value === 'object' && value !== null && mark in value;
+    },
+  });
+}
+
+type BrandedClass = ErrorClass | 'PosthornError';
+
 /** The `code` of any error of posthorn, those of `posthorn/client` and `posthorn/sandbox` included. */
 export type ErrorCode = CodeOf<ErrorClass>;
 
@@ -65,6 +83,10 @@ export type ErrorCode = CodeOf<ErrorClass>;
 export class PosthornError extends Error {
   /** Stable and machine-readable, for example `signature_mismatch`: branch on it, not on the message. */
   readonly code: ErrorCode;
+
+  static {
+    brandClass(PosthornError, 'PosthornError');
+  }
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -91,6 +113,10 @@ export class CodedError<Class extends ErrorClass> extends PosthornError {
  * it.
  */
 export class ConfigurationError extends CodedError<'ConfigurationError'> {
+  static {
+    brandClass(ConfigurationError, 'ConfigurationError');
+  }
+
   constructor(message: string, options: ErrorOptions & { readonly code?: ConfigurationError['code'] } = {}) {
     super(options.code ?? 'configuration_invalid', message, options);
   }
@@ -107,22 +133,42 @@ export class ConfigurationError extends CodedError<'ConfigurationError'> {
  * ```
  */
 export class PermanentError extends CodedError<'PermanentError'> {
+  static {
+    brandClass(PermanentError, 'PermanentError');
+  }
+
   constructor(message: string, options?: ErrorOptions) {
     super('permanent', message, options);
   }
 }
 
 /** The credentials of a delivery are missing, wrong or sent twice. It never says which part of them. */
-export class CredentialsError extends CodedError<'CredentialsError'> {}
+export class CredentialsError extends CodedError<'CredentialsError'> {
+  static {
+    brandClass(CredentialsError, 'CredentialsError');
+  }
+}
 
 /** The signature of a delivery is missing, repeated, malformed, or of another key or another body. */
-export class SignatureError extends CodedError<'SignatureError'> {}
+export class SignatureError extends CodedError<'SignatureError'> {
+  static {
+    brandClass(SignatureError, 'SignatureError');
+  }
+}
 
 /** A delivery is no readable POST to this path: its path, method, encoding, size or body is at fault. */
-export class RequestError extends CodedError<'RequestError'> {}
+export class RequestError extends CodedError<'RequestError'> {
+  static {
+    brandClass(RequestError, 'RequestError');
+  }
+}
 
 /** An authentic body is no event, or an event of the wrong age. */
 export class EventError extends CodedError<'EventError'> {
+  static {
+    brandClass(EventError, 'EventError');
+  }
+
   /** The id and the type, as far as they could be read. */
   readonly event: { readonly id?: string | undefined; readonly type?: string | undefined };
 
@@ -134,6 +180,10 @@ export class EventError extends CodedError<'EventError'> {
 
 /** The schema of an entity refused `event.data`. */
 export class DataError extends CodedError<'DataError'> {
+  static {
+    brandClass(DataError, 'DataError');
+  }
+
   /** The issues that the schema reported. */
   readonly issues: readonly { readonly message: string }[];
 
@@ -145,6 +195,10 @@ export class DataError extends CodedError<'DataError'> {
 
 /** One or more handlers threw. `cause` is the error of the first. */
 export class HandlerError extends CodedError<'HandlerError'> {
+  static {
+    brandClass(HandlerError, 'HandlerError');
+  }
+
   /** The error of each failed handler. */
   readonly errors: readonly unknown[];
 
@@ -155,16 +209,32 @@ export class HandlerError extends CodedError<'HandlerError'> {
 }
 
 /** The event could not be handled now, or not in time. The service's next retry may succeed. */
-export class UnavailableError extends CodedError<'UnavailableError'> {}
+export class UnavailableError extends CodedError<'UnavailableError'> {
+  static {
+    brandClass(UnavailableError, 'UnavailableError');
+  }
+}
 
 /** The reason of an aborted `context.signal`, and the error of a run that was aborted. */
-export class AbortedError extends CodedError<'AbortedError'> {}
+export class AbortedError extends CodedError<'AbortedError'> {
+  static {
+    brandClass(AbortedError, 'AbortedError');
+  }
+}
 
 /** A dead letter could not be written, read or listed. */
-export class DeadLetterError extends CodedError<'DeadLetterError'> {}
+export class DeadLetterError extends CodedError<'DeadLetterError'> {
+  static {
+    brandClass(DeadLetterError, 'DeadLetterError');
+  }
+}
 
 /** A bug in posthorn; please report it. */
-export class InternalError extends CodedError<'InternalError'> {}
+export class InternalError extends CodedError<'InternalError'> {
+  static {
+    brandClass(InternalError, 'InternalError');
+  }
+}
 
 // The functions below inspect foreign values, which a handler, an observer, a store or a schema
 // threw or returned. Any inspection of such a value but `typeof` can throw: a getter, and for a
@@ -179,8 +249,16 @@ export function isInstance<T>(value: unknown, type: abstract new (...parameters:
   }
 }
 
+/**
+ * Returns true for an error of any realm: Jest runs tests in one of its own, where an error of Node.js is no
+ * instance of `Error`.
+ */
+export function isError(value: unknown): value is Error {
+  return types.isNativeError(value) || isInstance(value, Error);
+}
+
 /** Returns a property of a value, or undefined if reading it throws. */
-export function propertyOf(value: unknown, name: string): unknown {
+export function propertyOf(value: unknown, name: PropertyKey): unknown {
   try {
     return Reflect.get(Object(value), name);
   } catch {
@@ -199,14 +277,14 @@ export function isPosthornError(value: unknown): value is PosthornError {
 
 /** Returns the message of a thrown value, of bounded length. Never throws. */
 export function messageOf(thrown: unknown): string {
-  const message = isInstance(thrown, Error) ? propertyOf(thrown, 'message') : thrown;
+  const message = isError(thrown) ? propertyOf(thrown, 'message') : thrown;
   return typeof message === 'string' && message !== '' ? shorten(message) : show(thrown);
 }
 
 /** Shows a value in a message: short, on one line, without calling its own methods. Never throws. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(shorten(value, 100));
-  const name = isInstance(value, Error) ? propertyOf(value, 'name') : undefined;
+  const name = isError(value) ? propertyOf(value, 'name') : undefined;
   if (typeof name === 'string' && name !== '') return shorten(name);
   try {
     return shorten(inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY, customInspect: false }));

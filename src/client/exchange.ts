@@ -1,4 +1,4 @@
-import { isInstance, messageOf, propertyOf } from '../errors.ts';
+import { isError, messageOf, propertyOf } from '../errors.ts';
 import { Answer, type AnswerContext, refusal, signingKeyIn } from './answer.ts';
 import { readRetryAfter } from './retry.ts';
 import { ServiceError } from './service-error.ts';
@@ -84,10 +84,10 @@ function unreachable(
 
 /** fetch says "fetch failed", and its cause says why; an AggregateError has a code and an empty message. */
 function innermostMessage(thrown: unknown, depth = 0): string {
-  if (!isInstance(thrown, Error)) return 'the connection failed';
+  if (!isError(thrown)) return 'the connection failed';
   const cause = propertyOf(thrown, 'cause');
   // Causes may form a circle.
-  if (isInstance(cause, Error) && depth < 10) return innermostMessage(cause, depth + 1);
+  if (isError(cause) && depth < 10) return innermostMessage(cause, depth + 1);
   const code = propertyOf(thrown, 'code');
   return propertyOf(thrown, 'message') === '' && typeof code === 'string' ? code : messageOf(thrown);
 }

@@ -1,4 +1,4 @@
-import { CodedError, type CodeOf } from '../errors.ts';
+import { brandClass, CodedError, type CodeOf } from '../errors.ts';
 import type { CurrencyPage } from '../service/reference-lists.ts';
 
 /** The codes of {@link ServiceError}; docs/errors.md explains each. */
@@ -31,6 +31,10 @@ export interface ServiceErrorFacts {
  * ```
  */
 export class ServiceError extends CodedError<'ServiceError'> {
+  static {
+    brandClass(ServiceError, 'ServiceError');
+  }
+
   /** The HTTP status, if the service answered. */
   readonly status: number | undefined;
   /** The service's own details, besides its message. */

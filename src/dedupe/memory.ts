@@ -1,5 +1,5 @@
 import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError, propertyOf, show } from '../errors.ts';
 import { RecentIds } from './recent-ids.ts';
 import type {
   ClaimRequest,
@@ -58,15 +58,15 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     complete: (request) => memory.complete(request),
     release: (request) => memory.release(request),
   };
-  memoryStores.add(store);
-  return store;
+  return Object.defineProperty(store, MEMORY_STORE, { value: true });
 }
 
-const memoryStores = new WeakSet<Store>();
+/** Known to the other build of posthorn as well: its receiver may be given this store. */
+const MEMORY_STORE = Symbol.for('posthorn.memoryStore');
 
 /** Whether `createMemoryStore` has made this store. */
 export function isMemoryStore(store: Store): boolean {
-  return memoryStores.has(store);
+  return propertyOf(store, MEMORY_STORE) === true;
 }
 
 /** Leases, retention and the times between attempts are durations, so no date is needed. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { messageOf } from '../errors.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { bypassAutoPipelining, type ScriptCommands } from './auto-pipelining.ts';
@@ -7,7 +8,11 @@ import type { Script } from './script.ts';
 /** Clocks run at slightly different speeds, so the server stops before the last part of a time limit. */
 const DRIFT_ALLOWANCE = 0.02;
 
-/** Counts the calls of all stores, because they may share a connection. */
+/**
+ * Numbers the calls of all stores, because they may share a connection, also with those of the other build of
+ * posthorn: its numbers begin otherwise.
+ */
+const callPrefix = randomBytes(6).toString('base64url');
 let lastCall = 0;
 
 /**
@@ -78,7 +83,7 @@ export class RedisCommands {
   ): Promise<readonly string[] | undefined> {
     const latest = Math.floor(endsAt + this.#clockOffsetMs - this.#limitMs * DRIFT_ALLOWANCE);
     lastCall += 1;
-    const call = String(lastCall);
+    const call = `${callPrefix}${lastCall}`;
     const keysAndArguments = [...keys, String(latest), call, ...values];
     const reply = await this.#evaluate(script, keys.length, keysAndArguments, endsAt);
     return this.#readReply(reply, call);

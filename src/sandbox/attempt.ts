@@ -2,7 +2,7 @@ import { lookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { messageOf } from '../errors.ts';
+import { messageOf, propertyOf } from '../errors.ts';
 import { isLoopback } from './host.ts';
 
 /** One HTTP request that carried an event, and what came of it. */
@@ -108,9 +108,8 @@ function answered(response: http.IncomingMessage, chunks: readonly Buffer[]): An
 
 /** An error of several addresses, which `localhost` has, bears no message but a code. */
 function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0)
-    return error.errors.map(messageOf).join('; ');
-  return messageOf(error);
+  const errors = propertyOf(error, 'errors');
+  return Array.isArray(errors) && errors.length > 0 ? errors.map(messageOf).join('; ') : messageOf(error);
 }
 
 /** Returns true if the service counts an answer as success (interface, "Limits"). */

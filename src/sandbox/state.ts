@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { ConfigurationError, messageOf } from '../errors.ts';
+import { ConfigurationError, isError, messageOf } from '../errors.ts';
 import type { WebhookEvent } from '../events/event.ts';
 import { type FxQuoteBody, fxQuote } from '../service/fx-quotes.ts';
 import { authentication, eventFilters, type Webhook } from '../service/webhooks.ts';
@@ -117,7 +117,7 @@ function readState(path: string): z.infer<typeof file> | undefined {
   try {
     return file.parse(JSON.parse(readText(path)));
   } catch (cause) {
-    const isOfSystem = cause instanceof Error && 'code' in cause;
+    const isOfSystem = isError(cause) && 'code' in cause;
     if (isOfSystem && cause.code === 'ENOENT') return undefined;
     // The message of a parser quotes the file, which holds secrets.
     const isLink = isOfSystem && cause.code === 'ELOOP';

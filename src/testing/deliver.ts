@@ -19,7 +19,7 @@ export interface DeliverOptions extends SignedHeadersOptions {
  */
 export function deliver(
   url: string | URL,
-  event: object | string | Uint8Array<ArrayBuffer>,
+  event: object | string | Uint8Array,
   { headers, signal, ...options }: DeliverOptions,
 ): Promise<Response> {
   const body = typeof event === 'string' || event instanceof Uint8Array ? event : JSON.stringify(event);

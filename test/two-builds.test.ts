@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Receiver, Report } from 'posthorn';
+import { createEvent, deliver } from 'posthorn/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type InstalledPackage, installPackage } from './support/installed-package.ts';
+import { createMapDeadLetters } from './support/map-dead-letters.ts';
+import { KEY } from './support/served.ts';
+
+/** One build of the packed package: what its subpaths export. */
+interface Build {
+  readonly core: typeof import('posthorn');
+  readonly node: typeof import('posthorn/node');
+  readonly redis: typeof import('posthorn/redis');
+  readonly client: typeof import('posthorn/client');
+  readonly sandbox: typeof import('posthorn/sandbox');
+}
+
+let installed: InstalledPackage;
+const builds: Record<string, Build> = {};
+
+beforeAll(async () => {
+  installed = installPackage();
+  const root = join(installed.project, 'node_modules', 'posthorn');
+  const require = createRequire(join(installed.project, 'application.js'));
+  const load = (path: string) => import(pathToFileURL(join(root, 'dist', path)).href);
+  builds.ESM = {
+    core: await load('src/index.js'),
+    node: await load('adapters/node.js'),
+    redis: await load('src/redis/index.js'),
+    client: await load('src/client/index.js'),
+    sandbox: await load('src/sandbox/index.js'),
+  };
+  builds.CommonJS = {
+    core: require('posthorn'),
+    node: require('posthorn/node'),
+    redis: require('posthorn/redis'),
+    client: require('posthorn/client'),
+    sandbox: require('posthorn/sandbox'),
+  };
+}, 180_000);
+
+afterAll(() => installed.remove());
+afterEach(() => void vi.unstubAllEnvs());
+
+function buildOf(name: string): Build {
+  const build = builds[name];
+  if (build === undefined) throw new Error(`no build ${name}`);
+  return build;
+}
+
+/** Serves a receiver by the adapter of a build until the test ends. */
+async function serveBy({ node }: Build, receiver: Receiver): Promise<string> {
+  const server = createServer(node.toNode(receiver)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.close();
+    server.closeAllConnections();
+    await receiver.close({ graceMs: 0 });
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+type ErrorClass = new (...parameters: never[]) => Error;
+
+/** The error classes that a build exports, by name. */
+function errorClassesOf({ core, client, sandbox }: Build): [string, ErrorClass][] {
+  const exported: [string, unknown][] = Object.entries({ ...core, ...client, ...sandbox });
+  return exported.flatMap(([name, value]): [string, ErrorClass][] =>
+    isErrorClass(value) ? [[name, value]] : [],
+  );
+}
+
+function isErrorClass(value: unknown): value is ErrorClass {
+  return typeof value === 'function' && value.prototype instanceof Error;
+}
+
+/** Arguments with which each of our error classes can be made. */
+const ARGUMENTS = ['internal_error', 'a message', []];
+
+test('the two builds are two copies', () => {
+  expect(buildOf('ESM').core.PermanentError).not.toBe(buildOf('CommonJS').core.PermanentError);
+});
+
+describe.each([
+  ['ESM', 'CommonJS'],
+  ['CommonJS', 'ESM'],
+])('in one process the %s build', (name, otherName) => {
+  test(`knows each error of the ${otherName} build by instanceof, as its own class and no other`, () => {
+    const classes = errorClassesOf(buildOf(name));
+    const others = new Map(errorClassesOf(buildOf(otherName)));
+    expect(classes).toHaveLength(15);
+    for (const [className] of classes) {
+      const error: unknown = Reflect.construct(others.get(className) ?? Object, ARGUMENTS);
+      const known = classes.filter(([, type]) => error instanceof type).map(([each]) => each);
+      expect(known.sort()).toEqual([...new Set([className, 'PosthornError'])].sort());
+    }
+  });
+
+  test(`knows errors of classes that are derived from those of the ${otherName} build, and not the reverse`, () => {
+    const { PermanentError, PosthornError } = buildOf(name).core;
+    class Mine extends buildOf(otherName).core.PermanentError {}
+    const mine = new Mine('m');
+    expect([mine instanceof PermanentError, mine instanceof PosthornError, mine instanceof Mine]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(new PermanentError('m') instanceof Mine).toBe(false);
+    for (const value of [undefined, null, 'text', 1, {}, new Error('m'), () => {}]) {
+      expect(value instanceof PosthornError).toBe(false);
+    }
+  });
+
+  test(`parks the event of a PermanentError of the ${otherName} build`, async () => {
+    const { createReceiver } = buildOf(name).core;
+    const { PermanentError } = buildOf(otherName).core;
+    const deadLetters = createMapDeadLetters();
+    const receiver = createReceiver({ signingKey: KEY, deadLetters }).on('*', () => {
+      throw new PermanentError('no retry helps');
+    });
+    const event = createEvent('transfer.created');
+    const response = await deliver(await serveBy(buildOf(name), receiver), event, { key: KEY });
+    expect(await response.json()).toEqual({ outcome: 'parked', id: event.id });
+    expect(await deadLetters.get(event.id)).toMatchObject({ id: event.id });
+  });
+
+  test(`answers what the adapter of the ${otherName} build refuses as it says`, async () => {
+    const reports: Report[] = [];
+    const receiver = buildOf(name)
+      .core.createReceiver({ signingKey: KEY, maxBodyBytes: 100, deadLetters: createMapDeadLetters() })
+      .on('*', () => {})
+      .observe((report) => void reports.push(report));
+    const url = await serveBy(buildOf(otherName), receiver);
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.alloc(200));
+        controller.close();
+      },
+    });
+    const headers = { 'x-service-signature': 'a'.repeat(64) };
+    const response = await fetch(url, { method: 'POST', body, headers, duplex: 'half' });
+    expect([response.status, reports[0]?.code]).toEqual([413, 'body_too_large']);
+  });
+
+  test(`shares a memory store with the ${otherName} build: one of them handles an event, the other waits`, async () => {
+    const { createMemoryStore } = buildOf(name).core;
+    const store = createMemoryStore();
+    const handled: string[] = [];
+    const urls = await Promise.all(
+      [name, otherName].map((each) => {
+        const { createReceiver } = buildOf(each).core;
+        const receiver = createReceiver({ signingKey: KEY, store, deadLetters: createMapDeadLetters() });
+        receiver.on('*', ({ id }) => void handled.push(id));
+        return serveBy(buildOf(each), receiver);
+      }),
+    );
+    const events = Array.from({ length: 100 }, () => createEvent('transfer.created'));
+    const deliveries = events.flatMap((event) => urls.map((url) => deliver(url, event, { key: KEY })));
+    const answers = (await Promise.all(deliveries)).map(async (response) => {
+      const { outcome }: { outcome?: unknown } = Object(await response.json());
+      return outcome;
+    });
+    expect((await Promise.all(answers)).sort()).toEqual([
+      ...events.map(() => 'duplicate'),
+      ...events.map(() => 'processed'),
+    ]);
+    expect(handled.sort()).toEqual(events.map(({ id }) => id).sort());
+  });
+
+  test(`warns of a memory store of the ${otherName} build in one of several processes`, async () => {
+    vi.stubEnv('NODE_APP_INSTANCE', '1');
+    const reports: Report[] = [];
+    const { createReceiver } = buildOf(name).core;
+    const store = buildOf(otherName).core.createMemoryStore();
+    const receiver = createReceiver({ signingKey: KEY, store, deadLetters: createMapDeadLetters() })
+      .on('*', () => {})
+      .observe((report) => void reports.push(report));
+    await deliver(await serveBy(buildOf(name), receiver), createEvent('transfer.created'), { key: KEY });
+    expect(reports[0]?.warnings).toEqual([expect.stringMatching(/^memory_store_shared: /)]);
+  });
+});
+
+test('no two calls of the builds have the same number on a Redis connection that they share', async () => {
+  const calls: string[] = [];
+  /** Replies as the scripts do: the server's time, the number of the call, and its result. */
+  const redis = {
+    status: 'ready',
+    async eval(_text: string, _keyCount: number, ...[, , call = '']: string[]): Promise<unknown> {
+      calls.push(call);
+      return [Date.now(), call, 'done', 'completed'];
+    },
+    evalsha: (...parameters: [string, number, ...string[]]): Promise<unknown> => redis.eval(...parameters),
+    disconnect: (): void => {},
+  };
+  const lease = { token: 't', leaseMs: 1_000, retentionMs: 1_000 };
+  for (const build of Object.values(builds)) {
+    const store = build.redis.createRedisStore(redis, { scope: 'two-builds' });
+    for (const id of ['1', '2', '3'])
+      expect(await store.renew({ ...lease, id })).toEqual({ state: 'completed' });
+  }
+  expect(calls).toHaveLength(6);
+  expect(new Set(calls).size).toBe(6);
+});
