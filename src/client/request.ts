@@ -28,6 +28,7 @@ export interface RequestOptions extends CallOptions {
 
 /** An answer of 2xx as it came. It is not checked. */
 export interface ServiceAnswer {
+  /** The status of HTTP, from 200 to 299. */
   readonly status: number;
   /** The body as it came; may be empty. */
   readonly text: string;

@@ -12,11 +12,13 @@ import {
  * answer, and is undefined then.
  */
 export interface Webhook {
+  /** The id that the service has given it. */
   readonly id: string;
   /** ISO 8601, UTC; never changes. */
   readonly created_at?: string | undefined;
   /** ISO 8601, UTC. */
   readonly updated_at?: string | undefined;
+  /** The endpoint that receives the events. */
   readonly url: string;
   /** True if events are sent. */
   readonly enabled: boolean;

@@ -12,6 +12,7 @@ export interface ECheckRequest {
 
 /** One check. Every value shown is a string; custom fields come beside them, as the service sends them. */
 export interface ECheck {
+  /** A custom field, or a member that the service has added. */
   readonly [customField: string]: unknown;
   /** The id of the batch. */
   readonly BatchID: string;
@@ -39,6 +40,7 @@ export interface ECheck {
 
 /** The answer to a lookup. It may have members that are not declared here. */
 export interface ECheckLookup {
+  /** A custom field, or a member that the service has added. */
   readonly [customField: string]: unknown;
   /** 0 on success. */
   readonly errorCode: number;

@@ -43,13 +43,17 @@ export interface CurrencyList {
 export interface CurrencyListMetadata {
   /** How many currencies the service has. */
   readonly total: number;
+  /** The number of this page; whether the first is 0 or 1 is not documented. */
   readonly currentPage: number;
+  /** How many currencies a page holds at most. */
   readonly pageSize: number;
 }
 
 /** One page of the currencies. */
 export interface CurrencyPage {
+  /** Those on this page. */
   readonly currencies: readonly Currency[];
+  /** Which part of all currencies they are. */
   readonly metadata: CurrencyListMetadata;
 }
 
