@@ -27,6 +27,6 @@ export const failure: object = answer(
     'error bodies and codes of the FX quote, eCheck and reference-list operations',
     'the answer to failed authentication, and to a user who is no administrator',
     'the answers to failed authentication and to a user who is no administrator, in the sandbox',
-    'malformed JSON, another media type, a body that is too long, another path, another method',
+    'malformed JSON, another media type, a compressed body, one that is too long, another path, another method',
   ),
 );
