@@ -55,24 +55,6 @@ type ErrorClass = keyof typeof errorCodes;
 /** The codes of one class of errors. */
 export type CodeOf<Class extends ErrorClass> = (typeof errorCodes)[Class][number];
 
-/**
- * Lets `instanceof` know the errors of the same class from another copy of posthorn: a process can hold the
- * ESM build and the CommonJS build, or two versions, and each has classes of its own. The mark is inherited
- * by the errors of derived classes; a derived class itself has none, so it knows its own errors only.
- */
-export function brandClass(type: abstract new (...parameters: never[]) => Error, name: BrandedClass): void {
-  const mark = Symbol.for(`posthorn.${name}`);
-  Object.defineProperty(type.prototype, mark, { value: true });
-  Object.defineProperty(type, Symbol.hasInstance, {
-    value(this: unknown, value: unknown): boolean {
-      if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, value);
-      return typeof value === 'object' && value !== null && mark in value;
-    },
-  });
-}
-
-type BrandedClass = ErrorClass | 'PosthornError';
-
 /** The `code` of any error of posthorn, those of `posthorn/client` and `posthorn/sandbox` included. */
 export type ErrorCode = CodeOf<ErrorClass>;
 
@@ -83,10 +65,6 @@ export type ErrorCode = CodeOf<ErrorClass>;
 export class PosthornError extends Error {
   /** Stable and machine-readable, for example `signature_mismatch`: branch on it, not on the message. */
   readonly code: ErrorCode;
-
-  static {
-    brandClass(PosthornError, 'PosthornError');
-  }
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -113,10 +91,6 @@ export class CodedError<Class extends ErrorClass> extends PosthornError {
  * it.
  */
 export class ConfigurationError extends CodedError<'ConfigurationError'> {
-  static {
-    brandClass(ConfigurationError, 'ConfigurationError');
-  }
-
   constructor(message: string, options: ErrorOptions & { readonly code?: ConfigurationError['code'] } = {}) {
     super(options.code ?? 'configuration_invalid', message, options);
   }
@@ -133,42 +107,22 @@ export class ConfigurationError extends CodedError<'ConfigurationError'> {
  * ```
  */
 export class PermanentError extends CodedError<'PermanentError'> {
-  static {
-    brandClass(PermanentError, 'PermanentError');
-  }
-
   constructor(message: string, options?: ErrorOptions) {
     super('permanent', message, options);
   }
 }
 
 /** The credentials of a delivery are missing, wrong or sent twice. It never says which part of them. */
-export class CredentialsError extends CodedError<'CredentialsError'> {
-  static {
-    brandClass(CredentialsError, 'CredentialsError');
-  }
-}
+export class CredentialsError extends CodedError<'CredentialsError'> {}
 
 /** The signature of a delivery is missing, repeated, malformed, or of another key or another body. */
-export class SignatureError extends CodedError<'SignatureError'> {
-  static {
-    brandClass(SignatureError, 'SignatureError');
-  }
-}
+export class SignatureError extends CodedError<'SignatureError'> {}
 
 /** A delivery is no readable POST to this path: its path, method, encoding, size or body is at fault. */
-export class RequestError extends CodedError<'RequestError'> {
-  static {
-    brandClass(RequestError, 'RequestError');
-  }
-}
+export class RequestError extends CodedError<'RequestError'> {}
 
 /** An authentic body is no event, or an event of the wrong age. */
 export class EventError extends CodedError<'EventError'> {
-  static {
-    brandClass(EventError, 'EventError');
-  }
-
   /** The id and the type, as far as they could be read. */
   readonly event: { readonly id?: string | undefined; readonly type?: string | undefined };
 
@@ -180,10 +134,6 @@ export class EventError extends CodedError<'EventError'> {
 
 /** The schema of an entity refused `event.data`. */
 export class DataError extends CodedError<'DataError'> {
-  static {
-    brandClass(DataError, 'DataError');
-  }
-
   /** The issues that the schema reported. */
   readonly issues: readonly { readonly message: string }[];
 
@@ -195,10 +145,6 @@ export class DataError extends CodedError<'DataError'> {
 
 /** One or more handlers threw. `cause` is the error of the first. */
 export class HandlerError extends CodedError<'HandlerError'> {
-  static {
-    brandClass(HandlerError, 'HandlerError');
-  }
-
   /** The error of each failed handler. */
   readonly errors: readonly unknown[];
 
@@ -209,32 +155,54 @@ export class HandlerError extends CodedError<'HandlerError'> {
 }
 
 /** The event could not be handled now, or not in time. The service's next retry may succeed. */
-export class UnavailableError extends CodedError<'UnavailableError'> {
-  static {
-    brandClass(UnavailableError, 'UnavailableError');
-  }
-}
+export class UnavailableError extends CodedError<'UnavailableError'> {}
 
 /** The reason of an aborted `context.signal`, and the error of a run that was aborted. */
-export class AbortedError extends CodedError<'AbortedError'> {
-  static {
-    brandClass(AbortedError, 'AbortedError');
-  }
-}
+export class AbortedError extends CodedError<'AbortedError'> {}
 
 /** A dead letter could not be written, read or listed. */
-export class DeadLetterError extends CodedError<'DeadLetterError'> {
-  static {
-    brandClass(DeadLetterError, 'DeadLetterError');
+export class DeadLetterError extends CodedError<'DeadLetterError'> {}
+
+/** A bug in posthorn; please report it. */
+export class InternalError extends CodedError<'InternalError'> {}
+
+/**
+ * Lets `instanceof` know the errors of the same class from another copy of posthorn: a process can hold the
+ * ESM build and the CommonJS build, or two versions, and each has classes of its own. The mark is inherited
+ * by the errors of derived classes; a derived class itself has none, so it knows its own errors only.
+ */
+export function brandClasses(
+  classes: { readonly [Name in BrandedClass]?: abstract new (...parameters: never[]) => Error },
+): void {
+  for (const [name, type] of Object.entries(classes)) {
+    const mark = Symbol.for(`posthorn.${name}`);
+    Object.defineProperty(type.prototype, mark, { value: true });
+    Object.defineProperty(type, Symbol.hasInstance, {
+      value(this: unknown, value: unknown): boolean {
+        if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, value);
+        return typeof value === 'object' && value !== null && mark in value;
+      },
+    });
   }
 }
 
-/** A bug in posthorn; please report it. */
-export class InternalError extends CodedError<'InternalError'> {
-  static {
-    brandClass(InternalError, 'InternalError');
-  }
-}
+type BrandedClass = ErrorClass | 'PosthornError';
+
+brandClasses({
+  PosthornError,
+  ConfigurationError,
+  PermanentError,
+  CredentialsError,
+  SignatureError,
+  RequestError,
+  EventError,
+  DataError,
+  HandlerError,
+  UnavailableError,
+  AbortedError,
+  DeadLetterError,
+  InternalError,
+});
 
 // The functions below inspect foreign values, which a handler, an observer, a store or a schema
 // threw or returned. Any inspection of such a value but `typeof` can throw: a getter, and for a

@@ -1,4 +1,4 @@
-import { brandClass, CodedError, type CodeOf } from '../errors.ts';
+import { brandClasses, CodedError, type CodeOf } from '../errors.ts';
 import type { CurrencyPage } from '../service/reference-lists.ts';
 
 /** The codes of {@link ServiceError}; docs/errors.md explains each. */
@@ -31,10 +31,6 @@ export interface ServiceErrorFacts {
  * ```
  */
 export class ServiceError extends CodedError<'ServiceError'> {
-  static {
-    brandClass(ServiceError, 'ServiceError');
-  }
-
   /** The HTTP status, if the service answered. */
   readonly status: number | undefined;
   /** The service's own details, besides its message. */
@@ -71,3 +67,5 @@ export class ServiceError extends CodedError<'ServiceError'> {
     return this.#signingKey;
   }
 }
+
+brandClasses({ ServiceError });

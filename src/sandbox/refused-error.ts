@@ -1,11 +1,7 @@
-import { brandClass, CodedError } from '../errors.ts';
+import { brandClasses, CodedError } from '../errors.ts';
 
 /** The sandbox refuses what it was asked, as the service would: over HTTP it is answered as an error body. */
 export class RefusedError extends CodedError<'RefusedError'> {
-  static {
-    brandClass(RefusedError, 'RefusedError');
-  }
-
   /** The HTTP status. */
   readonly status: number;
   /** The particulars, where the service gives some. */
@@ -17,3 +13,5 @@ export class RefusedError extends CodedError<'RefusedError'> {
     this.details = details;
   }
 }
+
+brandClasses({ RefusedError });
