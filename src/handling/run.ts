@@ -42,12 +42,12 @@ type RunState =
  */
 export class Run {
   readonly progress: Progress = { handled: [], reports: [] };
-  readonly warnings: Warning[] = [];
   readonly answer: PendingAnswer = new PendingAnswer();
   /** The number of the attempt, once the event is claimed. */
   attempt: number | undefined = undefined;
   final = false;
 
+  readonly #warnings: Warning[] = [];
   readonly #job: Job;
   readonly #services: RunServices;
   readonly #onEnd: (run: Run) => void;
@@ -63,14 +63,19 @@ export class Run {
     this.#job = job;
     this.#services = services;
     this.#onEnd = onEnd;
-    this.#claim = new Claim(job, services, this.warnings);
+    this.#claim = new Claim(job, services, this.#warnings);
     const content = { rawBody, headers, receivedAt, id, type: event.type };
     const times = { deadline, deadlineMs: settings.deadlineMs };
-    this.#letter = new Letter(parking, content, this.warnings, times, replayed?.id);
+    this.#letter = new Letter(parking, content, this.#warnings, times, replayed?.id);
   }
 
   get id(): string {
     return this.#job.id;
+  }
+
+  /** The problems of the run so far; while its completion is being recorded, this is one of them. */
+  get warnings(): readonly Warning[] {
+    return this.#state.step === 'completing' ? [...this.#warnings, COMPLETING] : this.#warnings;
   }
 
   /** Whether the schema or the handlers are running. */
@@ -131,7 +136,7 @@ export class Run {
     const finished = runHandlers(this.#job.routes, event, context, this.progress);
     const failure = await this.#interruption.race(finished);
     this.#runLimit?.clear();
-    if (this.#claim.missedRenewal) this.warnings.push(LEASE_EXPIRED);
+    if (this.#claim.missedRenewal) this.#warnings.push(LEASE_EXPIRED);
     if (failure === undefined) return this.#recordSuccess();
     const answer = await this.#recordFailure(failure);
     if (failure === this.#interruption.endedBy) void this.#recordLateEnd(finished);
@@ -157,7 +162,6 @@ export class Run {
           unavailable('deadline_reached', 'the handlers were still running at the deadline'),
         );
       case 'completing':
-        this.warnings.push('completion_pending: the store did not take the completion before the deadline');
         return accept('processed', this.id);
       case 'completed':
         return accept(this.#state.outcome, this.id);
@@ -178,7 +182,7 @@ export class Run {
   /** Interrupts the run: see {@link Interruption}. */
   abort(reason: AbortedError): void {
     const isTaken = reason.code === 'lease_lost' || reason.code === 'completed_elsewhere';
-    if (isTaken) this.warnings.push(`lease_lost: ${reason.message}`);
+    if (isTaken) this.#warnings.push(`lease_lost: ${reason.message}`);
     this.#interruption.abort(reason);
   }
 
@@ -298,7 +302,7 @@ export class Run {
     const isKnown = await this.#claim.complete();
     this.#claim.stopRenewing();
     if (!isKnown)
-      this.warnings.push('completion_pending: the store did not take the completion; it is tried again');
+      this.#warnings.push('completion_pending: the store did not take the completion; it is tried again');
     this.#state = { step: 'completed', outcome: 'processed' };
     if (this.#mayHaveLetter) await this.#letter.removeAny();
     return accept('processed', this.id);
@@ -363,6 +367,8 @@ export class Run {
     return { attempts: this.attempt ?? 0, handled: this.progress.handled, runningUntil };
   }
 }
+
+const COMPLETING: Warning = 'completion_pending: the store did not take the completion before the deadline';
 
 const LEASE_EXPIRED: Warning =
   'lease_lost: the event loop was blocked for longer than the lease; another process may have run the handlers too';
