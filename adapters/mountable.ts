@@ -1,7 +1,7 @@
 import { ConfigurationError, propertyOf, typeNameOf } from '../src/errors.ts';
 import type { Receiver } from '../src/receiver.ts';
 
-/** What an adapter needs of a receiver. */
+/** The part of a receiver that an adapter uses. */
 export type Mountable = Pick<Receiver, 'receive'> & Partial<Pick<Receiver, 'reportMisdirected'>>;
 
 /** Throws {@link ConfigurationError} for what is no receiver. */

@@ -22,7 +22,7 @@ export interface NodeRequest extends Readable {
   readonly aborted: boolean;
   /** The connection; destroyed once the sender has hung up. */
   readonly socket: { readonly destroyed: boolean };
-  /** What a body parser has set: taken for the raw body if it holds bytes. */
+  /** Set by a body parser. Bytes are taken for the raw body. */
   readonly body?: unknown;
   /** The body as it was sent, where a framework keeps it: bytes, or a text in UTF-8. */
   readonly rawBody?: unknown;

@@ -99,7 +99,7 @@ function isCanonical(values: readonly string[], expected: readonly Expected[]): 
  * characters in the username and the password.
  */
 function checkBasic(username: unknown, password: unknown): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 7617, section 2, forbids control characters
   const control = /[\x00-\x1f\x7f]/;
   if (typeof username !== 'string' || username === '' || username.includes(':') || control.test(username)) {
     throw new ConfigurationError(

@@ -1,6 +1,6 @@
-/** What looks like a mistake in a key, and the key without it. */
+/** A likely mistake in a key, and the key without it. */
 export interface KeyOddity {
-  /** What the key has, for example `white space around it`. */
+  /** The mistake, after "the key has": for example `white space around it`. */
   readonly description: string;
   /** The key without it; empty if nothing is left. */
   readonly bareKey: string;

@@ -4,8 +4,8 @@
 import { exitCodeOf, exitCodes, lineOf } from './failure.ts';
 import { run } from './program.ts';
 
-// What a command has begun to change it changes to the end, though nobody reads what it prints. Those that
-// only read end with their reader: endWithReader().
+// A command that changes something goes on to its end, even if nobody reads its output any more. A command
+// that only reads ends with its reader: endWithReader().
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', () => {
     process.exitCode = exitCodes.failed;

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { usageError } from './failure.ts';
 
-/** Where the service is. */
+/** The address of the service. */
 export interface BaseUrlOption {
   readonly baseUrl?: string;
 }
@@ -40,7 +40,7 @@ export function requireBaseUrl({ baseUrl }: BaseUrlOption): string {
   return required(baseUrl, 'base address', 'POSTHORN_BASE_URL', '--base-url');
 }
 
-/** What `createClient` needs for FX quotes and eChecks. */
+/** The options of `createClient` for FX quotes and eChecks. */
 export function requireBanking(options: BankingOptions): {
   readonly baseUrl: string;
   readonly banking: { readonly token: string; readonly apiKey: string };
@@ -51,7 +51,7 @@ export function requireBanking(options: BankingOptions): {
   return { baseUrl, banking: { token, apiKey } };
 }
 
-/** What `createClient` needs for the reference lists. */
+/** The options of `createClient` for the reference lists. */
 export function requireProfile(options: ProfileOptions): {
   readonly baseUrl: string;
   readonly profile: { readonly accessToken: string };

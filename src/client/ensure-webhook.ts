@@ -43,7 +43,7 @@ export interface EnsureOptions extends CallOptions {
 export interface EnsuredWebhook {
   /** As it is now. */
   readonly webhook: Webhook;
-  /** What was sent. Empty where nothing had to be. */
+  /** The changes that were sent; empty if the webhook was right already. */
   readonly changes: readonly WebhookChange[];
   /** Of a webhook that was created, and never again: store it at once, and safely. */
   readonly signingKey?: string;

@@ -249,8 +249,8 @@ export class Claim {
   }
 
   /**
-   * Gives the id back; undefined where the store does not answer: it is then tried again until the lease
-   * ends.
+   * Gives the id back; undefined where the store does not answer. It is then tried again for as long as the
+   * lease lasts, and once after that.
    */
   async release(handled: Iterable<string>): Promise<ReleaseResult['state'] | undefined> {
     try {

@@ -61,11 +61,11 @@ describe('posthorn fx-quotes', () => {
       stdout: '',
       stderr: 'posthorn: FX quote not found (service_refused 404)\n',
     });
-    const args = ['fx-quotes', 'create', 'XXX', '--source-amount', '100'];
+    const args = ['fx-quotes', 'create', 'XTS', '--source-amount', '100'];
     expect(await posthorn(args, { env })).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^posthorn: Unsupported currency: XXX .*\(service_refused 400\)\n$/),
+      stderr: expect.stringMatching(/^posthorn: Unsupported currency: XTS .*\(service_refused 400\)\n$/),
     });
     const ended = await posthorn(args, { env: { ...env, POSTHORN_API_KEY: 'wrong-secret' } });
     expect(ended).toMatchObject({

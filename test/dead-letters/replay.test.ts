@@ -228,7 +228,7 @@ describe('drop', () => {
     expect(runs).toEqual([]);
   });
 
-  test('completes what is no event for as long as any id is remembered', async () => {
+  test('remembers a dropped letter that holds no event for retentionMs', async () => {
     const clock = new StepClock();
     const store = createMemoryStore({ now: clock.now });
     const deadLetters = createMapDeadLetters();
