@@ -41,7 +41,7 @@ export const readBodies: Group = {
   },
 };
 
-/** Sends a delivery to a receiver that breaks its promise. Resolves with the status, or 0 if no answer came. */
+/** Resolves with the status that a delivery gets from a receiver that rejects, or 0 if it gets none. */
 async function statusOfRejection(bench: Bench): Promise<number> {
   const { url } = await bench.serve({ receive: () => Promise.reject(new Error('no reply')) });
   const { body, headers } = signed();
