@@ -10,7 +10,7 @@ import { firstWarnings } from './handling/first-warnings.ts';
 import { Processor } from './handling/processor.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
-import { beginTrace, type Trace, toReport } from './handling/trace.ts';
+import { beginTrace, shortenDeadline, type Trace, toReport } from './handling/trace.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import type { Observer, Report } from './outcomes/report.ts';
@@ -178,6 +178,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = this.#beginTrace(false);
     try {
       checkDelivery(delivery);
+      if (delivery.timeLimitMs !== undefined) shortenDeadline(trace, delivery.timeLimitMs);
       const headers = readHeaders(delivery.headers);
       const length = declaredLength(headers);
       // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor: such
