@@ -43,7 +43,7 @@ export function openExample(name: string): ExampleProject {
   // What somebody has installed or built there stays out: that would hide what package.json lacks.
   const made = ['node_modules', 'dist', '.next', 'dead-letters'].map((made) => join(source, made));
   cpSync(source, folder, { recursive: true, filter: (path) => !made.includes(path) });
-  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const { scripts = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   npmInstall(folder, pack(folder));
   if (scripts.build !== undefined) execFileSync('npm', ['run', 'build'], { cwd: folder, stdio: 'pipe' });
   return { folder, start: (options) => start(folder, scripts.start, options) };
