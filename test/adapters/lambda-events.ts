@@ -58,7 +58,7 @@ const identity = {
   userArn: null,
 };
 
-/** Of a REST API, payload format 1.0: names as they were sent, and every value of each. */
+/** Of a REST API, and of an HTTP API with payload format 1.0: names as they were sent, and every value of each. */
 export function restApiEvent(request: GatewayRequest): APIGatewayProxyEvent {
   const { method, path } = request;
   const multiValueHeaders = valuesOf(request, (name) => name);
@@ -90,11 +90,6 @@ export function restApiEvent(request: GatewayRequest): APIGatewayProxyEvent {
     body: request.body.length === 0 ? null : body,
     isBase64Encoded,
   };
-}
-
-/** Of an HTTP API that was set to payload format 1.0. */
-export function httpApiEventV1(request: GatewayRequest): APIGatewayProxyEvent {
-  return Object.assign(restApiEvent(request), { version: '1.0' });
 }
 
 /** Of an HTTP API, payload format 2.0: values of one name are joined, and cookies stand apart. */

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { type LambdaHandler, toLambda } from 'posthorn/lambda';
+import { type LambdaEvent, type LambdaHandler, toLambda } from 'posthorn/lambda';
 import { listen, type Mount } from './endpoint.ts';
 import {
   functionUrlEvent,
   type GatewayRequest,
   httpApiEvent,
-  httpApiEventV1,
   loadBalancerEvent,
   multiValueEvent,
   restApiEvent,
@@ -19,40 +18,56 @@ export interface Gateway {
   readonly members: readonly string[];
   /** The one of them that holds the headers. */
   readonly headers: 'headers' | 'multiValueHeaders';
-  /** Else it joins them, or passes the last one on. */
-  readonly showsRepeatedHeaders: boolean;
+  /** What it passes on of a header that was sent twice. */
+  readonly ofRepeatedHeaders: 'all' | 'joined' | 'the last';
 }
 
 const apiV1 = ['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded'];
 const apiV2 = ['statusCode', 'headers', 'cookies', 'body', 'isBase64Encoded'];
 const balancer = [...apiV1, 'statusDescription'];
 
-const plain = { headers: 'headers', showsRepeatedHeaders: false } as const;
-
-export const gateways = {
-  'API Gateway, REST API': { ...plain, toEvent: restApiEvent, members: apiV1, showsRepeatedHeaders: true },
-  'API Gateway, HTTP API with format 1.0': {
-    ...plain,
-    toEvent: httpApiEventV1,
+export const gateways: Readonly<Record<string, Gateway>> = {
+  'API Gateway with payload format 1.0': {
+    toEvent: restApiEvent,
     members: apiV1,
-    showsRepeatedHeaders: true,
+    headers: 'headers',
+    ofRepeatedHeaders: 'all',
   },
-  'API Gateway, HTTP API with format 2.0': { ...plain, toEvent: httpApiEvent, members: apiV2 },
-  'a function URL': { ...plain, toEvent: functionUrlEvent, members: apiV2 },
-  'a load balancer': { ...plain, toEvent: loadBalancerEvent, members: balancer },
+  'API Gateway with payload format 2.0': {
+    toEvent: httpApiEvent,
+    members: apiV2,
+    headers: 'headers',
+    ofRepeatedHeaders: 'joined',
+  },
+  'a function URL': {
+    toEvent: functionUrlEvent,
+    members: apiV2,
+    headers: 'headers',
+    ofRepeatedHeaders: 'joined',
+  },
+  'a load balancer': {
+    toEvent: loadBalancerEvent,
+    members: balancer,
+    headers: 'headers',
+    ofRepeatedHeaders: 'the last',
+  },
   'a load balancer with multi-value headers': {
     toEvent: multiValueEvent,
     members: balancer,
     headers: 'multiValueHeaders',
-    showsRepeatedHeaders: true,
+    ofRepeatedHeaders: 'all',
   },
-} as const satisfies Record<string, Gateway>;
+};
 
-/** Serves a function behind one of the gateways. */
-export function behind(gateway: Gateway): Mount {
+/** Serves a function behind one of the gateways, and behind middleware of its own. */
+export function behind(
+  gateway: Gateway,
+  middleware: (event: LambdaEvent) => object = (event) => event,
+): Mount {
   return (receiver) => {
     const handler = toLambda(receiver);
-    return listen((incoming, response) => void invoke(handler, gateway, incoming, response));
+    const withMiddleware: LambdaHandler = (event, context) => handler(middleware(event), context);
+    return listen((incoming, response) => void invoke(withMiddleware, gateway, incoming, response));
   };
 }
 

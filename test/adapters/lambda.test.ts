@@ -7,14 +7,12 @@ import type {
 } from 'aws-lambda';
 import { ConfigurationError, createReceiver, type ReceiverOptions, type Report } from 'posthorn';
 import { type LambdaContext, type LambdaEvent, type LambdaHandler, toLambda } from 'posthorn/lambda';
-import { createEvent, signedHeaders } from 'posthorn/testing';
+import { adapterConformance, createEvent, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { eventAt } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
-import { acceptedAnswers } from './accepted-answers.ts';
-import { failedAnswers } from './failed-answers.ts';
 import {
   functionUrlEvent,
   type GatewayRequest,
@@ -24,20 +22,25 @@ import {
   restApiEvent,
 } from './lambda-events.ts';
 import { behind, gateways } from './lambda-gateway.ts';
-import { parkedAnswers } from './parked-answers.ts';
-import { refusedAnswers } from './refused-answers.ts';
 
 describe.each(Object.entries(gateways))('toLambda behind %s', (_, gateway) => {
-  const mount = behind(gateway);
-  describe('accepted', () => acceptedAnswers(mount));
-  if (gateway.showsRepeatedHeaders) describe('refused', () => refusedAnswers(mount));
+  const cases = adapterConformance(behind(gateway), {
+    wholeBodiesOnly: true,
+    foldsRepeatedHeaders: gateway.ofRepeatedHeaders === 'joined',
+    serveReadBody: behind(gateway, parseBody),
+  });
+  const judged =
+    gateway.ofRepeatedHeaders === 'the last'
+      ? cases.filter(({ name }) => !name.startsWith('repeated headers'))
+      : cases;
+  // Most of them wait for time limits, and each has a server of its own.
+  for (const { name, run } of judged) test.concurrent(name, run);
 });
 
-describe('toLambda behind a function URL', () => {
-  const mount = behind(gateways['a function URL']);
-  describe('failed', () => failedAnswers(mount));
-  describe('parked', () => parkedAnswers(mount));
-});
+/** What middleware does that parses the body of an event. */
+function parseBody(event: LambdaEvent): object {
+  return { ...event, body: JSON.parse(event.body ?? 'null') };
+}
 
 /** A handler of Lambda that takes every type, with what it reported. */
 function create(
