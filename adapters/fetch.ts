@@ -5,26 +5,27 @@ import { checkFetchRequest } from './fetch-request.ts';
 import { checkReceiver, type Mountable } from './mountable.ts';
 import { findWaitUntil } from './wait-until.ts';
 
-/** Answers a web Request. What the platform hands over beside it may be passed on, and may have `waitUntil`. */
+/** Answers a web Request. What the platform hands over beside it may be passed on: it may have `waitUntil`. */
 export type FetchHandler = (request: Request, ...platformArguments: readonly unknown[]) => Promise<Response>;
 
 /** Options of {@link toFetch}. */
 export interface FetchOptions {
   /**
-   * Keeps the process alive until the promise settles, on a platform that freezes or ends it after the answer:
-   * `after` of Next.js, `waitUntil` of `@vercel/functions`. By default the `waitUntil` of what the platform
-   * hands over beside the request (`ctx` of Workers, `context` of Netlify), or that of a context of Hono.
+   * Keeps the process alive until the promise settles, on a platform that freezes or ends it after the
+   * answer: `after` of Next.js, `waitUntil` of `@vercel/functions`. By default the `waitUntil` of what the
+   * platform hands over beside the request (`ctx` of Workers, `context` of Netlify), or that of a context of
+   * Hono.
    */
   readonly waitUntil?: (promise: Promise<unknown>) => void;
 }
 
 /**
  * Mounts a receiver on all that has the Request and Response of the web: Hono, Next.js, SvelteKit, Elysia,
- * Bun, Deno, Workers. Which path it serves is up to the framework, and the body of the request must be unread.
+ * Bun, Deno, Workers. It has no paths: the framework routes. The body of the request must be unread.
  *
- * A Response cannot close its connection. It bears `connection: close` where it should, which servers on
- * Node.js, Bun and Deno follow, and HTTP/2 and Workers do without; the rest of a body that was refused is then
- * read and dropped for up to a second.
+ * A Response cannot close its connection, but bears `connection: close` where that should be closed: servers
+ * on Node.js follow it. It then ends only when the rest of the request has been read and dropped, or after a
+ * second. A body that was not begun, and has no large rest, is left to the server.
  *
  * @throws ConfigurationError for a wrong option, or for what is no receiver. The handler rejects with it for
  * what is no web Request.

@@ -1,8 +1,8 @@
 const FIRST_BYTES = 1_024;
 
 /**
- * Small chunks, copied into one buffer. A sender may cut its body into chunks of one byte: each is an object of
- * some 200 bytes, and keeps in memory everything that was read from the socket with it.
+ * Small chunks, copied into one buffer. A sender may cut its body into chunks of one byte: each is an object
+ * of some 200 bytes, and keeps in memory everything that was read from the socket with it.
  */
 export class GrowingBuffer {
   readonly #maxBytes: number;

@@ -4,8 +4,8 @@ import { propertyOf } from '../src/errors.ts';
 export type WaitUntil = (promise: Promise<unknown>) => void;
 
 /**
- * Finds the `waitUntil` of what a platform hands over beside a request: `ctx` of Workers, `context` of Netlify,
- * or the `executionCtx` of a context of Hono.
+ * Finds the `waitUntil` of what a platform hands over beside a request: `ctx` of Workers, `context` of
+ * Netlify, or the `executionCtx` of a context of Hono.
  */
 export function findWaitUntil(platformArguments: readonly unknown[]): WaitUntil | undefined {
   for (const argument of platformArguments) {

@@ -189,7 +189,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       if (mayBeLarge) await nextTurn();
       trace.answerSent = delivery.isConnected?.() ?? true;
       this.#report(answer, trace);
-      if (trace.unfinished) this.#reportEndLater(delivery, trace);
+      if (trace.unfinished && !trace.joined) this.#reportEndLater(delivery, trace);
       const isUnread = !trace.bodyRead && mustClose(headers, length, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
     } catch (error) {
@@ -283,17 +283,17 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return trace;
   }
 
+  /** Only the delivery that started the run reports its late result. */
   #reportEndLater(delivery: Delivery, trace: Trace): void {
     this.#activity.begin();
     const reported = this.#reportEnd(trace).then(() => this.#activity.end());
     delivery.waitUntil?.(reported);
   }
 
-  /** Only the delivery that started the run reports its late result. */
   async #reportEnd(trace: Trace): Promise<void> {
-    const { run, joined } = trace;
+    const { run } = trace;
     const answer = await run?.answer.settled();
-    if (answer !== undefined && run?.attempt !== undefined && !joined) {
+    if (answer !== undefined && run?.attempt !== undefined) {
       this.#reporter.emit(toReport(answer, trace, true), { isAuthentic: true });
     }
   }

@@ -77,6 +77,11 @@ export class Run {
     return this.#state.step === 'completing' ? [...this.#warnings, COMPLETING] : this.#warnings;
   }
 
+  /** Whether the run should have ended by now. */
+  get isOverdue(): boolean {
+    return performance.now() > this.#job.deadline + this.#services.settings.maxRunMs;
+  }
+
   /** Whether the schema or the handlers are running. */
   get isRunning(): boolean {
     return this.#state.step === 'validating' || this.#state.step === 'running';

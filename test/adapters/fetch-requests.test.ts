@@ -11,7 +11,7 @@ import {
 } from 'posthorn';
 import { type FetchHandler, type FetchOptions, toFetch } from 'posthorn/fetch';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { expectAccepted, expectProblem, Gate, KEY, seen, signed, transfer } from './endpoint.ts';
+import { expectAccepted, expectProblem, Gate, KEY, type Seen, signed, transfer } from './endpoint.ts';
 
 interface Mounted {
   readonly handle: FetchHandler;
@@ -29,6 +29,11 @@ function mount(
   const reports: Report[] = [];
   receiver.observe((report) => reports.push(report));
   return { handle: toFetch(receiver, fetchOptions), receiver, reports };
+}
+
+async function seen(answer: Promise<Response>): Promise<Seen> {
+  const response = await answer;
+  return { status: response.status, headers: new Map(response.headers), body: await response.text() };
 }
 
 function requestOf(event: object, init: RequestInit = {}): Request {
