@@ -102,7 +102,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   service: ['authentication', 'events'],
   client: ['timing', 'authentication', 'service'],
   sandbox: ['request', 'authentication', 'events', 'service'],
-  testing: ['authentication', 'events', 'dedupe', 'service'],
+  testing: [
+    ...['timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters', 'service'],
+    ...['options.ts', 'receiver.ts', 'adapters'],
+  ],
   cli: [...coreRooms, 'service', 'client', 'sandbox', 'testing', 'adapters'],
   adapters: ['request', 'receiver.ts'],
 };

@@ -1,25 +1,33 @@
-import type { Receiver, ReceiverOptions } from 'posthorn';
-import { expect, test } from 'vitest';
-import { BASIC, Endpoint, expectAccepted, type Mount, signed, transfer } from './endpoint.ts';
-import { headOf, RawConnection } from './raw-connection.ts';
+import type { ReceiverOptions } from '../../options.ts';
+import type { Receiver } from '../../receiver.ts';
+import { expectAccepted } from './answer.ts';
+import type { Bench } from './bench.ts';
+import type { Check } from './case.ts';
+import { BASIC, signed, transfer } from './delivery.ts';
+import type { Endpoint } from './endpoint.ts';
+import { headOf, type RawConnection } from './raw-connection.ts';
 
 /** The endpoint under attack, which asks for BASIC credentials, and the connections to it. */
 export class Target {
   readonly endpoint: Endpoint;
-  readonly #connections: RawConnection[] = [];
+  readonly bench: Bench;
 
-  constructor(endpoint: Endpoint) {
+  constructor(endpoint: Endpoint, bench: Bench) {
     this.endpoint = endpoint;
+    this.bench = bench;
   }
 
   get url(): string {
     return this.endpoint.url;
   }
 
-  async connect(): Promise<RawConnection> {
-    const connection = await RawConnection.open(this.url);
-    this.#connections.push(connection);
-    return connection;
+  /** Whether only the server in front of the adapter has to do with connections. */
+  get hidesConnections(): boolean {
+    return this.bench.platform.hidesConnections;
+  }
+
+  connect(): Promise<RawConnection> {
+    return this.bench.connect(this.url);
   }
 
   /** A whole good delivery, in the bytes that the service would send. */
@@ -41,35 +49,30 @@ export class Target {
   }
 
   async expectNoLeak(): Promise<void> {
-    await Promise.all(this.#connections.map((connection) => connection.hangUp()));
-    await expect.poll(this.endpoint.mounted.countConnections, { timeout: 10_000, interval: 5 }).toBe(0);
+    await this.bench.hangUp();
+    const { countConnections } = this.endpoint.served;
+    if (countConnections === undefined) return;
+    await this.bench.until('all connections to be gone', async () => (await countConnections()) === 0);
   }
 }
 
 /**
- * Registers a test of one attack. After it the server still serves a good delivery, and no connection is left
- * behind once its clients have closed theirs.
+ * The check of one attack. After it the server still serves a good delivery, and no connection is left behind
+ * once its clients have closed theirs.
  */
 export function attack(
-  name: string,
-  mount: Mount,
   options: Partial<ReceiverOptions>,
-  run: (target: Target) => Promise<void>,
+  run: (target: Target) => Promise<unknown>,
   register?: (receiver: Receiver) => unknown,
-): void {
-  test(name, async () => {
-    const endpoint = await Endpoint.open(mount, {
+): Check {
+  return async (bench) => {
+    const endpoint = await bench.open({
       options: { authentication: BASIC, ...options },
       ...(register !== undefined && { register }),
     });
-    const target = new Target(endpoint);
+    const target = new Target(endpoint, bench);
     await run(target);
     await target.expectServed(await target.connect());
     await target.expectNoLeak();
-  });
-}
-
-/** One chunk of the chunked transfer coding. */
-export function chunk(text: string): string {
-  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+  };
 }
