@@ -2,12 +2,10 @@ import type { NodeRequest, NodeResponse } from './node-http.ts';
 
 /** The part of a Fastify instance that `toFastify` uses. */
 export interface FastifyScope {
-  /** The methods that this instance can serve. */
-  readonly supportedMethods: string[];
   /** What the application has set; a later major of Fastify has the options of its router apart. */
   readonly initialConfig: SlashOption & { readonly routerOptions?: SlashOption };
-  /** Adds a route. */
-  route(route: FastifyRoute): unknown;
+  /** Adds a route for all methods that this instance can serve. */
+  all(url: string, options: FastifyRouteOptions, handler: () => void): unknown;
 }
 
 /** An option of Fastify's router. */
@@ -16,13 +14,10 @@ export interface SlashOption {
   readonly ignoreTrailingSlash?: boolean;
 }
 
-/** A route that `toFastify` adds. */
-export interface FastifyRoute {
-  readonly method: string[];
-  readonly url: string;
+/** The options of the route that `toFastify` adds. */
+export interface FastifyRouteOptions {
   /** A hook; it never calls the `done` of Fastify, because it answers. */
   readonly preParsing: (request: FastifyRequest, reply: FastifyReply) => void;
-  readonly handler: () => void;
 }
 
 /** The part of a request of Fastify that `toFastify` uses. */

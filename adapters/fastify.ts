@@ -7,7 +7,7 @@ import { readPath } from './request-path.ts';
 export type {
   FastifyReply,
   FastifyRequest,
-  FastifyRoute,
+  FastifyRouteOptions,
   FastifyScope,
   HeaderValue,
   SlashOption,
@@ -46,8 +46,7 @@ export function toFastify(receiver: Mountable, options: FastifyOptions): Fastify
     reply.hijack();
   };
   return (scope, _options, done) => {
-    for (const url of spellingsOf(path, scope))
-      scope.route({ method: scope.supportedMethods, url, preParsing, handler: neverReached });
+    for (const url of spellingsOf(path, scope)) scope.all(url, { preParsing }, neverReached);
     done();
   };
 }

@@ -29,8 +29,16 @@ function mountOn(prepare: (app: FastifyInstance) => void = () => {}, options?: F
   };
 }
 
+/** A hook of the application that reads the body before the plugin does. */
+function readBody(app: FastifyInstance): void {
+  app.addHook('preParsing', async (_request, _reply, payload) => {
+    await text(payload);
+    return payload;
+  });
+}
+
 describe('toFastify', () => {
-  conformance(mountOn());
+  conformance(mountOn(), { serveReadBody: mountOn(readBody) });
 });
 
 function create() {
@@ -116,14 +124,7 @@ describe('what Fastify does to bodies', () => {
   });
 
   test('a body that a preParsing hook has read is answered 500, with what to move', async () => {
-    const endpoint = await Endpoint.open(
-      mountOn((app) => {
-        app.addHook('preParsing', async (_request, _reply, payload) => {
-          await text(payload);
-          return payload;
-        });
-      }),
-    );
+    const endpoint = await Endpoint.open(mountOn(readBody));
     expectProblem(await endpoint.send(transfer()), 500, 'body_already_parsed');
     const { error } = await expectReport(endpoint, { outcome: 'failed', code: 'body_already_parsed' });
     expect(error).toBeInstanceOf(ConfigurationError);

@@ -73,7 +73,7 @@ async function serve(...middlewares: readonly Middleware[]) {
 }
 
 describe('toKoa', () => {
-  conformance(mountBehind());
+  conformance(mountBehind(), { serveReadBody: mountBehind(parseBody) });
 });
 
 describe('a body that a parser of Koa has read', () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -35,8 +35,11 @@ export interface RunningExample {
 
 const KEY = 'whsec_of_the_examples';
 
-/** Copies `examples/<name>`, installs the packed package and its other dependencies, and builds it. */
-export function openExample(name: string): ExampleProject {
+/**
+ * Copies `examples/<name>`, installs the packed package and its other dependencies, and builds it. `packages`
+ * replace or join those that it names.
+ */
+export function openExample(name: string, ...packages: readonly string[]): ExampleProject {
   const folder = mkdtempSync(join(tmpdir(), `posthorn-example-${name}-`));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const source = join(packageRoot, 'examples', name);
@@ -44,8 +47,8 @@ export function openExample(name: string): ExampleProject {
   const made = ['node_modules', 'dist', '.next', 'dead-letters'].map((made) => join(source, made));
   cpSync(source, folder, { recursive: true, filter: (path) => !made.includes(path) });
   const { scripts = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  npmInstall(folder, pack(folder));
-  if (scripts.build !== undefined) execFileSync('npm', ['run', 'build'], { cwd: folder, stdio: 'pipe' });
+  npmInstall(folder, pack(folder), ...packages);
+  if (scripts.build !== undefined) build(folder);
   return { folder, start: (options) => start(folder, scripts.start, options) };
 }
 
@@ -53,6 +56,11 @@ function pack(folder: string): string {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   const output = execFileSync('npm', args, { cwd: packageRoot, encoding: 'utf8', stdio: 'pipe' });
   return join(folder, JSON.parse(output)[0].filename);
+}
+
+function build(folder: string): void {
+  const { status, stdout, stderr } = spawnSync('npm', ['run', 'build'], { cwd: folder, encoding: 'utf8' });
+  expect(status, stdout + stderr).toBe(0);
 }
 
 /** Runs what `npm start` runs, without npm, which hands a signal to the shell alone. */
@@ -92,4 +100,11 @@ async function answerOf(answer: Promise<Response>): Promise<[status: number, out
   const response = await answer;
   const { outcome, code } = JSON.parse(await response.text());
   return [response.status, outcome ?? code];
+}
+
+/** What a route `/echo` of the same application must answer: its JSON, which the framework has parsed. */
+export async function expectEcho({ url }: Pick<RunningExample, 'url'>): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(new URL('/echo', url), { method: 'POST', headers, body: '{ "a": [1] }' });
+  expect(await answer.text()).toBe('{"a":[1]}');
 }
