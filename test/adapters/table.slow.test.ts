@@ -15,8 +15,8 @@ const nest = (method: string) => `
   declare const RECEIVER: symbol;
   declare const app: { get(token: symbol): Receiver; ${method} };`;
 const route = (argument: string) => `
-  const handle: (argument: ${argument}, context: object) => Promise<Response> = POST;
-  void handle;`;
+  type Handle = (argument: ${argument}, context: object) => Promise<Response>;
+  void ((): Handle => POST);`;
 
 const settings: Readonly<Record<string, Setting>> = {
   'Node.js `http` and `https`': {
@@ -56,8 +56,7 @@ const settings: Readonly<Record<string, Setting>> = {
     runBy: 'test/adapters/fetch-requests.test.ts',
   },
   'SvelteKit, `routes/webhooks/+server.ts`': {
-    code: `${route('{ request: Request }')}
-      type Event = { request: Request };`,
+    code: route('{ request: Request }'),
     runBy: 'test/adapters/fetch-requests.test.ts',
   },
   Elysia: {
@@ -77,7 +76,7 @@ const settings: Readonly<Record<string, Setting>> = {
       declare const Deno: { serve(options: { port: number }, handle: Serve): unknown };`,
     runBy: 'test/matrix/fetch-deliveries.mjs',
   },
-  'Cloudflare Workers': { code: '', runBy: 'test/adapters/fetch-requests.test.ts' },
+  'Cloudflare Workers': { code: '', runBy: 'test/matrix/projects/workers/worker.js' },
   'AWS Lambda': {
     code: `import type { APIGatewayProxyHandlerV2 } from 'aws-lambda';
       const typed: APIGatewayProxyHandlerV2 = (...given) => handler(given[0], given[1]);
