@@ -35,8 +35,8 @@ const MARGIN_MS = 500;
  * Balancer or a function URL. A delivery is answered 500 ms before the function's time ends, or at
  * `deadlineMs`, whichever comes first.
  *
- * @throws ConfigurationError for what is no receiver. The handler rejects with it for an event that is no HTTP
- * request, such as one of SQS.
+ * @throws ConfigurationError for what is no receiver. The handler rejects with it for an event that is no
+ * HTTP request, such as one of SQS.
  *
  * @example
  * ```ts

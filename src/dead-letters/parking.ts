@@ -32,8 +32,8 @@ interface Turn {
 }
 
 /**
- * The most that one operation may take once it has begun, where a delivery has `deadlineMs` in all. It is kept
- * back from the deadline for a delivery that may need it.
+ * The most that one operation may take once it has begun, where a delivery has `deadlineMs` in all. It is
+ * kept back from the deadline for a delivery that may need it.
  */
 export function parkingLimitMs(deadlineMs: number): number {
   return Math.min(2_000, deadlineMs / 4);

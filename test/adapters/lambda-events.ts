@@ -58,7 +58,7 @@ const identity = {
   userArn: null,
 };
 
-/** Of a REST API, and of an HTTP API with payload format 1.0: names as they were sent, and every value of each. */
+/** Of a REST API, or payload format 1.0: names as they were sent, and every value of each. */
 export function restApiEvent(request: GatewayRequest): APIGatewayProxyEvent {
   const { method, path } = request;
   const multiValueHeaders = valuesOf(request, (name) => name);
