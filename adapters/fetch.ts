@@ -5,7 +5,7 @@ import { checkFetchRequest } from './fetch-request.ts';
 import { checkReceiver, type Mountable } from './mountable.ts';
 import { findWaitUntil } from './wait-until.ts';
 
-/** Answers a web Request. What the platform hands over beside it may be passed on: it may have `waitUntil`. */
+/** Answers a web Request. What the platform hands over beside it may be passed on, for its `waitUntil`. */
 export type FetchHandler = (request: Request, ...platformArguments: readonly unknown[]) => Promise<Response>;
 
 /** Options of {@link toFetch}. */

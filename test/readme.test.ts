@@ -133,6 +133,8 @@ const compilation = {
     module: 'NodeNext',
     types: ['node'],
     strict: true,
+    // The types of Hono need those of a browser.
+    skipLibCheck: true,
     noUncheckedIndexedAccess: true,
     // As in test/tsconfig.json.
     paths: {
