@@ -28,7 +28,7 @@ export default defineConfig({
     // Tests run the sources; what is packed is tested in test/packaging.test.ts.
     alias: [
       { find: /^posthorn$/, replacement: source('src/index.ts') },
-      { find: /^posthorn\/(node|express)$/, replacement: source('adapters/$1.ts') },
+      { find: /^posthorn\/(node|express|fetch|fastify|koa|lambda)$/, replacement: source('adapters/$1.ts') },
       { find: /^posthorn\/file$/, replacement: source('src/dead-letters/file.ts') },
       { find: /^posthorn\/(redis|client|sandbox|testing)$/, replacement: source('src/$1/index.ts') },
     ],

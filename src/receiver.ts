@@ -10,7 +10,7 @@ import { firstWarnings } from './handling/first-warnings.ts';
 import { Processor } from './handling/processor.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
-import { beginTrace, type Trace, toReport } from './handling/trace.ts';
+import { beginTrace, shortenDeadline, type Trace, toReport } from './handling/trace.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import type { Observer, Report } from './outcomes/report.ts';
@@ -178,6 +178,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = this.#beginTrace(false);
     try {
       checkDelivery(delivery);
+      if (delivery.timeLimitMs !== undefined) shortenDeadline(trace, delivery.timeLimitMs);
       const headers = readHeaders(delivery.headers);
       const length = declaredLength(headers);
       // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor: such
@@ -188,7 +189,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       if (mayBeLarge) await nextTurn();
       trace.answerSent = delivery.isConnected?.() ?? true;
       this.#report(answer, trace);
-      if (trace.unfinished) this.#reportEndLater(delivery, trace);
+      if (trace.unfinished && !trace.joined) this.#reportEndLater(delivery, trace);
       const isUnread = !trace.bodyRead && mustClose(headers, length, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
     } catch (error) {
@@ -282,17 +283,17 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return trace;
   }
 
+  /** Only the delivery that started the run reports its late result. */
   #reportEndLater(delivery: Delivery, trace: Trace): void {
     this.#activity.begin();
     const reported = this.#reportEnd(trace).then(() => this.#activity.end());
     delivery.waitUntil?.(reported);
   }
 
-  /** Only the delivery that started the run reports its late result. */
   async #reportEnd(trace: Trace): Promise<void> {
-    const { run, joined } = trace;
+    const { run } = trace;
     const answer = await run?.answer.settled();
-    if (answer !== undefined && run?.attempt !== undefined && !joined) {
+    if (answer !== undefined && run?.attempt !== undefined) {
       this.#reporter.emit(toReport(answer, trace, true), { isAuthentic: true });
     }
   }

@@ -15,7 +15,7 @@ interface Import {
 
 function filesIn(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createClient } from 'posthorn/client';
+import { toFetch } from 'posthorn/fetch';
 import { toNode } from 'posthorn/node';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
@@ -26,6 +27,7 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   ['createRedisStore', (options) => Reflect.apply(createRedisStore, undefined, [redis, options])],
   ['createRedisDeadLetters', (options) => Reflect.apply(createRedisDeadLetters, undefined, [redis, options])],
   ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
+  ['toFetch', (options) => toFetch(createReceiver({ signingKey: 'k' }), options)],
   ['createClient', (options) => Reflect.apply(createClient, undefined, [options])],
   ['createSandbox', createSandbox],
   ['adapterConformance', (options) => adapterConformance(mountOnNode, options)],

@@ -64,7 +64,7 @@ const runnable = snippets.filter(({ code }) => isRedisInstalled() || !code.inclu
 /**
  * Servers get deliveries, modules are imported by somebody else, and programs come to an end by themselves.
  */
-const servers = runnable.filter(({ code }) => code.includes('listen(3000)'));
+const servers = runnable.filter(({ code }) => /listen\((\{ port: )?3000/.test(code));
 const modules = runnable.filter(({ code }) => /^export /m.test(code));
 const programs = runnable.filter((snippet) => !servers.includes(snippet) && !modules.includes(snippet));
 
@@ -133,7 +133,13 @@ const compilation = {
     module: 'NodeNext',
     types: ['node'],
     strict: true,
+    // The types of Hono need those of a browser.
+    skipLibCheck: true,
     noUncheckedIndexedAccess: true,
+    // As in test/tsconfig.json.
+    paths: {
+      'content-disposition': [join(packageRoot, 'node_modules/@types/content-disposition/index.d.ts')],
+    },
     rootDir: '.',
     outDir: 'out',
   },

@@ -65,6 +65,15 @@ test("import 'posthorn' loads the core, zod and lru-cache: no peer, no program, 
   ]);
 });
 
+test("import 'posthorn/fetch' loads no raw-body, and no server, socket or stream of Node.js", () => {
+  expect([...new Set(loadedBy('posthorn/fetch').map(placeOf))].sort()).toEqual([
+    'dist/adapters',
+    'dist/src',
+    'dist/src/request',
+    'node:util',
+  ]);
+});
+
 test('the reader of what is loaded sees packages of both kinds, and modules of Node.js', () => {
   const places = loadedBy('posthorn/sandbox').map(placeOf);
   expect(places).toEqual(

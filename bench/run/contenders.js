@@ -25,6 +25,13 @@ const withoutStore = [
   { name: 'min-fastify', title: 'MIN on Fastify', program: 'min-fastify.js' },
   { name: 'min-hono', title: "MIN on Hono's Node server", program: 'min-hono.js' },
   {
+    name: 'min-fetch-stream',
+    title: 'the same, reads the body as a stream',
+    program: 'min-fetch-stream.js',
+  },
+  { name: 'min-koa', title: 'MIN on Koa', program: 'min-koa.js' },
+  { name: 'min-lambda', title: 'MIN on Lambda, behind a gateway of node http', program: 'min-lambda.js' },
+  {
     name: 'octokit',
     title: '@octokit/webhooks createNodeMiddleware',
     program: 'octokit.js',
@@ -48,6 +55,18 @@ const withoutStore = [
   },
   { name: 'posthorn-node', title: 'posthorn toNode', program: 'posthorn-node.js', isQuick: true },
   { name: 'posthorn-express', title: 'posthorn toExpress', program: 'posthorn-express.js', isQuick: true },
+  { name: 'posthorn-fastify', title: 'posthorn toFastify', program: 'posthorn-fastify.js' },
+  { name: 'posthorn-koa', title: 'posthorn toKoa', program: 'posthorn-koa.js' },
+  {
+    name: 'posthorn-fetch',
+    title: "posthorn toFetch on Hono's Node server",
+    program: 'posthorn-fetch.js',
+  },
+  {
+    name: 'posthorn-lambda',
+    title: 'posthorn toLambda, behind a gateway of node http',
+    program: 'posthorn-lambda.js',
+  },
 ];
 
 /** @type {readonly Contender[]} */

@@ -6,7 +6,7 @@ import { messageOf } from '../errors.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { DeadLetter } from './dead-letters.ts';
 import type { Wait } from './line.ts';
-import type { AttemptInfo, LetterContent, Parking } from './parking.ts';
+import { type AttemptInfo, type LetterContent, type Parking, parkingLimitMs } from './parking.ts';
 
 /** The time limits of the operations on a letter. */
 export interface LetterTimes {
@@ -61,7 +61,7 @@ export class Letter {
    */
   get handlersWaitUntil(): number {
     const { deadline, deadlineMs } = this.#times;
-    const limitMs = this.#limitMs;
+    const limitMs = parkingLimitMs(deadlineMs);
     return Math.max(deadline - limitMs - deadlineMs / 6, performance.now() + limitMs);
   }
 
@@ -131,12 +131,9 @@ export class Letter {
     const now = performance.now();
     const isNew = this.#storedAs === undefined;
     if (answerBy !== undefined) return { answerBy, isUrgent: isNew };
-    if (isNew && now < deadline) return { answerBy: Math.max(deadline, now + this.#limitMs), isUrgent: true };
+    if (isNew && now < deadline)
+      return { answerBy: Math.max(deadline, now + parkingLimitMs(deadlineMs)), isUrgent: true };
     return { answerBy: now + deadlineMs, isUrgent: false };
-  }
-
-  get #limitMs(): number {
-    return this.#parking?.limitMs ?? 0;
   }
 
   /**

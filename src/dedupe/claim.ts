@@ -28,11 +28,15 @@ const FIRST_PAUSE_MS = 100;
 /** A claim is refused after so many renewals, each of which took half a lease or longer. */
 const MOST_CONFIRMATIONS = 3;
 
-/** No two claims may share a token: those of this process begin alike, and no other process begins so. */
-const tokenPrefix = randomBytes(15).toString('base64url');
+/**
+ * No two claims may share a token: those of this process begin alike, and no other process begins so. Workers
+ * gives no random bytes before its first request.
+ */
+let tokenPrefix: string | undefined;
 let claims = 0;
 
 function nextToken(): string {
+  tokenPrefix ??= randomBytes(15).toString('base64url');
   claims += 1;
   return `${tokenPrefix}${claims}`;
 }

@@ -26,6 +26,8 @@ export interface Job {
    * start.
    */
   readonly deadline: number;
+  /** The time from the delivery's arrival to `deadline`. */
+  readonly deadlineMs: number;
   readonly routes: readonly Route[];
   /** The letter that is being replayed. */
   readonly replayed?: DeadLetter | undefined;

@@ -2,7 +2,7 @@ import type { Authentic } from '../authentication/authenticator.ts';
 import type { DeadLetter } from '../dead-letters/dead-letters.ts';
 import { Letter } from '../dead-letters/letter.ts';
 import type { Wait } from '../dead-letters/line.ts';
-import { Parking } from '../dead-letters/parking.ts';
+import { Parking, parkingLimitMs } from '../dead-letters/parking.ts';
 import { Completions } from '../dedupe/completions.ts';
 import { isFinalByAge } from '../dedupe/last-attempt.ts';
 import { retentionFor } from '../dedupe/retention.ts';
@@ -21,12 +21,6 @@ import { RunsInFlight } from './runs-in-flight.ts';
 import type { Trace } from './trace.ts';
 
 /**
- * The most that storing one letter may take once it has begun; kept back from the deadline for a delivery
- * that may need it.
- */
-const PARKING_LIMIT_MS = 2_000;
-
-/**
  * Takes an authentic body through event, dedupe and handlers to its answer, and parks what cannot be retried.
  */
 export class Processor {
@@ -34,16 +28,15 @@ export class Processor {
   readonly #router: Router;
   readonly #store: TimeLimitedStore;
   readonly #parking: Parking | undefined;
-  readonly #parkingLimitMs: number;
   readonly #runs: RunsInFlight;
 
   constructor(settings: HandlingSettings, router: Router, activity: Activity, bodyMemory: BodyMemory) {
     this.#settings = settings;
     this.#router = router;
     this.#store = timeLimited(settings.store);
-    this.#parkingLimitMs = Math.min(PARKING_LIMIT_MS, settings.deadlineMs / 4);
     this.#parking =
-      settings.deadLetters && new Parking(settings.deadLetters, this.#parkingLimitMs, settings.now);
+      settings.deadLetters &&
+      new Parking(settings.deadLetters, parkingLimitMs(settings.deadlineMs), settings.now);
     const completions = new Completions(this.#store, activity);
     const services = { settings, store: this.#store, parking: this.#parking, completions, bodyMemory };
     this.#runs = new RunsInFlight(services, activity);
@@ -63,7 +56,7 @@ export class Processor {
 
   /** Parses an event, checks its age and finds its handlers, then starts or joins its run. */
   #beginEvent({ rawBody, headers }: Authentic, trace: Trace): Run | Answer {
-    const { now, maxEventAgeMs, retryScheduleMs, deadlineMs } = this.#settings;
+    const { now, maxEventAgeMs, retryScheduleMs } = this.#settings;
     const event = parseEvent(rawBody);
     const { id, type } = event;
     trace.event = { id, type };
@@ -74,10 +67,20 @@ export class Processor {
     const routes = this.#routesFor(event, trace);
     if (routes.length === 0) return accept('ignored', id);
     if (this.#runs.isCompletionPending(id)) return accept('duplicate', id);
-    const { receivedAt } = trace;
+    const { receivedAt, deadline, deadlineMs } = trace;
     const deadlineAt = receivedAt + deadlineMs;
-    const { deadline } = trace;
-    const job = { id, event, createdAt, rawBody, headers, receivedAt, deadlineAt, deadline, routes };
+    const job = {
+      id,
+      event,
+      createdAt,
+      rawBody,
+      headers,
+      receivedAt,
+      deadlineAt,
+      deadline,
+      deadlineMs,
+      routes,
+    };
     return this.#startOrJoin(job, trace);
   }
 
@@ -116,8 +119,8 @@ export class Processor {
     const headers = readHeaders(letter.headers);
     const deadlineAt = this.#settings.now() + this.#settings.maxRunMs;
     const createdAt = createdAtMs(event);
-    const { deadline } = trace;
-    const times = { createdAt, receivedAt, deadlineAt, deadline };
+    const { deadline, deadlineMs } = trace;
+    const times = { createdAt, receivedAt, deadlineAt, deadline, deadlineMs };
     const job = { id, event, rawBody, headers, ...times, routes, replayed: letter };
     const run = this.#startOrJoin(job, trace);
     const settled = await run.answer.settled();
@@ -180,7 +183,8 @@ export class Processor {
 
   /** Until when a delivery waits for its run. */
   #answerBy(trace: Trace): number {
-    const reserveMs = trace.finalByAge && this.#parking !== undefined ? this.#parkingLimitMs : 0;
+    const mayPark = trace.finalByAge && this.#parking !== undefined;
+    const reserveMs = mayPark ? parkingLimitMs(trace.deadlineMs) : 0;
     return trace.deadline - reserveMs;
   }
 
@@ -201,7 +205,7 @@ export class Processor {
 
   /** Until when a delivery that has failed waits for its letter. */
   #parkBy(trace: Trace): number {
-    return Math.max(trace.deadline, performance.now() + this.#parkingLimitMs);
+    return Math.max(trace.deadline, performance.now() + parkingLimitMs(trace.deadlineMs));
   }
 
   /** Parks what is refused without a run; without dead letters, or if they fail, it stays refused. */
@@ -209,8 +213,8 @@ export class Processor {
     const { error } = refused;
     const { id: eventId, type } = trace.event ?? {};
     const content = { rawBody, headers, receivedAt: trace.receivedAt, id: eventId, type };
-    const times = { deadline: trace.deadline, deadlineMs: this.#settings.deadlineMs };
-    const letter = new Letter(this.#parking, content, trace.warnings, times);
+    const { deadline, deadlineMs } = trace;
+    const letter = new Letter(this.#parking, content, trace.warnings, { deadline, deadlineMs });
     const id = await letter.store(error, { attempts: 0, handled: [] }, this.#parkBy(trace));
     if (id === undefined) return refused;
     void letter.reconcile(this.#store, this.#settings);

@@ -58,15 +58,14 @@ export class Run {
   #runLimit: Timer | undefined;
 
   constructor(job: Job, services: RunServices, onEnd: (run: Run) => void) {
-    const { id, event, rawBody, headers, receivedAt, deadline, replayed } = job;
-    const { parking, settings } = services;
+    const { id, event, rawBody, headers, receivedAt, deadline, deadlineMs, replayed } = job;
     this.#job = job;
     this.#services = services;
     this.#onEnd = onEnd;
     this.#claim = new Claim(job, services, this.#warnings);
     const content = { rawBody, headers, receivedAt, id, type: event.type };
-    const times = { deadline, deadlineMs: settings.deadlineMs };
-    this.#letter = new Letter(parking, content, this.#warnings, times, replayed?.id);
+    const times = { deadline, deadlineMs };
+    this.#letter = new Letter(services.parking, content, this.#warnings, times, replayed?.id);
   }
 
   get id(): string {
@@ -76,6 +75,11 @@ export class Run {
   /** The problems of the run so far; while its completion is being recorded, this is one of them. */
   get warnings(): readonly Warning[] {
     return this.#state.step === 'completing' ? [...this.#warnings, COMPLETING] : this.#warnings;
+  }
+
+  /** Whether the run should have ended by now. */
+  get isOverdue(): boolean {
+    return performance.now() > this.#job.deadline + this.#services.settings.maxRunMs;
   }
 
   /** Whether the schema or the handlers are running. */

@@ -1,5 +1,6 @@
 import { AbortedError, UnavailableError } from '../errors.ts';
 import type { Activity } from '../timing/activity.ts';
+import { requestsAreIsolated } from '../timing/isolated-requests.ts';
 import type { Job, RunServices } from './job.ts';
 import { Run } from './run.ts';
 
@@ -10,8 +11,8 @@ export class RunsInFlight {
   #closed = false;
   /** By the ids of their events. */
   #runs = new Map<string, Run>();
-  readonly #onEnd = ({ id }: Run): void => {
-    this.#runs.delete(id);
+  readonly #onEnd = (run: Run): void => {
+    if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
     // A new Map ends V8's chain of old tables: see the claims of the memory store.
     if (this.#runs.size === 0) this.#runs = new Map();
     this.#activity.end();
@@ -27,9 +28,13 @@ export class RunsInFlight {
     return this.#services.completions.has(id);
   }
 
-  /** The run of the event that is under way, if there is one. */
+  /**
+   * The run of the event that is under way, if there is one. Where requests are isolated, a run may have been
+   * ended with its request, in silence; the store knows whether its claim still holds.
+   */
   find(id: string): Run | undefined {
-    return this.#runs.get(id);
+    const run = this.#runs.get(id);
+    return requestsAreIsolated && run?.isOverdue ? undefined : run;
   }
 
   /** Starts a run of an event that has none. */

@@ -7,7 +7,9 @@ export interface Trace {
   readonly receivedAt: number;
   /** By the monotonic clock, as `deadline` is. */
   readonly startedAt: number;
-  readonly deadline: number;
+  deadline: number;
+  /** The time from `startedAt` to `deadline`. */
+  deadlineMs: number;
   readonly warnings: Warning[];
   /** The receiver was closing when the delivery came. */
   readonly closing: boolean;
@@ -38,6 +40,7 @@ export function beginTrace(
     receivedAt,
     startedAt,
     deadline: startedAt + deadlineMs,
+    deadlineMs,
     warnings: [],
     closing,
     isReplay,
@@ -50,6 +53,12 @@ export function beginTrace(
     unfinished: false,
     answerSent: false,
   };
+}
+
+/** Brings the deadline forward, to `timeLimitMs` after the arrival; never puts it off. */
+export function shortenDeadline(trace: Trace, timeLimitMs: number): void {
+  trace.deadlineMs = Math.min(trace.deadlineMs, Math.max(0, timeLimitMs));
+  trace.deadline = trace.startedAt + trace.deadlineMs;
 }
 
 /** Tells of an answer; `late` when it is the end of a run whose delivery was answered before. */

@@ -54,7 +54,7 @@ describe('a body that something else has read', () => {
     expectProblem(await endpoint.send(transfer()), 500, 'body_already_parsed');
     const { error } = await expectReport(endpoint, { outcome: 'failed', code: 'body_already_parsed' });
     expect(error?.message).toMatch(
-      /req\.body is not set.*body parser, which fills ctx\.request\.body on Koa/,
+      /req\.body is not set.*the body parser on Koa, which fills ctx\.request\.body/,
     );
     expect(error?.message).not.toContain('express');
   });
