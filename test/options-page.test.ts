@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createClient } from 'posthorn/client';
+import { toFastify } from 'posthorn/fastify';
+import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
@@ -24,6 +26,11 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   ['createRedisStore', (options) => Reflect.apply(createRedisStore, undefined, [redis, options])],
   ['createRedisDeadLetters', (options) => Reflect.apply(createRedisDeadLetters, undefined, [redis, options])],
   ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
+  [
+    'toFastify',
+    (options) => Reflect.apply(toFastify, undefined, [createReceiver({ signingKey: 'k' }), options]),
+  ],
+  ['toKoa', (options) => toKoa(createReceiver({ signingKey: 'k' }), options)],
   ['createClient', (options) => Reflect.apply(createClient, undefined, [options])],
   ['createSandbox', createSandbox],
 ]);
@@ -52,7 +59,7 @@ describe('docs/options.md', () => {
   });
 
   test('calls required what is required, and nothing else', () => {
-    const required = { createReceiver: 'signingKey', createClient: 'baseUrl' };
+    const required = { createReceiver: 'signingKey', toFastify: 'path', createClient: 'baseUrl' };
     const scoped = { createRedisStore: 'scope', createRedisDeadLetters: 'scope' };
     const options = new Map(Object.entries({ ...required, ...scoped }));
     for (const [name, call] of functions) {
