@@ -7,10 +7,12 @@ import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
+import { adapterConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { readOptions as readClientOptions } from '../src/client/options.ts';
 import { readOptions as readReceiverOptions } from '../src/options.ts';
 import { readOptions as readSandboxOptions } from '../src/sandbox/options.ts';
+import { mountOnNode } from './adapters/mounts.ts';
 import { packageRoot } from './support/child-program.ts';
 
 const page = readFileSync(join(packageRoot, 'docs/options.md'), 'utf8');
@@ -33,6 +35,7 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   ['toKoa', (options) => toKoa(createReceiver({ signingKey: 'k' }), options)],
   ['createClient', (options) => Reflect.apply(createClient, undefined, [options])],
   ['createSandbox', createSandbox],
+  ['adapterConformance', (options) => adapterConformance(mountOnNode, options)],
 ]);
 
 /** The table of a function: the default of each option, as it is written. */
