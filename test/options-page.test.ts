@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createClient } from 'posthorn/client';
 import { toFetch } from 'posthorn/fetch';
+import { toFastify } from 'posthorn/fastify';
+import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
@@ -28,6 +30,11 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   ['createRedisDeadLetters', (options) => Reflect.apply(createRedisDeadLetters, undefined, [redis, options])],
   ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
   ['toFetch', (options) => toFetch(createReceiver({ signingKey: 'k' }), options)],
+  [
+    'toFastify',
+    (options) => Reflect.apply(toFastify, undefined, [createReceiver({ signingKey: 'k' }), options]),
+  ],
+  ['toKoa', (options) => toKoa(createReceiver({ signingKey: 'k' }), options)],
   ['createClient', (options) => Reflect.apply(createClient, undefined, [options])],
   ['createSandbox', createSandbox],
   ['adapterConformance', (options) => adapterConformance(mountOnNode, options)],
@@ -57,7 +64,7 @@ describe('docs/options.md', () => {
   });
 
   test('calls required what is required, and nothing else', () => {
-    const required = { createReceiver: 'signingKey', createClient: 'baseUrl' };
+    const required = { createReceiver: 'signingKey', toFastify: 'path', createClient: 'baseUrl' };
     const scoped = { createRedisStore: 'scope', createRedisDeadLetters: 'scope' };
     const options = new Map(Object.entries({ ...required, ...scoped }));
     for (const [name, call] of functions) {
