@@ -1,2 +1,3 @@
 export type { PostgresClient, PostgresPool, PostgresResult } from './client.ts';
 export { migratePostgres, type PostgresMigrationOptions } from './migrate.ts';
+export { createPostgresStore, type PostgresStoreOptions } from './store.ts';

@@ -1,3 +1,5 @@
+import { storeFunctions } from './store-functions.ts';
+
 /**
  * The statements of each version, the first one first. One that has been released never changes: a later
  * version changes what it made. `schema` is quoted.
@@ -5,8 +7,6 @@
 const migrations: readonly ((schema: string) => string)[] = [
   (schema) => `
 create table ${schema}.events (
-  scope text collate "C" not null,
-  key text collate "C" not null,
   first_expires_at timestamptz not null,
   expires_at timestamptz not null,
   first_claimed_at timestamptz,
@@ -15,12 +15,14 @@ create table ${schema}.events (
   attempt integer,
   spaced_attempts integer,
   abandoned integer,
+  scope text collate "C" not null,
+  key text collate "C" not null,
   token text,
   handled text,
   primary key (scope, key)
 ) with (fillfactor = 85);
 create index events_first_expires_at on ${schema}.events (first_expires_at);
-
+${storeFunctions(schema)}
 create table ${schema}.dead_letters (
   scope text collate "C" not null,
   key text collate "C" not null,
@@ -52,13 +54,12 @@ create table ${schema}.inbox_latest (
 ];
 
 /**
- * The SQL that brings a schema, whatever its version, up to date, in one transaction. It is a script of
- * several statements without parameters, so that psql can run it too.
+ * The SQL that brings a schema, whatever its version, up to date: several statements without parameters. pg
+ * sends them together, which makes them one transaction; psql needs {@link migrationScript}.
  */
 export function migrationSql(schema: string): string {
   const steps = migrations.map((statements, index) => step(schema, index + 1, statements(schema)));
-  return `begin;
--- Of several processes at once, one migrates while the others wait.
+  return `-- Of several processes at once, one migrates while the others wait.
 select pg_advisory_xact_lock(hashtextextended('posthorn.migrations', 0));
 do $posthorn$ begin
 -- "if not exists" would ask for the right to create schemas even where this one is there.
@@ -72,8 +73,12 @@ create table ${schema}.migrations (
 );
 end if;
 end $posthorn$;
-${steps.join('')}commit;
-`;
+${steps.join('')}`;
+}
+
+/** The same for psql and other tools, which send one statement after the other. */
+export function migrationScript(schema: string): string {
+  return `begin;\n${migrationSql(schema)}commit;\n`;
 }
 
 function step(schema: string, version: number, statements: string): string {
