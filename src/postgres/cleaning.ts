@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.ts';
 import type { PostgresPool } from './client.ts';
-import { explain } from './refusals.ts';
+import { explain, isRefusal } from './refusals.ts';
 import { withClient } from './with-client.ts';
 
 /** Rows deleted at once: some hundredths of a second of work, during which only these rows are locked. */
@@ -14,8 +14,8 @@ const NEXT_LOOK_MS = 60_000;
 
 /**
  * Deletes expired rows. Operations call `cleanIfDue`, so that no timer keeps the process alive. Of several
- * processes one cleans at a time. A failure is told once, as a warning of the process: the store works without,
- * while its table grows.
+ * processes one cleans at a time. A refusal is told once, as a warning of the process: the store works without,
+ * while its table grows. Whatever else fails is tried again.
  */
 export class Cleaning {
   readonly #pool: PostgresPool;
@@ -44,7 +44,7 @@ export class Cleaning {
     try {
       if ((await this.#deleteBatch()) === BATCH_SIZE) waitMs = NEXT_BATCH_MS;
     } catch (error) {
-      this.#warn(explain(this.#schema, error));
+      if (isRefusal(error)) this.#warn(explain(this.#schema, error));
     }
     this.#dueAt = performance.now() + waitMs;
   }

@@ -5,8 +5,11 @@ export function isRefusal(error: unknown): boolean {
   return propertyOf(error, 'severity') === 'ERROR';
 }
 
-/** serialization_failure and deadlock_detected: another transaction came first, so a second try may succeed. */
-const CONFLICTS = ['40001', '40P01'];
+/**
+ * serialization_failure, deadlock_detected and lock_not_available: another transaction came first, so a second
+ * try may succeed.
+ */
+const CONFLICTS = ['40001', '40P01', '55P03'];
 
 /** PostgreSQL has refused a transaction for the sake of another one. */
 export function isConflict(error: unknown): boolean {

@@ -4,6 +4,7 @@ import { setImmediate } from '../timing/turn.ts';
 import { Cleaning } from './cleaning.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
 import { explain, isConflict, isRefusal } from './refusals.ts';
+import { ServerClock } from './server-clock.ts';
 import { connectUntil, lateError, useClient } from './with-client.ts';
 
 /** One operation of the store on one id. */
@@ -45,29 +46,17 @@ const MAX_CONNECTING = 4;
 /** How often an operation is tried again that PostgreSQL refuses for the sake of another transaction. */
 const MAX_REFUSALS = 4;
 
-/** Clocks run at slightly different speeds, so the server stops before the last part of a time limit. */
-const DRIFT_ALLOWANCE = 0.02;
-
 /**
  * Runs operations of a store, each under a time limit. Those that wait for a client at the same time share a
  * statement: it costs this process and the server far more than an operation does.
- *
- * A statement that was given up may still run: a frozen server reads it when it thaws, a server that waits for
- * a lock goes on waiting. `statement_timeout` counts from when the server begins, so it would not help. So each
- * operation carries a time after which a claim takes nothing, by the clock of the server, whose distance from
- * ours every answer tells. Nothing is set in the session: PgBouncer may lend it to somebody else.
  */
 export class PostgresOperations {
   readonly #pool: PostgresPool;
   readonly #settings: OperationSettings;
   readonly #cleaning: Cleaning;
+  readonly #clock = new ServerClock();
   readonly #waiting = new Set<PendingOperation>();
   #connecting = 0;
-  /**
-   * The server's time minus our monotonic clock, from the last answer. An answer takes time to arrive, so this
-   * is too small rather than too large. Until the first one, our clock is assumed to agree with the server's.
-   */
-  #clockOffsetMs: number = Date.now() - performance.now();
 
   constructor(pool: PostgresPool, settings: OperationSettings) {
     this.#pool = pool;
@@ -135,7 +124,7 @@ export class PostgresOperations {
     const endsAt = Math.max(...batch.map((pending) => pending.endsAt));
     try {
       const [now, ...results] = await useClient(client, endsAt, () => this.#query(client, batch));
-      this.#clockOffsetMs = Number(now) - performance.now();
+      this.#clock.set(Number(now));
       batch.forEach((pending, index) => {
         this.#settle(pending, results[index] ?? '');
       });
@@ -163,16 +152,14 @@ export class PostgresOperations {
   /** Resolves with the server's time in milliseconds and the result of each operation. */
   async #query(client: PostgresClient, batch: readonly PendingOperation[]): Promise<readonly string[]> {
     const { schema, scope, limitMs } = this.#settings;
-    const latestOf = ({ endsAt }: PendingOperation): number =>
-      endsAt + this.#clockOffsetMs - limitMs * DRIFT_ALLOWANCE;
     const operations = batch.map(({ operation }) => operation);
     const { rows } = await client.query(
       `select ${schema}.operate($1, $2, $3, $4, $5, $6, $7, $8, $9) as results`,
       [
-        // A row that somebody else has locked must not hold up the others for long.
-        Math.ceil(batch.length > 1 ? limitMs / 4 : limitMs),
+        // A row that somebody else has locked must not hold up other operations for long.
+        Math.ceil(limitMs / MAX_REFUSALS),
         scope,
-        batch.map(latestOf),
+        batch.map(({ endsAt }) => this.#clock.latest(endsAt, limitMs)),
         operations.map(({ name }) => name),
         operations.map(({ key }) => key),
         operations.map(({ token }) => token),
