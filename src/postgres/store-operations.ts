@@ -172,8 +172,8 @@ export class PostgresOperations {
   }
 
   /**
-   * The server refuses a claim as late, although it is not, if its clock has jumped or another server has taken
-   * over. Its answer brought the new time, so the second try is right.
+   * The server refuses a claim as late, although it is not, if its clock has jumped or another server has
+   * taken over. Its answer brought the new time, so the second try is right.
    */
   #settle(pending: PendingOperation, result: string): void {
     if (result !== 'late') pending.settle(result);
