@@ -4,12 +4,13 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * Tests that start other programs (redis-server, openssl, curl, a browser, a compiler, what `npm run build` has made), or take long
- * by themselves. All others are quick. One that starts a program and is not named here fails and says so:
+ * Tests that start other programs (redis-server, PostgreSQL, openssl, curl, a browser, a compiler, what `npm run build` has made), or
+ * take long by themselves. All others are quick. One that starts a program and is not named here fails and says so:
  * test/support/no-programs.ts.
  */
 const slowTests = [
   'test/cli/**/*.test.ts',
+  'test/postgres/**/*.test.ts',
   'test/redis/**/*.test.ts',
   'test/**/*.slow.test.ts',
   'test/dead-letters/{crash,file,outage,parking-backlog}.test.ts',
@@ -29,7 +30,7 @@ export default defineConfig({
       { find: /^posthorn$/, replacement: source('src/index.ts') },
       { find: /^posthorn\/(node|express)$/, replacement: source('adapters/$1.ts') },
       { find: /^posthorn\/file$/, replacement: source('src/dead-letters/file.ts') },
-      { find: /^posthorn\/(redis|client|sandbox|testing)$/, replacement: source('src/$1/index.ts') },
+      { find: /^posthorn\/(postgres|redis|client|sandbox|testing)$/, replacement: source('src/$1/index.ts') },
     ],
   },
   test: {
@@ -65,7 +66,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          globalSetup: ['test/support/build.ts', 'test/redis/setup.ts'],
+          globalSetup: ['test/support/build.ts', 'test/redis/setup.ts', 'test/postgres/setup.ts'],
         },
       },
       {

@@ -1,0 +1,68 @@
+import { ConfigurationError, show } from '../errors.ts';
+
+/** The parts of a `Pool` of `pg` 8 that posthorn uses. */
+export interface PostgresPool {
+  /** How many clients the pool has. posthorn tells a pool from a single client by it. */
+  readonly totalCount: number;
+  /** Resolves with a client that is taken out of the pool until it is released. */
+  connect(): Promise<PostgresClient>;
+}
+
+/** The parts of a client of `pg` 8 that posthorn uses. */
+export interface PostgresClient {
+  /** Runs one statement with parameters, or several without. */
+  query(text: string, values?: unknown[]): Promise<PostgresResult>;
+  /** Gives the client back to its pool, which closes it if there was an error. */
+  release(error?: Error | boolean): void;
+  /** posthorn listens while it has the client: without a listener a lost connection ends the process. */
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  removeListener(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** The parts of a result of `pg` 8 that posthorn uses. */
+export interface PostgresResult {
+  /** For example `INSERT`; after a COMMIT that rolled back it is `ROLLBACK`. */
+  readonly command: string;
+  /** How many rows a statement has inserted, changed, deleted or returned. */
+  readonly rowCount: number | null;
+  /** The rows that it has returned. */
+  readonly rows: readonly { readonly [column: string]: unknown }[];
+}
+
+/** The schema of posthorn's tables unless told otherwise. */
+const DEFAULT_SCHEMA = 'posthorn';
+
+/** Throws {@link ConfigurationError} unless `pool` is a pool of `pg`. */
+export function checkPool(functionName: string, pool: PostgresPool): void {
+  const isPool =
+    typeof pool === 'object' &&
+    pool !== null &&
+    typeof Reflect.get(pool, 'connect') === 'function' &&
+    typeof Reflect.get(pool, 'totalCount') === 'number';
+  if (isPool) return;
+  throw new ConfigurationError(`${functionName} takes a pool of pg 8: new Pool(…)`);
+}
+
+/** Reads a scope; throws {@link ConfigurationError}. */
+export function readScope(functionName: string, scope: unknown): string {
+  if (typeof scope === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(scope)) return scope;
+  throw new ConfigurationError(
+    `scope of ${functionName} is required: 1 to 64 letters, digits, ".", "_" or "-" ` +
+      'that name the application and its environment, ' +
+      `for example "billing-production"; got ${show(scope)}`,
+  );
+}
+
+/**
+ * Reads the name of a schema, and quotes it for SQL; throws {@link ConfigurationError}. PostgreSQL cuts names
+ * after 63 bytes, and keeps `pg_…` for itself.
+ */
+export function readSchema(functionName: string, schema: unknown): string {
+  if (schema === undefined) return `"${DEFAULT_SCHEMA}"`;
+  if (typeof schema === 'string' && /^(?!pg_)[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(schema))
+    return `"${schema}"`;
+  throw new ConfigurationError(
+    `schema of ${functionName} must be 1 to 63 letters, digits, "_" or "-" that begin with a letter or "_" ` +
+      `and not with "pg_", for example "${DEFAULT_SCHEMA}"; got ${show(schema)}`,
+  );
+}

@@ -1,0 +1,100 @@
+import { Client, Pool } from 'pg';
+import { migratePostgres } from 'posthorn/postgres';
+import { describe, expect, test } from 'vitest';
+import { freePort } from '../support/child-program.ts';
+import { usePostgres } from './fixture.ts';
+import { isPostgresInstalled } from './installed.ts';
+
+const TABLES = ['dead_letters', 'events', 'inbox', 'inbox_latest', 'migrations'];
+
+describe.skipIf(!isPostgresInstalled())('migratePostgres', () => {
+  const fixture = usePostgres();
+
+  const tablesOf = (schema: string): string[] =>
+    fixture.postgres
+      .sql(`select tablename from pg_tables where schemaname = '${schema}' order by 1`)
+      .split('\n');
+
+  test('creates the tables in the schema posthorn', () => {
+    expect(tablesOf('posthorn')).toEqual(TABLES);
+  });
+
+  test('creates them once, however many processes start at the same time', async () => {
+    const pool = fixture.connect();
+    await Promise.all(Array.from({ length: 8 }, () => migratePostgres(pool, { schema: 'at-once' })));
+    expect(tablesOf('at-once')).toEqual(TABLES);
+    expect(fixture.postgres.sql('select version from "at-once".migrations')).toBe('1');
+  });
+
+  test('leaves alone what a later version has made', async () => {
+    const pool = fixture.connect();
+    await migratePostgres(pool, { schema: 'later' });
+    fixture.postgres.sql('insert into later.migrations (version) values (1000)');
+    await migratePostgres(pool, { schema: 'later' });
+    expect(fixture.postgres.sql('select version from later.migrations order by 1')).toBe('1\n1000');
+  });
+
+  test('makes all or nothing', async () => {
+    fixture.postgres.sql('create schema halfway; create table halfway.inbox (taken text)');
+    await expect(migratePostgres(fixture.connect(), { schema: 'halfway' })).rejects.toMatchObject({
+      code: 'configuration_invalid',
+      message: expect.stringContaining('relation "inbox" already exists'),
+    });
+    expect(tablesOf('halfway')).toEqual(['inbox']);
+  });
+
+  test('needs no right to create a schema that is there', async () => {
+    fixture.postgres.sql('create role owner login; create schema own authorization owner');
+    await migratePostgres(fixture.connect({ user: 'owner' }), { schema: 'own' });
+    expect(tablesOf('own')).toEqual(TABLES);
+  });
+
+  test('says what PostgreSQL refused', async () => {
+    fixture.postgres.sql('create role nobody login');
+    await expect(
+      migratePostgres(fixture.connect({ user: 'nobody' }), { schema: 'forbidden' }),
+    ).rejects.toMatchObject({
+      code: 'configuration_invalid',
+      message:
+        'the tables of posthorn in the schema "forbidden" could not be migrated: permission denied for database postgres',
+    });
+  });
+
+  test('a client that failed to migrate has no transaction left open', async () => {
+    const pool = fixture.connect({ max: 1 });
+    await expect(migratePostgres(pool, { schema: 'halfway' })).rejects.toThrow('could not be migrated');
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  test('says that PostgreSQL is not there', async () => {
+    const port = await freePort();
+    await expect(migratePostgres(fixture.connect({ port }))).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+  });
+});
+
+describe('the arguments of migratePostgres', () => {
+  test.each(['', 'pg_own', '1a', 'a"b', 'a b', 'é', 'x'.repeat(64), null, 5])(
+    'refuse %j as schema',
+    async (schema) => {
+      const pool = new Pool();
+      await expect(Reflect.apply(migratePostgres, undefined, [pool, { schema }])).rejects.toMatchObject({
+        code: 'configuration_invalid',
+        message: expect.stringContaining('schema of migratePostgres must be 1 to 63 letters'),
+      });
+    },
+  );
+
+  test('refuse what is no pool, and an unknown option', async () => {
+    for (const noPool of [undefined, {}, new Client()]) {
+      await expect(Reflect.apply(migratePostgres, undefined, [noPool])).rejects.toThrow(
+        'takes a pool of pg 8: new Pool(…)',
+      );
+    }
+    await expect(
+      Reflect.apply(migratePostgres, undefined, [new Pool(), { shema: 'posthorn' }]),
+    ).rejects.toThrow('"shema" is no option of migratePostgres; its options are schema');
+  });
+});
