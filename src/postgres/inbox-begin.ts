@@ -1,0 +1,123 @@
+import { ConfigurationError, messageOf } from '../errors.ts';
+import type { SkipReason } from '../handling/named-handler.ts';
+import type { PostgresPool } from './client.ts';
+import { IN_FAILED_TRANSACTION, InboxError, sqlStateOf } from './inbox-error.ts';
+import { orAbort, withGrace } from './inbox-limits.ts';
+import type { InboxJob, TransactionStep } from './inbox-run.ts';
+import { columnOf, type InboxQuery, PROBE, setUpStatement } from './inbox-statements.ts';
+import { cancel, endedByHandler, PoolTransaction, swallowed } from './inbox-transaction.ts';
+import type { PostgresTransaction } from './transaction.ts';
+
+/**
+ * Runs `work` in a transaction of another client, and resolves with what it returned once that has been
+ * committed; rolls back and rejects if it rejects. `tx` is what the handler gets as `context.transaction`;
+ * `query` runs one statement of the inbox in the transaction, and resolves with its rows, or an object that
+ * has them as `rows`. The parameters are `$1`, `$2`, …, each once and in order.
+ */
+export type BeginTransaction<Tx> = <T>(work: (tx: Tx, query: InboxQuery) => Promise<T>) => Promise<T>;
+
+/** Runs the handler of a job in one transaction. */
+export type RunTransaction<Tx> = (
+  job: InboxJob,
+  step: TransactionStep,
+  handle: (transaction: Tx) => Promise<unknown>,
+) => Promise<SkipReason | undefined>;
+
+/** Runs handlers in transactions of the pool. */
+export function inPool(pool: PostgresPool): RunTransaction<PostgresTransaction> {
+  return async (job, step, handle) => {
+    const transaction = await PoolTransaction.begin(pool, job.idleMs, job.limit);
+    try {
+      const reason = await step.record(job, transaction.query(job.limit));
+      transaction.xact = step.xact;
+      if (reason === undefined) await orAbort(handle(transaction.handle), job.signal);
+      await transaction.commit(job.signal);
+      return reason;
+    } catch (error) {
+      await transaction.rollBack();
+      throw error;
+    }
+  };
+}
+
+/** Runs handlers in transactions of another client. */
+export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: PostgresPool): RunTransaction<Tx> {
+  return async (job, step, handle) => {
+    let isGivenUp = false;
+    let hasEnded = false;
+    const recorded = new Signal();
+    const work = async (tx: Tx, query: InboxQuery): Promise<SkipReason | undefined> => {
+      const pid = await setUp(job, query);
+      const reason = await step.record(job, query);
+      if (isGivenUp) throw late();
+      recorded.set();
+      if (reason === undefined) await handleIn(tx, pid);
+      await probe(query, step, reason);
+      hasEnded = true;
+      return reason;
+    };
+    const handleIn = async (tx: Tx, pid: number): Promise<void> => {
+      const handled = handle(tx);
+      try {
+        await orAbort(handled, job.signal);
+      } catch (error) {
+        if (job.signal.aborted) await cancel(pool, pid, handled);
+        throw error;
+      }
+    };
+    const begun = begin(work);
+    try {
+      await job.limit.within(Promise.race([recorded.isSet, begun]), late);
+    } catch (error) {
+      isGivenUp = true;
+      throw error;
+    }
+    const reason = await withGrace(begun, job.signal, late);
+    if (!hasEnded)
+      throw new ConfigurationError('begin must run its work, and resolve once that is committed');
+    return reason;
+  };
+}
+
+/** Begins the settings of the transaction; gives the process of PostgreSQL that runs it. */
+async function setUp({ idleMs }: InboxJob, query: InboxQuery): Promise<number> {
+  const pid = columnOf(await query(setUpStatement(idleMs), []), 'pid');
+  const own = columnOf(await query(PROBE, []), 'own');
+  if (typeof pid === 'number' && typeof own === 'string' && own !== '') return pid;
+  throw new ConfigurationError(
+    'begin must run all statements of its query in one transaction, and query must resolve with rows, or { rows }',
+  );
+}
+
+/** The last statement shows that the transaction is alive, and that it is still the one that was begun. */
+async function probe(
+  query: InboxQuery,
+  { xact }: TransactionStep,
+  reason: SkipReason | undefined,
+): Promise<void> {
+  if (reason === 'handled_before') return;
+  let result: unknown;
+  try {
+    result = await query(PROBE, []);
+  } catch (error) {
+    throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(error) : lost(error);
+  }
+  if (columnOf(result, 'xact') !== xact) throw endedByHandler();
+}
+
+function lost(cause: unknown): InboxError {
+  const message = `the transaction was lost before its end: ${messageOf(cause)}`;
+  return new InboxError('inbox_rolled_back', message, { cause });
+}
+
+function late(): InboxError {
+  return new InboxError('inbox_unavailable', 'begin had no transaction ready in time');
+}
+
+/** A promise that is resolved from outside. */
+class Signal {
+  set: () => void = () => {};
+  readonly isSet: Promise<void> = new Promise((resolve) => {
+    this.set = resolve;
+  });
+}

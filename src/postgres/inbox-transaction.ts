@@ -1,0 +1,167 @@
+import { messageOf } from '../errors.ts';
+import { settledWithin } from '../timing/time-limit.ts';
+import type { PostgresClient, PostgresPool } from './client.ts';
+import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
+import { GRACE_MS, orAbort, type StartLimit, withGrace } from './inbox-limits.ts';
+import { columnOf, type InboxQuery, PROBE, setUpStatement } from './inbox-statements.ts';
+import { HandlerTransaction } from './transaction.ts';
+import { withClient } from './with-client.ts';
+
+/** A transaction on a client of the pool, from BEGIN until the client is given back. */
+export class PoolTransaction {
+  /** What the handler gets. */
+  readonly handle: HandlerTransaction;
+  readonly #pool: PostgresPool;
+  readonly #client: PostgresClient;
+  #pid = 0;
+  #xact: unknown;
+  #isGivenBack = false;
+  /** Emitted by a lost connection; without a listener it would end the process. */
+  readonly #onError = (): void => {};
+
+  private constructor(pool: PostgresPool, client: PostgresClient) {
+    this.#pool = pool;
+    this.#client = client;
+    this.handle = new HandlerTransaction(client);
+    client.on('error', this.#onError);
+  }
+
+  /** Takes a client and begins, in one message: BEGIN and the settings of the transaction. */
+  static async begin(pool: PostgresPool, idleMs: number, limit: StartLimit): Promise<PoolTransaction> {
+    const client = await connect(pool, limit);
+    const transaction = new PoolTransaction(pool, client);
+    try {
+      const begun = client.query(`begin; ${setUpStatement(idleMs)}`);
+      const results = [await limit.within(begun, late)].flat();
+      transaction.#pid = Number(columnOf(results.at(-1), 'pid'));
+      return transaction;
+    } catch (error) {
+      transaction.#giveBack(true);
+      throw error;
+    }
+  }
+
+  /** Runs a statement of the inbox before the handler begins. */
+  query(limit: StartLimit): InboxQuery {
+    return (text, values) => limit.within(this.#client.query(text, values), late);
+  }
+
+  /** The number of the transaction, once it has written something. */
+  set xact(xact: unknown) {
+    this.#xact = xact;
+  }
+
+  /**
+   * Commits, after the statements that the handler did not await. Only the answer `COMMIT` counts, because
+   * PostgreSQL answers `ROLLBACK`, without an error, where a statement has failed.
+   */
+  async commit(signal: AbortSignal): Promise<void> {
+    await orAbort(this.handle.finish(), signal);
+    if (this.handle.isInDoubt) await this.#probe(signal);
+    let command: string;
+    try {
+      ({ command } = await withGrace(this.#client.query('commit'), signal, late));
+    } catch (cause) {
+      const isRefused = isRefusedCommit(cause);
+      this.#giveBack(!isRefused);
+      if (isRefused) throw cause;
+      const message =
+        `PostgreSQL did not confirm the COMMIT (${messageOf(cause)}): nobody knows whether it committed. ` +
+        'The retry finds the record of it, or runs the handler';
+      throw new InboxError('inbox_commit_unknown', message, { cause });
+    }
+    this.#giveBack(false);
+    if (command !== 'COMMIT') throw swallowed(this.handle.failure);
+  }
+
+  /** Gives up what was written. Never rejects; a client whose state is unknown is closed. */
+  async rollBack(): Promise<void> {
+    if (this.#isGivenBack) return;
+    const running = this.handle.stop();
+    if (running !== undefined) {
+      await cancel(this.#pool, this.#pid, running);
+      this.#giveBack(true);
+      return;
+    }
+    const rolledBack = this.#client.query('rollback').then(({ command }) => command === 'ROLLBACK');
+    const isClean = await settledWithin(rolledBack, GRACE_MS).catch(() => false);
+    this.#giveBack(isClean !== true);
+  }
+
+  /** A handler that has swallowed an error may have rolled back to a savepoint, or ended the transaction. */
+  async #probe(signal: AbortSignal): Promise<void> {
+    let result: unknown;
+    try {
+      result = await orAbort(this.#client.query(PROBE), signal);
+    } catch (error) {
+      throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(this.handle.failure) : error;
+    }
+    if (columnOf(result, 'xact') !== this.#xact) throw endedByHandler();
+  }
+
+  #giveBack(isUnknown: boolean): void {
+    if (this.#isGivenBack) return;
+    this.#isGivenBack = true;
+    this.#client.release(isUnknown);
+    this.#client.removeListener('error', this.#onError);
+  }
+}
+
+async function connect(pool: PostgresPool, limit: StartLimit): Promise<PostgresClient> {
+  const connecting = pool.connect();
+  try {
+    return await limit.within(connecting, () => new Error('the pool had no connection before the deadline'));
+  } catch (error) {
+    // A client that comes too late goes back at once.
+    connecting.then(
+      (client) => client.release(),
+      () => {},
+    );
+    throw error;
+  }
+}
+
+/**
+ * Cancels what a process of PostgreSQL runs for a transaction, until that has ended, or the grace is over. Not
+ * by `cancel` of `pg`, because it needs the query's own client, and the process of a client behind
+ * PgBouncer is another one.
+ */
+export async function cancel(pool: PostgresPool, pid: number, running: Promise<unknown>): Promise<void> {
+  const endsAt = performance.now() + GRACE_MS;
+  const hasEnded = running.then(
+    () => true,
+    () => true,
+  );
+  while (performance.now() < endsAt) {
+    // A cancellation that comes before its query does nothing: hence again and again.
+    const sent = withClient(pool, (client) => client.query(CANCEL, [pid])).catch(() => {});
+    await settledWithin(sent, endsAt - performance.now());
+    if ((await settledWithin(hasEnded, CANCEL_AGAIN_MS)) === true) return;
+  }
+}
+
+const CANCEL = 'select pg_cancel_backend($1)';
+const CANCEL_AGAIN_MS = 100;
+
+/** The handler went on after an SQL error, in a transaction that could only be rolled back. */
+export function swallowed(cause: unknown): InboxError {
+  return new InboxError(
+    'inbox_rolled_back',
+    `an SQL error was swallowed, and PostgreSQL has rolled back: ${messageOf(cause)}. ` +
+      'Let the error out of the handler, or use a SAVEPOINT',
+    { cause },
+  );
+}
+
+/** The handler's statements were not all in the transaction of the inbox. */
+export function endedByHandler(): InboxError {
+  return new InboxError(
+    'inbox_transaction_ended',
+    'the handler has ended its transaction itself: what it wrote is not tied to the record of the inbox; ' +
+      'leave COMMIT and ROLLBACK to the inbox',
+  );
+}
+
+function late(): Error {
+  return new Error('PostgreSQL did not answer in time');
+}
