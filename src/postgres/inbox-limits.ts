@@ -5,15 +5,19 @@ import { withTimeLimit } from '../timing/time-limit.ts';
 /** What a run that is late or aborted may still take, to end what it has begun. */
 export const GRACE_MS = 2_000;
 
-/** The time before the handler begins: it ends at the deadline of the delivery. */
+/** For a handler that starts after its deadline, or by a clock of its receiver's own. */
+const LEAST_MS = 1_000;
+/** Left of the delivery's time, so that its report can say why the handler did not begin. */
+const RESERVE_MS = 200;
+
+/** The time before the handler begins: it ends with the deadline of the delivery. */
 export class StartLimit {
   readonly #signal: AbortSignal;
   readonly #endsAt: number;
 
   constructor({ deadlineAt, signal }: Pick<HandlerContext, 'deadlineAt' | 'signal'>) {
     this.#signal = signal;
-    // A handler that starts late, or by a clock of its receiver's own, gets a little time all the same.
-    this.#endsAt = performance.now() + Math.max(deadlineAt - Date.now(), 1_000);
+    this.#endsAt = performance.now() + Math.max(deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
   }
 
   get isOver(): boolean {

@@ -1,4 +1,4 @@
-import { isInstance, messageOf, PermanentError, PosthornError } from '../errors.ts';
+import { isInstance, messageOf, PermanentError, PosthornError, show } from '../errors.ts';
 import type { SkipReason } from '../handling/named-handler.ts';
 import type { ConnectionShare } from './inbox-connections.ts';
 import { InboxError, isConflict, LOCK_NOT_AVAILABLE, sqlStateOf, wayOut } from './inbox-error.ts';
@@ -73,15 +73,19 @@ export async function runOnce(
   share: ConnectionShare,
   runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
 ): Promise<SkipReason | undefined> {
+  let isWaiting = false;
   for (let conflicts = 0; ; ) {
     const step = new TransactionStep();
-    await share.take((place) => job.limit.within(place, () => noConnection(job, share)));
+    const onLate = (): Error => (isWaiting ? busy(job) : noConnection(job, share));
+    await share.take((place) => job.limit.within(place, onLate));
     try {
       return await runTransaction(step);
     } catch (error) {
       const isRetried = step.isRowHeld
         ? !job.limit.isOver
         : isConflict(error) && conflicts < MAX_CONFLICTS - 1;
+      isWaiting ||= step.isRowHeld;
+      if (isWaiting && !step.hasBegun && job.limit.isOver && !job.signal.aborted) throw busy(job, error);
       if (isPermanent(error) || job.signal.aborted || !isRetried) throw failure(job, step, error);
     } finally {
       share.give();
@@ -92,15 +96,17 @@ export async function runOnce(
 }
 
 /** What the handler threw stays as it is; what happened before it is said in the words of the inbox. */
-function failure(job: InboxJob, step: TransactionStep, error: unknown): unknown {
-  const { handler, eventId, signal } = job;
-  if (step.hasBegun || signal.aborted || isInstance(error, PosthornError)) return error;
-  if (step.isRowHeld) {
-    const message = `another run of the handler ${JSON.stringify(handler)} still had the event ${JSON.stringify(eventId)}, or its latest key, at the deadline`;
-    return new InboxError('inbox_busy', message, { cause: error });
-  }
+function failure({ handler, signal }: InboxJob, { hasBegun }: TransactionStep, error: unknown): unknown {
+  if (hasBegun || signal.aborted || isInstance(error, PosthornError)) return error;
   const message = `the inbox could not begin the handler ${JSON.stringify(handler)}: ${messageOf(error)}${wayOut(error)}`;
   return new InboxError('inbox_unavailable', message, { cause: error });
+}
+
+function busy({ handler, eventId }: InboxJob, cause?: unknown): InboxError {
+  const message =
+    `another run of the handler ${JSON.stringify(handler)} still had the event ${show(eventId)}, ` +
+    'or its latest key, at the deadline';
+  return new InboxError('inbox_busy', message, { cause });
 }
 
 function noConnection({ handler }: InboxJob, { size }: ConnectionShare): InboxError {

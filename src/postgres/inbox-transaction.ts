@@ -17,7 +17,9 @@ export class PoolTransaction {
   #xact: unknown;
   #isGivenBack = false;
   /** Emitted by a lost connection; without a listener it would end the process. */
-  readonly #onError = (): void => {};
+  readonly #onError = (error: Error): void => {
+    this.handle.lostBy ??= error;
+  };
 
   private constructor(pool: PostgresPool, client: PostgresClient) {
     this.#pool = pool;
@@ -57,6 +59,7 @@ export class PoolTransaction {
    */
   async commit(signal: AbortSignal): Promise<void> {
     await orAbort(this.handle.finish(), signal);
+    this.handle.checkConnection();
     if (this.handle.isInDoubt) await this.#probe(signal);
     let command: string;
     try {

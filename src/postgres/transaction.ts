@@ -1,4 +1,4 @@
-import { ConfigurationError, propertyOf, typeNameOf } from '../errors.ts';
+import { ConfigurationError, messageOf, propertyOf, typeNameOf } from '../errors.ts';
 import type { PostgresClient } from './client.ts';
 import { InboxError } from './inbox-error.ts';
 
@@ -45,6 +45,8 @@ const ENDING_COMMANDS = new Set(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBA
 export class HandlerTransaction implements PostgresTransaction {
   /** The last statement that failed with an error; a handler may have swallowed it. */
   failure: unknown;
+  /** What the connection was lost by. */
+  lostBy: Error | undefined;
   /** Whether it takes a look to know if the transaction is still the one that was begun. */
   isInDoubt = false;
   readonly #client: PostgresClient;
@@ -70,6 +72,13 @@ export class HandlerTransaction implements PostgresTransaction {
     return result as Promise<PostgresRows<Row>>;
   };
 
+  /** Throws if the connection was lost: PostgreSQL has rolled back then, and `pg` knows no reason any more. */
+  checkConnection(): void {
+    if (this.lostBy === undefined) return;
+    const message = `the connection of the transaction was lost: ${messageOf(this.lostBy)}`;
+    throw new InboxError('inbox_rolled_back', message, { cause: this.lostBy });
+  }
+
   /** Takes no more statements. Those that were given before run on, and are waited for. */
   async finish(): Promise<void> {
     this.#isClosed = true;
@@ -88,6 +97,7 @@ export class HandlerTransaction implements PostgresTransaction {
     values: readonly unknown[] | undefined,
   ): Promise<unknown> {
     if (!this.#mayRun) throw ended();
+    this.checkConnection();
     this.#running += 1;
     try {
       const parameters = values === undefined ? [] : [[...values]];

@@ -42,9 +42,10 @@ test('a handler of once has the event of the pattern', () => {
       inbox.once('three', (event) => expectTypeOf(event.data.id).toEqualTypeOf<string | undefined>(), {
         latest: (event) => event.data.id,
       }),
-    )
-    // @ts-expect-error a handler of another event
-    .on('dispute.won', inbox.once('four', (event: { id: string; created_at: string; own: true }) => event));
+    );
+  const other = inbox.once('four', (event: { id: string; created_at: string; own: true }) => event);
+  // @ts-expect-error a handler of another event
+  createReceiver({ signingKey: 'key' }).on('dispute.won', other);
 });
 
 test('begin types the transaction', () => {
