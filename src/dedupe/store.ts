@@ -100,10 +100,10 @@ const DIGEST_PREFIX = 'sha256:';
 /**
  * An id of any length as a key of at most 64 characters: itself, or its digest. Different ids get different
  * keys, lone surrogates included: JSON can spell them, but in UTF-8 they would all become the same character.
- * A key has no NUL, which PostgreSQL does not store.
+ * A NUL character, which PostgreSQL refuses in a text, is in no key.
  */
 export function toKey(id: string): string {
-  const isPlain = !id.startsWith(DIGEST_PREFIX) && id.isWellFormed() && !id.includes('\0');
-  if (id.length <= MAX_KEY_LENGTH && isPlain) return id;
+  const isPlain = !id.startsWith(DIGEST_PREFIX) && !id.includes('\u0000') && id.isWellFormed();
+  if (isPlain && id.length <= MAX_KEY_LENGTH) return id;
   return DIGEST_PREFIX + createHash('sha256').update(id, 'utf16le').digest('base64url');
 }

@@ -1,4 +1,5 @@
 export type { PostgresClient, PostgresPool, PostgresResult } from './client.ts';
+export { createPostgresDeadLetters, type PostgresDeadLettersOptions } from './dead-letters.ts';
 export {
   createPostgresInbox,
   type InboxContext,
@@ -11,4 +12,5 @@ export type { BeginTransaction } from './inbox-begin.ts';
 export { InboxError } from './inbox-error.ts';
 export type { InboxQuery } from './inbox-statements.ts';
 export { migratePostgres, type PostgresMigrationOptions } from './migrate.ts';
+export { createPostgresStore, type PostgresStoreOptions } from './store.ts';
 export type { PostgresRows, PostgresStatement, PostgresTransaction } from './transaction.ts';

@@ -1,8 +1,12 @@
 import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, messageOf, propertyOf, UnavailableError } from '../errors.ts';
+import { ConfigurationError, messageOf, UnavailableError } from '../errors.ts';
 import { checkPool, type PostgresPool, readSchema } from './client.ts';
 import { migrationSql } from './migrations.ts';
+import { isRefusal } from './refusals.ts';
 import { withClient } from './with-client.ts';
+
+/** Far longer than tables take, also behind other processes that migrate: it only ends what hangs. */
+const LIMIT_MS = 600_000;
 
 /** Options of {@link migratePostgres}. */
 export interface PostgresMigrationOptions {
@@ -33,17 +37,15 @@ export async function migratePostgres(
   checkOptions(options, ['schema'], 'migratePostgres');
   const schema = readSchema('migratePostgres', options.schema);
   try {
-    await withClient(pool, (client) => client.query(migrationSql(schema)));
+    await withClient(pool, performance.now() + LIMIT_MS, (client) => client.query(migrationSql(schema)));
   } catch (cause) {
     throw failure(schema, cause);
   }
 }
 
-/** What PostgreSQL refuses has a severity; what never reached it has none. */
 function failure(schema: string, cause: unknown): Error {
   const message = `the tables of posthorn in the schema ${schema} could not be migrated: ${messageOf(cause)}`;
-  const isRefusal = propertyOf(cause, 'severity') === 'ERROR';
-  return isRefusal
+  return isRefusal(cause)
     ? new ConfigurationError(message, { cause })
     : new UnavailableError('store_unavailable', message, { cause });
 }

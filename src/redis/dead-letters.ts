@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
-import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
-import { parseLetter, serializeLetter } from '../dead-letters/serialized-letter.ts';
+import type { DeadLetters } from '../dead-letters/dead-letters.ts';
+import { createOrderedList, readStoredLetter } from '../dead-letters/ordered-list.ts';
+import { serializeLetter } from '../dead-letters/serialized-letter.ts';
 import { toKey } from '../dedupe/store.ts';
 import { DeadLetterError, messageOf } from '../errors.ts';
 import { checkArguments, type RedisClient } from './client.ts';
@@ -19,9 +19,6 @@ export interface RedisDeadLettersOptions {
 
 const COMMAND_TIMEOUT_MS = 2_000;
 const POSITION_KEPT_MS = 86_400_000;
-
-/** How many letters are remembered by the place where a list had them. */
-const REMEMBERED_PLACES = 1_000;
 
 /** In the year 2255. The numbers of Redis are exact up to a thousand times that. */
 const LAST_TIME_MS = 9_000_000_000_000;
@@ -56,8 +53,6 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
     }
   };
 
-  const places = new LRUCache<string, string>({ max: REMEMBERED_PLACES });
-
   return {
     async put(letter) {
       const parkedAt = Math.min(Math.trunc(letter.parkedAt), LAST_TIME_MS);
@@ -66,7 +61,7 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
 
     async get(id) {
       const [text] = await run(GET, toKey(id));
-      return text === undefined ? undefined : readLetter(id, text);
+      return text === undefined ? undefined : readStoredLetter('Redis', id, text);
     },
 
     async remove(id) {
@@ -74,50 +69,10 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
       return removed === '1';
     },
 
-    async *list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
-      const errors: unknown[] = [];
-      const seen = new Set<string>();
-      let last = after === undefined ? '' : toKey(after);
-      // A letter that was parked anew has moved to the end: what counts is where it was seen.
-      let lastPosition = places.get(last) ?? '';
-      for (let count = 0; count < limit; ) {
-        const [member, text, position] = await run(NEXT, last, lastPosition);
-        if (member === undefined || text === undefined || position === undefined) break;
-        last = member;
-        lastPosition = position;
-        // One that fails again and again in the hands of the reader would never let the list end.
-        if (seen.has(member)) continue;
-        seen.add(member);
-        const letter = tryTo(() => readLetter(member, text), errors);
-        if (letter === undefined) continue;
-        count += 1;
-        places.set(member, position);
-        yield letter;
-      }
-      // One damaged letter must not hide the others, so the error comes after them.
-      if (errors.length > 0) throw errors[0];
-    },
+    list: createOrderedList('Redis', async (key, place) => {
+      const [next, text, position] = await run(NEXT, key, place);
+      if (next === undefined || text === undefined || position === undefined) return undefined;
+      return { key: next, text, place: position };
+    }),
   };
-}
-
-/** Returns undefined instead of throwing, and adds the error to `errors`. */
-function tryTo<T>(read: () => T, errors: unknown[]): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    errors.push(error);
-    return undefined;
-  }
-}
-
-function readLetter(name: string, text: string): DeadLetter {
-  try {
-    return parseLetter(text);
-  } catch (cause) {
-    throw new DeadLetterError(
-      'dead_letter_unreadable',
-      `the dead letter ${JSON.stringify(name)} in Redis cannot be read: repair it or remove it by its id`,
-      { cause },
-    );
-  }
 }

@@ -1,0 +1,74 @@
+import { LRUCache } from 'lru-cache';
+import { toKey } from '../dedupe/store.ts';
+import { DeadLetterError } from '../errors.ts';
+import type { DeadLetter, DeadLetters } from './dead-letters.ts';
+import { parseLetter } from './serialized-letter.ts';
+
+/** A letter as a server keeps it. */
+export interface StoredLetter {
+  readonly key: string;
+  /** Of `serializeLetter`. */
+  readonly text: string;
+  /** Its place in the order of the letters, in a form that only the server's queries need to know. */
+  readonly place: string;
+}
+
+/**
+ * Asks a server for the letter after another one, given by its key and the place where it was seen. Both are
+ * empty to begin; the place alone is empty if only the key is known.
+ */
+export type NextLetter = (key: string, place: string) => Promise<StoredLetter | undefined>;
+
+/** How many letters are remembered by the place where a list had them. */
+const REMEMBERED_PLACES = 1_000;
+
+/** Creates `list` of {@link DeadLetters} on a server that is asked for one letter after the other. */
+export function createOrderedList(server: string, next: NextLetter): DeadLetters['list'] {
+  const places = new LRUCache<string, string>({ max: REMEMBERED_PLACES });
+  return async function* list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
+    const errors: unknown[] = [];
+    const seen = new Set<string>();
+    let last = after === undefined ? '' : toKey(after);
+    // A letter that was parked anew has moved to the end: what counts is where it was seen.
+    let lastPlace = places.get(last) ?? '';
+    for (let count = 0; count < limit; ) {
+      const found = await next(last, lastPlace);
+      if (found === undefined) break;
+      last = found.key;
+      lastPlace = found.place;
+      // One that fails again and again in the hands of the reader would never let the list end.
+      if (seen.has(last)) continue;
+      seen.add(last);
+      const letter = tryTo(() => readStoredLetter(server, last, found.text), errors);
+      if (letter === undefined) continue;
+      count += 1;
+      places.set(last, lastPlace);
+      yield letter;
+    }
+    // One damaged letter must not hide the others, so the error comes after them.
+    if (errors.length > 0) throw errors[0];
+  };
+}
+
+/** Returns undefined instead of throwing, and adds the error to `errors`. */
+function tryTo<T>(read: () => T, errors: unknown[]): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    errors.push(error);
+    return undefined;
+  }
+}
+
+/** Parses the text of a letter; throws DeadLetterError that names the letter and the server. */
+export function readStoredLetter(server: string, name: string, text: string): DeadLetter {
+  try {
+    return parseLetter(text);
+  } catch (cause) {
+    throw new DeadLetterError(
+      'dead_letter_unreadable',
+      `the dead letter ${JSON.stringify(name)} in ${server} cannot be read: repair it or remove it by its id`,
+      { cause },
+    );
+  }
+}

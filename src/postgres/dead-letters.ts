@@ -1,0 +1,129 @@
+import { checkOptions } from '../check-options.ts';
+import type { DeadLetters } from '../dead-letters/dead-letters.ts';
+import { createOrderedList, readStoredLetter } from '../dead-letters/ordered-list.ts';
+import { serializeLetter } from '../dead-letters/serialized-letter.ts';
+import { toKey } from '../dedupe/store.ts';
+import { DeadLetterError, messageOf } from '../errors.ts';
+import { checkPool, type PostgresPool, readSchema, readScope } from './client.ts';
+import { IS_LATE, PostgresStatements, type Row } from './statements.ts';
+
+/** Options of {@link createPostgresDeadLetters}. */
+export interface PostgresDeadLettersOptions {
+  /**
+   * Names the application and its environment: 1 to 64 letters, digits, `.`, `_` or `-`.
+   * The PostgreSQL store may have the same scope.
+   */
+  readonly scope: string;
+  /** The schema of the tables; `posthorn` by default. */
+  readonly schema?: string;
+}
+
+const COMMAND_TIMEOUT_MS = 2_000;
+
+/**
+ * Keeps dead letters in PostgreSQL. They do not expire. `list` can continue `after` a letter that was removed
+ * within the last day. {@link migratePostgres} creates the table. Operations reject with DeadLetterError.
+ *
+ * @throws ConfigurationError if the pool is not one of pg, and for a wrong or missing option.
+ *
+ * @example
+ * ```ts
+ * const deadLetters = createPostgresDeadLetters(pool, { scope: 'billing-production' });
+ * const receiver = createReceiver({ signingKey, deadLetters });
+ * ```
+ */
+export function createPostgresDeadLetters(
+  pool: PostgresPool,
+  options: PostgresDeadLettersOptions,
+): DeadLetters {
+  checkPool('createPostgresDeadLetters', pool);
+  checkOptions(options, ['scope', 'schema'], 'createPostgresDeadLetters');
+  const scope = readScope('createPostgresDeadLetters', options.scope);
+  const schema = readSchema('createPostgresDeadLetters', options.schema);
+  const statements = new PostgresStatements(pool, schema, COMMAND_TIMEOUT_MS);
+  const { put, get, remove, next } = actionsOn(`${schema}.dead_letters`);
+  const run = async (action: string, ...values: unknown[]): Promise<Row | undefined> => {
+    try {
+      return await statements.run(action, [scope, ...values]);
+    } catch (cause) {
+      const message = `the dead letters of ${scope} in PostgreSQL failed: ${messageOf(cause)}`;
+      throw new DeadLetterError('dead_letters_unavailable', message, { cause });
+    }
+  };
+
+  return {
+    async put(letter) {
+      const parkedAt = Math.min(Math.trunc(letter.parkedAt), Number.MAX_SAFE_INTEGER);
+      await run(put, toKey(letter.id), parkedAt, serializeLetter(letter));
+    },
+
+    async get(id) {
+      const found = await run(get, toKey(id));
+      return found === undefined ? undefined : readStoredLetter('PostgreSQL', id, String(found.letter));
+    },
+
+    async remove(id) {
+      return (await run(remove, toKey(id))) !== undefined;
+    },
+
+    list: createOrderedList('PostgreSQL', async (key, place) => {
+      const [parkedAt = null, position = null] = place === '' ? [] : place.split('/');
+      const found = await run(next, key, parkedAt, position);
+      if (found === undefined) return undefined;
+      return {
+        key: String(found.key),
+        text: String(found.letter),
+        place: String(found.place),
+      };
+    }),
+  };
+}
+
+/**
+ * The actions. `$2` is the scope and `$3` the key. A letter that is written in place of another keeps its
+ * position if both were parked in the same millisecond. The row of a removed letter is kept for a day, for
+ * lists that continue after it.
+ */
+function actionsOn(table: string): Record<'put' | 'get' | 'remove' | 'next', string> {
+  return {
+    put: `action as (
+insert into ${table} as present (scope, key, parked_at, letter)
+select $2, $3, $4::bigint, $5::text where not ${IS_LATE}
+on conflict (scope, key) do update set
+  parked_at = excluded.parked_at, letter = excluded.letter, removed_at = null,
+  position = case
+    when present.letter is not null and present.parked_at = excluded.parked_at then present.position
+    else excluded.position
+  end
+where not ${IS_LATE}
+returning true as found
+)`,
+
+    get: `action as (
+select true as found, letter from ${table} where scope = $2 and key = $3 and letter is not null
+)`,
+
+    remove: `forgotten as (
+  delete from ${table} where ctid = any (array(
+    select ctid from ${table} where removed_at < now() - interval '1 day'
+    order by removed_at limit 100 for update skip locked
+  ))
+), action as (
+update ${table} set letter = null, removed_at = clock_timestamp()
+where scope = $2 and key = $3 and letter is not null and not ${IS_LATE}
+returning true as found
+)`,
+
+    next: `action as (
+select true as found, key, letter, parked_at || '/' || position as place from ${table}
+where scope = $2 and letter is not null and (parked_at, position) > (
+  coalesce($4::bigint, (select parked_at from ${table} where scope = $2 and key = nullif($3, '')), ${BEFORE_ALL}),
+  coalesce($5::bigint, (select position from ${table} where scope = $2 and key = nullif($3, '')), 0)
+)
+order by parked_at, position limit 1
+)`,
+  };
+}
+
+/** The least bigint. */
+const BEFORE_ALL = '(-9223372036854775808)::bigint';

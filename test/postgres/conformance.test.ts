@@ -1,0 +1,25 @@
+import { createPostgresStore } from 'posthorn/postgres';
+import { storeConformance } from 'posthorn/testing';
+import { describe, test } from 'vitest';
+import { usePostgres } from './fixture.ts';
+import { isPostgresInstalled } from './installed.ts';
+
+const isolations = ['read committed', 'repeatable read', 'serializable'];
+
+describe.skipIf(!isPostgresInstalled())('the store in PostgreSQL', () => {
+  const fixture = usePostgres();
+
+  describe.each(isolations)('whose transactions are %s by default', (isolation) => {
+    const connect = () =>
+      createPostgresStore(
+        fixture.connect({ options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}` }),
+        { scope: 'conformance' },
+      );
+    let store: ReturnType<typeof connect> | undefined;
+    const cases = storeConformance(() => {
+      store ??= connect();
+      return store;
+    });
+    for (const { name, run } of cases) test(name, run);
+  });
+});

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { UnavailableError } from 'posthorn';
+import { createPostgresDeadLetters, createPostgresStore, type PostgresPool } from 'posthorn/postgres';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { letterOf } from '../redis/letter.ts';
+import { TcpProxy } from '../redis/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+import { usePostgres } from './fixture.ts';
+import { isPostgresInstalled } from './installed.ts';
+
+const times = { leaseMs: 60_000, retentionMs: 120_000 };
+const firstAttempt = { state: 'claimed', attempt: 1, abandoned: 0 };
+
+describe.skipIf(!isPostgresInstalled())('a statement that its caller has given up', () => {
+  const fixture = usePostgres();
+
+  const newRequest = () => ({ ...times, id: randomUUID(), token: 'late', handled: [] });
+  const storeOn = (pool: PostgresPool) => createPostgresStore(pool, { scope: 'late', commandTimeoutMs: 250 });
+
+  async function throughProxy() {
+    const proxy = await TcpProxy.start(fixture.postgres.port);
+    onTestFinished(() => proxy.stop());
+    const pool = fixture.connect({ port: proxy.port });
+    const store = storeOn(pool);
+    await store.complete({ ...newRequest() });
+    return { proxy, pool, store };
+  }
+
+  /** Whatever statements were under way have ended. */
+  const untilQuiet = (): Promise<void> =>
+    until('no statement is running', () => {
+      const running =
+        "select count(*) from pg_stat_activity where state = 'active' and pid <> pg_backend_pid()";
+      return fixture.postgres.sql(running) === '0';
+    });
+
+  test('takes nothing when it reaches the server late', async () => {
+    const { proxy, store } = await throughProxy();
+    const request = newRequest();
+    proxy.holdRequests();
+    await expect(store.claim(request)).rejects.toThrow(UnavailableError);
+    await expect(store.release(request)).rejects.toMatchObject({ code: 'store_unavailable' });
+    proxy.passRequests();
+    await untilQuiet();
+    const direct = storeOn(fixture.connect());
+    expect(await direct.claim({ ...request, token: 'another' })).toMatchObject(firstAttempt);
+  });
+
+  test('takes nothing when a frozen server wakes', async () => {
+    const server = await fixture.servers.single();
+    const pool = fixture.connect({ port: server.port });
+    const { migratePostgres } = await import('posthorn/postgres');
+    await migratePostgres(pool);
+    const store = storeOn(pool);
+    const request = newRequest();
+    await store.complete({ ...request, id: 'opens a connection' });
+    server.freeze();
+    const startedAt = performance.now();
+    await expect(store.claim(request)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(store.claim(request)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    server.thaw();
+    await until('the store answers again', () =>
+      Promise.resolve(store.claim({ ...request, token: 'another' })).then(
+        (result) => {
+          expect(result).toMatchObject(firstAttempt);
+          return true;
+        },
+        () => false,
+      ),
+    );
+  });
+
+  test.each(['claim', 'renew'] as const)('takes nothing when it gets the lock late: %s', async (name) => {
+    const pool = fixture.connect();
+    const store = storeOn(pool);
+    const request = newRequest();
+    await store.claim({ ...request, leaseMs: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const holder = await fixture.connect().connect();
+    await holder.query('begin');
+    await holder.query('select from posthorn.events where key = $1 for update', [request.id]);
+    const token = name === 'claim' ? 'another' : 'late';
+    const startedAt = performance.now();
+    await expect(store[name]({ ...request, token })).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    // Nor does its process go on waiting.
+    await until('nobody waits for the lock', () => {
+      return fixture.postgres.sql('select count(*) from pg_locks where not granted') === '0';
+    });
+    await holder.query('commit');
+    holder.release();
+    const expected = { state: 'claimed', attempt: 2, abandoned: 1 };
+    expect(await store.claim({ ...request, token: 'a third' })).toMatchObject(expected);
+  });
+
+  test('does not hold up the operations that share its statement', async () => {
+    const store = createPostgresStore(fixture.connect({ max: 1 }), {
+      scope: 'late',
+      commandTimeoutMs: 2_000,
+    });
+    const locked = newRequest();
+    await store.claim({ ...locked, leaseMs: 1 });
+    const holder = await fixture.connect().connect();
+    await holder.query('begin');
+    await holder.query('select from posthorn.events where key = $1 for update', [locked.id]);
+    const results = await Promise.allSettled([
+      store.complete(locked),
+      ...Array.from({ length: 5 }, () => store.claim(newRequest())),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', ...Array(5).fill('fulfilled')]);
+    await holder.query('commit');
+    holder.release();
+  });
+
+  test('takes nothing when the pool has a client for it at last', async () => {
+    const pool = fixture.connect({ max: 1 });
+    const store = storeOn(pool);
+    const request = newRequest();
+    const taken = await pool.connect();
+    await expect(store.claim(request)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('in time'),
+    });
+    taken.release();
+    expect(await store.claim({ ...request, token: 'another' })).toMatchObject(firstAttempt);
+    expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0]);
+  });
+
+  test('is given back by its release, if it ran though its answer was lost', async () => {
+    const { proxy, store } = await throughProxy();
+    const request = newRequest();
+    proxy.treatReplies('swallow');
+    await expect(store.claim(request)).rejects.toThrow(UnavailableError);
+    proxy.treatReplies('pass');
+    const direct = storeOn(fixture.connect());
+    expect((await direct.claim({ ...request, token: 'another' })).state).toBe('busy');
+    expect((await store.release(request)).state).toBe('released');
+    expect((await direct.claim({ ...request, token: 'another' })).state).toBe('claimed');
+  });
+
+  test('is carried out all the same, if it is a completion: the event was handled', async () => {
+    const { proxy, store } = await throughProxy();
+    const request = newRequest();
+    await store.claim(request);
+    proxy.holdRequests();
+    await expect(store.complete(request)).rejects.toThrow(UnavailableError);
+    proxy.passRequests();
+    const direct = storeOn(fixture.connect());
+    await until('the completion has run', async () => {
+      return (await direct.claim({ ...request, token: 'another' })).state === 'completed';
+    });
+  });
+
+  test('does not take out a letter that was parked anew', async () => {
+    const { proxy, pool } = await throughProxy();
+    const id = randomUUID();
+    const late = createPostgresDeadLetters(pool, { scope: 'late' });
+    const direct = createPostgresDeadLetters(fixture.connect(), { scope: 'late' });
+    await late.put(letterOf(id));
+    proxy.holdRequests();
+    await expect(late.remove(id)).rejects.toMatchObject({ code: 'dead_letters_unavailable' });
+    await direct.put(letterOf(id));
+    proxy.passRequests();
+    await untilQuiet();
+    expect((await direct.get(id))?.id).toBe(id);
+  });
+
+  test('is believed after one more trip, if only the clock of the server has gone ahead', async () => {
+    const pool = fixture.connect();
+    const sent: unknown[] = [];
+    const store = storeOn({
+      get totalCount() {
+        return pool.totalCount;
+      },
+      connect: async () => {
+        const client = await pool.connect();
+        return {
+          release: client.release.bind(client),
+          on: client.on.bind(client),
+          removeListener: client.removeListener.bind(client),
+          query: (text, values = []) => {
+            sent.push(text);
+            // The clock here is behind by as much as that of the server is ahead.
+            const behind = sent.length === 1 ? [Date.now() - 60_000] : values[2];
+            return client.query(text, values.with(2, behind));
+          },
+        };
+      },
+    });
+    expect((await store.claim(newRequest())).state).toBe('claimed');
+    expect(sent).toHaveLength(2);
+  });
+});
