@@ -29,9 +29,8 @@ export function inPool(pool: PostgresPool): RunTransaction<PostgresTransaction> 
     const transaction = await PoolTransaction.begin(pool, job.idleMs, job.limit);
     try {
       const reason = await step.record(job, transaction.query(job.limit));
-      transaction.xact = step.xact;
       if (reason === undefined) await orAbort(handle(transaction.handle), job.signal);
-      await transaction.commit(job.signal);
+      await transaction.commit(job.signal, step.xact);
       return reason;
     } catch (error) {
       await transaction.rollBack();

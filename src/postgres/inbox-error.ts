@@ -30,19 +30,11 @@ export const LOCK_NOT_AVAILABLE = '55P03';
 export const IN_FAILED_TRANSACTION = '25P02';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
-const UNDEFINED_TABLE = '42P01';
 
 /** PostgreSQL has rolled back because of other transactions: the same work can succeed at once. */
-export function isConflict(error: unknown): boolean {
+export function mayRunAgain(error: unknown): boolean {
   const state = sqlStateOf(error);
   return state === SERIALIZATION_FAILURE || state === DEADLOCK_DETECTED;
-}
-
-/** What to add to a message about the error. */
-export function wayOut(error: unknown): string {
-  return sqlStateOf(error) === UNDEFINED_TABLE
-    ? ': call migratePostgres(pool) before the first delivery'
-    : '';
 }
 
 /** PostgreSQL answered a COMMIT with an error that says that nothing was committed. */

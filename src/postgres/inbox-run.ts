@@ -1,10 +1,11 @@
 import { isInstance, messageOf, PermanentError, PosthornError, show } from '../errors.ts';
 import type { SkipReason } from '../handling/named-handler.ts';
 import type { ConnectionShare } from './inbox-connections.ts';
-import { InboxError, isConflict, LOCK_NOT_AVAILABLE, sqlStateOf, wayOut } from './inbox-error.ts';
+import { InboxError, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from './inbox-error.ts';
 import type { Guard } from './inbox-latest.ts';
 import type { StartLimit } from './inbox-limits.ts';
 import { columnOf, type InboxQuery, type InboxStatements } from './inbox-statements.ts';
+import { explain } from './refusals.ts';
 
 /** What one run of a handler is about. */
 export interface InboxJob {
@@ -83,7 +84,7 @@ export async function runOnce(
     } catch (error) {
       const isRetried = step.isRowHeld
         ? !job.limit.isOver
-        : isConflict(error) && conflicts < MAX_CONFLICTS - 1;
+        : mayRunAgain(error) && conflicts < MAX_CONFLICTS - 1;
       isWaiting ||= step.isRowHeld;
       if (isWaiting && !step.hasBegun && job.limit.isOver && !job.signal.aborted) throw busy(job, error);
       if (isPermanent(error) || job.signal.aborted || !isRetried) throw failure(job, step, error);
@@ -96,9 +97,12 @@ export async function runOnce(
 }
 
 /** What the handler threw stays as it is; what happened before it is said in the words of the inbox. */
-function failure({ handler, signal }: InboxJob, { hasBegun }: TransactionStep, error: unknown): unknown {
-  if (hasBegun || signal.aborted || isInstance(error, PosthornError)) return error;
-  const message = `the inbox could not begin the handler ${JSON.stringify(handler)}: ${messageOf(error)}${wayOut(error)}`;
+function failure(job: InboxJob, { hasBegun }: TransactionStep, thrown: unknown): unknown {
+  const { handler, statements, signal } = job;
+  if (hasBegun || signal.aborted) return thrown;
+  const error = explain(statements.schema, thrown);
+  if (isInstance(error, PosthornError)) return error;
+  const message = `the inbox could not begin the handler ${JSON.stringify(handler)}: ${messageOf(error)}`;
   return new InboxError('inbox_unavailable', message, { cause: error });
 }
 

@@ -5,6 +5,8 @@ export type InboxQuery = (text: string, values: unknown[]) => Promise<unknown>;
 
 /** The statements of the inbox in one schema. */
 export interface InboxStatements {
+  /** The name of the schema, quoted. */
+  readonly schema: string;
   /** `$1` scope, `$2` event, `$3` handler. Gives `inserted` and `xact`, the number of the transaction. */
   readonly insert: string;
   /** The same for a handler with `latest`, whose `guard` comes next and must not wait for long either. */
@@ -55,6 +57,7 @@ export function inboxStatements(schema: string): InboxStatements {
 )
 select count(*)::int as inserted, pg_current_xact_id_if_assigned()::text as xact${more} from mark`;
   return {
+    schema,
     insert: insert(`, ${RESTORE}`),
     insertBeforeGuard: insert(''),
     // A row that the condition leaves out is locked all the same.

@@ -14,7 +14,6 @@ export class PoolTransaction {
   readonly #pool: PostgresPool;
   readonly #client: PostgresClient;
   #pid = 0;
-  #xact: unknown;
   #isGivenBack = false;
   /** Emitted by a lost connection; without a listener it would end the process. */
   readonly #onError = (error: Error): void => {
@@ -48,19 +47,15 @@ export class PoolTransaction {
     return (text, values) => limit.within(this.#client.query(text, values), late);
   }
 
-  /** The number of the transaction, once it has written something. */
-  set xact(xact: unknown) {
-    this.#xact = xact;
-  }
-
   /**
    * Commits, after the statements that the handler did not await. Only the answer `COMMIT` counts, because
-   * PostgreSQL answers `ROLLBACK`, without an error, where a statement has failed.
+   * PostgreSQL answers `ROLLBACK`, without an error, where a statement has failed. `xact` is the number of the
+   * transaction that has the record.
    */
-  async commit(signal: AbortSignal): Promise<void> {
+  async commit(signal: AbortSignal, xact: unknown): Promise<void> {
     await orAbort(this.handle.finish(), signal);
     this.handle.checkConnection();
-    if (this.handle.isInDoubt) await this.#probe(signal);
+    if (this.handle.isInDoubt) await this.#probe(signal, xact);
     let command: string;
     try {
       ({ command } = await withGrace(this.#client.query('commit'), signal, late));
@@ -92,14 +87,14 @@ export class PoolTransaction {
   }
 
   /** A handler that has swallowed an error may have rolled back to a savepoint, or ended the transaction. */
-  async #probe(signal: AbortSignal): Promise<void> {
+  async #probe(signal: AbortSignal, xact: unknown): Promise<void> {
     let result: unknown;
     try {
       result = await orAbort(this.#client.query(PROBE), signal);
     } catch (error) {
       throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(this.handle.failure) : error;
     }
-    if (columnOf(result, 'xact') !== this.#xact) throw endedByHandler();
+    if (columnOf(result, 'xact') !== xact) throw endedByHandler();
   }
 
   #giveBack(isUnknown: boolean): void {
@@ -137,7 +132,7 @@ export async function cancel(pool: PostgresPool, pid: number, running: Promise<u
   );
   while (performance.now() < endsAt) {
     // A cancellation that comes before its query does nothing: hence again and again.
-    const sent = withClient(pool, (client) => client.query(CANCEL, [pid])).catch(() => {});
+    const sent = withClient(pool, endsAt, (client) => client.query(CANCEL, [pid])).catch(() => {});
     await settledWithin(sent, endsAt - performance.now());
     if ((await settledWithin(hasEnded, CANCEL_AGAIN_MS)) === true) return;
   }

@@ -346,8 +346,8 @@ describe.skipIf(!isPostgresInstalled())('an inbox', () => {
     const { send, reports } = await open(() => {}, inbox);
     expect((await send(createEvent('transfer.succeeded'))).status).toBe(500);
     expect(reports.all[0]?.error?.cause).toMatchObject({
-      code: 'inbox_unavailable',
-      message: expect.stringContaining('call migratePostgres(pool)'),
+      code: 'configuration_invalid',
+      message: expect.stringContaining('run migratePostgres(pool)'),
     });
   });
 
