@@ -14,6 +14,8 @@ const RESERVE_MS = 200;
 export class StartLimit {
   readonly #signal: AbortSignal;
   readonly #endsAt: number;
+  /** A timer can be a fraction of a millisecond early. */
+  #hasPassed = false;
 
   constructor({ deadlineAt, signal }: Pick<HandlerContext, 'deadlineAt' | 'signal'>) {
     this.#signal = signal;
@@ -21,12 +23,16 @@ export class StartLimit {
   }
 
   get isOver(): boolean {
-    return this.#signal.aborted || performance.now() >= this.#endsAt;
+    return this.#signal.aborted || this.#hasPassed || performance.now() >= this.#endsAt;
   }
 
   /** Rejects with the error of `onLate` at the deadline, and with the signal's reason when it aborts. */
   within<T>(promise: Promise<T>, onLate: () => Error): Promise<T> {
-    return orAbort(withTimeLimit(promise, this.#endsAt - performance.now(), onLate), this.#signal);
+    const pass = (): Error => {
+      this.#hasPassed = true;
+      return onLate();
+    };
+    return orAbort(withTimeLimit(promise, this.#endsAt - performance.now(), pass), this.#signal);
   }
 
   /** Waits between half of `ms` and all of it, so that those who wait do not all come back at once. */

@@ -6,6 +6,7 @@ import { Gate } from '../support/gate.ts';
 import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
 import { until } from '../support/until.ts';
+import { isInboxError } from './inbox-failure.ts';
 import { bookings, recordsOf } from './ledger.ts';
 
 /** A client whose transactions an inbox takes by `begin`. */
@@ -114,8 +115,8 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
     const running = first.send(event);
     await gate.held.nth(1);
     const second = await open(() => expect.unreachable(), { deadlineMs: 1_500 });
-    expect((await second.send(event)).status).toBe(500);
-    expect(second.reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_busy' });
+    expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
+    await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
     const third = await open(() => expect.unreachable());
     const waiting = third.send(event);
     gate.open();

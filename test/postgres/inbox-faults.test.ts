@@ -8,6 +8,7 @@ import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts'
 import { Seen } from '../support/seen.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
+import { isInboxError } from './inbox-failure.ts';
 import { isPostgresInstalled } from './installed.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 
@@ -171,11 +172,8 @@ describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fa
       const running = first.send(event);
       await gate.held.nth(1);
       const second = await open(pool, () => expect.unreachable(), { deadlineMs: 1_500 });
-      expect((await second.send(event)).status).toBe(500);
-      expect(second.reports.all[0]?.error?.cause).toMatchObject({
-        code: 'inbox_busy',
-        message: expect.stringContaining('at the deadline'),
-      });
+      expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
+      await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
       gate.open();
       expect((await running).status).toBe(200);
     });
@@ -224,11 +222,8 @@ describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fa
     const taken = [await own.connect(), await own.connect()];
     const { send, reports } = await open(own, () => {}, { deadlineMs: 1_500 });
     const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
-    expect(reports.all[0]?.error?.cause).toMatchObject({
-      code: 'inbox_unavailable',
-      message: expect.stringContaining('the pool had no connection before the deadline'),
-    });
+    expect((await send(event)).status).toBeGreaterThanOrEqual(500);
+    await reports.first(({ error }) => isInboxError(error?.cause, 'inbox_unavailable'));
     for (const client of taken) client.release();
     await until('the client that came late is back', () => own.idleCount === 2);
     expect((await send(event)).status).toBe(200);
@@ -252,8 +247,8 @@ describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fa
     const event = createEvent('transfer.succeeded');
     fixture.postgres.freeze();
     try {
-      expect((await send(event)).status).toBe(500);
-      expect(reports.all[1]?.error?.cause).toMatchObject({ code: 'inbox_unavailable' });
+      expect((await send(event)).status).toBeGreaterThanOrEqual(500);
+      await reports.first(({ error }) => isInboxError(error?.cause, 'inbox_unavailable'));
     } finally {
       fixture.postgres.thaw();
     }
