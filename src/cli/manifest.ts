@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 // Above dist/src/cli, where this file is built to.
 const manifest = z
-  .object({ version: z.string(), peerDependencies: z.object({ ioredis: z.string() }) })
+  .object({ version: z.string(), peerDependencies: z.object({ ioredis: z.string(), pg: z.string() }) })
   .parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')));
 
 /** The version of this package. */
@@ -11,3 +11,6 @@ export const version: string = manifest.version;
 
 /** The versions of ioredis that this package works with. */
 export const ioredisVersions: string = manifest.peerDependencies.ioredis;
+
+/** The versions of pg that this package works with. */
+export const pgVersions: string = manifest.peerDependencies.pg;

@@ -7,6 +7,7 @@ import { addFxQuotes } from './fx-quotes.ts';
 import { addListen } from './listen.ts';
 import { addLists } from './lists.ts';
 import { version } from './manifest.ts';
+import { addPostgres } from './postgres/command.ts';
 import { addSandbox } from './sandbox.ts';
 import { addSend } from './send.ts';
 import { addVerify } from './verify.ts';
@@ -42,6 +43,7 @@ function createProgram(): Command {
   addVerify(program);
   addWebhooks(program);
   addDeadLetters(program);
+  addPostgres(program);
   addFxQuotes(program);
   addEChecks(program);
   addLists(program);

@@ -138,6 +138,15 @@ describe('where optional packages are not installed', () => {
       ),
     });
   });
+
+  test('what needs PostgreSQL says how to install pg', async () => {
+    const args = ['postgres', 'migrate', '--url', 'postgres://127.0.0.1:1/'];
+    expect(await posthorn(args, { program: install() })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/ pg, .*: npm install "pg@\^8\.11\.0" \(package_missing\)\n$/),
+    });
+  });
 });
 
 test('the built program begins with a line for the shell', () => {

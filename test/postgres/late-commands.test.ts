@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { UnavailableError } from 'posthorn';
-import { createPostgresDeadLetters, createPostgresStore, type PostgresPool } from 'posthorn/postgres';
+import {
+  createPostgresDeadLetters,
+  createPostgresStore,
+  migratePostgres,
+  type PostgresPool,
+} from 'posthorn/postgres';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { letterOf } from '../redis/letter.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
@@ -49,7 +54,6 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
   test('takes nothing when a frozen server wakes', async () => {
     const server = await fixture.servers.single();
     const pool = fixture.connect({ port: server.port });
-    const { migratePostgres } = await import('posthorn/postgres');
     await migratePostgres(pool);
     const store = storeOn(pool);
     const request = newRequest();

@@ -10,7 +10,7 @@ import { addStorageOptions, receiverOption } from './source.ts';
 
 const WHERE_HELP = `
 Where the letters are: --dir DIRECTORY for files, --scope SCOPE for a Redis at REDIS_URL (a single one; for Sentinel and
-Cluster use --receiver), or --receiver MODULE: those of the receiver.
+Cluster use --receiver) or a PostgreSQL at POSTGRES_URL, or --receiver MODULE: those of the receiver.
 The module exports \`receiver\`, or has it as its default export, and starts no server:
 
   // receiver.js

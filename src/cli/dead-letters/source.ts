@@ -3,16 +3,21 @@ import { type Command, Option } from 'commander';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { createFileDeadLetters } from '../../dead-letters/file.ts';
 import { messageOf } from '../../errors.ts';
+import { createPostgresDeadLetters } from '../../postgres/dead-letters.ts';
 import { createRedisDeadLetters } from '../../redis/dead-letters.ts';
 import { CommandError, usageError } from '../failure.ts';
+import { schemaOption } from '../postgres/command.ts';
+import { requirePostgresUrl, withPool } from '../postgres/pg.ts';
 import { awaitConnections } from './await-connections.ts';
 import { loadIoredis } from './ioredis.ts';
 import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
 
-/** The place of the letters: a directory, Redis, or the receiver's own dead letters. */
+/** The place of the letters: a directory, Redis, PostgreSQL, or the receiver's own dead letters. */
 export interface SourceOptions {
   readonly dir?: string;
   readonly redis?: string;
+  readonly postgres?: string;
+  readonly schema?: string;
   readonly scope?: string;
   readonly receiver?: string;
   readonly json?: boolean;
@@ -28,8 +33,10 @@ export interface Source {
 export function addStorageOptions(command: Command): Command {
   return command
     .option('--dir <directory>', 'letters in files: the directory of createFileDeadLetters')
-    .option('--scope <scope>', 'letters in Redis: the scope of createRedisDeadLetters')
-    .addOption(new Option('--redis <url>', 'the address of Redis, together with --scope').env('REDIS_URL'));
+    .option('--scope <scope>', 'letters in Redis or PostgreSQL: their scope')
+    .option('--redis <url>', 'the address of Redis, together with --scope (env: REDIS_URL)')
+    .option('--postgres <url>', 'the address of PostgreSQL, together with --scope (env: POSTGRES_URL)')
+    .addOption(schemaOption());
 }
 
 /** The option that names the receiver's module. */
@@ -52,10 +59,13 @@ export async function withSource(
   const useWith = async (deadLetters?: DeadLetters): Promise<void> => {
     if (receiver !== undefined) await withReceiver(receiver, json, deadLetters, use);
     else if (deadLetters !== undefined) await use({ deadLetters });
-    else throw usageError('say where the letters are: --dir, --scope with REDIS_URL, or --receiver');
+    else
+      throw usageError(
+        'say where the letters are: --dir, --scope with REDIS_URL or POSTGRES_URL, or --receiver',
+      );
   };
   if (dir !== undefined) await useWith(openDirectory(dir));
-  else if (scope !== undefined) await withRedis(options.redis, scope, useWith);
+  else if (scope !== undefined) await withServer(options, scope, useWith);
   else await useWith();
 }
 
@@ -80,6 +90,25 @@ async function withReceiver(
   await receiver.close();
 }
 
+/** Letters in the server whose address is given, or else is in the environment. */
+async function withServer(
+  { redis, postgres, schema }: SourceOptions,
+  scope: string,
+  use: (deadLetters: DeadLetters) => Promise<void>,
+): Promise<void> {
+  const { REDIS_URL, POSTGRES_URL } = process.env;
+  const given = redis ?? postgres;
+  const [redisUrl, postgresUrl] = given === undefined ? [REDIS_URL, POSTGRES_URL] : [redis, postgres];
+  if (redisUrl !== undefined && postgresUrl !== undefined) {
+    throw usageError(
+      'the letters are in one place, and both Redis and PostgreSQL are named: give --redis or --postgres',
+    );
+  }
+  if (postgresUrl === undefined) return withRedis(redisUrl, scope, use);
+  const url = requirePostgresUrl(postgresUrl, 'POSTGRES_URL or --postgres');
+  await withPool(url, (pool) => use(createPostgresDeadLetters(pool, { scope, ...(schema && { schema }) })));
+}
+
 async function withRedis(
   url: string | undefined,
   scope: string,
@@ -87,7 +116,8 @@ async function withRedis(
 ): Promise<void> {
   if (url === undefined || !/^rediss?:\/\//.test(url)) {
     throw usageError(
-      'the address of Redis is missing or not one: REDIS_URL or --redis is redis://… or rediss://…',
+      'the address of the letters is missing or not one: REDIS_URL or --redis is redis://… or rediss://…, ' +
+        'POSTGRES_URL or --postgres is postgres://…',
     );
   }
   const { Redis } = await loadIoredis();

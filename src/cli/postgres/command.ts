@@ -1,0 +1,80 @@
+import { type Command, Option } from 'commander';
+import { ConfigurationError, isInstance } from '../../errors.ts';
+import { readSchema } from '../../postgres/client.ts';
+import { migratePostgres } from '../../postgres/migrate.ts';
+import { migrationScript } from '../../postgres/migrations.ts';
+import { CommandError, EXIT_CODES_HELP } from '../failure.ts';
+import { type JsonOption, jsonOption } from '../options.ts';
+import { createOutput } from '../output.ts';
+import { requirePostgresUrl, withPool } from './pg.ts';
+
+interface SchemaOption {
+  readonly schema: string;
+}
+
+interface MigrateOptions extends SchemaOption, JsonOption {
+  readonly url?: string;
+}
+
+const MIGRATE_HELP = `
+Creates the tables of posthorn/postgres, or brings them up to date; what is up to date stays as it is. The role must be
+allowed to create tables in the schema, which the running service need not be.
+${EXIT_CODES_HELP}
+
+Examples:
+  $ POSTGRES_URL=postgres://owner@127.0.0.1/billing posthorn postgres migrate
+  $ posthorn postgres migrate --url postgres://owner@127.0.0.1/billing --schema webhooks`;
+
+const SQL_HELP = `
+The same as a script, for a team that runs its migrations by other means. It may be run again.
+${EXIT_CODES_HELP}
+
+Examples:
+  $ posthorn postgres sql > migrations/posthorn.sql
+  $ posthorn postgres sql | psql -v ON_ERROR_STOP=1 "$POSTGRES_URL"`;
+
+/** `posthorn postgres` */
+export function addPostgres(program: Command): void {
+  const group = program.command('postgres').description('prepare a PostgreSQL for posthorn/postgres');
+  group
+    .command('migrate')
+    .description('create the tables, or bring them up to date')
+    .option('--url <url>', 'the address of the database (env: POSTGRES_URL, else DATABASE_URL)')
+    .addOption(schemaOption())
+    .addOption(jsonOption())
+    .addHelpText('after', MIGRATE_HELP)
+    .action(migrate);
+  group
+    .command('sql')
+    .description('print the SQL that does it')
+    .addOption(schemaOption())
+    .addHelpText('after', SQL_HELP)
+    .action(({ schema }: SchemaOption) => {
+      process.stdout.write(migrationScript(readSchema('posthorn postgres sql', schema)));
+    });
+}
+
+/** The schema of posthorn's tables. */
+export function schemaOption(): Option {
+  return new Option('--schema <schema>', 'the schema of the tables').default('posthorn');
+}
+
+async function migrate({ url, schema, json = false }: MigrateOptions): Promise<void> {
+  const { POSTGRES_URL, DATABASE_URL } = process.env;
+  readSchema('posthorn postgres migrate', schema);
+  const address = requirePostgresUrl(
+    url ?? POSTGRES_URL ?? DATABASE_URL,
+    '--url, POSTGRES_URL or DATABASE_URL',
+  );
+  await withPool(address, async (pool) => {
+    await migratePostgres(pool, { schema }).catch((error: unknown) => {
+      throw wasRefused(error) ? new CommandError('failed', error.message, { cause: error }) : error;
+    });
+  });
+  createOutput({ json }).print({ schema }, () => `the tables in the schema ${schema} are up to date`);
+}
+
+/** The usage was right; it is PostgreSQL that has refused. */
+function wasRefused(error: unknown): error is ConfigurationError {
+  return isInstance(error, ConfigurationError) && error.cause !== undefined;
+}

@@ -1,0 +1,40 @@
+import type { Pool } from 'pg';
+import { messageOf } from '../../errors.ts';
+import { CommandError, codeOf, usageError } from '../failure.ts';
+import { pgVersions } from '../manifest.ts';
+
+/** Checks the address of a database. Its text stays out of messages: it may hold a password. */
+export function requirePostgresUrl(url: string | undefined, sources: string): string {
+  if (url !== undefined && /^postgres(ql)?:\/\//.test(url)) return url;
+  throw usageError(`the address of PostgreSQL is missing or not one: ${sources} is postgres://…`);
+}
+
+/** Opens a pool for as long as `use` takes. */
+export async function withPool(url: string, use: (pool: Pool) => Promise<void>): Promise<void> {
+  const { default: pg } = await loadPg();
+  const pool = new pg.Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 5_000 });
+  // Lost connections are told by the queries that need them.
+  pool.on('error', () => {});
+  try {
+    await pool.query('select 1').catch((cause: unknown) => {
+      throw new CommandError('unreachable', `PostgreSQL cannot be reached: ${messageOf(cause)}`, { cause });
+    });
+    await use(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** Loads pg, which is installed only where it is used, or says how to install it. */
+async function loadPg(): Promise<typeof import('pg')> {
+  try {
+    return await import('pg');
+  } catch (cause) {
+    if (codeOf(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new CommandError(
+      'package_missing',
+      `this needs the package pg, which is not installed: npm install "pg@${pgVersions}"`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import { createPostgresDeadLetters, migratePostgres } from 'posthorn/postgres';
+import { describe, expect, test } from 'vitest';
+import { usePostgres } from '../postgres/fixture.ts';
+import { isPostgresInstalled, programPath } from '../postgres/installed.ts';
+import { freePort } from '../support/child-program.ts';
+import { letter } from './letters.ts';
+import { jsonLines, posthorn } from './posthorn.ts';
+
+describe.skipIf(!isPostgresInstalled())('posthorn on PostgreSQL', () => {
+  const fixture = usePostgres();
+
+  /** What pg_dump says of a schema, under the name `posthorn`. */
+  function dump(schema: string): string {
+    const connection = ['-h', '127.0.0.1', '-p', String(fixture.postgres.port), '-U', 'postgres'];
+    const flags = ['--schema-only', '--no-owner', `--schema=${schema}`, 'postgres'];
+    const text = execFileSync(programPath('pg_dump'), [...connection, ...flags], { encoding: 'utf8' });
+    return text.replaceAll(schema, 'posthorn').replace(/^\\(un)?restrict .*$/gm, '');
+  }
+
+  test('postgres migrate creates the tables, and may be run again', async () => {
+    const env = { POSTGRES_URL: fixture.url(), DATABASE_URL: 'postgres://127.0.0.1:1/' };
+    for (let run = 0; run < 2; run += 1) {
+      expect(await posthorn(['postgres', 'migrate', '--schema', 'by_program'], { env })).toEqual({
+        code: 0,
+        stdout: 'the tables in the schema by_program are up to date\n',
+        stderr: '',
+      });
+    }
+    expect(dump('by_program')).toBe(dump('posthorn'));
+    const given = await posthorn(['postgres', 'migrate', '--json', '--url', fixture.url()]);
+    expect(jsonLines(given)).toEqual([{ schema: 'posthorn' }]);
+    const fallback = await posthorn(['postgres', 'migrate'], { env: { DATABASE_URL: fixture.url() } });
+    expect(fallback.code).toBe(0);
+  });
+
+  test('postgres sql prints what psql makes the same tables of, and may run again', async () => {
+    const { code, stdout } = await posthorn(['postgres', 'sql', '--schema', 'by_psql']);
+    expect(code).toBe(0);
+    for (let run = 0; run < 2; run += 1) fixture.postgres.sql(stdout);
+    expect(dump('by_psql')).toBe(dump('posthorn'));
+    await migratePostgres(fixture.connect(), { schema: 'by_psql' });
+    expect(fixture.postgres.sql('select version from by_psql.migrations')).toBe('1');
+  });
+
+  test('dead-letters lists, shows and drops the letters of a scope', async () => {
+    const deadLetters = createPostgresDeadLetters(fixture.connect(), { scope: 'billing-test' });
+    for (let count = 0; count < 20; count += 1) await deadLetters.put(letter(`evt_${count}`));
+    const place = ['--scope', 'billing-test', '--json'];
+    const env = { POSTGRES_URL: fixture.url() };
+    const listed = await posthorn(['dead-letters', 'list', ...place], { env });
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(jsonLines(listed).at(-1)).toEqual({ kind: 'summary', letters: 20, running: 0 });
+    const given = ['--scope', 'billing-test', '--postgres', fixture.url()];
+    const beside = { env: { REDIS_URL: 'redis://127.0.0.1:1' } };
+    const shown = await posthorn(['dead-letters', 'show', 'evt_7', ...given], beside);
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('"data":{"amount":5}}\n') });
+    const dropped = await posthorn(['dead-letters', 'drop', '--all', '--yes', ...place], { env });
+    expect(jsonLines(dropped).at(-1)).toMatchObject({ dropped: 20 });
+    expect(await deadLetters.get('evt_7')).toBeUndefined();
+  });
+
+  test('a PostgreSQL that is not there is exit code 3, told without its password', async () => {
+    const url = `postgres://someone:hidden@127.0.0.1:${await freePort()}/billing`;
+    for (const args of [
+      ['postgres', 'migrate', '--url', url],
+      ['dead-letters', 'list', '--scope', 'a', '--postgres', url],
+    ]) {
+      const ended = await posthorn(args);
+      expect(ended).toMatchObject({ code: 3, stdout: '' });
+      expect(ended.stderr).toMatch(
+        /^posthorn: PostgreSQL cannot be reached: .*ECONNREFUSED.* \(unreachable\)\n$/,
+      );
+      expect(ended.stderr).not.toContain('hidden');
+    }
+  });
+
+  test('a migration that PostgreSQL refuses is exit code 1', async () => {
+    fixture.postgres.sql('create role reader login');
+    const args = ['postgres', 'migrate', '--schema', 'refused', '--url', fixture.url({ user: 'reader' })];
+    expect(await posthorn(args)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /could not be migrated: permission denied for database postgres \(failed\)\n$/,
+      ),
+    });
+  });
+
+  test('tables that are missing are told', async () => {
+    const args = ['dead-letters', 'list', '--scope', 'a', '--schema', 'nowhere', '--postgres', fixture.url()];
+    const ended = await posthorn(args);
+    expect(ended).toMatchObject({ code: 3, stdout: '' });
+    expect(ended.stderr).toContain('run migratePostgres(pool) or "posthorn postgres migrate"');
+  });
+});
+
+describe('posthorn on PostgreSQL, used wrongly', () => {
+  test.each([
+    { args: ['postgres', 'migrate'], message: /--url, POSTGRES_URL or DATABASE_URL is postgres:\/\/…/ },
+    { args: ['postgres', 'migrate', '--url', 'http://hidden/'], message: /is postgres:\/\/…/ },
+    { args: ['postgres', 'migrate', '--schema', 'a b'], message: /schema of posthorn postgres migrate must/ },
+    { args: ['postgres', 'sql', '--schema', 'pg_a'], message: /schema of posthorn postgres sql must/ },
+    {
+      args: ['dead-letters', 'list', '--scope', 'a', '--postgres', 'http://hidden/'],
+      message: /POSTGRES_URL or --postgres is postgres:\/\/…/,
+    },
+    {
+      args: ['dead-letters', 'list', '--scope', 'a'],
+      env: { REDIS_URL: 'redis://hidden/', POSTGRES_URL: 'postgres://hidden/' },
+      message: /give --redis or --postgres/,
+    },
+  ])('$args is exit code 2', async ({ args, env = {}, message }) => {
+    const ended = await posthorn(args, { env });
+    expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+    expect(ended.stderr).not.toContain('hidden');
+  });
+});

@@ -1,0 +1,97 @@
+import { createReceiver } from 'posthorn';
+import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { KEY, reportsOf, serve } from '../redis/deliveries.ts';
+import { letterOf } from '../redis/letter.ts';
+import { readAll } from '../support/read-all.ts';
+import { until } from '../support/until.ts';
+import { usePostgres } from './fixture.ts';
+import { isPostgresInstalled } from './installed.ts';
+
+const request = { id: 'evt_1', token: 'a', leaseMs: 20_000, retentionMs: 60_000, handled: [] };
+
+/** What docs/postgres.md says. */
+const grants = `
+create role posthorn_service login;
+grant usage on schema posthorn to posthorn_service;
+grant select, insert, update, delete on all tables in schema posthorn to posthorn_service;
+`;
+
+describe.skipIf(!isPostgresInstalled())('a role in PostgreSQL', () => {
+  const fixture = usePostgres();
+
+  test('needs no more than to read and write the tables', async () => {
+    fixture.postgres.sql(grants);
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    onTestFinished(() => void vi.restoreAllMocks());
+    fixture.postgres.sql(
+      "insert into posthorn.events (scope, key, first_expires_at, expires_at) values ('a', 'old', now(), now())",
+    );
+    const pool = fixture.connect({ user: 'posthorn_service' });
+    await expect(pool.query('create table posthorn.own (a text)')).rejects.toThrow('permission denied');
+    const store = createPostgresStore(pool, { scope: 'billing' });
+    expect((await store.claim(request)).state).toBe('claimed');
+    expect((await store.renew(request)).state).toBe('held');
+    expect((await store.release(request)).state).toBe('released');
+    expect((await store.claim({ ...request, token: 'b' })).state).toBe('claimed');
+    expect((await store.complete(request)).state).toBe('completed');
+    await until('an expired id is deleted', () => {
+      return fixture.postgres.sql("select count(*) from posthorn.events where key = 'old'") === '0';
+    });
+    const letters = createPostgresDeadLetters(pool, { scope: 'billing' });
+    for (const id of ['1', '2', '1']) await letters.put(letterOf(id));
+    expect((await letters.get('1'))?.id).toBe('1');
+    expect(await letters.remove('1')).toBe(true);
+    expect((await readAll(letters.list())).map(({ id }) => id)).toEqual(['2']);
+  });
+
+  test('that may not delete is warned of once, and served', async () => {
+    fixture.postgres.sql(
+      `create role cautious login; grant usage on schema posthorn to cautious;
+       grant select, insert, update on posthorn.events to cautious`,
+    );
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    onTestFinished(() => void vi.restoreAllMocks());
+    const store = createPostgresStore(fixture.connect({ user: 'cautious' }), { scope: 'cautious' });
+    expect((await store.claim(request)).state).toBe('claimed');
+    await until('the warning', () => warn.mock.calls.length > 0);
+    expect(warn.mock.calls).toEqual([
+      ['posthorn cannot delete expired ids from PostgreSQL: permission denied for table events'],
+    ]);
+    expect((await store.complete(request)).state).toBe('completed');
+  });
+});
+
+describe.skipIf(!isPostgresInstalled())('a PostgreSQL without the tables', () => {
+  const fixture = usePostgres();
+
+  test('is told by every operation, and the delivery is answered 503', async () => {
+    const pool = fixture.connect({ max: 1 });
+    const schema = 'not-there';
+    const advice = 'run migratePostgres(pool) or "posthorn postgres migrate"';
+    const store = createPostgresStore(pool, { scope: 'a', schema });
+    const letters = createPostgresDeadLetters(pool, { scope: 'a', schema });
+    for (const operate of [store.claim, store.renew, store.complete, store.release]) {
+      await expect(operate(request)).rejects.toMatchObject({
+        code: 'store_unavailable',
+        message: expect.stringContaining(advice),
+        cause: { code: 'configuration_invalid' },
+      });
+    }
+    for (const operate of [letters.get, letters.remove]) {
+      await expect(operate('evt_1')).rejects.toMatchObject({
+        code: 'dead_letters_unavailable',
+        message: expect.stringContaining(advice),
+      });
+    }
+    const receiver = createReceiver({ signingKey: KEY, store }).on('*', () => {});
+    const reports = reportsOf(receiver);
+    const deliver = await serve(receiver);
+    expect(await deliver(createEvent('transfer.created'))).toMatchObject({ status: 503 });
+    expect(reports[0]?.error?.message).toContain(advice);
+    // The same connection all the time: a refusal does no harm to it.
+    expect(pool.totalCount).toBe(1);
+  });
+});
