@@ -4,7 +4,7 @@ import type { PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, sqlStateOf } from './inbox-error.ts';
 import { orAbort, withGrace } from './inbox-limits.ts';
 import type { InboxJob, TransactionStep } from './inbox-run.ts';
-import { columnOf, type InboxQuery, PROBE, setUpStatement } from './inbox-statements.ts';
+import { columnOf, type InboxQuery, MARK, PROBE } from './inbox-statements.ts';
 import { cancel, endedByHandler, PoolTransaction, swallowed } from './inbox-transaction.ts';
 import type { PostgresTransaction } from './transaction.ts';
 
@@ -26,14 +26,14 @@ export type RunTransaction<Tx> = (
 /** Runs handlers in transactions of the pool. */
 export function inPool(pool: PostgresPool): RunTransaction<PostgresTransaction> {
   return async (job, step, handle) => {
-    const transaction = await PoolTransaction.begin(pool, job.idleMs, job.limit);
+    const transaction = await PoolTransaction.begin(pool, job.limit);
     try {
       const reason = await step.record(job, transaction.query(job.limit));
       if (reason === undefined) await orAbort(handle(transaction.handle), job.signal);
       await transaction.commit(job.signal, step.xact);
       return reason;
     } catch (error) {
-      await transaction.rollBack();
+      await transaction.rollBack(step.xact);
       throw error;
     }
   };
@@ -46,21 +46,23 @@ export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: Postgres
     let hasEnded = false;
     const recorded = new Signal();
     const work = async (tx: Tx, query: InboxQuery): Promise<SkipReason | undefined> => {
-      const pid = await setUp(job, query);
+      await checkTransaction(query);
       const reason = await step.record(job, query);
       if (isGivenUp) throw late();
       recorded.set();
-      if (reason === undefined) await handleIn(tx, pid);
-      await probe(query, step, reason);
+      if (reason === undefined) {
+        await handleIn(tx);
+        await probe(query, step);
+      }
       hasEnded = true;
       return reason;
     };
-    const handleIn = async (tx: Tx, pid: number): Promise<void> => {
+    const handleIn = async (tx: Tx): Promise<void> => {
       const handled = handle(tx);
       try {
         await orAbort(handled, job.signal);
       } catch (error) {
-        if (job.signal.aborted) await cancel(pool, pid, handled);
+        if (job.signal.aborted) await cancel(pool, step.xact, handled);
         throw error;
       }
     };
@@ -78,23 +80,17 @@ export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: Postgres
   };
 }
 
-/** Begins the settings of the transaction; gives the process of PostgreSQL that runs it. */
-async function setUp({ idleMs }: InboxJob, query: InboxQuery): Promise<number> {
-  const pid = columnOf(await query(setUpStatement(idleMs), []), 'pid');
-  const own = columnOf(await query(PROBE, []), 'own');
-  if (typeof pid === 'number' && typeof own === 'string' && own !== '') return pid;
+/** The first statements show that there is a transaction: without one, the record would stay whatever happens. */
+async function checkTransaction(query: InboxQuery): Promise<void> {
+  await query(MARK, []);
+  if (columnOf(await query(PROBE, []), 'mark') === 'begun') return;
   throw new ConfigurationError(
     'begin must run all statements of its query in one transaction, and query must resolve with rows, or { rows }',
   );
 }
 
 /** The last statement shows that the transaction is alive, and that it is still the one that was begun. */
-async function probe(
-  query: InboxQuery,
-  { xact }: TransactionStep,
-  reason: SkipReason | undefined,
-): Promise<void> {
-  if (reason === 'handled_before') return;
+async function probe(query: InboxQuery, { xact }: TransactionStep): Promise<void> {
   let result: unknown;
   try {
     result = await query(PROBE, []);

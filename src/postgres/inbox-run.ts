@@ -48,14 +48,19 @@ export class TransactionStep {
   }
 
   async #record(job: InboxJob, query: InboxQuery): Promise<SkipReason | undefined> {
-    const { scope, eventKey, handler, guard, statements } = job;
-    const insert = guard === undefined ? statements.insert : statements.insertBeforeGuard;
-    const inserted = await query(insert, [scope, eventKey, handler]);
-    if (columnOf(inserted, 'inserted') !== 1) return 'handled_before';
-    this.xact = columnOf(inserted, 'xact');
-    if (guard === undefined) return undefined;
-    const moved = await query(statements.guard, [scope, handler, guard.key, guard.createdAt]);
-    return columnOf(moved, 'newest') === 1 ? undefined : 'superseded';
+    const { scope, eventKey, handler, idleMs, guard, statements } = job;
+    const parameters = [
+      scope,
+      eventKey,
+      handler,
+      `${idleMs}ms`,
+      guard?.key ?? null,
+      guard?.createdAt ?? null,
+    ];
+    const recorded = columnOf(await query(statements.record, parameters), 'recorded');
+    if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
+    this.xact = recorded;
+    return undefined;
   }
 }
 

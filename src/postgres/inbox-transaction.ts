@@ -3,7 +3,7 @@ import { settledWithin } from '../timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
 import { GRACE_MS, orAbort, type StartLimit, withGrace } from './inbox-limits.ts';
-import { columnOf, type InboxQuery, PROBE, setUpStatement } from './inbox-statements.ts';
+import { CANCEL, columnOf, type InboxQuery, PROBE } from './inbox-statements.ts';
 import { HandlerTransaction } from './transaction.ts';
 import { withClient } from './with-client.ts';
 
@@ -13,7 +13,8 @@ export class PoolTransaction {
   readonly handle: HandlerTransaction;
   readonly #pool: PostgresPool;
   readonly #client: PostgresClient;
-  #pid = 0;
+  /** A statement got no answer, or it may still come. */
+  #isUnknown = false;
   #isGivenBack = false;
   /** Emitted by a lost connection; without a listener it would end the process. */
   readonly #onError = (error: Error): void => {
@@ -27,14 +28,11 @@ export class PoolTransaction {
     client.on('error', this.#onError);
   }
 
-  /** Takes a client and begins, in one message: BEGIN and the settings of the transaction. */
-  static async begin(pool: PostgresPool, idleMs: number, limit: StartLimit): Promise<PoolTransaction> {
-    const client = await connect(pool, limit);
-    const transaction = new PoolTransaction(pool, client);
+  /** Takes a client, and begins. */
+  static async begin(pool: PostgresPool, limit: StartLimit): Promise<PoolTransaction> {
+    const transaction = new PoolTransaction(pool, await connect(pool, limit));
     try {
-      const begun = client.query(`begin; ${setUpStatement(idleMs)}`);
-      const results = [await limit.within(begun, late)].flat();
-      transaction.#pid = Number(columnOf(results.at(-1), 'pid'));
+      await transaction.query(limit)('begin', []);
       return transaction;
     } catch (error) {
       transaction.#giveBack(true);
@@ -44,7 +42,14 @@ export class PoolTransaction {
 
   /** Runs a statement of the inbox before the handler begins. */
   query(limit: StartLimit): InboxQuery {
-    return (text, values) => limit.within(this.#client.query(text, values), late);
+    return async (text, values) => {
+      try {
+        return await limit.within(this.#client.query(text, values), late);
+      } catch (error) {
+        this.#isUnknown = sqlStateOf(error) === undefined;
+        throw error;
+      }
+    };
   }
 
   /**
@@ -73,14 +78,11 @@ export class PoolTransaction {
   }
 
   /** Gives up what was written. Never rejects; a client whose state is unknown is closed. */
-  async rollBack(): Promise<void> {
+  async rollBack(xact: unknown): Promise<void> {
     if (this.#isGivenBack) return;
     const running = this.handle.stop();
-    if (running !== undefined) {
-      await cancel(this.#pool, this.#pid, running);
-      this.#giveBack(true);
-      return;
-    }
+    if (running !== undefined) await cancel(this.#pool, xact, running);
+    if (running !== undefined || this.#isUnknown) return this.#giveBack(true);
     const rolledBack = this.#client.query('rollback').then(({ command }) => command === 'ROLLBACK');
     const isClean = await settledWithin(rolledBack, GRACE_MS).catch(() => false);
     this.#giveBack(isClean !== true);
@@ -120,11 +122,10 @@ async function connect(pool: PostgresPool, limit: StartLimit): Promise<PostgresC
 }
 
 /**
- * Cancels what a process of PostgreSQL runs for a transaction, until that has ended, or the grace is over. Not
- * by `cancel` of `pg`, because it needs the query's own client, and the process of a client behind
- * PgBouncer is another one.
+ * Cancels what a transaction runs, until that has ended, or the grace is over. Not by `cancel` of `pg`: that
+ * needs the query's own client, and names the process, which behind PgBouncer is another one.
  */
-export async function cancel(pool: PostgresPool, pid: number, running: Promise<unknown>): Promise<void> {
+export async function cancel(pool: PostgresPool, xact: unknown, running: Promise<unknown>): Promise<void> {
   const endsAt = performance.now() + GRACE_MS;
   const hasEnded = running.then(
     () => true,
@@ -132,13 +133,11 @@ export async function cancel(pool: PostgresPool, pid: number, running: Promise<u
   );
   while (performance.now() < endsAt) {
     // A cancellation that comes before its query does nothing: hence again and again.
-    const sent = withClient(pool, endsAt, (client) => client.query(CANCEL, [pid])).catch(() => {});
-    await settledWithin(sent, endsAt - performance.now());
+    await withClient(pool, endsAt, (client) => client.query(CANCEL, [xact])).catch(() => {});
     if ((await settledWithin(hasEnded, CANCEL_AGAIN_MS)) === true) return;
   }
 }
 
-const CANCEL = 'select pg_cancel_backend($1)';
 const CANCEL_AGAIN_MS = 100;
 
 /** The handler went on after an SQL error, in a transaction that could only be rolled back. */

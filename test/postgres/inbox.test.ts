@@ -283,7 +283,7 @@ describe.skipIf(!isPostgresInstalled())('an inbox', () => {
     await send(createEvent('transfer.succeeded'));
     expect(sent.map((text) => text.trim().split(/[\s;]/, 1)[0])).toEqual([
       'begin',
-      'with',
+      'select',
       'insert',
       'commit',
     ]);
