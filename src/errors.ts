@@ -32,6 +32,14 @@ export const errorCodes = {
   AbortedError: ['lease_lost', 'completed_elsewhere', 'run_timeout', 'run_closed', 'run_abandoned'],
   DeadLetterError: ['dead_letter_unreadable', 'dead_letters_unavailable'],
   InternalError: ['internal_error'],
+  /** Of `posthorn/postgres`. */
+  InboxError: [
+    'inbox_busy',
+    'inbox_unavailable',
+    'inbox_rolled_back',
+    'inbox_commit_unknown',
+    'inbox_transaction_ended',
+  ],
   /** Of `posthorn/client`. */
   ServiceError: [
     'service_refused',
@@ -55,7 +63,10 @@ type ErrorClass = keyof typeof errorCodes;
 /** The codes of one class of errors. */
 export type CodeOf<Class extends ErrorClass> = (typeof errorCodes)[Class][number];
 
-/** The `code` of any error of posthorn, those of `posthorn/client` and `posthorn/sandbox` included. */
+/**
+ * The `code` of any error of posthorn, those of `posthorn/postgres`, `posthorn/client` and `posthorn/sandbox`
+ * included.
+ */
 export type ErrorCode = CodeOf<ErrorClass>;
 
 /**

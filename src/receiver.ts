@@ -7,6 +7,7 @@ import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
 import type { Schemas } from './events/schema.ts';
 import { firstWarnings } from './handling/first-warnings.ts';
+import { nameOf } from './handling/named-handler.ts';
 import { Processor } from './handling/processor.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
@@ -31,7 +32,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
 
   /**
    * Registers a handler. Handlers of one event run side by side; a retry runs only those that have not
-   * finished, as far as they bear a `name`.
+   * finished, as far as they bear a `name`. A handler of an inbox (`inbox.once`) brings its name along.
    *
    * @throws ConfigurationError for a pattern that matches nothing, a repeated name, and after the first
    * delivery.
@@ -152,7 +153,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     options: { readonly name?: string } = {},
   ): this {
     checkOptions(options, ['name'], 'on()');
-    this.#router.add([pattern].flat(), { name: options.name, handle: handler });
+    this.#router.add([pattern].flat(), { name: options.name ?? nameOf(handler), handle: handler });
     return this;
   }
 

@@ -79,7 +79,7 @@ const core = {
   'dead-letters': ['timing', 'request', 'outcomes', 'dedupe'],
   handling: ['timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters'],
   redis: ['timing', 'dedupe', 'dead-letters'],
-  postgres: ['timing', 'dedupe', 'dead-letters', 'handling'],
+  postgres: ['timing', 'events', 'dedupe', 'dead-letters', 'handling'],
   'options.ts': ['authentication', 'events', 'dedupe', 'dead-letters'],
   'receiver.ts': [
     ...['timing', 'request', 'authentication', 'events', 'outcomes', 'dead-letters', 'handling'],

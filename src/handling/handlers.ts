@@ -2,6 +2,7 @@ import { DataError, HandlerError, isInstance, messageOf, PermanentError, shorten
 import { entityOf, type WebhookEvent } from '../events/event.ts';
 import { type StandardSchemaV1, validateData } from '../events/schema.ts';
 import type { HandlerReport } from '../outcomes/report.ts';
+import { type SkipReason, skipReasonOf } from './named-handler.ts';
 import type { HandlerContext, Route } from './router.ts';
 
 /** What the handlers of an event have reached; it can be read while they run. */
@@ -89,17 +90,16 @@ async function runOne(
   progress: Progress,
 ): Promise<HandlerError | undefined> {
   const startedAt = performance.now();
-  const end = (ok: boolean): void => {
+  const end = (ok: boolean, skipped?: SkipReason): void => {
     const report = { name, ok, durationMs: performance.now() - startedAt };
-    progress.reports = [...progress.reports, report];
+    progress.reports = [...progress.reports, skipped === undefined ? report : { ...report, skipped }];
   };
   try {
-    await handle(event, context);
+    end(true, skipReasonOf(await handle(event, context)));
   } catch (error) {
     end(false);
     return failure(name, error);
   }
-  end(true);
   if (name !== undefined) noteHandled(progress, [name]);
   return undefined;
 }

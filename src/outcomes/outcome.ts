@@ -42,7 +42,7 @@ interface Refusal {
 export type ReportCode = Exclude<
   ErrorCode,
   | ('permanent' | 'lease_lost' | 'completed_elsewhere')
-  | CodeOf<'DeadLetterError' | 'ServiceError' | 'RefusedError'>
+  | CodeOf<'DeadLetterError' | 'InboxError' | 'ServiceError' | 'RefusedError'>
 >;
 
 /** An error that a report can have. */

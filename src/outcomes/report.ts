@@ -45,6 +45,11 @@ export interface HandlerReport {
   readonly ok: boolean;
   /** From its start to its end. */
   readonly durationMs: number;
+  /**
+   * Why a handler of an inbox was not run, and the event counts as handled all the same: it had handled the
+   * event before (`handled_before`), or a newer one of the same `latest` key (`superseded`).
+   */
+  readonly skipped?: 'handled_before' | 'superseded' | undefined;
 }
 
 /** The codes of all warnings; docs/errors.md explains each. */

@@ -1,3 +1,4 @@
+import { inboxFunctions } from './inbox-functions.ts';
 import { storeFunctions } from './store-functions.ts';
 
 /**
@@ -51,7 +52,7 @@ create table ${schema}.inbox_latest (
   created_at timestamptz not null,
   primary key (scope, handler, key)
 );
-`,
+${inboxFunctions(schema)}`,
 ];
 
 /**

@@ -1,0 +1,37 @@
+import { propertyOf } from '../errors.ts';
+import type { HandlerReport } from '../outcomes/report.ts';
+
+// `Symbol.for`, because the inbox and the receiver can come from two copies of posthorn.
+const NAME = Symbol.for('posthorn.handlerName');
+const SKIPPED = Symbol.for('posthorn.skipped');
+
+/** Why a handler left an event alone that it counts as handled. */
+export type SkipReason = NonNullable<HandlerReport['skipped']>;
+
+/** Gives a handler the name under which `on` registers it. `Function.name` does not count. */
+export function nameHandler<Handler extends (...parameters: never[]) => unknown>(
+  name: string,
+  handler: Handler,
+): Handler {
+  return Object.defineProperty(handler, NAME, { value: name });
+}
+
+/** The name that a handler was given by {@link nameHandler}. */
+export function nameOf(handler: unknown): string | undefined {
+  const name = propertyOf(handler, NAME);
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** What a handler returns when it has left the event alone: its report says so. */
+export function skipped(reason: SkipReason): object {
+  return { [SKIPPED]: reason };
+}
+
+/** Why the handler that returned this left the event alone; undefined if it did not. */
+export function skipReasonOf(returned: unknown): SkipReason | undefined {
+  if (typeof returned !== 'object' || returned === null) return undefined;
+  const reason = propertyOf(returned, SKIPPED);
+  return reasons.find((known) => known === reason);
+}
+
+const reasons: readonly SkipReason[] = ['handled_before', 'superseded'];

@@ -1,0 +1,118 @@
+import { ConfigurationError, messageOf } from '../errors.ts';
+import type { SkipReason } from '../handling/named-handler.ts';
+import type { PostgresPool } from './client.ts';
+import { IN_FAILED_TRANSACTION, InboxError, sqlStateOf } from './inbox-error.ts';
+import { orAbort, withGrace } from './inbox-limits.ts';
+import type { InboxJob, TransactionStep } from './inbox-run.ts';
+import { columnOf, type InboxQuery, MARK, PROBE } from './inbox-statements.ts';
+import { cancel, endedByHandler, PoolTransaction, swallowed } from './inbox-transaction.ts';
+import type { PostgresTransaction } from './transaction.ts';
+
+/**
+ * Runs `work` in a transaction of another client, and resolves with what it returned once that has been
+ * committed; rolls back and rejects if it rejects. `tx` is what the handler gets as `context.transaction`;
+ * `query` runs one statement of the inbox in the transaction, and resolves with its rows, or an object that
+ * has them as `rows`. The parameters are `$1`, `$2`, …, each once and in order.
+ */
+export type BeginTransaction<Tx> = <T>(work: (tx: Tx, query: InboxQuery) => Promise<T>) => Promise<T>;
+
+/** Runs the handler of a job in one transaction. */
+export type RunTransaction<Tx> = (
+  job: InboxJob,
+  step: TransactionStep,
+  handle: (transaction: Tx) => Promise<unknown>,
+) => Promise<SkipReason | undefined>;
+
+/** Runs handlers in transactions of the pool. */
+export function inPool(pool: PostgresPool): RunTransaction<PostgresTransaction> {
+  return async (job, step, handle) => {
+    const transaction = await PoolTransaction.begin(pool, job.limit);
+    try {
+      const reason = await step.record(job, transaction.query(job.limit));
+      if (reason === undefined) await orAbort(handle(transaction.handle), job.signal);
+      await transaction.commit(job.signal, step.xact);
+      return reason;
+    } catch (error) {
+      await transaction.rollBack(step.xact);
+      throw error;
+    }
+  };
+}
+
+/** Runs handlers in transactions of another client. */
+export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: PostgresPool): RunTransaction<Tx> {
+  return async (job, step, handle) => {
+    let isGivenUp = false;
+    let hasEnded = false;
+    const recorded = new Signal();
+    const work = async (tx: Tx, query: InboxQuery): Promise<SkipReason | undefined> => {
+      await checkTransaction(query);
+      const reason = await step.record(job, query);
+      if (isGivenUp) throw late();
+      recorded.set();
+      if (reason === undefined) {
+        await handleIn(tx);
+        await probe(query, step);
+      }
+      hasEnded = true;
+      return reason;
+    };
+    const handleIn = async (tx: Tx): Promise<void> => {
+      const handled = handle(tx);
+      try {
+        await orAbort(handled, job.signal);
+      } catch (error) {
+        if (job.signal.aborted) await cancel(pool, step.xact, handled);
+        throw error;
+      }
+    };
+    const begun = begin(work);
+    try {
+      await job.limit.within(Promise.race([recorded.isSet, begun]), late);
+    } catch (error) {
+      isGivenUp = true;
+      throw error;
+    }
+    const reason = await withGrace(begun, job.signal, late);
+    if (!hasEnded)
+      throw new ConfigurationError('begin must run its work, and resolve once that is committed');
+    return reason;
+  };
+}
+
+/** The first statements show that there is a transaction: without one, the record would stay whatever happens. */
+async function checkTransaction(query: InboxQuery): Promise<void> {
+  await query(MARK, []);
+  if (columnOf(await query(PROBE, []), 'mark') === 'begun') return;
+  throw new ConfigurationError(
+    'begin must run all statements of its query in one transaction, and query must resolve with rows, or { rows }',
+  );
+}
+
+/** The last statement shows that the transaction is alive, and that it is still the one that was begun. */
+async function probe(query: InboxQuery, { xact }: TransactionStep): Promise<void> {
+  let result: unknown;
+  try {
+    result = await query(PROBE, []);
+  } catch (error) {
+    throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(error) : lost(error);
+  }
+  if (columnOf(result, 'xact') !== xact) throw endedByHandler();
+}
+
+function lost(cause: unknown): InboxError {
+  const message = `the transaction was lost before its end: ${messageOf(cause)}`;
+  return new InboxError('inbox_rolled_back', message, { cause });
+}
+
+function late(): InboxError {
+  return new InboxError('inbox_unavailable', 'begin had no transaction ready in time');
+}
+
+/** A promise that is resolved from outside. */
+class Signal {
+  set: () => void = () => {};
+  readonly isSet: Promise<void> = new Promise((resolve) => {
+    this.set = resolve;
+  });
+}

@@ -1,0 +1,32 @@
+/**
+ * Creates the function by which the inbox records that a handler has handled an event. It returns the number
+ * of the transaction, or why the handler is not to run: the record is there already (`handled_before`), or a
+ * newer event of the key has been handled (`superseded`). `schema` is quoted.
+ *
+ * It is a function, because PostgreSQL keeps its plans, and because a `lock_timeout` of its own ends with it:
+ * what the handler does later waits as long as it would without the inbox. A run that waits for the row of
+ * another one is to give its connection back soon, for those that could go on.
+ */
+export function inboxFunctions(schema: string): string {
+  return `
+create function ${schema}.record_handled(
+  p_scope text, p_event_key text, p_handler text, p_idle text, p_latest_key text, p_created_at timestamptz
+) returns text language plpgsql set lock_timeout = '100ms' as $function$
+begin
+  -- Until the end of the transaction.
+  perform set_config('idle_in_transaction_session_timeout', p_idle, true);
+  insert into ${schema}.inbox (scope, event_key, handler) values (p_scope, p_event_key, p_handler)
+  on conflict do nothing;
+  if not found then return 'handled_before'; end if;
+  if p_latest_key is not null then
+    -- A row that the condition leaves out is locked all the same.
+    insert into ${schema}.inbox_latest as latest (scope, handler, key, created_at)
+    values (p_scope, p_handler, p_latest_key, p_created_at)
+    on conflict (scope, handler, key) do update set created_at = excluded.created_at
+    where excluded.created_at >= latest.created_at;
+    if not found then return 'superseded'; end if;
+  end if;
+  return pg_current_xact_id()::xid::text;
+end $function$;
+`;
+}

@@ -1,0 +1,130 @@
+import { isInstance, messageOf, PermanentError, PosthornError, show } from '../errors.ts';
+import type { SkipReason } from '../handling/named-handler.ts';
+import type { ConnectionShare } from './inbox-connections.ts';
+import { InboxError, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from './inbox-error.ts';
+import type { Guard } from './inbox-latest.ts';
+import type { StartLimit } from './inbox-limits.ts';
+import { columnOf, type InboxQuery, type InboxStatements } from './inbox-statements.ts';
+import { explain } from './refusals.ts';
+
+/** What one run of a handler is about. */
+export interface InboxJob {
+  readonly scope: string;
+  readonly eventId: string;
+  readonly eventKey: string;
+  /** The name of the handler. */
+  readonly handler: string;
+  /** What `latest` gave, as a key, and the time to compare. */
+  readonly guard: Guard | undefined;
+  readonly statements: InboxStatements;
+  readonly signal: AbortSignal;
+  readonly limit: StartLimit;
+  /** How long the transaction may stand still between two statements. */
+  readonly idleMs: number;
+}
+
+/** How far one transaction has come. */
+export class TransactionStep {
+  /** Another run has the row: this one has to wait for its end. */
+  isRowHeld = false;
+  /** The record is written, and the handler begins. */
+  hasBegun = false;
+  /** The number of the transaction. */
+  xact: unknown;
+
+  /**
+   * Writes the record of the event, and moves the guard; says why the handler is not to run. Waits for a run
+   * of the same event or key for the `lock_timeout` of the inbox.
+   */
+  async record(job: InboxJob, query: InboxQuery): Promise<SkipReason | undefined> {
+    try {
+      const reason = await this.#record(job, query);
+      this.hasBegun = reason === undefined;
+      return reason;
+    } catch (error) {
+      this.isRowHeld = sqlStateOf(error) === LOCK_NOT_AVAILABLE;
+      throw error;
+    }
+  }
+
+  async #record(job: InboxJob, query: InboxQuery): Promise<SkipReason | undefined> {
+    const { scope, eventKey, handler, idleMs, guard, statements } = job;
+    const parameters = [
+      scope,
+      eventKey,
+      handler,
+      `${idleMs}ms`,
+      guard?.key ?? null,
+      guard?.createdAt ?? null,
+    ];
+    const recorded = columnOf(await query(statements.record, parameters), 'recorded');
+    if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
+    this.xact = recorded;
+    return undefined;
+  }
+}
+
+/** How often a transaction that conflicts with others is run before the attempt fails. */
+const MAX_CONFLICTS = 4;
+const CONFLICT_PAUSE_MS = 50;
+/** Between two looks for a row that another run holds. The connection is free meanwhile. */
+const ROW_PAUSE_MS = 400;
+
+/**
+ * Runs a handler in a transaction with the record of the event: again after a conflict with other
+ * transactions, and later where another run has the row.
+ */
+export async function runOnce(
+  job: InboxJob,
+  share: ConnectionShare,
+  runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
+): Promise<SkipReason | undefined> {
+  let isWaiting = false;
+  for (let conflicts = 0; ; ) {
+    const step = new TransactionStep();
+    const onLate = (): Error => (isWaiting ? busy(job) : noConnection(job, share));
+    await share.take((place) => job.limit.within(place, onLate));
+    try {
+      return await runTransaction(step);
+    } catch (error) {
+      const isRetried = step.isRowHeld
+        ? !job.limit.isOver
+        : mayRunAgain(error) && conflicts < MAX_CONFLICTS - 1;
+      isWaiting ||= step.isRowHeld;
+      if (isWaiting && !step.hasBegun && job.limit.isOver && !job.signal.aborted) throw busy(job, error);
+      if (isPermanent(error) || job.signal.aborted || !isRetried) throw failure(job, step, error);
+    } finally {
+      share.give();
+    }
+    if (!step.isRowHeld) conflicts += 1;
+    await job.limit.pause(step.isRowHeld ? ROW_PAUSE_MS : CONFLICT_PAUSE_MS);
+  }
+}
+
+/** What the handler threw stays as it is; what happened before it is said in the words of the inbox. */
+function failure(job: InboxJob, { hasBegun }: TransactionStep, thrown: unknown): unknown {
+  const { handler, statements, signal } = job;
+  if (hasBegun || signal.aborted) return thrown;
+  const error = explain(statements.schema, thrown);
+  if (isInstance(error, PosthornError)) return error;
+  const message = `the inbox could not begin the handler ${JSON.stringify(handler)}: ${messageOf(error)}`;
+  return new InboxError('inbox_unavailable', message, { cause: error });
+}
+
+function busy({ handler, eventId }: InboxJob, cause?: unknown): InboxError {
+  const message =
+    `another run of the handler ${JSON.stringify(handler)} still had the event ${show(eventId)}, ` +
+    'or its latest key, at the deadline';
+  return new InboxError('inbox_busy', message, { cause });
+}
+
+function noConnection({ handler }: InboxJob, { size }: ConnectionShare): InboxError {
+  const message =
+    `no connection was free for the handler ${JSON.stringify(handler)} before the deadline: ` +
+    `inboxes take ${size} of this pool at once, so that others stay free for the store`;
+  return new InboxError('inbox_unavailable', message);
+}
+
+function isPermanent(error: unknown): boolean {
+  return isInstance(error, PermanentError);
+}

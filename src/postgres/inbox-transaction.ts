@@ -1,0 +1,164 @@
+import { messageOf } from '../errors.ts';
+import { settledWithin } from '../timing/time-limit.ts';
+import type { PostgresClient, PostgresPool } from './client.ts';
+import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
+import { GRACE_MS, orAbort, type StartLimit, withGrace } from './inbox-limits.ts';
+import { CANCEL, columnOf, type InboxQuery, PROBE } from './inbox-statements.ts';
+import { HandlerTransaction } from './transaction.ts';
+import { withClient } from './with-client.ts';
+
+/** A transaction on a client of the pool, from BEGIN until the client is given back. */
+export class PoolTransaction {
+  /** What the handler gets. */
+  readonly handle: HandlerTransaction;
+  readonly #pool: PostgresPool;
+  readonly #client: PostgresClient;
+  /** A statement got no answer, or it may still come. */
+  #isUnknown = false;
+  #isGivenBack = false;
+  /** Emitted by a lost connection; without a listener it would end the process. */
+  readonly #onError = (error: Error): void => {
+    this.handle.lostBy ??= error;
+  };
+
+  private constructor(pool: PostgresPool, client: PostgresClient) {
+    this.#pool = pool;
+    this.#client = client;
+    this.handle = new HandlerTransaction(client);
+    client.on('error', this.#onError);
+  }
+
+  /** Takes a client, and begins. */
+  static async begin(pool: PostgresPool, limit: StartLimit): Promise<PoolTransaction> {
+    const transaction = new PoolTransaction(pool, await connect(pool, limit));
+    try {
+      await transaction.query(limit)('begin', []);
+      return transaction;
+    } catch (error) {
+      transaction.#giveBack(true);
+      throw error;
+    }
+  }
+
+  /** Runs a statement of the inbox before the handler begins. */
+  query(limit: StartLimit): InboxQuery {
+    return async (text, values) => {
+      try {
+        return await limit.within(this.#client.query(text, values), late);
+      } catch (error) {
+        this.#isUnknown = sqlStateOf(error) === undefined;
+        throw error;
+      }
+    };
+  }
+
+  /**
+   * Commits, after the statements that the handler did not await. Only the answer `COMMIT` counts, because
+   * PostgreSQL answers `ROLLBACK`, without an error, where a statement has failed. `xact` is the number of the
+   * transaction that has the record.
+   */
+  async commit(signal: AbortSignal, xact: unknown): Promise<void> {
+    await orAbort(this.handle.finish(), signal);
+    this.handle.checkConnection();
+    if (this.handle.isInDoubt) await this.#probe(signal, xact);
+    let command: string;
+    try {
+      ({ command } = await withGrace(this.#client.query('commit'), signal, late));
+    } catch (cause) {
+      const isRefused = isRefusedCommit(cause);
+      this.#giveBack(!isRefused);
+      if (isRefused) throw cause;
+      const message =
+        `PostgreSQL did not confirm the COMMIT (${messageOf(cause)}): nobody knows whether it committed. ` +
+        'The retry finds the record of it, or runs the handler';
+      throw new InboxError('inbox_commit_unknown', message, { cause });
+    }
+    this.#giveBack(false);
+    if (command !== 'COMMIT') throw swallowed(this.handle.failure);
+  }
+
+  /** Gives up what was written. Never rejects; a client whose state is unknown is closed. */
+  async rollBack(xact: unknown): Promise<void> {
+    if (this.#isGivenBack) return;
+    const running = this.handle.stop();
+    if (running !== undefined) await cancel(this.#pool, xact, running);
+    if (running !== undefined || this.#isUnknown) return this.#giveBack(true);
+    const rolledBack = this.#client.query('rollback').then(({ command }) => command === 'ROLLBACK');
+    const isClean = await settledWithin(rolledBack, GRACE_MS).catch(() => false);
+    this.#giveBack(isClean !== true);
+  }
+
+  /** A handler that has swallowed an error may have rolled back to a savepoint, or ended the transaction. */
+  async #probe(signal: AbortSignal, xact: unknown): Promise<void> {
+    let result: unknown;
+    try {
+      result = await orAbort(this.#client.query(PROBE), signal);
+    } catch (error) {
+      throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(this.handle.failure) : error;
+    }
+    if (columnOf(result, 'xact') !== xact) throw endedByHandler();
+  }
+
+  #giveBack(isUnknown: boolean): void {
+    if (this.#isGivenBack) return;
+    this.#isGivenBack = true;
+    this.#client.release(isUnknown);
+    this.#client.removeListener('error', this.#onError);
+  }
+}
+
+async function connect(pool: PostgresPool, limit: StartLimit): Promise<PostgresClient> {
+  const connecting = pool.connect();
+  try {
+    return await limit.within(connecting, () => new Error('the pool had no connection before the deadline'));
+  } catch (error) {
+    // A client that comes too late goes back at once.
+    connecting.then(
+      (client) => client.release(),
+      () => {},
+    );
+    throw error;
+  }
+}
+
+/**
+ * Cancels what a transaction runs, until that has ended, or the grace is over. Not by `cancel` of `pg`: that
+ * needs the query's own client, and names the process, which behind PgBouncer is another one.
+ */
+export async function cancel(pool: PostgresPool, xact: unknown, running: Promise<unknown>): Promise<void> {
+  const endsAt = performance.now() + GRACE_MS;
+  const hasEnded = running.then(
+    () => true,
+    () => true,
+  );
+  while (performance.now() < endsAt) {
+    // A cancellation that comes before its query does nothing: hence again and again.
+    await withClient(pool, endsAt, (client) => client.query(CANCEL, [xact])).catch(() => {});
+    if ((await settledWithin(hasEnded, CANCEL_AGAIN_MS)) === true) return;
+  }
+}
+
+const CANCEL_AGAIN_MS = 100;
+
+/** The handler went on after an SQL error, in a transaction that could only be rolled back. */
+export function swallowed(cause: unknown): InboxError {
+  return new InboxError(
+    'inbox_rolled_back',
+    `an SQL error was swallowed, and PostgreSQL has rolled back: ${messageOf(cause)}. ` +
+      'Let the error out of the handler, or use a SAVEPOINT',
+    { cause },
+  );
+}
+
+/** The handler's statements were not all in the transaction of the inbox. */
+export function endedByHandler(): InboxError {
+  return new InboxError(
+    'inbox_transaction_ended',
+    'the handler has ended its transaction itself: what it wrote is not tied to the record of the inbox; ' +
+      'leave COMMIT and ROLLBACK to the inbox',
+  );
+}
+
+function late(): Error {
+  return new Error('PostgreSQL did not answer in time');
+}

@@ -1,0 +1,203 @@
+import { checkOptions } from '../check-options.ts';
+import { toKey } from '../dedupe/store.ts';
+import { ConfigurationError, show } from '../errors.ts';
+import { nameHandler, skipped } from '../handling/named-handler.ts';
+import type { HandlerContext } from '../handling/router.ts';
+import { checkPool, type PostgresPool, readSchema, readScope } from './client.ts';
+import { type BeginTransaction, inPool, inTransactionsOf, type RunTransaction } from './inbox-begin.ts';
+import { ConnectionShare } from './inbox-connections.ts';
+import { guardOf } from './inbox-latest.ts';
+import { StartLimit } from './inbox-limits.ts';
+import { prune } from './inbox-prune.ts';
+import { runOnce } from './inbox-run.ts';
+import { type InboxStatements, inboxStatements } from './inbox-statements.ts';
+import type { PostgresTransaction } from './transaction.ts';
+
+/** Options of {@link createPostgresInbox}. */
+export interface PostgresInboxOptions<Tx> {
+  /**
+   * Names the application and its environment, for example `billing-production`: 1 to 64 letters, digits,
+   * `.`, `_` or `-`. Inboxes with the same scope share their records.
+   */
+  readonly scope: string;
+  /** The schema of the tables; `posthorn` by default. */
+  readonly schema?: string;
+  /**
+   * Runs work in a transaction of another client, such as Drizzle or Kysely, on the same database. By
+   * default handlers get a transaction on a client of the pool.
+   */
+  readonly begin?: BeginTransaction<Tx>;
+}
+
+/** The parts of an event that an inbox reads. */
+export interface InboxEvent {
+  /** What makes it the same event. */
+  readonly id: string;
+  /** ISO 8601; compared by `latest`. */
+  readonly created_at: string;
+}
+
+/** The context of a handler of an inbox. */
+export interface InboxContext<Tx> extends HandlerContext {
+  /** What is written in it is committed together with the record that this handler has handled the event. */
+  readonly transaction: Tx;
+}
+
+/** Options of `inbox.once`. */
+export interface OnceOptions<Event> {
+  /**
+   * Gives a key, such as the id of the resource: events that were created before the newest one that this
+   * handler has handled for their key are skipped. Where it gives undefined or an empty text, because the
+   * data lacks it, the attempt fails.
+   */
+  readonly latest?: (event: Event) => string | undefined;
+}
+
+/** Ties what handlers write in PostgreSQL to the record that they have handled an event. */
+export interface PostgresInbox<Tx = PostgresTransaction> {
+  /**
+   * Makes a handler for `receiver.on`, which registers it by this name. In one transaction it writes the
+   * record that `name` has handled the event, runs `handler`, and commits. Where the record is there already,
+   * nothing is run. `handler` runs again, in another transaction, after a serialization failure or a
+   * deadlock: only what the last run has written stays, so a handler should have no other effects.
+   *
+   * @throws ConfigurationError for a name that is used twice in this inbox, or is no text of 1 to 100
+   * characters. The handler rejects with InboxError, with what `handler` threw, or with the signal's reason.
+   *
+   * @example
+   * ```ts
+   * receiver.on('transfer.succeeded', inbox.once('book', async (event, { transaction }) => {
+   *   await transaction.query('insert into ledger (event_id, amount) values ($1, $2)', [event.id, event.data.amount]);
+   * }));
+   * ```
+   */
+  once<Event extends InboxEvent>(
+    name: string,
+    handler: (event: Event, context: InboxContext<Tx>) => unknown,
+    options?: OnceOptions<Event>,
+  ): (event: Event, context: HandlerContext) => Promise<unknown>;
+
+  /**
+   * Deletes the records of events that were handled longer ago than this, in batches; resolves with their
+   * number. An event whose record is gone runs again if it comes again, or if a letter of it is replayed.
+   * What `latest` remembers stays.
+   *
+   * @throws ConfigurationError for a wrong option; whatever PostgreSQL refuses.
+   */
+  prune(options: { readonly olderThanMs: number }): Promise<number>;
+}
+
+/**
+ * Creates an inbox: handlers whose effects are rows in PostgreSQL have them exactly once, whatever the store
+ * of the receiver has forgotten. Its tables are those of `migratePostgres`. The pool is one of `pg` 8, and
+ * closing it is up to you; handlers of inboxes take all of its connections but a few, so it should have two
+ * or more.
+ *
+ * @throws ConfigurationError if the pool is none, and for a wrong or missing option.
+ *
+ * @example
+ * ```ts
+ * const inbox = createPostgresInbox(new Pool(), { scope: 'billing-production' });
+ * ```
+ */
+export function createPostgresInbox<Tx = PostgresTransaction>(
+  pool: PostgresPool,
+  options: PostgresInboxOptions<Tx> & { readonly begin: BeginTransaction<Tx> },
+): PostgresInbox<Tx>;
+export function createPostgresInbox(
+  pool: PostgresPool,
+  options: Omit<PostgresInboxOptions<PostgresTransaction>, 'begin'>,
+): PostgresInbox;
+export function createPostgresInbox<Tx>(
+  pool: PostgresPool,
+  options: PostgresInboxOptions<Tx>,
+): PostgresInbox<Tx> | PostgresInbox {
+  checkPool('createPostgresInbox', pool);
+  checkOptions(options, ['scope', 'schema', 'begin'], 'createPostgresInbox');
+  const scope = readScope('createPostgresInbox', options.scope);
+  const schema = readSchema('createPostgresInbox', options.schema);
+  const { begin } = options;
+  if (begin === undefined) return new Inbox(pool, scope, schema, inPool(pool));
+  if (typeof begin !== 'function') {
+    throw new ConfigurationError(`begin of createPostgresInbox must be a function, got ${show(begin)}`);
+  }
+  return new Inbox(pool, scope, schema, inTransactionsOf(begin, pool));
+}
+
+class Inbox<Tx> implements PostgresInbox<Tx> {
+  readonly #pool: PostgresPool;
+  readonly #scope: string;
+  readonly #statements: InboxStatements;
+  readonly #runTransaction: RunTransaction<Tx>;
+  readonly #share: ConnectionShare;
+  readonly #names = new Set<string>();
+
+  constructor(pool: PostgresPool, scope: string, schema: string, runTransaction: RunTransaction<Tx>) {
+    this.#pool = pool;
+    this.#scope = scope;
+    this.#statements = inboxStatements(schema);
+    this.#runTransaction = runTransaction;
+    this.#share = ConnectionShare.of(pool);
+  }
+
+  once<Event extends InboxEvent>(
+    name: string,
+    handler: (event: Event, context: InboxContext<Tx>) => unknown,
+    options: OnceOptions<Event> = {},
+  ): (event: Event, context: HandlerContext) => Promise<unknown> {
+    this.#addName(name);
+    if (typeof handler !== 'function')
+      throw new ConfigurationError('the handler of once() must be a function');
+    checkOptions(options, ['latest'], 'once()');
+    const { latest } = options;
+    return nameHandler(name, async (event: Event, context: HandlerContext) => {
+      const { id, created_at } = event;
+      const { signal, deadlineAt, receivedAt } = context;
+      const job = {
+        scope: this.#scope,
+        eventId: id,
+        eventKey: toKey(id),
+        handler: name,
+        guard: latest === undefined ? undefined : guardOf(name, latest(event), created_at),
+        statements: this.#statements,
+        signal,
+        limit: new StartLimit(context),
+        idleMs: Math.min(Math.max(deadlineAt - receivedAt, MIN_IDLE_MS), MAX_IDLE_MS),
+      };
+      const handle = async (transaction: Tx): Promise<unknown> => handler(event, { ...context, transaction });
+      const reason = await runOnce(job, this.#share, (step) => this.#runTransaction(job, step, handle));
+      return reason === undefined ? undefined : skipped(reason);
+    });
+  }
+
+  async prune(options: { readonly olderThanMs: number }): Promise<number> {
+    checkOptions(options, ['olderThanMs'], 'prune()');
+    const { olderThanMs } = options;
+    if (!Number.isFinite(olderThanMs) || olderThanMs < 0) {
+      throw new ConfigurationError(`olderThanMs must be a number of milliseconds, got ${show(olderThanMs)}`);
+    }
+    return prune(this.#pool, this.#statements.prune, this.#scope, olderThanMs);
+  }
+
+  #addName(name: unknown): void {
+    const isName = typeof name === 'string' && /^[^\0]{1,100}$/su.test(name) && name.isWellFormed();
+    if (!isName) {
+      throw new ConfigurationError(
+        `the name of a handler must be a text of 1 to 100 characters, got ${show(name)}`,
+      );
+    }
+    if (this.#names.has(name)) {
+      throw new ConfigurationError(
+        `the handler name "${name}" is taken: the inbox keeps its records by name, so each handler needs its own`,
+      );
+    }
+    this.#names.add(name);
+  }
+}
+
+/**
+ * How long a transaction may stand still between two statements before PostgreSQL ends it, so that a process
+ * that froze gives its row up: as long as the delivery has until its deadline, which is 30 seconds at most.
+ */
+const MAX_IDLE_MS = 30_000;
+const MIN_IDLE_MS = 1_000;

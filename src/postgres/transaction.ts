@@ -1,0 +1,140 @@
+import { ConfigurationError, messageOf, propertyOf, typeNameOf } from '../errors.ts';
+import type { PostgresClient } from './client.ts';
+import { InboxError } from './inbox-error.ts';
+
+/** A statement as an object, as `pg` takes it. */
+export interface PostgresStatement {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  /** Everything else that `pg` understands: `name`, `rowMode`, `types`, … */
+  readonly [option: string]: unknown;
+}
+
+/** What a statement gave: a result of `pg`. */
+export interface PostgresRows<Row> {
+  readonly rows: Row[];
+  /** How many rows the statement has inserted, changed, deleted or returned. */
+  readonly rowCount: number | null;
+  /** For example `INSERT`. */
+  readonly command: string;
+}
+
+/** The transaction of a handler: what is written in it is committed together with the inbox's record. */
+export interface PostgresTransaction {
+  /**
+   * Runs a statement, after those that were given before it. BEGIN, COMMIT and ROLLBACK are up to the inbox;
+   * SAVEPOINT and ROLLBACK TO are not.
+   *
+   * @throws InboxError (`inbox_transaction_ended`) once the handler has ended, or its `signal` has aborted,
+   * and for statements that would end the transaction; whatever PostgreSQL refuses.
+   */
+  readonly query: <Row extends object = Record<string, unknown>>(
+    statement: string | PostgresStatement,
+    values?: readonly unknown[],
+  ) => Promise<PostgresRows<Row>>;
+}
+
+/** Statements that would end the transaction, or seem to begin another one. */
+const ENDS_TRANSACTION =
+  /^[\s;]*(begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+((work|transaction)\s+)?to\b))\b/i;
+
+/** What is left to find out by its result: `select 1; commit` ends the transaction as well. */
+const ENDING_COMMANDS = new Set(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBACK', 'PREPARE TRANSACTION']);
+
+/** The transaction as a handler gets it, until it is closed. One statement at a time goes to the client. */
+export class HandlerTransaction implements PostgresTransaction {
+  /** The last statement that failed with an error; a handler may have swallowed it. */
+  failure: unknown;
+  /** What the connection was lost by. */
+  lostBy: Error | undefined;
+  /** Whether it takes a look to know if the transaction is still the one that was begun. */
+  isInDoubt = false;
+  readonly #client: PostgresClient;
+  #isClosed = false;
+  #mayRun = true;
+  #last: Promise<unknown> = Promise.resolve();
+  #running = 0;
+
+  constructor(client: PostgresClient) {
+    this.#client = client;
+  }
+
+  // A property, so that it can be taken out of its object.
+  readonly query = <Row extends object = Record<string, unknown>>(
+    statement: string | PostgresStatement,
+    values?: readonly unknown[],
+  ): Promise<PostgresRows<Row>> => {
+    const refusal = this.#isClosed ? ended() : refusalOf(statement);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    const result = this.#last.then(() => this.#run(statement, values));
+    this.#last = result.catch(() => {});
+    // The caller knows what columns it selects.
+    return result as Promise<PostgresRows<Row>>;
+  };
+
+  /** Throws if the connection was lost: PostgreSQL has rolled back then, and `pg` knows no reason any more. */
+  checkConnection(): void {
+    if (this.lostBy === undefined) return;
+    const message = `the connection of the transaction was lost: ${messageOf(this.lostBy)}`;
+    throw new InboxError('inbox_rolled_back', message, { cause: this.lostBy });
+  }
+
+  /** Takes no more statements. Those that were given before run on, and are waited for. */
+  async finish(): Promise<void> {
+    this.#isClosed = true;
+    await this.#last;
+  }
+
+  /** Takes no more statements, and runs none of those that wait; resolves with the end of one that runs. */
+  stop(): Promise<unknown> | undefined {
+    this.#isClosed = true;
+    this.#mayRun = false;
+    return this.#running === 0 ? undefined : this.#last;
+  }
+
+  async #run(
+    statement: string | PostgresStatement,
+    values: readonly unknown[] | undefined,
+  ): Promise<unknown> {
+    if (!this.#mayRun) throw ended();
+    this.checkConnection();
+    this.#running += 1;
+    try {
+      const parameters = values === undefined ? [] : [[...values]];
+      const result: unknown = await Reflect.apply(this.#client.query, this.#client, [
+        statement,
+        ...parameters,
+      ]);
+      const commands = [result].flat().map((one) => propertyOf(one, 'command'));
+      if (commands.some((command) => ENDING_COMMANDS.has(String(command)))) this.isInDoubt = true;
+      return result;
+    } catch (error) {
+      this.failure = error;
+      this.isInDoubt = true;
+      throw error;
+    } finally {
+      this.#running -= 1;
+    }
+  }
+}
+
+function refusalOf(statement: unknown): Error | undefined {
+  const text = typeof statement === 'string' ? statement : propertyOf(statement, 'text');
+  if (typeof text !== 'string' || typeof propertyOf(statement, 'submit') === 'function') {
+    return new ConfigurationError(
+      `transaction.query takes SQL, or an object with text and values, and no cursor; got ${typeNameOf(statement)}`,
+    );
+  }
+  if (!ENDS_TRANSACTION.test(text)) return undefined;
+  return new InboxError(
+    'inbox_transaction_ended',
+    'the inbox begins and ends the transaction of a handler: a handler must not; SAVEPOINT and ROLLBACK TO are free',
+  );
+}
+
+function ended(): InboxError {
+  return new InboxError(
+    'inbox_transaction_ended',
+    'the transaction has ended: the handler has returned, or its signal has aborted; await every query',
+  );
+}

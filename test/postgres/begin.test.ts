@@ -1,0 +1,88 @@
+import type { Pool, PoolClient } from 'pg';
+import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
+import { createEvent } from 'posthorn/testing';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openEndpoint } from '../support/open-endpoint.ts';
+import { usePostgres } from './fixture.ts';
+import { type Client, testClient } from './inbox-clients.ts';
+import { isPostgresInstalled } from './installed.ts';
+import { createLedger, recordsOf } from './ledger.ts';
+
+/** A client that does no more than it must, and gives rows as a list. */
+function clientOf(pool: Pool): Client<PoolClient> {
+  return {
+    begin: async (work) => {
+      const client = await pool.connect();
+      client.on('error', () => {});
+      let failure: boolean | undefined;
+      try {
+        await client.query('begin');
+        const result = await work(client, async (text, values) => (await client.query(text, values)).rows);
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        failure = true;
+        throw error;
+      } finally {
+        client.release(failure);
+      }
+    },
+    run: (client, statement) => client.query(statement),
+  };
+}
+
+describe.skipIf(!isPostgresInstalled())('an inbox in transactions of another client', () => {
+  const fixture = usePostgres();
+  let pool: Pool;
+  beforeAll(async () => {
+    pool = fixture.connect();
+    await createLedger(pool);
+  });
+  testClient(
+    {
+      get pool() {
+        return pool;
+      },
+    },
+    clientOf,
+  );
+
+  async function failureOf(begin: BeginTransaction<unknown>) {
+    const event = createEvent('transfer.succeeded');
+    const { send, reports } = await openEndpoint({ deadlineMs: 1_500 }, (receiver) => {
+      receiver.on(
+        'transfer.*',
+        createPostgresInbox(pool, { scope: 'begin-test', begin }).once('book', () => {}),
+      );
+    });
+    expect((await send(event)).status).toBeGreaterThanOrEqual(500);
+    expect(await recordsOf(pool, event)).toEqual([]);
+    const { error } = await reports.first((report) => report.error?.code === 'handler_failed');
+    return error?.cause;
+  }
+
+  test('refuses a begin that begins nothing, before it has written anything', async () => {
+    expect(await failureOf((work) => work({}, (text, values) => pool.query(text, values)))).toMatchObject({
+      code: 'configuration_invalid',
+      message: expect.stringContaining('in one transaction'),
+    });
+  });
+
+  test('refuses a begin that does not run its work', async () => {
+    const skips: BeginTransaction<unknown> = (work) => Promise.resolve(Object(work));
+    expect(await failureOf(skips)).toMatchObject({
+      message: expect.stringContaining('begin must run its work'),
+    });
+  });
+
+  test('gives up at the deadline where begin gets no connection', async () => {
+    expect(await failureOf(() => new Promise(() => {}))).toMatchObject({ code: 'inbox_unavailable' });
+  });
+
+  test('passes on what begin throws', async () => {
+    expect(await failureOf(() => Promise.reject(new Error('no database')))).toMatchObject({
+      code: 'inbox_unavailable',
+      message: expect.stringContaining('no database'),
+    });
+  });
+});

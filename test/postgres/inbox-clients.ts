@@ -1,0 +1,142 @@
+import type { Pool } from 'pg';
+import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
+import { createEvent } from 'posthorn/testing';
+import { expect, test } from 'vitest';
+import { Gate } from '../support/gate.ts';
+import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
+import { until } from '../support/until.ts';
+import { isInboxError } from './inbox-failure.ts';
+import { bookings, recordsOf } from './ledger.ts';
+
+/** A client whose transactions an inbox takes by `begin`. */
+export interface Client<Tx> {
+  readonly begin: BeginTransaction<Tx>;
+  /** Runs SQL without parameters in a transaction, as a handler would. */
+  readonly run: (tx: Tx, statement: string) => Promise<unknown>;
+}
+
+/** The tests of `begin`, for each client. `of` makes one whose connections are those of a pool. */
+export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool) => Client<Tx>): void {
+  type Handle = (tx: Tx, run: (statement: string) => Promise<unknown>) => unknown;
+
+  function open(handle: Handle = () => {}, options: EndpointOptions = {}) {
+    const { pool } = fixture;
+    const { begin, run } = of(pool);
+    const inbox = createPostgresInbox(pool, { scope: 'begin-test', begin });
+    return openEndpoint(options, (receiver) => {
+      receiver.on(
+        'transfer.*',
+        inbox.once(
+          'book',
+          async ({ id }, { transaction }) => {
+            await run(transaction, `insert into ledger values ('${id}', 1250)`);
+            await handle(transaction, (statement) => run(transaction, statement));
+          },
+          { latest: ({ data }) => data.id },
+        ),
+      );
+    });
+  }
+
+  const end = async (event: { readonly id: string }) => [
+    await bookings(fixture.pool, event),
+    await recordsOf(fixture.pool, event),
+  ];
+
+  test('commits the record of the event with what the handler writes, once', async () => {
+    const event = createEvent('transfer.succeeded');
+    expect((await (await open()).send(event)).status).toBe(200);
+    const { send, reports } = await open(() => expect.unreachable());
+    expect((await send(event)).status).toBe(200);
+    expect(reports.all[0]?.handlers).toMatchObject([{ skipped: 'handled_before' }]);
+    expect(await end(event)).toEqual([1, ['book']]);
+  });
+
+  test('skips what is superseded', async () => {
+    const { send, reports } = await open();
+    const event = { ...createEvent('transfer.succeeded'), created_at: new Date().toISOString() };
+    await send(event);
+    const older = {
+      ...event,
+      id: `${event.id}-older`,
+      created_at: new Date(Date.now() - 1_000).toISOString(),
+    };
+    expect((await send(older)).status).toBe(200);
+    expect(reports.all[1]?.handlers).toMatchObject([{ skipped: 'superseded' }]);
+    expect(await end(older)).toEqual([0, ['book']]);
+  });
+
+  test('leaves no row of a handler that fails', async () => {
+    const { send, reports } = await open(() => {
+      throw new Error('no');
+    });
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBe(500);
+    expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'no' });
+    expect(await end(event)).toEqual([0, []]);
+  });
+
+  test('fails an attempt whose handler swallows an SQL error', async () => {
+    const { send, reports } = await open((_tx, run) => run('select 1 / 0').catch(() => {}));
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBe(500);
+    expect(reports.all[0]?.error?.cause).toMatchObject({
+      code: 'inbox_rolled_back',
+      message: expect.stringContaining('an SQL error was swallowed'),
+    });
+    expect(await end(event)).toEqual([0, []]);
+  });
+
+  test('fails an attempt whose handler ends the transaction itself', async () => {
+    const { send, reports } = await open((_tx, run) => run('rollback'));
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBe(500);
+    expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_transaction_ended' });
+    expect(await end(event)).toEqual([0, []]);
+  });
+
+  test.each(['40001', '40P01'])('runs again after %s', async (state) => {
+    let runs = 0;
+    const { send } = await open(async (_tx, run) => {
+      runs += 1;
+      if (runs < 3) await run(`do $$ begin raise sqlstate '${state}'; end $$`);
+    });
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBe(200);
+    expect([runs, ...(await end(event))]).toEqual([3, 1, ['book']]);
+  });
+
+  test('waits for a run elsewhere, and fails at its deadline', async () => {
+    const gate = new Gate();
+    gate.shut();
+    const first = await open(() => gate.pass());
+    const event = createEvent('transfer.succeeded');
+    const running = first.send(event);
+    await gate.held.nth(1);
+    const second = await open(() => expect.unreachable(), { deadlineMs: 1_500 });
+    expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
+    await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
+    const third = await open(() => expect.unreachable());
+    const waiting = third.send(event);
+    gate.open();
+    expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
+    expect(await end(event)).toEqual([1, ['book']]);
+  });
+
+  test('cancels the running query when the signal aborts', async () => {
+    const ended = new Seen<unknown>();
+    const { send, receiver } = await open((_tx, run) => run('select pg_sleep(61)').catch(ended.add));
+    const event = createEvent('transfer.succeeded');
+    const answer = send(event);
+    await until('the handler sleeps', async () => {
+      const active = `select 1 from pg_stat_activity where query = 'select pg_sleep(61)' and state = 'active'`;
+      return (await fixture.pool.query(active)).rows.length === 1;
+    });
+    await receiver.close({ graceMs: 0 });
+    expect((await answer).status).toBe(503);
+    await ended.nth(1);
+    expect((await (await open()).send(event)).status).toBe(200);
+    expect(await end(event)).toEqual([1, ['book']]);
+  });
+}

@@ -1,0 +1,277 @@
+import type { Pool } from 'pg';
+import { createPostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
+import { createEvent } from 'posthorn/testing';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { TcpProxy } from '../redis/tcp-proxy.ts';
+import { Gate } from '../support/gate.ts';
+import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
+import { until } from '../support/until.ts';
+import { usePostgres } from './fixture.ts';
+import { isInboxError } from './inbox-failure.ts';
+import { isPostgresInstalled } from './installed.ts';
+import { book, bookings, createLedger, recordsOf } from './ledger.ts';
+
+const scope = 'inbox-test';
+
+describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fails', () => {
+  const fixture = usePostgres();
+  let pool: Pool;
+  beforeAll(async () => {
+    pool = fixture.connect();
+    await createLedger(pool);
+  });
+
+  type Handle = (transaction: PostgresTransaction) => unknown;
+
+  function open(of: Pool, handle: Handle = () => {}, options: EndpointOptions = {}) {
+    return openEndpoint(options, (receiver) => {
+      receiver.on(
+        'transfer.*',
+        createPostgresInbox(of, { scope }).once('book', async (event, { transaction }) => {
+          await book(event, transaction);
+          await handle(transaction);
+        }),
+      );
+    });
+  }
+
+  async function openProxy(): Promise<{ proxy: TcpProxy; proxied: Pool }> {
+    const proxy = await TcpProxy.start(fixture.postgres.port);
+    onTestFinished(() => proxy.stop());
+    return { proxy, proxied: fixture.connect({ port: proxy.port }) };
+  }
+
+  test('does not run a handler again whose COMMIT succeeded while the answer was lost', async () => {
+    const { proxy, proxied } = await openProxy();
+    const { send, reports } = await open(proxied, () => proxy.treatReplies('swallow'));
+    const event = createEvent('transfer.succeeded');
+    const first = send(event);
+    await until('it is committed', async () => (await bookings(pool, event)) === 1);
+    proxy.treatReplies('pass');
+    proxy.cutConnections();
+    expect((await first).status).toBe(500);
+    expect(reports.all[0]?.error?.cause).toMatchObject({
+      code: 'inbox_commit_unknown',
+      message: expect.stringContaining('nobody knows whether it committed'),
+    });
+    expect((await send(event)).status).toBe(200);
+    expect(reports.all[1]?.handlers).toMatchObject([{ ok: true, skipped: 'handled_before' }]);
+    expect(await bookings(pool, event)).toBe(1);
+  });
+
+  test('runs a handler again whose connection was lost before its COMMIT arrived', async () => {
+    const { proxy, proxied } = await openProxy();
+    let cuts = 0;
+    const { send, reports } = await open(proxied, () => {
+      cuts += 1;
+      if (cuts === 1) proxy.cutConnections();
+    });
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBe(500);
+    expect(reports.all[0]?.error?.cause).toMatchObject({ name: 'InboxError' });
+    expect((await send(event)).status).toBe(200);
+    expect([cuts, await bookings(pool, event)]).toEqual([2, 1]);
+  });
+
+  describe('when the signal aborts', () => {
+    test('cancels the running query, rolls back, and frees the row', async () => {
+      const late = new Seen<unknown>();
+      const own = fixture.connect();
+      const { send, receiver } = await open(own, async (transaction) => {
+        await transaction.query('select pg_sleep(60)').catch(late.add);
+        await transaction.query('insert into ledger values ($1)', ['late']).catch(late.add);
+      });
+      const event = createEvent('transfer.succeeded');
+      const answer = send(event);
+      await until('the handler sleeps', async () => (await sleeping()) === 1);
+      expect((await receiver.close({ graceMs: 0 })).abandoned).toEqual([event.id]);
+      expect((await answer).status).toBe(503);
+      expect(await late.nth(1)).toMatchObject({ code: '57014' });
+      expect(await late.nth(2)).toMatchObject({ code: 'inbox_transaction_ended' });
+      await until('the query has ended', async () => (await sleeping()) === 0);
+      expect((await (await open(pool)).send(event)).status).toBe(200);
+      expect([await bookings(pool, event), await bookings(pool, { id: 'late' })]).toEqual([1, 0]);
+      await until('the client is closed', () => own.totalCount === own.idleCount);
+    });
+
+    test('a handler that is deaf to it writes nothing any more', async () => {
+      const gate = new Gate();
+      gate.shut();
+      const late = new Seen<unknown>();
+      const own = fixture.connect({ max: 3 });
+      const { send, receiver } = await open(own, async (transaction) => {
+        await gate.pass();
+        await transaction.query('insert into ledger values ($1)', ['deaf']).catch(late.add);
+      });
+      const event = createEvent('transfer.succeeded');
+      const answer = send(event);
+      await gate.held.nth(1);
+      await receiver.close({ graceMs: 0 });
+      expect((await answer).status).toBe(503);
+      await until('the client is back in its pool, clean', () => own.idleCount === 1);
+      const other = await own.connect();
+      await other.query('begin');
+      gate.open();
+      expect(await late.nth(1)).toMatchObject({ code: 'inbox_transaction_ended' });
+      await other.query('commit');
+      other.release();
+      expect([await bookings(pool, event), await bookings(pool, { id: 'deaf' })]).toEqual([0, 0]);
+    });
+
+    async function sleeping(): Promise<number> {
+      const { rows } = await pool.query<{ count: number }>(
+        `select count(*)::int as count from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'`,
+      );
+      return rows[0]?.count ?? 0;
+    }
+  });
+
+  describe('with a run of the same event elsewhere', () => {
+    test('waits for its end without keeping a connection, and does nothing then', async () => {
+      const gate = new Gate();
+      gate.shut();
+      const first = await open(pool, () => gate.pass());
+      const event = createEvent('transfer.succeeded');
+      const running = first.send(event);
+      await gate.held.nth(1);
+      const own = fixture.connect({ max: 1 });
+      const second = await open(own, () => expect.unreachable());
+      const waiting = second.send(event);
+      const given = new Seen<true>();
+      own.on('release', () => given.add(true));
+      await given.nth(3);
+      gate.open();
+      expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
+      expect(second.reports.all[0]?.handlers).toMatchObject([{ skipped: 'handled_before' }]);
+      expect(await bookings(pool, event)).toBe(1);
+    });
+
+    test('runs the event itself where that run fails', async () => {
+      const gate = new Gate();
+      gate.shut();
+      const first = await open(pool, async () => {
+        await gate.pass();
+        throw new Error('no');
+      });
+      const event = createEvent('transfer.succeeded');
+      const running = first.send(event);
+      await gate.held.nth(1);
+      const second = await open(pool);
+      const waiting = second.send(event);
+      gate.open();
+      expect([(await running).status, (await waiting).status]).toEqual([500, 200]);
+      expect(await bookings(pool, event)).toBe(1);
+    });
+
+    test('fails at its deadline', async () => {
+      const gate = new Gate();
+      gate.shut();
+      const first = await open(pool, () => gate.pass());
+      const event = createEvent('transfer.succeeded');
+      const running = first.send(event);
+      await gate.held.nth(1);
+      const second = await open(pool, () => expect.unreachable(), { deadlineMs: 1_500 });
+      expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
+      await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
+      gate.open();
+      expect((await running).status).toBe(200);
+    });
+
+    test.each([
+      { max: 1, share: 1 },
+      { max: 2, share: 1 },
+      { max: 4, share: 3 },
+    ])(
+      'of $max connections takes $share, which the renewals of a store can wait for',
+      async ({ max, share }) => {
+        const events = Array.from({ length: 6 }, () => createEvent('transfer.succeeded'));
+        const holder = await pool.connect();
+        await holder.query('begin');
+        for (const { id } of events) {
+          await holder.query("insert into posthorn.inbox values ($1, $2, 'book')", [scope, id]);
+        }
+        const own = fixture.connect({ max });
+        const isTaken = { now: 0, most: 0 };
+        own.on('acquire', () => {
+          isTaken.now += 1;
+          isTaken.most = Math.max(isTaken.most, isTaken.now);
+        });
+        own.on('release', () => {
+          isTaken.now -= 1;
+        });
+        const { send } = await open(own, () => {}, { deadlineMs: 20_000 });
+        const answers = Promise.all(events.map((event) => send(event)));
+        await until('all have looked', () => isTaken.most === share);
+        for (let count = 0; count < 10; count += 1) {
+          const startedAt = performance.now();
+          await own.query('select 1');
+          expect(performance.now() - startedAt).toBeLessThan(2_000);
+        }
+        expect(isTaken.most).toBeLessThanOrEqual(Math.min(max, share + 1));
+        await holder.query('rollback');
+        holder.release();
+        expect((await answers).map(({ status }) => status)).toEqual(events.map(() => 200));
+        for (const event of events) expect(await recordsOf(pool, event)).toEqual(['book']);
+      },
+    );
+  });
+
+  test('answers before the deadline while others keep all connections of the pool', async () => {
+    const own = fixture.connect({ max: 2 });
+    const taken = [await own.connect(), await own.connect()];
+    const { send, reports } = await open(own, () => {}, { deadlineMs: 1_500 });
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBeGreaterThanOrEqual(500);
+    await reports.first(({ error }) => isInboxError(error?.cause, 'inbox_unavailable'));
+    for (const client of taken) client.release();
+    await until('the client that came late is back', () => own.idleCount === 2);
+    expect((await send(event)).status).toBe(200);
+  });
+
+  test('fails the attempt once the pool has ended', async () => {
+    const own = fixture.connect();
+    const { send, reports } = await open(own);
+    await own.end();
+    expect((await send(createEvent('transfer.succeeded'))).status).toBe(500);
+    expect(reports.all[0]?.error?.cause).toMatchObject({
+      code: 'inbox_unavailable',
+      message: expect.stringContaining('after calling end on the pool'),
+    });
+  });
+
+  test('answers in time while the server is frozen, and goes on when it thaws', async () => {
+    const own = fixture.connect();
+    const { send, reports } = await open(own, () => {}, { deadlineMs: 1_500 });
+    expect((await send(createEvent('transfer.succeeded'))).status).toBe(200);
+    const event = createEvent('transfer.succeeded');
+    fixture.postgres.freeze();
+    try {
+      expect((await send(event)).status).toBeGreaterThanOrEqual(500);
+      await reports.first(({ error }) => isInboxError(error?.cause, 'inbox_unavailable'));
+    } finally {
+      fixture.postgres.thaw();
+    }
+    expect((await send(event)).status).toBe(200);
+    expect(await bookings(pool, event)).toBe(1);
+  });
+
+  test.each(['fast', 'immediate', 'kill'] as const)(
+    'runs again after the server ended (%s)',
+    async (mode) => {
+      const own = fixture.connect();
+      let stops = 0;
+      const { send, reports } = await open(own, async () => {
+        stops += 1;
+        if (stops === 1) await fixture.postgres.stop(mode);
+      });
+      const event = createEvent('transfer.succeeded');
+      expect((await send(event)).status).toBe(500);
+      expect((await send(event)).status).toBe(500);
+      expect(reports.all[1]?.error?.cause).toMatchObject({ code: 'inbox_unavailable' });
+      await fixture.postgres.restart();
+      expect((await send(event)).status).toBe(200);
+      expect([stops, await bookings(pool, event)]).toEqual([2, 1]);
+    },
+  );
+});

@@ -1,0 +1,34 @@
+import type { Pool } from 'pg';
+import type { WebhookEvent } from 'posthorn';
+import type { PostgresTransaction } from 'posthorn/postgres';
+
+/** Bookings without a unique index: what runs twice is there twice. */
+export async function createLedger(pool: Pool): Promise<void> {
+  await pool.query('create table if not exists ledger (event_id text not null, amount integer)');
+}
+
+/** Books an event in a transaction of an inbox. */
+export async function book(
+  { id }: Pick<WebhookEvent, 'id'>,
+  transaction: PostgresTransaction,
+): Promise<void> {
+  await transaction.query('insert into ledger (event_id, amount) values ($1, $2)', [id, 1250]);
+}
+
+/** How often an event has been booked. */
+export async function bookings(pool: Pool, { id }: Pick<WebhookEvent, 'id'>): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    'select count(*)::int as count from ledger where event_id = $1',
+    [id],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** The handlers that have a record of an event. */
+export async function recordsOf(pool: Pool, { id }: Pick<WebhookEvent, 'id'>): Promise<string[]> {
+  const { rows } = await pool.query<{ handler: string }>(
+    'select handler from posthorn.inbox where event_key = $1 order by handler',
+    [id],
+  );
+  return rows.map(({ handler }) => handler);
+}
