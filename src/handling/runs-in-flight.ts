@@ -8,10 +8,10 @@ export class RunsInFlight {
   readonly #services: RunServices;
   readonly #activity: Activity;
   #closed = false;
-  /** By the ids of their events. */
+  /** By what the store knows them by. */
   #runs = new Map<string, Run>();
-  readonly #onEnd = ({ id }: Run): void => {
-    this.#runs.delete(id);
+  readonly #onEnd = ({ claimId }: Run): void => {
+    this.#runs.delete(claimId);
     // A new Map ends V8's chain of old tables: see the claims of the memory store.
     if (this.#runs.size === 0) this.#runs = new Map();
     this.#activity.end();
@@ -23,13 +23,13 @@ export class RunsInFlight {
   }
 
   /** True if the event was handled here, and the store has not recorded it yet. */
-  isCompletionPending(id: string): boolean {
-    return this.#services.completions.has(id);
+  isCompletionPending(claimId: string): boolean {
+    return this.#services.completions.has(claimId);
   }
 
   /** The run of the event that is under way, if there is one. */
-  find(id: string): Run | undefined {
-    return this.#runs.get(id);
+  find(claimId: string): Run | undefined {
+    return this.#runs.get(claimId);
   }
 
   /** Starts a run of an event that has none. */
@@ -37,7 +37,7 @@ export class RunsInFlight {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
     const run = new Run(job, this.#services, this.#onEnd);
     this.#activity.begin();
-    this.#runs.set(job.id, run);
+    this.#runs.set(job.claimId, run);
     void run.start();
     return run;
   }
