@@ -11,6 +11,7 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 const slowTests = [
   'test/cli/**/*.test.ts',
   'test/redis/**/*.test.ts',
+  'test/bullmq/**/*.test.ts',
   'test/**/*.slow.test.ts',
   'test/dead-letters/{crash,file,outage,parking-backlog}.test.ts',
   'test/dedupe/memory-room.test.ts',
@@ -29,7 +30,7 @@ export default defineConfig({
       { find: /^posthorn$/, replacement: source('src/index.ts') },
       { find: /^posthorn\/(node|express)$/, replacement: source('adapters/$1.ts') },
       { find: /^posthorn\/file$/, replacement: source('src/dead-letters/file.ts') },
-      { find: /^posthorn\/(redis|client|sandbox|testing)$/, replacement: source('src/$1/index.ts') },
+      { find: /^posthorn\/(redis|bullmq|client|sandbox|testing)$/, replacement: source('src/$1/index.ts') },
     ],
   },
   test: {

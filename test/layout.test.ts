@@ -101,7 +101,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   'check-options.ts': [],
   ...core,
-  bullmq: ['timing', 'dead-letters', 'queue', 'receiver.ts'],
+  bullmq: ['timing', 'events', 'dead-letters', 'queue', 'receiver.ts'],
   service: ['authentication', 'events'],
   client: ['timing', 'authentication', 'service'],
   sandbox: ['request', 'authentication', 'events', 'service'],
