@@ -9,8 +9,8 @@ export interface BullConnectionOptions {
    */
   readonly connection: object;
   /**
-   * Names the application and its environment: 1 to 64 letters, digits, `.`, `_` or `-`. It is the name of the
-   * queue, whose keys begin with `{posthorn}:` and the scope.
+   * Names the application and its environment: 1 to 64 letters, digits, `.`, `_` or `-`. It is the name of
+   * the queue, whose keys begin with `{posthorn}:` and the scope.
    */
   readonly scope: string;
 }

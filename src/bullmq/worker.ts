@@ -164,7 +164,9 @@ class JobWorker implements BullWorker {
   }
 }
 
-/** `moveToDelayed` leaves the count of attempts as it is; the error tells BullMQ that the job has been moved. */
+/**
+ * `moveToDelayed` leaves the count of attempts as it is; the error tells BullMQ that the job has been moved.
+ */
 async function putBack(job: Job, token: string | undefined, pauseMs: number): Promise<never> {
   await job.moveToDelayed(Date.now() + pauseMs * (0.5 + Math.random() / 2), token);
   throw new DelayedError();
