@@ -12,6 +12,7 @@ const slowTests = [
   'test/cli/**/*.test.ts',
   'test/postgres/**/*.test.ts',
   'test/redis/**/*.test.ts',
+  'test/bullmq/**/*.test.ts',
   'test/**/*.slow.test.ts',
   'test/dead-letters/{crash,file,outage,parking-backlog}.test.ts',
   'test/dedupe/memory-room.test.ts',
@@ -31,7 +32,10 @@ export default defineConfig({
       { find: /^posthorn$/, replacement: source('src/index.ts') },
       { find: /^posthorn\/(node|express|fetch|fastify|koa|lambda)$/, replacement: source('adapters/$1.ts') },
       { find: /^posthorn\/file$/, replacement: source('src/dead-letters/file.ts') },
-      { find: /^posthorn\/(postgres|redis|client|sandbox|testing)$/, replacement: source('src/$1/index.ts') },
+      {
+        find: /^posthorn\/(postgres|redis|bullmq|client|sandbox|testing)$/,
+        replacement: source('src/$1/index.ts'),
+      },
     ],
   },
   test: {

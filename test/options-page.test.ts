@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, createReceiver } from 'posthorn';
+import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createClient } from 'posthorn/client';
 import { toFastify } from 'posthorn/fastify';
 import { toFetch } from 'posthorn/fetch';
@@ -21,6 +22,7 @@ const page = readFileSync(join(packageRoot, 'docs/options.md'), 'utf8');
 const redis = { status: 'ready', eval: async () => [], evalsha: async () => [], disconnect: () => {} };
 
 const pool = { totalCount: 0, connect: () => Promise.reject(new Error('never called')) };
+const worker = createReceiver({ signingKey: 'k' });
 
 /** What is called with options, by its name. */
 const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
@@ -36,6 +38,8 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
     'createPostgresDeadLetters',
     (options) => Reflect.apply(createPostgresDeadLetters, undefined, [pool, options]),
   ],
+  ['createBullQueue', (options) => Reflect.apply(createBullQueue, undefined, [options])],
+  ['createBullWorker', (options) => Reflect.apply(createBullWorker, undefined, [worker, options])],
   ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
   ['toFetch', (options) => toFetch(createReceiver({ signingKey: 'k' }), options)],
   [
@@ -75,12 +79,13 @@ describe('docs/options.md', () => {
     const required = { createReceiver: 'signingKey', toFastify: 'path', createClient: 'baseUrl' };
     const scoped = { createRedisStore: 'scope', createRedisDeadLetters: 'scope' };
     const inPostgres = { createPostgresStore: 'scope', createPostgresDeadLetters: 'scope' };
-    const options = new Map(Object.entries({ ...required, ...scoped, ...inPostgres }));
+    const queues = { createBullQueue: 'connection,scope', createBullWorker: 'connection,scope' };
+    const options = new Map(Object.entries({ ...required, ...scoped, ...inPostgres, ...queues }));
     for (const [name, call] of functions) {
       const needed = [...tableOf(name)].flatMap(([option, value]) => (value === 'required' ? [option] : []));
       expect(needed.join(), name).toBe(options.get(name) ?? '');
       const message = messageOf(() => call({}));
-      expect(message, name).toMatch(options.get(name) ?? /^nothing was thrown$/);
+      expect(message, name).toMatch(options.get(name)?.split(',')[0] ?? /^nothing was thrown$/);
     }
   });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClaimSettings } from '../dedupe/claim.ts';
+import { handlingId } from '../dedupe/claim-id.ts';
 import { attemptSpacingMs } from '../dedupe/last-attempt.ts';
 import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
 import { messageOf } from '../errors.ts';
@@ -15,28 +16,40 @@ export interface LetterTimes {
   readonly deadlineMs: number;
 }
 
+/** What is known of a letter from the start. */
+export interface LetterOrigin {
+  /** What the letter is stored under, where it is there already. */
+  readonly storedAs?: string | undefined;
+  /**
+   * The letter is not this run's to remove: workers handle the event, and one of them may have stored it
+   * meanwhile.
+   */
+  readonly isKept?: boolean;
+}
+
 /** The dead letter of one event while a delivery is being handled. What fails here becomes a warning. */
 export class Letter {
   readonly #parking: Parking | undefined;
   readonly #content: LetterContent;
   readonly #warnings: Warning[];
   readonly #times: LetterTimes;
+  readonly #isKept: boolean;
   #storedAs: string | undefined;
   #isBegun = false;
 
-  /** `storedAs` is given where the letter is there already: it is being replayed. */
   constructor(
     parking: Parking | undefined,
     content: LetterContent,
     warnings: Warning[],
     times: LetterTimes,
-    storedAs?: string,
+    { storedAs, isKept = false }: LetterOrigin = {},
   ) {
     this.#parking = parking;
     this.#content = content;
     this.#warnings = warnings;
     this.#times = times;
     this.#storedAs = parking && storedAs;
+    this.#isKept = isKept;
   }
 
   /** The id that the letter is stored under, once it is. */
@@ -109,6 +122,10 @@ export class Letter {
 
   /** The same, also for a letter that an earlier delivery left. */
   async removeAny(): Promise<void> {
+    if (!this.#isKept) await this.#takeOut();
+  }
+
+  async #takeOut(): Promise<void> {
     const id = this.#storedAs ?? this.#content.id;
     if (id === undefined) return;
     try {
@@ -144,8 +161,8 @@ export class Letter {
     store: TimeLimitedStore,
     { leaseMs, retentionMs, retryScheduleMs }: ClaimSettings,
   ): Promise<void> {
-    const { id } = this.#content;
-    if (id === undefined) return;
+    if (this.#content.id === undefined) return;
+    const id = handlingId(this.#content.id);
     const token = randomUUID();
     try {
       const request = {
@@ -156,7 +173,7 @@ export class Letter {
         attemptSpacingMs: attemptSpacingMs(retryScheduleMs),
       };
       const claim = await store.claim(request);
-      if (claim.state === 'completed') await this.remove();
+      if (claim.state === 'completed' && this.mayExist) await this.#takeOut();
       if (claim.state === 'claimed') await store.release({ id, token, retentionMs, handled: claim.handled });
     } catch {
       // The store failed. The letter stays, and its replay will find the id completed.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DeadLetterError, isInstance, messageOf } from '../errors.ts';
-import type { HeaderValues } from '../request/headers.ts';
+import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { Line, type Wait } from './line.ts';
@@ -146,14 +146,4 @@ export class Parking {
     const limitMs = Math.max(0, Math.min(this.#limitMs, answerBy - performance.now()));
     return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
   }
-}
-
-const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
-
-function withoutCredentials(headers: HeaderValues): DeadLetter['headers'] {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, values = []]) =>
-      CREDENTIAL_HEADERS.has(name) ? [] : [[name, values]],
-    ),
-  );
 }

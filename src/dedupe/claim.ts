@@ -66,7 +66,8 @@ export interface ClaimServices {
 
 /** The event that is claimed. */
 export interface ClaimedEvent {
-  readonly id: string;
+  /** What the store knows it by. */
+  readonly claimId: string;
   /** In milliseconds since the epoch. */
   readonly createdAt: number;
 }
@@ -95,13 +96,13 @@ export class Claim {
   #state: RenewResult['state'] = 'held';
   #confirmations = 0;
 
-  constructor({ id, createdAt }: ClaimedEvent, services: ClaimServices, warnings: Warning[]) {
+  constructor({ claimId, createdAt }: ClaimedEvent, services: ClaimServices, warnings: Warning[]) {
     this.#settings = services.settings;
     this.#store = services.store;
     this.#completions = services.completions;
     this.#warnings = warnings;
     this.#request = {
-      id,
+      id: claimId,
       token: nextToken(),
       retentionMs: retentionFor(createdAt, services.settings),
     };

@@ -9,10 +9,10 @@ export class RunsInFlight {
   readonly #services: RunServices;
   readonly #activity: Activity;
   #closed = false;
-  /** By the ids of their events. */
+  /** By what the store knows them by. */
   #runs = new Map<string, Run>();
   readonly #onEnd = (run: Run): void => {
-    if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
+    if (this.#runs.get(run.claimId) === run) this.#runs.delete(run.claimId);
     // A new Map ends V8's chain of old tables: see the claims of the memory store.
     if (this.#runs.size === 0) this.#runs = new Map();
     this.#activity.end();
@@ -24,16 +24,16 @@ export class RunsInFlight {
   }
 
   /** True if the event was handled here, and the store has not recorded it yet. */
-  isCompletionPending(id: string): boolean {
-    return this.#services.completions.has(id);
+  isCompletionPending(claimId: string): boolean {
+    return this.#services.completions.has(claimId);
   }
 
   /**
    * The run of the event that is under way, if there is one. Where requests are isolated, a run may have been
    * ended with its request, in silence; the store knows whether its claim still holds.
    */
-  find(id: string): Run | undefined {
-    const run = this.#runs.get(id);
+  find(claimId: string): Run | undefined {
+    const run = this.#runs.get(claimId);
     return requestsAreIsolated && run?.isOverdue ? undefined : run;
   }
 
@@ -42,7 +42,7 @@ export class RunsInFlight {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
     const run = new Run(job, this.#services, this.#onEnd);
     this.#activity.begin();
-    this.#runs.set(job.id, run);
+    this.#runs.set(job.claimId, run);
     void run.start();
     return run;
   }

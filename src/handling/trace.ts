@@ -13,8 +13,8 @@ export interface Trace {
   readonly warnings: Warning[];
   /** The receiver was closing when the delivery came. */
   readonly closing: boolean;
-  /** It is a letter's, which no sender waits for. */
-  readonly isReplay: boolean;
+  /** False for a letter that is replayed, and for a job in a worker. */
+  readonly hasSender: boolean;
   keyIndex: number | undefined;
   /** Whether the body has been read to its end. */
   bodyRead: boolean;
@@ -33,7 +33,7 @@ export interface Trace {
 export function beginTrace(
   receivedAt: number,
   deadlineMs: number,
-  { closing, isReplay }: Pick<Trace, 'closing' | 'isReplay'>,
+  { closing, hasSender }: Pick<Trace, 'closing' | 'hasSender'>,
 ): Trace {
   const startedAt = performance.now();
   return {
@@ -43,7 +43,7 @@ export function beginTrace(
     deadlineMs,
     warnings: [],
     closing,
-    isReplay,
+    hasSender,
     keyIndex: undefined,
     bodyRead: false,
     event: undefined,
@@ -77,7 +77,7 @@ export function toReport(answer: Answer, trace: Trace, late: boolean): Report {
     answerSent: trace.answerSent,
     receivedAt: trace.receivedAt,
     durationMs: performance.now() - trace.startedAt,
-    endpointAtRisk: !isSuccess(answer) && !trace.isReplay && (trace.finalByAge || (attempted && run.final)),
+    endpointAtRisk: !isSuccess(answer) && trace.hasSender && (trace.finalByAge || (attempted && run.final)),
     warnings: allWarnings(trace.warnings, run?.warnings),
     error: answer.error,
     keyIndex: trace.keyIndex,
