@@ -93,7 +93,7 @@ describe('docs/options.md', () => {
     const settings = readReceiverOptions({ signingKey: 'k' });
     const table = tableOf('createReceiver');
     for (const [option, value] of Object.entries(settings)) {
-      if (typeof value === 'number' && option !== 'maxEventAgeMs')
+      if (Number.isFinite(value) && option !== 'maxEventAgeMs')
         expect(table.get(option), option).toBe(value.toLocaleString('en-US'));
       if (typeof value === 'string') expect(table.get(option), option).toBe(`\`'${value}'\``);
     }
@@ -104,6 +104,8 @@ describe('docs/options.md', () => {
     expect([table.get('now'), settings.now]).toEqual(['`Date.now`', Date.now]);
     expect([table.get('deadLetters'), settings.deadLetters]).toEqual(['none', undefined]);
     expect([table.get('schemas'), settings.schemas.size]).toEqual(['none', 0]);
+    expect([table.get('queue'), settings.queue]).toEqual(['none', undefined]);
+    expect([table.get('maxRunning'), settings.maxRunning]).toEqual(['none', Number.POSITIVE_INFINITY]);
     expect(table.get('store')).toBe('`createMemoryStore()`');
     expect(Object.keys(settings.store)).toEqual(Object.keys(createMemoryStore()));
     expect(table.get('authentication')).toBe("`{ type: 'NONE' }`");

@@ -94,7 +94,7 @@ describe.each([
   test(`knows each error of the ${otherName} build by instanceof, as its own class and no other`, () => {
     const classes = errorClassesOf(buildOf(name));
     const others = new Map(errorClassesOf(buildOf(otherName)));
-    expect(classes).toHaveLength(15);
+    expect(classes).toHaveLength(16);
     for (const [className] of classes) {
       const error: unknown = Reflect.construct(others.get(className) ?? Object, ARGUMENTS);
       const known = classes.filter(([, type]) => error instanceof type).map(([each]) => each);

@@ -339,8 +339,11 @@ describe('the options', () => {
     ['no other', { connection, scope: 'a', attempts: 1 }, /"attempts" is no option/],
   ])('are checked: %s', (_what, options, message) => {
     const receiver = { dispatch: () => {}, deadLetters: undefined };
-    for (const [create, ...given] of [[createBullQueue], [createBullWorker, receiver]]) {
-      const call = (): unknown => Reflect.apply(create as () => void, undefined, [...given, options]);
+    const calls = [
+      (): unknown => Reflect.apply(createBullQueue, undefined, [options]),
+      (): unknown => Reflect.apply(createBullWorker, undefined, [receiver, options]),
+    ];
+    for (const call of calls) {
       expect(call).toThrow(ConfigurationError);
       expect(call).toThrow(message);
     }

@@ -1,4 +1,10 @@
-import { ConfigurationError, createMemoryStore, createReceiver, type Receiver } from 'posthorn';
+import {
+  ConfigurationError,
+  createMemoryStore,
+  createReceiver,
+  PermanentError,
+  type Receiver,
+} from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { letterOf } from '../support/letter-of.ts';
@@ -134,6 +140,28 @@ describe('an event with queued handlers', () => {
       outcome: 'processed',
     });
     expect(await deadLetters.get(old.id)).toBeUndefined();
+  });
+
+  test('leaves alone the letter that a worker has stored before the answer', async () => {
+    const clock = new StepClock();
+    const deadLetters = createMapDeadLetters();
+    const store = createMemoryStore({ now: clock.now });
+    const shared = { now: clock.now, store, deadLetters };
+    const worker = createReceiver({ signingKey: KEY, queue: new ListQueue(), ...shared })
+      .observe(() => {})
+      .on(
+        'transfer.*',
+        () => {
+          throw new PermanentError('no such account');
+        },
+        { name: 'book', queue: true },
+      );
+    const { queue, send } = await open(shared);
+    queue.instead = (job) => worker.dispatch(job, { attempt: 1, final: false });
+    const old = eventAt(clock.startedAt);
+    clock.step(14 * MINUTE_MS);
+    expect(await send(old)).toMatchObject({ status: 202 });
+    expect(await letterOf(deadLetters, old.id)).toMatchObject({ reason: 'handler_failed_permanently' });
   });
 
   test('meets no other event in the store, whatever their ids look like', async () => {

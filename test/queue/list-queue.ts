@@ -4,14 +4,14 @@ import type { Queue, QueuedJob } from 'posthorn';
 export class ListQueue implements Queue {
   readonly jobs: QueuedJob[] = [];
   /** What `add` does instead of adding. */
-  instead: (() => Promise<unknown>) | undefined;
+  instead: ((job: QueuedJob) => Promise<unknown>) | undefined;
   /** How often `add` was called. */
   calls = 0;
 
   readonly add = async (job: QueuedJob): Promise<void> => {
     this.calls += 1;
     if (this.instead !== undefined) {
-      await this.instead();
+      await this.instead(job);
       return;
     }
     if (!this.jobs.some(({ id }) => id === job.id)) this.jobs.push(job);
