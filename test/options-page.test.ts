@@ -2,14 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createClient } from 'posthorn/client';
+import { toFastify } from 'posthorn/fastify';
 import { toFetch } from 'posthorn/fetch';
+import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
+import { adapterConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { readOptions as readClientOptions } from '../src/client/options.ts';
 import { readOptions as readReceiverOptions } from '../src/options.ts';
 import { readOptions as readSandboxOptions } from '../src/sandbox/options.ts';
+import { mountOnNode } from './adapters/mounts.ts';
 import { packageRoot } from './support/child-program.ts';
 
 const page = readFileSync(join(packageRoot, 'docs/options.md'), 'utf8');
@@ -26,8 +30,14 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   ['createRedisDeadLetters', (options) => Reflect.apply(createRedisDeadLetters, undefined, [redis, options])],
   ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
   ['toFetch', (options) => toFetch(createReceiver({ signingKey: 'k' }), options)],
+  [
+    'toFastify',
+    (options) => Reflect.apply(toFastify, undefined, [createReceiver({ signingKey: 'k' }), options]),
+  ],
+  ['toKoa', (options) => toKoa(createReceiver({ signingKey: 'k' }), options)],
   ['createClient', (options) => Reflect.apply(createClient, undefined, [options])],
   ['createSandbox', createSandbox],
+  ['adapterConformance', (options) => adapterConformance(mountOnNode, options)],
 ]);
 
 /** The table of a function: the default of each option, as it is written. */
@@ -54,7 +64,7 @@ describe('docs/options.md', () => {
   });
 
   test('calls required what is required, and nothing else', () => {
-    const required = { createReceiver: 'signingKey', createClient: 'baseUrl' };
+    const required = { createReceiver: 'signingKey', toFastify: 'path', createClient: 'baseUrl' };
     const scoped = { createRedisStore: 'scope', createRedisDeadLetters: 'scope' };
     const options = new Map(Object.entries({ ...required, ...scoped }));
     for (const [name, call] of functions) {

@@ -1,4 +1,5 @@
-/** What to do about a failure, as the author of an adapter reads it behind what was expected. */
+// What the author of an adapter can do about a failure; it follows what was expected and what came.
+
 export const AS_IT_IS: string =
   'Hand the receiver the method, all headers and the bytes of the body as they were sent, and send the status, ' +
   'every header and the body of its reply as they are.';
@@ -18,18 +19,20 @@ export const REPEATED_HEADERS: string =
 
 export const CUT_BODY: string =
   'readBody must reject with a RequestError body_incomplete where the request ended before its end (the stream ' +
-  'fails, or closes without its end); what has come until then is no body. Set wholeBodiesOnly only if the ' +
-  'platform lets no such request through.';
+  'fails, or closes without its end); what has come until then is no body. isConnected must return false where ' +
+  'the sender has hung up. Set wholeBodiesOnly only if the platform lets no such request through.';
 
 export const SLOW_BODY: string =
   'The receiver times the body and answers without it: stop reading when signal aborts, and send the reply at ' +
   'once although the request is unfinished. Where reply.close is set, send the answer whole with ' +
-  'Connection: close, then close the connection.';
+  'Connection: close, then close the connection. Set hidesConnections only if the server in front of the ' +
+  'adapter decides this.';
 
 export const BODY_LIMIT: string =
   'Count the bytes of the body as they come. As soon as there are more than maxBytes, stop reading and reject ' +
-  'with a RequestError body_too_large; do not wait for the end of the body, which may never come. Call readBody ' +
-  'of the platform only inside of readBody: most refusals need no body.';
+  'with a RequestError body_too_large; do not wait for the end of the body, which may never come. Begin to read ' +
+  'only when readBody is called: it is not called for a body whose declared length is over the limit. Where ' +
+  'reply.close is set, answer with Connection: close.';
 
 export const BODY_MEMORY: string =
   'Read each body only when readBody is called, and call onProgress with the number of bytes in memory whenever ' +

@@ -1,12 +1,15 @@
+import type { Mountable } from '../../../adapters/mountable.ts';
+import { ConfigurationError, typeNameOf } from '../../errors.ts';
 import { Endpoint, type EndpointSettings } from './endpoint.ts';
-import type { Platform, Serve } from './platform.ts';
+import type { Platform, Serve, ServedAdapter } from './platform.ts';
 import { RawConnection } from './raw-connection.ts';
 import { Waits } from './waits.ts';
 
-/** Where one case is tried: it opens endpoints and connections, and closes them all at the end. */
+/** Where one case is tried: it serves adapters and opens connections, and closes them all at the end. */
 export class Bench {
   readonly platform: Platform;
   readonly waits: Waits = new Waits();
+  readonly #served: ServedAdapter[] = [];
   readonly #endpoints: Endpoint[] = [];
   readonly #connections: RawConnection[] = [];
   readonly #closing = new AbortController();
@@ -15,13 +18,24 @@ export class Bench {
     this.platform = platform;
   }
 
+  async serve(receiver: Mountable, serve: Serve = this.platform.serve): Promise<ServedAdapter> {
+    const served = await this.waits.for('serve to resolve', serve(receiver));
+    if (typeof served?.url !== 'string' || typeof served.close !== 'function') {
+      throw new ConfigurationError(
+        `serve must resolve with an object that has url and close; got ${typeNameOf(served)}`,
+      );
+    }
+    this.#served.push(served);
+    return served;
+  }
+
   async open(
     settings: Pick<EndpointSettings, 'options' | 'register'> = {},
     serve: Serve = this.platform.serve,
   ): Promise<Endpoint> {
     const { signal } = this.#closing;
-    const opening = Endpoint.open(serve, { ...settings, waits: this.waits, signal });
-    const endpoint = await this.waits.for('serve to resolve', opening);
+    const serving: Serve = (receiver) => this.serve(receiver, serve);
+    const endpoint = await Endpoint.open(serving, { ...settings, waits: this.waits, signal });
     this.#endpoints.push(endpoint);
     return endpoint;
   }
@@ -46,7 +60,8 @@ export class Bench {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.hangUp();
-    const closing = Promise.all(this.#endpoints.map((endpoint) => endpoint.close()));
-    await this.waits.for('close to resolve', closing);
+    // Not waited for: a store that never answers holds it up.
+    for (const { receiver } of this.#endpoints) void receiver.close({ graceMs: 0 });
+    await this.waits.for('close to resolve', Promise.all(this.#served.map(({ close }) => close())));
   }
 }

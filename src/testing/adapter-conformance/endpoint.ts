@@ -1,4 +1,3 @@
-import { ConfigurationError, typeNameOf } from '../../errors.ts';
 import type { ReceiverOptions } from '../../options.ts';
 import type { Report } from '../../outcomes/report.ts';
 import { createReceiver, type Receiver } from '../../receiver.ts';
@@ -34,7 +33,6 @@ export class Endpoint {
     const endpoint = new Endpoint(createReceiver({ signingKey: KEY, ...options }), settings);
     register(endpoint.receiver);
     endpoint.#served = await serve({ receive: (delivery) => endpoint.#receive(delivery) });
-    checkServed(endpoint.#served);
     return endpoint;
   }
 
@@ -81,12 +79,6 @@ export class Endpoint {
     return this.#answer(fetch(this.url + path, { ...init, signal: this.#signal ?? null }));
   }
 
-  async close(): Promise<void> {
-    // Not waited for: a store that never answers holds it up.
-    void this.receiver.close({ graceMs: 0 });
-    await this.served.close();
-  }
-
   #answer(response: Promise<Response>): Promise<Seen> {
     const answer = this.#waits.for('the answer to a delivery', seen(response));
     // A case may fail before it comes to this answer, which then fails too.
@@ -113,13 +105,6 @@ export class Endpoint {
 
 function handleTransfers(receiver: Receiver): void {
   receiver.on('transfer.*', () => {});
-}
-
-function checkServed(served: ServedAdapter): void {
-  if (typeof served?.url === 'string' && typeof served.close === 'function') return;
-  throw new ConfigurationError(
-    `serve must resolve with an object that has url and close; got ${typeNameOf(served)}`,
-  );
 }
 
 /** The one report of the one delivery that there was. */

@@ -68,12 +68,10 @@ function cutOff(cut: (connection: RawConnection) => unknown, bytesOf: (target: T
     await endpoint.arrived(1);
     cut(connection);
     if (!hidesConnections) await connection.closed;
+    const report = await endpoint.report();
     const expected = { outcome: 'rejected', status: 400, code: 'body_incomplete', attempt: undefined };
-    expectMembers(
-      await endpoint.report(),
-      hidesConnections ? expected : { ...expected, answerSent: false },
-      'the report of the delivery',
-    );
+    expectMembers(report, expected, 'the report of the delivery');
+    if (!hidesConnections) expectEqual(report.answerSent, false, 'answerSent of the report');
     expectEqual(endpoint.reports.length, 1, 'the number of reports');
   });
 }
@@ -106,9 +104,9 @@ export const longBodies: Group = {
   name: 'long bodies',
   advice: BODY_LIMIT,
   checks: {
-    // Well below the limit of a case, so that it ends with the answer to a body that has no end.
+    // An adapter that waits for the end of the body gets 408 then.
     'a body over the limit, by its declared length and by its chunks': attack(
-      { maxBodyBytes, bodyTimeoutMs: 5_000 },
+      { maxBodyBytes, bodyTimeoutMs: 3_000 },
       async (target) => {
         const bytes = [
           // Not a byte of this body is sent.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { AS_IT_IS, CONNECTION, HANG_UP } from './advice.ts';
+import { show } from '../../errors.ts';
+import { CONNECTION, HANG_UP } from './advice.ts';
 import { expectAccepted, expectEqual, expectMembers, expectProblem } from './answer.ts';
 import type { Check, Group } from './case.ts';
 import { BASIC, signed, transfer } from './delivery.ts';
@@ -171,7 +172,8 @@ function refuseGarbage(bytes: string | Uint8Array): Check {
     const connection = await target.connect();
     connection.write(bytes);
     await connection.closed;
-    assert.match(connection.rest, /^HTTP\/1\.1 4\d\d /);
+    const { rest } = connection;
+    assert.match(rest, /^HTTP\/1\.1 4\d\d /, `the answer must be 4xx, got ${show(rest)}`);
     expectEqual(target.endpoint.reports, [], 'the reports');
   });
 }
@@ -180,7 +182,7 @@ const head = 'POST /webhooks HTTP/1.1\r\nhost: x\r\n';
 
 export const garbage: Group = {
   name: 'connections',
-  advice: `${AS_IT_IS} ${CONNECTION}`,
+  advice: CONNECTION,
   checks: {
     'bytes of any kind': refuseGarbage(Uint8Array.from({ length: 4_096 }, (_, index) => (index * 181) % 256)),
     'the hello of TLS': refuseGarbage(Buffer.from('16030100a5010000a10303', 'hex')),

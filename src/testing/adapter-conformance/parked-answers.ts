@@ -170,7 +170,7 @@ export const parkedAnswers: Group = {
       const endpoint = await bench.open({ options: { deadLetters } });
       expectProblem(await endpoint.send('no JSON'), 400, 'body_not_json');
       const { warnings } = await expectReport(endpoint, { outcome: 'rejected', code: 'body_not_json' });
-      assert.match(warnings.join(), /dead_letter_not_stored/);
+      assert.match(warnings.join(), /dead_letter_not_stored/, 'the report must warn of the letter');
     },
   },
 };
