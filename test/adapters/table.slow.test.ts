@@ -20,7 +20,7 @@ const settings: Readonly<Record<string, Setting>> = {
   'Node.js `http` and `https`': {
     code: "import { createServer } from 'node:https';",
     runBy: 'examples/node-http.ts',
-    part: "createServer(toNode(receiver, { path: '/webhooks' })).listen(",
+    part: "createServer(toNode(receiver, { path: '/webhooks' }))",
   },
   'Node.js `http2`': {
     code: "import { createSecureServer } from 'node:http2'; declare const key: string; declare const cert: string;",
