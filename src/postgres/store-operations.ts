@@ -1,4 +1,5 @@
 import { storeError } from '../dedupe/time-limited.ts';
+import { show } from '../errors.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { setImmediate } from '../timing/turn.ts';
 import { Cleaning } from './cleaning.ts';
@@ -168,7 +169,9 @@ export class PostgresOperations {
         operations.map(({ detail }) => detail),
       ],
     );
-    return String(rows[0]?.results).split('\n');
+    const results = rows[0]?.results;
+    if (typeof results !== 'string') throw new Error(`PostgreSQL gave an unknown result: ${show(results)}`);
+    return results.split('\n');
   }
 
   /**
