@@ -24,6 +24,7 @@ test('in workerd, requests wait for each other, and what a request has begun goe
   const options = { cwd: project, encoding: 'utf8', timeout: 120_000 } as const;
   const output = execFileSync(runtime, ['run.js', COMPATIBILITY_DATE], options);
   expect(JSON.parse(output)).toEqual({
+    keyNeverCame: '503 keys_unavailable',
     processed: '200 processed',
     duplicate: '200 duplicate',
     concurrent: ['200 duplicate', '200 duplicate', '200 processed'],
@@ -35,7 +36,6 @@ test('in workerd, requests wait for each other, and what a request has begun goe
     late: ['503 deadline_reached', '503 twin_running'],
     lateEnd: 'processed',
     afterIt: '200 duplicate',
-    hungUp: 'processed',
     endedWithItsRequest: '503 deadline_reached',
     joined: '503 twin_running',
   });

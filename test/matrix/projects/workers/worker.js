@@ -3,9 +3,14 @@ import { toFetch } from 'posthorn/fetch';
 
 const reports = [];
 let isStuck = true;
+let isKeyStuck = true;
 
 const receiver = createReceiver({
-  signingKey: async () => 'matrix-key',
+  signingKey: () => {
+    const stuck = isKeyStuck;
+    isKeyStuck = false;
+    return stuck ? new Promise(() => {}) : 'matrix-key';
+  },
   deadlineMs: 500,
   maxRunMs: 2_000,
   leaseMs: 500,
