@@ -190,6 +190,9 @@ export const crowdedBodies: Group = {
       expectEqual(target.endpoint.reports.length, 7, 'the number of reports');
       const answers = [goingOn, ...others].map(({ rest }) => rest);
       expectEqual(answers, ['', '', '', ''], 'what the unfinished deliveries were answered');
+      if (target.hidesConnections) return;
+      // What is left of the refused body is dropped, and its connection serves on.
+      await target.expectServed(stopped.write('x'.repeat(6_384)));
     }),
   },
 };
