@@ -15,7 +15,7 @@ const slowTests = [
   'test/dead-letters/{crash,file,outage,parking-backlog}.test.ts',
   'test/dedupe/memory-room.test.ts',
   'test/request/body-memory.test.ts',
-  'test/sandbox/{browser,delivery,outcomes}.test.ts',
+  'test/sandbox/{browser,delivery,outcomes,page}.test.ts',
   'test/{examples,first-minute,packaging,readme,root-export,two-builds}.test.ts',
 ];
 
