@@ -18,7 +18,7 @@ const slowTests = [
   'test/dedupe/memory-room.test.ts',
   'test/protocol/protocol.test.ts',
   'test/request/body-memory.test.ts',
-  'test/sandbox/{browser,delivery,outcomes}.test.ts',
+  'test/sandbox/{browser,delivery,outcomes,page}.test.ts',
   'test/{examples,first-minute,packaging,readme,root-export,two-builds}.test.ts',
 ];
 
