@@ -74,7 +74,7 @@ describe('a wrong option throws ConfigurationError that names it', () => {
   });
 
   test('an unknown one too, with the list of those there are', () => {
-    for (const name of ['signingkey', 'deadline', 'queue', 'constructor', '']) {
+    for (const name of ['signingkey', 'deadline', 'queues', 'constructor', '']) {
       const attempt = (): unknown => createWith(name, 1);
       expect(attempt).toThrow(ConfigurationError);
       expect(attempt).toThrow(`"${name}"`);
