@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createClient } from 'posthorn/client';
 import { toNode } from 'posthorn/node';
+import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
@@ -14,6 +15,8 @@ import { packageRoot } from './support/child-program.ts';
 const page = readFileSync(join(packageRoot, 'docs/options.md'), 'utf8');
 const redis = { status: 'ready', eval: async () => [], evalsha: async () => [], disconnect: () => {} };
 
+const pool = { totalCount: 0, connect: () => Promise.reject(new Error('never called')) };
+
 /** What is called with options, by its name. */
 const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   string,
@@ -23,6 +26,11 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   ['createMemoryStore', createMemoryStore],
   ['createRedisStore', (options) => Reflect.apply(createRedisStore, undefined, [redis, options])],
   ['createRedisDeadLetters', (options) => Reflect.apply(createRedisDeadLetters, undefined, [redis, options])],
+  ['createPostgresStore', (options) => Reflect.apply(createPostgresStore, undefined, [pool, options])],
+  [
+    'createPostgresDeadLetters',
+    (options) => Reflect.apply(createPostgresDeadLetters, undefined, [pool, options]),
+  ],
   ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
   ['createClient', (options) => Reflect.apply(createClient, undefined, [options])],
   ['createSandbox', createSandbox],
@@ -54,7 +62,8 @@ describe('docs/options.md', () => {
   test('calls required what is required, and nothing else', () => {
     const required = { createReceiver: 'signingKey', createClient: 'baseUrl' };
     const scoped = { createRedisStore: 'scope', createRedisDeadLetters: 'scope' };
-    const options = new Map(Object.entries({ ...required, ...scoped }));
+    const inPostgres = { createPostgresStore: 'scope', createPostgresDeadLetters: 'scope' };
+    const options = new Map(Object.entries({ ...required, ...scoped, ...inPostgres }));
     for (const [name, call] of functions) {
       const needed = [...tableOf(name)].flatMap(([option, value]) => (value === 'required' ? [option] : []));
       expect(needed.join(), name).toBe(options.get(name) ?? '');
@@ -100,6 +109,10 @@ describe('docs/options.md', () => {
     const { commandTimeoutMs } = createRedisStore(redis, { scope: 'a' });
     expect(tableOf('createRedisStore').get('commandTimeoutMs')).toBe(
       commandTimeoutMs?.toLocaleString('en-US'),
+    );
+    const postgresStore = createPostgresStore(pool, { scope: 'a' });
+    expect(tableOf('createPostgresStore').get('commandTimeoutMs')).toBe(
+      postgresStore.commandTimeoutMs?.toLocaleString('en-US'),
     );
     const { timeoutMs, areas } = readClientOptions({ baseUrl: 'https://a.example' });
     const client = tableOf('createClient');

@@ -164,6 +164,23 @@ describe('the packed tarball, installed in an empty project', () => {
     const options = ['--noEmit', '--module', 'nodenext', '--typeRoots', typeRoots, '--types', 'node'];
     run(tsc, [...options, ...strictest, 'clients.ts'], project);
   });
+
+  test('its types take a pool of pg in the strictest project', () => {
+    writeFileSync(
+      join(project, 'pools.ts'),
+      `import { Pool } from ${JSON.stringify(join(packageRoot, 'node_modules', '@types', 'pg', 'index.js'))};
+      import { createPostgresDeadLetters, createPostgresStore, migratePostgres } from 'posthorn/postgres';
+      const pool = new Pool();
+      void migratePostgres(pool);
+      createPostgresStore(pool, { scope: 'a' });
+      createPostgresDeadLetters(pool, { scope: 'a', schema: 'b' });`,
+    );
+    const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
+    const typeRoots = join(packageRoot, 'node_modules', '@types');
+    const strictest = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+    const options = ['--noEmit', '--module', 'nodenext', '--typeRoots', typeRoots, '--types', 'node'];
+    run(tsc, [...options, ...strictest, '--skipLibCheck', 'pools.ts'], project);
+  });
 });
 
 describe('the documents in the tarball', () => {

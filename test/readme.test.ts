@@ -14,6 +14,8 @@ import { dirname, join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { posthorn } from './cli/posthorn.ts';
+import { isPostgresInstalled } from './postgres/installed.ts';
+import { Servers as PostgresServers } from './postgres/servers.ts';
 import { isRedisInstalled } from './redis/installed.ts';
 import { Servers } from './redis/servers.ts';
 import { freePort, packageRoot, startProgram } from './support/child-program.ts';
@@ -60,7 +62,10 @@ const snippets: readonly Snippet[] = documents.flatMap(({ path, blocks }) =>
     .filter(({ language }) => language === 'ts')
     .map(({ code }, index) => ({ name: `${path.replace(/.*\/|\.md$/g, '')}-${index + 1}`, code })),
 );
-const runnable = snippets.filter(({ code }) => isRedisInstalled() || !code.includes('ioredis'));
+const runnable = snippets.filter(
+  ({ code }) =>
+    (isRedisInstalled() || !code.includes('ioredis')) && (isPostgresInstalled() || !code.includes("'pg'")),
+);
 /**
  * Servers get deliveries, modules are imported by somebody else, and programs come to an end by themselves.
  */
@@ -75,9 +80,15 @@ const ports = new Map<string, number>();
 const redisServers = new Servers();
 let directory: string;
 let redisUrl: string | undefined;
+const postgresServers = new PostgresServers();
+let postgresUrl: string | undefined;
 
 beforeAll(async () => {
   const replaceHosts = isRedisInstalled() ? await startRedis() : (code: string) => code;
+  if (isPostgresInstalled()) {
+    const { port } = await postgresServers.single();
+    postgresUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  }
   directory = mkdtempSync(join(tmpdir(), 'posthorn-readme-'));
   mkdirSync(folder, { recursive: true });
   for (const { name, code } of snippets) {
@@ -92,7 +103,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await redisServers.stop();
+  await Promise.all([redisServers.stop(), postgresServers.stop()]);
   rmSync(directory, { recursive: true });
 });
 
@@ -118,12 +129,13 @@ function hostOf(name: string, port: number, ours: number): [theirs: string, ours
 
 /** Imports a snippet, and uses the connection that it exports. */
 const LOAD = `
-const { redis } = await import(process.argv[2] ?? '');
+const { pool, redis } = await import(process.argv[2] ?? '');
 if (redis !== undefined) {
   redis.on('error', console.error);
   await redis.set('readme', 'connected');
   console.log(await redis.get('readme'));
 }
+if (pool !== undefined) console.log((await pool.query("select 'connected' as answer")).rows[0].answer);
 process.exit();
 `;
 
@@ -141,7 +153,7 @@ const compilation = {
 };
 
 function start(name: string, ...args: string[]): ReturnType<typeof startProgram> {
-  const environment = { ...process.env, SIGNING_KEY: key, REDIS_URL: redisUrl };
+  const environment = { ...process.env, SIGNING_KEY: key, REDIS_URL: redisUrl, POSTGRES_URL: postgresUrl };
   return startProgram(join(folder, 'out', `${name}.js`), environment, directory, args);
 }
 
@@ -191,7 +203,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
   test.each(modules)('$name, a module', async ({ name, code }) => {
     const program = start('load', join(folder, 'out', `${name}.js`));
     expect(await program.exit, program.lines.join('\n')).toBe(0);
-    expect(program.lines).toEqual(code.includes('export const redis') ? ['connected'] : []);
+    expect(program.lines).toEqual(/export const (redis|pool)\b/.test(code) ? ['connected'] : []);
   });
 });
 
@@ -253,7 +265,9 @@ describe('the commands of posthorn exist, and so do their options', () => {
 
   test.each(lines)('$path: $line', async ({ line }) => {
     const [, first = '', second = ''] = line.split(/\s+/);
-    const isGroup = ['webhooks', 'dead-letters', 'fx-quotes', 'e-checks', 'lists'].includes(first);
+    const isGroup = ['webhooks', 'dead-letters', 'fx-quotes', 'e-checks', 'lists', 'postgres'].includes(
+      first,
+    );
     const command = isGroup ? `${first} ${second}`.trim() : first;
     const { code, stdout } = await helpOf(command);
     expect(code).toBe(0);

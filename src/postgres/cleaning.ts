@@ -14,8 +14,8 @@ const NEXT_LOOK_MS = 60_000;
 
 /**
  * Deletes expired rows. Operations call `cleanIfDue`, so that no timer keeps the process alive. Of several
- * processes one cleans at a time. A refusal is told once, as a warning of the process: the store works without,
- * while its table grows. Whatever else fails is tried again.
+ * processes one cleans at a time. A refusal is told once, as a warning of the process: the store works
+ * without, while its table grows. Whatever else fails is tried again.
  */
 export class Cleaning {
   readonly #pool: PostgresPool;

@@ -18,11 +18,11 @@ export interface PostgresDeadLettersOptions {
   readonly schema?: string;
 }
 
-const COMMAND_TIMEOUT_MS = 2_000;
+const COMMAND_TIMEOUT_MS = 5_000;
 
 /**
  * Keeps dead letters in PostgreSQL. They do not expire. `list` can continue `after` a letter that was removed
- * within the last day. {@link migratePostgres} creates the table. Operations reject with DeadLetterError.
+ * within the last day. `migratePostgres` creates the table. Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the pool is not one of pg, and for a wrong or missing option.
  *

@@ -6,8 +6,8 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * serialization_failure, deadlock_detected and lock_not_available: another transaction came first, so a second
- * try may succeed.
+ * serialization_failure, deadlock_detected and lock_not_available: another transaction came first, so a
+ * second try may succeed.
  */
 const CONFLICTS = ['40001', '40P01', '55P03'];
 

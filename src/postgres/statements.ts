@@ -27,9 +27,9 @@ export class PostgresStatements {
   }
 
   /**
-   * Runs an action, and resolves with its row or undefined. It is given as queries of a WITH clause, of which
-   * the one named `action` returns at most one row, with a column `found` that is true. `$1` is the time limit:
-   * {@link IS_LATE} has it.
+   * Runs an action, and resolves with its row or undefined. It is given as queries of a WITH clause, of
+   * which the one named `action` returns at most one row, with a column `found` that is true. `$1` is the
+   * time limit: {@link IS_LATE} has it.
    */
   async run(action: string, values: readonly unknown[]): Promise<Row | undefined> {
     const endsAt = performance.now() + this.#limitMs;

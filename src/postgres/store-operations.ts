@@ -1,4 +1,5 @@
 import { storeError } from '../dedupe/time-limited.ts';
+import { show } from '../errors.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { setImmediate } from '../timing/turn.ts';
 import { Cleaning } from './cleaning.ts';
@@ -168,12 +169,14 @@ export class PostgresOperations {
         operations.map(({ detail }) => detail),
       ],
     );
-    return String(rows[0]?.results).split('\n');
+    const results = rows[0]?.results;
+    if (typeof results !== 'string') throw new Error(`PostgreSQL gave an unknown result: ${show(results)}`);
+    return results.split('\n');
   }
 
   /**
-   * The server refuses a claim as late, although it is not, if its clock has jumped or another server has taken
-   * over. Its answer brought the new time, so the second try is right.
+   * The server refuses a claim as late, although it is not, if its clock has jumped or another server has
+   * taken over. Its answer brought the new time, so the second try is right.
    */
   #settle(pending: PendingOperation, result: string): void {
     if (result !== 'late') pending.settle(result);

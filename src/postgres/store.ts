@@ -19,11 +19,11 @@ export interface PostgresStoreOptions {
 
 /**
  * Keeps event ids in PostgreSQL, so that several processes share them. The pool is one of pg 8; closing it,
- * and listening to its `error` event, is up to you. {@link migratePostgres} creates the tables. Each operation
- * is one call of a function in the database, and operations that wait at the same time share a statement. An
- * operation rejects with UnavailableError (`store_unavailable`) if PostgreSQL refuses, fails or is late, or if
- * the pool has no client in time; where the tables are missing the message says so. Expired
- * ids are deleted in small batches, now and then after an operation.
+ * and listening to its `error` event, is up to you. `migratePostgres` creates the tables. Each operation is
+ * one call of a function in the database, and operations that wait at the same time share a statement. An
+ * operation rejects with UnavailableError (`store_unavailable`) if PostgreSQL refuses, fails or is late, or
+ * if the pool has no client in time; where the tables are missing the message says so. Expired ids are
+ * deleted in small batches, now and then after an operation.
  *
  * @throws ConfigurationError if the pool is not one of pg, and for a wrong or missing option.
  *

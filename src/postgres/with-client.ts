@@ -16,7 +16,7 @@ export async function withClient<T>(
   throw new Error('the pool had no client in time: it is exhausted, or PostgreSQL cannot be reached');
 }
 
-/** Takes a client out of the pool. Resolves with undefined at `endsAt`; one that comes later is given back. */
+/** Takes a client out of the pool. Resolves with undefined at `endsAt`; one that comes later goes back. */
 export async function connectUntil(pool: PostgresPool, endsAt: number): Promise<PostgresClient | undefined> {
   let isLate = false;
   const connected = pool.connect().then((client) => {

@@ -1,0 +1,92 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/**
+ * Starts a PostgreSQL of our own on a free port, in a temporary directory. `settings` are as in
+ * postgresql.conf; unless they say otherwise, what is committed is on the disk.
+ *
+ * @param {Readonly<Record<string, string>>} [settings]
+ * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
+ */
+export async function startPostgres(settings = {}) {
+  const port = await freePort();
+  const directory = mkdtempSync(join(tmpdir(), 'posthorn-bench-'));
+  const user = unprivilegedUser();
+  if (user !== undefined) chownSync(directory, user.uid, user.gid);
+  const data = join(directory, 'data');
+  const initdb = ['-D', data, '--auth=trust', '--username=postgres', '--encoding=UTF8', '--no-locale'];
+  execFileSync(programPath('initdb'), initdb, { ...user, cwd: directory, stdio: 'pipe' });
+  const own = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: String(port) };
+  const flags = Object.entries({ ...own, ...settings }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  const server = spawn(programPath('postgres'), ['-D', data, ...flags], {
+    ...user,
+    cwd: directory,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const kill = () => {
+    server.kill('SIGQUIT');
+  };
+  process.once('exit', kill);
+  await Promise.race([readiness(server), ended(server)]);
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    stop: async () => {
+      const exit = once(server, 'exit');
+      kill();
+      await exit;
+      process.off('exit', kill);
+      rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+/** @param {import('node:child_process').ChildProcessByStdio<null, null, import('node:stream').Readable>} server */
+function readiness(server) {
+  return /** @type {Promise<void>} */ (
+    new Promise((resolve) => {
+      createInterface(server.stderr).on('line', (line) => {
+        if (line.endsWith('ready to accept connections')) resolve();
+      });
+    })
+  );
+}
+
+/** @param {import('node:child_process').ChildProcess} server */
+async function ended(server) {
+  const [code] = await once(server, 'exit');
+  throw new Error(`postgres ended with ${code}`);
+}
+
+/** Debian keeps the programs of a server outside of PATH. */
+function programPath(/** @type {string} */ name) {
+  const root = '/usr/lib/postgresql';
+  const versions = existsSync(root)
+    ? readdirSync(root).sort((one, other) => Number(other) - Number(one))
+    : [];
+  const paths = versions.map((version) => join(root, version, 'bin', name));
+  return paths.find((path) => existsSync(path)) ?? name;
+}
+
+/** PostgreSQL refuses to run as root; Debian's package creates the user `postgres`. */
+function unprivilegedUser() {
+  if (process.getuid?.() !== 0) return undefined;
+  const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'])));
+  return { uid, gid };
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  await once(server, 'close');
+  return port;
+}
