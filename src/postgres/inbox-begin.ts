@@ -2,7 +2,6 @@ import { ConfigurationError, messageOf } from '../errors.ts';
 import type { SkipReason } from '../handling/named-handler.ts';
 import type { PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, sqlStateOf } from './inbox-error.ts';
-import { orAbort, withGrace } from './inbox-limits.ts';
 import type { InboxJob, TransactionStep } from './inbox-run.ts';
 import { columnOf, type InboxQuery, MARK, PROBE } from './inbox-statements.ts';
 import { cancel, endedByHandler, PoolTransaction, swallowed } from './inbox-transaction.ts';
@@ -26,11 +25,11 @@ export type RunTransaction<Tx> = (
 /** Runs handlers in transactions of the pool. */
 export function inPool(pool: PostgresPool): RunTransaction<PostgresTransaction> {
   return async (job, step, handle) => {
-    const transaction = await PoolTransaction.begin(pool, job.limit);
+    const transaction = await PoolTransaction.begin(pool, job.limits);
     try {
-      const reason = await step.record(job, transaction.query(job.limit));
-      if (reason === undefined) await orAbort(handle(transaction.handle), job.signal);
-      await transaction.commit(job.signal, step.xact);
+      const reason = await step.record(job, transaction.query);
+      if (reason === undefined) await job.limits.orAbort(handle(transaction.handle));
+      await transaction.commit(step.xact);
       return reason;
     } catch (error) {
       await transaction.rollBack(step.xact);
@@ -60,20 +59,20 @@ export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: Postgres
     const handleIn = async (tx: Tx): Promise<void> => {
       const handled = handle(tx);
       try {
-        await orAbort(handled, job.signal);
+        await job.limits.orAbort(handled);
       } catch (error) {
-        if (job.signal.aborted) await cancel(pool, step.xact, handled);
+        if (job.limits.signal.aborted) await cancel(pool, step.xact, handled);
         throw error;
       }
     };
     const begun = begin(work);
     try {
-      await job.limit.within(Promise.race([recorded.isSet, begun]), late);
+      await job.limits.within(Promise.race([recorded.isSet, begun]), late);
     } catch (error) {
       isGivenUp = true;
       throw error;
     }
-    const reason = await withGrace(begun, job.signal, late);
+    const reason = await job.limits.withGrace(begun, late);
     if (!hasEnded)
       throw new ConfigurationError('begin must run its work, and resolve once that is committed');
     return reason;

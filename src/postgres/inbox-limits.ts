@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { HandlerContext } from '../handling/router.ts';
-import { withTimeLimit } from '../timing/time-limit.ts';
+import { Timer, withTimeLimit } from '../timing/time-limit.ts';
 
 /** What a run that is late or aborted may still take, to end what it has begun. */
 export const GRACE_MS = 2_000;
@@ -10,65 +10,85 @@ const LEAST_MS = 1_000;
 /** Left of the delivery's time, so that its report can say why the handler did not begin. */
 const RESERVE_MS = 200;
 
-/** The time before the handler begins: it ends with the deadline of the delivery. */
-export class StartLimit {
-  readonly #signal: AbortSignal;
+/**
+ * Ends what a run waits for: at the deadline of the delivery, as long as the handler has not begun, and when
+ * its signal aborts. One timer and one listener serve all that it waits for: those of each statement would
+ * take a tenth of the time of a short transaction.
+ */
+export class RunLimits {
+  readonly signal: AbortSignal;
   readonly #endsAt: number;
-  /** A timer can be a fraction of a millisecond early. */
-  #hasPassed = false;
+  readonly #timer: Timer;
+  readonly #aborted: Promise<never>;
+  /** Rejects with the signal's reason as well, or with {@link LATE}. */
+  readonly #stopped: Promise<never>;
+  #isLate = false;
+  #stopListening: () => void = () => {};
 
   constructor({ deadlineAt, signal }: Pick<HandlerContext, 'deadlineAt' | 'signal'>) {
-    this.#signal = signal;
+    this.signal = signal;
     this.#endsAt = performance.now() + Math.max(deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
+    let stop = (_reason: unknown): void => {};
+    this.#stopped = new Promise((_resolve, reject) => {
+      stop = reject;
+    });
+    this.#timer = new Timer(this.#endsAt, () => {
+      this.#isLate = true;
+      stop(LATE);
+    });
+    this.#aborted = new Promise((_resolve, reject) => {
+      const onAbort = (): void => {
+        stop(signal.reason);
+        reject(signal.reason);
+      };
+      if (signal.aborted) return onAbort();
+      signal.addEventListener('abort', onAbort);
+      this.#stopListening = () => signal.removeEventListener('abort', onAbort);
+    });
+    // Nobody may be waiting.
+    for (const promise of [this.#stopped, this.#aborted]) promise.catch(() => {});
   }
 
+  /** Whether there is no time left to begin the handler. */
   get isOver(): boolean {
-    return this.#signal.aborted || this.#hasPassed || performance.now() >= this.#endsAt;
+    return this.signal.aborted || this.#isLate || performance.now() >= this.#endsAt;
   }
 
   /** Rejects with the error of `onLate` at the deadline, and with the signal's reason when it aborts. */
-  within<T>(promise: Promise<T>, onLate: () => Error): Promise<T> {
-    const pass = (): Error => {
-      this.#hasPassed = true;
-      return onLate();
-    };
-    return orAbort(withTimeLimit(promise, this.#endsAt - performance.now(), pass), this.#signal);
+  async within<T>(promise: Promise<T>, onLate: () => Error): Promise<T> {
+    try {
+      return await Promise.race([promise, this.#stopped]);
+    } catch (error) {
+      throw error === LATE ? onLate() : error;
+    }
+  }
+
+  /** Rejects with the signal's reason if that aborts before the promise has settled. */
+  orAbort<T>(promise: Promise<T>): Promise<T> {
+    return Promise.race([promise, this.#aborted]);
+  }
+
+  /** Waits for what cannot be called back, such as a COMMIT; after an abort for {@link GRACE_MS} more. */
+  async withGrace<T>(promise: Promise<T>, onLate: () => Error): Promise<T> {
+    try {
+      return await this.orAbort(promise);
+    } catch (error) {
+      if (!this.signal.aborted) throw error;
+      return await withTimeLimit(promise, GRACE_MS, onLate);
+    }
   }
 
   /** Waits between half of `ms` and all of it, so that those who wait do not all come back at once. */
   async pause(ms: number): Promise<void> {
     const left = Math.max(0, this.#endsAt - performance.now());
-    await orAbort(setTimeout(Math.min(left, ms * (0.5 + Math.random() / 2))), this.#signal);
+    await this.orAbort(setTimeout(Math.min(left, ms * (0.5 + Math.random() / 2))));
+  }
+
+  /** Ends the timer and the listener. */
+  end(): void {
+    this.#timer.clear();
+    this.#stopListening();
   }
 }
 
-/** Rejects with the signal's reason if that aborts before the promise has settled. */
-export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  promise.catch(() => {});
-  signal.throwIfAborted();
-  let stopListening = (): void => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort);
-    stopListening = () => signal.removeEventListener('abort', onAbort);
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    stopListening();
-  }
-}
-
-/** Waits for what cannot be called back, such as a COMMIT; after an abort for {@link GRACE_MS} more. */
-export async function withGrace<T>(
-  promise: Promise<T>,
-  signal: AbortSignal,
-  onLate: () => Error,
-): Promise<T> {
-  try {
-    return await orAbort(promise, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    return await withTimeLimit(promise, GRACE_MS, onLate);
-  }
-}
+const LATE = new Error('the deadline has passed');

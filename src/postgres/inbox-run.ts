@@ -3,7 +3,7 @@ import type { SkipReason } from '../handling/named-handler.ts';
 import type { ConnectionShare } from './inbox-connections.ts';
 import { InboxError, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from './inbox-error.ts';
 import type { Guard } from './inbox-latest.ts';
-import type { StartLimit } from './inbox-limits.ts';
+import type { RunLimits } from './inbox-limits.ts';
 import { columnOf, type InboxQuery, type InboxStatements } from './inbox-statements.ts';
 import { explain } from './refusals.ts';
 
@@ -17,8 +17,7 @@ export interface InboxJob {
   /** What `latest` gave, as a key, and the time to compare. */
   readonly guard: Guard | undefined;
   readonly statements: InboxStatements;
-  readonly signal: AbortSignal;
-  readonly limit: StartLimit;
+  readonly limits: RunLimits;
   /** How long the transaction may stand still between two statements. */
   readonly idleMs: number;
 }
@@ -83,28 +82,29 @@ export async function runOnce(
   for (let conflicts = 0; ; ) {
     const step = new TransactionStep();
     const onLate = (): Error => (isWaiting ? busy(job) : noConnection(job, share));
-    await share.take((place) => job.limit.within(place, onLate));
+    await share.take((place) => job.limits.within(place, onLate));
     try {
       return await runTransaction(step);
     } catch (error) {
       const isRetried = step.isRowHeld
-        ? !job.limit.isOver
+        ? !job.limits.isOver
         : mayRunAgain(error) && conflicts < MAX_CONFLICTS - 1;
       isWaiting ||= step.isRowHeld;
-      if (isWaiting && !step.hasBegun && job.limit.isOver && !job.signal.aborted) throw busy(job, error);
-      if (isPermanent(error) || job.signal.aborted || !isRetried) throw failure(job, step, error);
+      if (isWaiting && !step.hasBegun && job.limits.isOver && !job.limits.signal.aborted)
+        throw busy(job, error);
+      if (isPermanent(error) || job.limits.signal.aborted || !isRetried) throw failure(job, step, error);
     } finally {
       share.give();
     }
     if (!step.isRowHeld) conflicts += 1;
-    await job.limit.pause(step.isRowHeld ? ROW_PAUSE_MS : CONFLICT_PAUSE_MS);
+    await job.limits.pause(step.isRowHeld ? ROW_PAUSE_MS : CONFLICT_PAUSE_MS);
   }
 }
 
 /** What the handler threw stays as it is; what happened before it is said in the words of the inbox. */
 function failure(job: InboxJob, { hasBegun }: TransactionStep, thrown: unknown): unknown {
-  const { handler, statements, signal } = job;
-  if (hasBegun || signal.aborted) return thrown;
+  const { handler, statements, limits } = job;
+  if (hasBegun || limits.signal.aborted) return thrown;
   const error = explain(statements.schema, thrown);
   if (isInstance(error, PosthornError)) return error;
   const message = `the inbox could not begin the handler ${JSON.stringify(handler)}: ${messageOf(error)}`;

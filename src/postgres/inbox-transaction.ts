@@ -2,7 +2,7 @@ import { messageOf } from '../errors.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
-import { GRACE_MS, orAbort, type StartLimit, withGrace } from './inbox-limits.ts';
+import { GRACE_MS, type RunLimits } from './inbox-limits.ts';
 import { CANCEL, columnOf, type InboxQuery, PROBE } from './inbox-statements.ts';
 import { HandlerTransaction } from './transaction.ts';
 import { withClient } from './with-client.ts';
@@ -13,6 +13,7 @@ export class PoolTransaction {
   readonly handle: HandlerTransaction;
   readonly #pool: PostgresPool;
   readonly #client: PostgresClient;
+  readonly #limits: RunLimits;
   /** A statement got no answer, or it may still come. */
   #isUnknown = false;
   #isGivenBack = false;
@@ -21,18 +22,19 @@ export class PoolTransaction {
     this.handle.lostBy ??= error;
   };
 
-  private constructor(pool: PostgresPool, client: PostgresClient) {
+  private constructor(pool: PostgresPool, client: PostgresClient, limits: RunLimits) {
     this.#pool = pool;
     this.#client = client;
+    this.#limits = limits;
     this.handle = new HandlerTransaction(client);
     client.on('error', this.#onError);
   }
 
   /** Takes a client, and begins. */
-  static async begin(pool: PostgresPool, limit: StartLimit): Promise<PoolTransaction> {
-    const transaction = new PoolTransaction(pool, await connect(pool, limit));
+  static async begin(pool: PostgresPool, limits: RunLimits): Promise<PoolTransaction> {
+    const transaction = new PoolTransaction(pool, await connect(pool, limits), limits);
     try {
-      await transaction.query(limit)('begin', []);
+      await transaction.query('begin', []);
       return transaction;
     } catch (error) {
       transaction.#giveBack(true);
@@ -41,29 +43,27 @@ export class PoolTransaction {
   }
 
   /** Runs a statement of the inbox before the handler begins. */
-  query(limit: StartLimit): InboxQuery {
-    return async (text, values) => {
-      try {
-        return await limit.within(this.#client.query(text, values), late);
-      } catch (error) {
-        this.#isUnknown = sqlStateOf(error) === undefined;
-        throw error;
-      }
-    };
-  }
+  readonly query: InboxQuery = async (text, values) => {
+    try {
+      return await this.#limits.within(this.#client.query(text, values), late);
+    } catch (error) {
+      this.#isUnknown = sqlStateOf(error) === undefined;
+      throw error;
+    }
+  };
 
   /**
    * Commits, after the statements that the handler did not await. Only the answer `COMMIT` counts, because
    * PostgreSQL answers `ROLLBACK`, without an error, where a statement has failed. `xact` is the number of
    * the transaction that has the record.
    */
-  async commit(signal: AbortSignal, xact: unknown): Promise<void> {
-    await orAbort(this.handle.finish(), signal);
+  async commit(xact: unknown): Promise<void> {
+    await this.#limits.orAbort(this.handle.finish());
     this.handle.checkConnection();
-    if (this.handle.isInDoubt) await this.#probe(signal, xact);
+    if (this.handle.isInDoubt) await this.#probe(xact);
     let command: string;
     try {
-      ({ command } = await withGrace(this.#client.query('commit'), signal, late));
+      ({ command } = await this.#limits.withGrace(this.#client.query('commit'), late));
     } catch (cause) {
       const isRefused = isRefusedCommit(cause);
       this.#giveBack(!isRefused);
@@ -89,10 +89,10 @@ export class PoolTransaction {
   }
 
   /** A handler that has swallowed an error may have rolled back to a savepoint, or ended the transaction. */
-  async #probe(signal: AbortSignal, xact: unknown): Promise<void> {
+  async #probe(xact: unknown): Promise<void> {
     let result: unknown;
     try {
-      result = await orAbort(this.#client.query(PROBE), signal);
+      result = await this.#limits.orAbort(this.#client.query(PROBE));
     } catch (error) {
       throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(this.handle.failure) : error;
     }
@@ -107,10 +107,10 @@ export class PoolTransaction {
   }
 }
 
-async function connect(pool: PostgresPool, limit: StartLimit): Promise<PostgresClient> {
+async function connect(pool: PostgresPool, limits: RunLimits): Promise<PostgresClient> {
   const connecting = pool.connect();
   try {
-    return await limit.within(connecting, () => new Error('the pool had no connection before the deadline'));
+    return await limits.within(connecting, () => new Error('the pool had no connection before the deadline'));
   } catch (error) {
     // A client that comes too late goes back at once.
     connecting.then(

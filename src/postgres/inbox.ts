@@ -7,7 +7,7 @@ import { checkPool, type PostgresPool, readSchema, readScope } from './client.ts
 import { type BeginTransaction, inPool, inTransactionsOf, type RunTransaction } from './inbox-begin.ts';
 import { ConnectionShare } from './inbox-connections.ts';
 import { guardOf } from './inbox-latest.ts';
-import { StartLimit } from './inbox-limits.ts';
+import { RunLimits } from './inbox-limits.ts';
 import { prune } from './inbox-prune.ts';
 import { runOnce } from './inbox-run.ts';
 import { type InboxStatements, inboxStatements } from './inbox-statements.ts';
@@ -153,21 +153,27 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
     const { latest } = options;
     return nameHandler(name, async (event: Event, context: HandlerContext) => {
       const { id, created_at } = event;
-      const { signal, deadlineAt, receivedAt } = context;
+      const { deadlineAt, receivedAt } = context;
+      // Before anything begins: it may throw.
+      const guard = latest === undefined ? undefined : guardOf(name, latest(event), created_at);
+      const limits = new RunLimits(context);
       const job = {
         scope: this.#scope,
         eventId: id,
         eventKey: toKey(id),
         handler: name,
-        guard: latest === undefined ? undefined : guardOf(name, latest(event), created_at),
+        guard,
         statements: this.#statements,
-        signal,
-        limit: new StartLimit(context),
+        limits,
         idleMs: Math.min(Math.max(deadlineAt - receivedAt, MIN_IDLE_MS), MAX_IDLE_MS),
       };
       const handle = async (transaction: Tx): Promise<unknown> => handler(event, { ...context, transaction });
-      const reason = await runOnce(job, this.#share, (step) => this.#runTransaction(job, step, handle));
-      return reason === undefined ? undefined : skipped(reason);
+      try {
+        const reason = await runOnce(job, this.#share, (step) => this.#runTransaction(job, step, handle));
+        return reason === undefined ? undefined : skipped(reason);
+      } finally {
+        limits.end();
+      }
     });
   }
 

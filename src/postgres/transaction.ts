@@ -105,8 +105,9 @@ export class HandlerTransaction implements PostgresTransaction {
         statement,
         ...parameters,
       ]);
-      const commands = [result].flat().map((one) => propertyOf(one, 'command'));
-      if (commands.some((command) => ENDING_COMMANDS.has(String(command)))) this.isInDoubt = true;
+      // Several statements in one text give a list.
+      const isEnding = (one: unknown): boolean => ENDING_COMMANDS.has(String(propertyOf(one, 'command')));
+      if (Array.isArray(result) ? result.some(isEnding) : isEnding(result)) this.isInDoubt = true;
       return result;
     } catch (error) {
       this.failure = error;
