@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createClient } from 'posthorn/client';
 import { toNode } from 'posthorn/node';
-import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
+import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
@@ -27,6 +27,7 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   ['createRedisStore', (options) => Reflect.apply(createRedisStore, undefined, [redis, options])],
   ['createRedisDeadLetters', (options) => Reflect.apply(createRedisDeadLetters, undefined, [redis, options])],
   ['createPostgresStore', (options) => Reflect.apply(createPostgresStore, undefined, [pool, options])],
+  ['createPostgresInbox', (options) => Reflect.apply(createPostgresInbox, undefined, [pool, options])],
   [
     'createPostgresDeadLetters',
     (options) => Reflect.apply(createPostgresDeadLetters, undefined, [pool, options]),
@@ -62,7 +63,11 @@ describe('docs/options.md', () => {
   test('calls required what is required, and nothing else', () => {
     const required = { createReceiver: 'signingKey', createClient: 'baseUrl' };
     const scoped = { createRedisStore: 'scope', createRedisDeadLetters: 'scope' };
-    const inPostgres = { createPostgresStore: 'scope', createPostgresDeadLetters: 'scope' };
+    const inPostgres = {
+      createPostgresStore: 'scope',
+      createPostgresDeadLetters: 'scope',
+      createPostgresInbox: 'scope',
+    };
     const options = new Map(Object.entries({ ...required, ...scoped, ...inPostgres }));
     for (const [name, call] of functions) {
       const needed = [...tableOf(name)].flatMap(([option, value]) => (value === 'required' ? [option] : []));

@@ -146,6 +146,8 @@ const compilation = {
     types: ['node'],
     strict: true,
     noUncheckedIndexedAccess: true,
+    // Those of drizzle-orm want the drivers of all databases.
+    skipLibCheck: true,
     rootDir: '.',
     outDir: 'out',
   },
