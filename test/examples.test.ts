@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isPostgresInstalled } from './postgres/installed.ts';
+import { type PostgresServer, Servers as PostgresServers } from './postgres/servers.ts';
 import { isRedisInstalled } from './redis/installed.ts';
 import { Servers } from './redis/servers.ts';
 import { type ChildProgram, packageRoot, startProgram } from './support/child-program.ts';
@@ -13,18 +15,31 @@ const credentials = [
   { name: 'BEARER', environment: { BEARER_TOKEN: 'to-ken_1' } },
 ];
 
-const names = ['express', 'node-http', ...(isRedisInstalled() ? ['cluster'] : [])];
+const names = [
+  'express',
+  'node-http',
+  ...(isRedisInstalled() ? ['cluster'] : []),
+  ...(isPostgresInstalled() ? ['postgres'] : []),
+];
 
 let directory: string;
 let servers: Servers;
 let redisUrl: string;
+let postgresServers: PostgresServers;
+let postgres: PostgresServer;
+let postgresUrl: string;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'posthorn-examples-'));
   servers = new Servers();
+  postgresServers = new PostgresServers();
+  if (isPostgresInstalled()) {
+    postgres = await postgresServers.single();
+    postgresUrl = `postgres://postgres@127.0.0.1:${postgres.port}/postgres`;
+  }
   if (isRedisInstalled()) redisUrl = `redis://127.0.0.1:${(await servers.single()).port}`;
 });
 afterAll(async () => {
-  await servers.stop();
+  await Promise.all([servers.stop(), postgresServers.stop()]);
   rmSync(directory, { recursive: true });
 });
 
@@ -39,7 +54,7 @@ async function withExample(
 ): Promise<void> {
   const program = startProgram(
     join(packageRoot, 'dist', 'examples', `${name}.js`),
-    { PATH: process.env.PATH, PORT: '0', REDIS_URL: redisUrl, ...environment },
+    { PATH: process.env.PATH, PORT: '0', REDIS_URL: redisUrl, POSTGRES_URL: postgresUrl, ...environment },
     directory,
   );
   try {
@@ -107,6 +122,18 @@ describe.skipIf(!isRedisInstalled())('examples/queue.ts', () => {
       worker.kill('SIGTERM');
       expect(await worker.exit, worker.lines.join('\n')).toBe(0);
       expect(receiver.lines.filter((line) => / transfer\.succeeded evt_/.test(line))).toEqual([]);
+    });
+  });
+});
+
+describe.skipIf(!isPostgresInstalled())('examples/postgres.ts', () => {
+  test('its ledger has an event once, also where the store has forgotten it', async () => {
+    await withExample('postgres', {}, async (_program, command) => {
+      const { id } = shell(command);
+      postgres.sql('delete from posthorn.events');
+      expect(shell(command)).toMatchObject({ outcome: 'processed', id });
+      expect(postgres.sql(`select count(*) from ledger where event_id = '${id}'`)).toBe('1');
+      expect(postgres.sql("select state from transfers where id = 'TR_sample'")).toBe('SUCCEEDED');
     });
   });
 });

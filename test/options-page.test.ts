@@ -7,7 +7,7 @@ import { toFastify } from 'posthorn/fastify';
 import { toFetch } from 'posthorn/fetch';
 import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
-import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
+import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
 import { adapterConformance } from 'posthorn/testing';
@@ -34,6 +34,7 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   ['createRedisStore', (options) => Reflect.apply(createRedisStore, undefined, [redis, options])],
   ['createRedisDeadLetters', (options) => Reflect.apply(createRedisDeadLetters, undefined, [redis, options])],
   ['createPostgresStore', (options) => Reflect.apply(createPostgresStore, undefined, [pool, options])],
+  ['createPostgresInbox', (options) => Reflect.apply(createPostgresInbox, undefined, [pool, options])],
   [
     'createPostgresDeadLetters',
     (options) => Reflect.apply(createPostgresDeadLetters, undefined, [pool, options]),
@@ -78,7 +79,11 @@ describe('docs/options.md', () => {
   test('calls required what is required, and nothing else', () => {
     const required = { createReceiver: 'signingKey', toFastify: 'path', createClient: 'baseUrl' };
     const scoped = { createRedisStore: 'scope', createRedisDeadLetters: 'scope' };
-    const inPostgres = { createPostgresStore: 'scope', createPostgresDeadLetters: 'scope' };
+    const inPostgres = {
+      createPostgresStore: 'scope',
+      createPostgresDeadLetters: 'scope',
+      createPostgresInbox: 'scope',
+    };
     const queues = { createBullQueue: 'connection,scope', createBullWorker: 'connection,scope' };
     const options = new Map(Object.entries({ ...required, ...scoped, ...inPostgres, ...queues }));
     for (const [name, call] of functions) {

@@ -146,7 +146,7 @@ const compilation = {
     module: 'NodeNext',
     types: ['node'],
     strict: true,
-    // The types of Hono need those of a browser.
+    // The types of Hono need those of a browser, and those of drizzle-orm want the drivers of all databases.
     skipLibCheck: true,
     noUncheckedIndexedAccess: true,
     // As in test/tsconfig.json.

@@ -1,9 +1,10 @@
 import { createReceiver } from 'posthorn';
-import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
+import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { KEY, reportsOf, serve } from '../redis/deliveries.ts';
 import { letterOf } from '../redis/letter.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
 import { readAll } from '../support/read-all.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
@@ -39,6 +40,16 @@ describe.skipIf(!isPostgresInstalled())('a role in PostgreSQL', () => {
     await until('an expired id is deleted', () => {
       return fixture.postgres.sql("select count(*) from posthorn.events where key = 'old'") === '0';
     });
+    const inbox = createPostgresInbox(pool, { scope: 'billing' });
+    const receiver = createReceiver({ signingKey: KEY, store });
+    receiver.on(
+      '*',
+      inbox.once('own', ({ id }) => void id, { latest: ({ id }) => id }),
+    );
+    receiver.observe(() => {});
+    const { status } = await receiver.receive(deliveryOf(createEvent('transfer.succeeded')));
+    expect(status).toBe(200);
+    expect(await inbox.prune({ olderThanMs: 0 })).toBe(1);
     const letters = createPostgresDeadLetters(pool, { scope: 'billing' });
     for (const id of ['1', '2', '1']) await letters.put(letterOf(id));
     expect((await letters.get('1'))?.id).toBe('1');
