@@ -51,7 +51,8 @@ export interface State extends Kept {
   onChange(listener: () => void): void;
 }
 
-const attempt: z.ZodType<DeliveryAttempt> = z.object({
+/** The schema of {@link DeliveryAttempt}. */
+export const deliveryAttempt: z.ZodType<DeliveryAttempt> = z.object({
   event: z.string(),
   webhook: z.string(),
   number: z.int(),
@@ -96,7 +97,7 @@ const file: z.ZodType<Kept & { readonly version: 1; readonly clock: ClockReading
       dueAt: z.int(),
     }),
   ),
-  attempts: z.array(attempt),
+  attempts: z.array(deliveryAttempt),
 });
 
 /**

@@ -33,7 +33,11 @@ describe('the page at the root', () => {
     '%s is for no page of another origin',
     async (path) => {
       const { url } = await play();
-      for (const headers of [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
+      for (const [name, value] of [
+        ['origin', 'http://evil.example'],
+        ['sec-fetch-site', 'cross-site'],
+      ] as const) {
+        const headers = { [name]: value };
         expect((await fetch(`${url}${path}`, { headers })).status).toBe(403);
       }
     },
