@@ -79,7 +79,7 @@ export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: Postgres
   };
 }
 
-/** The first statements show that there is a transaction: without one, the record would stay whatever happens. */
+/** Shows that there is a transaction: without one, the record would stay whatever happens. */
 async function checkTransaction(query: InboxQuery): Promise<void> {
   await query(MARK, []);
   if (columnOf(await query(PROBE, []), 'mark') === 'begun') return;

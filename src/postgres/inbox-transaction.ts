@@ -54,8 +54,8 @@ export class PoolTransaction {
 
   /**
    * Commits, after the statements that the handler did not await. Only the answer `COMMIT` counts, because
-   * PostgreSQL answers `ROLLBACK`, without an error, where a statement has failed. `xact` is the number of the
-   * transaction that has the record.
+   * PostgreSQL answers `ROLLBACK`, without an error, where a statement has failed. `xact` is the number of
+   * the transaction that has the record.
    */
   async commit(xact: unknown): Promise<void> {
     await this.#limits.orAbort(this.handle.finish());

@@ -67,7 +67,7 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
    * @example
    * ```ts
    * receiver.on('transfer.succeeded', inbox.once('book', async (event, { transaction }) => {
-   *   await transaction.query('insert into ledger (event_id, amount) values ($1, $2)', [event.id, event.data.amount]);
+   *   await transaction.query('insert into ledger (event_id) values ($1)', [event.id]);
    * }));
    * ```
    */
