@@ -43,7 +43,7 @@ export const MARK = `select set_config('posthorn.transaction', 'begun', true)`;
 export const PROBE: string = `select current_setting('posthorn.transaction', true) as mark,
   pg_current_xact_id_if_assigned()::xid::text as xact`;
 
-/** Cancels what a transaction runs, and no more: once it has ended, nobody holds the lock of its number. */
+/** Cancels what a transaction runs. Once that has ended, nobody holds the lock of its number. */
 export const CANCEL: string = `select pg_cancel_backend(pid) from pg_locks
   where locktype = 'transactionid' and mode = 'ExclusiveLock' and granted and transactionid = $1::xid`;
 

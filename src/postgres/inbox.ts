@@ -67,8 +67,7 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
    * @example
    * ```ts
    * receiver.on('transfer.succeeded', inbox.once('book', async (event, { transaction }) => {
-   *   const values = [event.id, event.data.amount];
-   *   await transaction.query('insert into ledger (event_id, amount) values ($1, $2)', values);
+   *   await transaction.query('insert into ledger (event_id) values ($1)', [event.id]);
    * }));
    * ```
    */

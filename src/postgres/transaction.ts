@@ -72,7 +72,7 @@ export class HandlerTransaction implements PostgresTransaction {
     return result as Promise<PostgresRows<Row>>;
   };
 
-  /** Throws if the connection was lost: PostgreSQL has rolled back, and `pg` knows no reason any more. */
+  /** Throws if the connection was lost: PostgreSQL has rolled back, and `pg` forgets the reason. */
   checkConnection(): void {
     if (this.lostBy === undefined) return;
     const message = `the connection of the transaction was lost: ${messageOf(this.lostBy)}`;

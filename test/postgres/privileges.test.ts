@@ -6,6 +6,7 @@ import { KEY, reportsOf, serve } from '../redis/deliveries.ts';
 import { letterOf } from '../redis/letter.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { readAll } from '../support/read-all.ts';
+import { KEY as SERVED_KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { isPostgresInstalled } from './installed.ts';
@@ -41,7 +42,7 @@ describe.skipIf(!isPostgresInstalled())('a role in PostgreSQL', () => {
       return fixture.postgres.sql("select count(*) from posthorn.events where key = 'old'") === '0';
     });
     const inbox = createPostgresInbox(pool, { scope: 'billing' });
-    const receiver = createReceiver({ signingKey: KEY, store });
+    const receiver = createReceiver({ signingKey: SERVED_KEY, store });
     receiver.on(
       '*',
       inbox.once('own', ({ id }) => void id, { latest: ({ id }) => id }),
