@@ -13,6 +13,7 @@ const wanted = [
   /^(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/,
   /^LICENSE$/,
   /^docs\/[\w/-]+\.md$/,
+  /^docs\/images\/[\w-]+\.png$/,
   /^examples\/[\w-]+\.ts$/,
   /^dist\/(cjs\/)?(src|adapters|examples)\/[\w/-]+(\.d\.ts|\.js)$/,
 ];
