@@ -46,7 +46,7 @@ What the address does not answer, or answers with something other than 2xx, is s
 After the third retry the webhook is disabled, as the service would: start again, or see posthorn webhooks enable.
 
 Ends on SIGINT or SIGTERM.
-Exit codes: 0 ended by a signal, 2 wrong usage, or the port is taken.
+Exit codes: 0 ended by a signal, 1 the sandbox refuses the address, 2 wrong usage, or the port is taken.
 
 Examples:
   $ posthorn dev --to http://localhost:3000/webhooks

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { pageFiles } from '../../src/sandbox/page/routes.ts';
@@ -46,4 +46,14 @@ test('nothing of the page comes from outside', () => {
   );
   // The name of a format, which nobody loads.
   expect(addresses).toEqual(['icon.svg http://www.w3.org/2000/svg']);
+});
+
+test.each([
+  { name: 'sandbox-light', width: 1_600 },
+  { name: 'sandbox-dark', width: 400 },
+])('the picture $name.png is $width px wide, and small', ({ name, width }) => {
+  const png = readFileSync(join(packageRoot, 'docs', 'images', `${name}.png`));
+  // PNG, section 11.2.1: the width stands after the signature and the head of the first chunk.
+  expect(png.readUInt32BE(16)).toBe(width);
+  expect(png.length).toBeLessThan(150_000);
 });
