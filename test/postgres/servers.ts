@@ -13,6 +13,8 @@ export type StopMode = 'fast' | 'immediate' | 'kill';
 /** A server process of its own, on a free port, with its data in a temporary directory. */
 export interface PostgresServer {
   readonly port: number;
+  /** Its data. */
+  readonly directory: string;
   /** Ends it; resolves once it has ended. */
   readonly stop: (mode: StopMode) => Promise<void>;
   /** Starts it again on its port, with its data. */
@@ -73,6 +75,7 @@ export class Servers {
     let { port, child } = await onFreePort(start);
     return {
       port,
+      directory,
       stop: (mode) => stop(child, mode),
       restart: async () => {
         child = await start(port);
