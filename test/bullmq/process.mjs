@@ -1,7 +1,7 @@
 // A receiver, or a worker, in a process of its own, for tests that kill or freeze it. It notes what it does, in
 // the file LOG and on its output.
 
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -20,13 +20,21 @@ function note(...words) {
 }
 
 /** Waits until the gate of this process is open; where it is not gated, for a moment, and while it is held. */
-async function work() {
+async function work(id) {
   if (IS_GATED) {
     while (!existsSync(`${GATES}/${process.pid}`)) await sleep(20);
     return;
   }
   await sleep(20 + Math.random() * 130);
-  while (existsSync(`${GATES}/${process.pid}-held`)) await sleep(20);
+  while (isHeld(id)) await sleep(20);
+}
+
+/** The file names the events that are held; where it is empty, all are. */
+function isHeld(id) {
+  const path = `${GATES}/${process.pid}-held`;
+  if (!existsSync(path)) return false;
+  const ids = readFileSync(path, 'utf8');
+  return ids === '' || ids.includes(id);
 }
 
 const connection = { host: '127.0.0.1', port: Number(REDIS_PORT) };
@@ -58,7 +66,7 @@ const receiver = createReceiver({
     async ({ id }, { attempt, signal }) => {
       note('begun', id, attempt);
       signal.addEventListener('abort', () => note('aborted', id, signal.reason.code));
-      await work();
+      await work(id);
       if (signal.aborted) throw signal.reason;
       note('handled', id);
       // Kills are to fall here too, between the effect and its recording.

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -79,11 +79,13 @@ export async function openProcesses(
     notes().flatMap((note) => (note.what === 'handled' && note.id === id ? [note.pid] : []));
   /** Lets the handlers of a gated process end. */
   const openGate = ({ pid }: Started): void => writeFileSync(join(directory, pid), '');
-  /** Keeps the handlers of a process, which is not gated, from ending; resolves with what lets them. */
-  const hold = ({ pid }: Started): (() => void) => {
-    const path = join(directory, `${pid}-held`);
-    writeFileSync(path, '');
-    return () => rmSync(path);
+  const heldPath = ({ pid }: Started): string => join(directory, `${pid}-held`);
+  /** Keeps the handlers of a process that is not gated from ending: those of all events, or of these. */
+  const hold = (held: Started, ids: readonly string[] = []): void => {
+    // Renamed, because the process could find it empty while it is written.
+    writeFileSync(join(directory, 'held'), ids.join('\n'));
+    renameSync(join(directory, 'held'), heldPath(held));
   };
-  return { ...opened, handledBy, hold, notes, openGate, start };
+  const release = (held: Started): void => rmSync(heldPath(held));
+  return { ...opened, handledBy, hold, notes, openGate, release, start };
 }

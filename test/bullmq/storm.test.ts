@@ -15,6 +15,8 @@ const PAUSE_MS = 40;
 const LEAST_EVENTS = 300;
 const WORKER_KILLS = 3;
 const RECEIVER_DEATHS = 3;
+/** By a worker that is frozen. */
+const LEAST_HELD = 8;
 
 type Processes = Awaited<ReturnType<typeof openProcesses>>;
 
@@ -153,44 +155,42 @@ async function addStranger({ notes, start }: Site): Promise<void> {
  * Freezes two of three workers in the middle of handlers, the second one when it has got jobs of the first, and
  * wakes them when others have handled what they had.
  */
-async function freezeWorkers({ counts, hold, notes, workers }: Site): Promise<void> {
+async function freezeWorkers(site: Site): Promise<void> {
+  const { counts, hold, notes, release, workers } = site;
   const [first, second] = workers;
   if (first === undefined || second === undefined) throw new Error('no workers');
-  const freeze = async (worker: Started): Promise<string[]> => {
-    const release = hold(worker);
-    let looks = 0;
-    await until('it holds handlers, and has recorded those that ended', () => {
-      const isHeld = heldBy(notes(), worker).length > 0 && unrecordedBy(notes(), worker).length === 0;
-      looks = isHeld ? looks + 1 : 0;
-      return looks === 3;
-    });
-    worker.kill('SIGSTOP');
-    thaws.push({ worker, release });
-    return heldBy(notes(), worker);
-  };
-  const thaws: { worker: Started; release: () => void }[] = [];
-  const firsts = await freeze(first);
-  await until('the second one has begun some of them', () => {
-    const begun = new Set(heldBy(notes(), second));
-    return firsts.some((id) => begun.has(id)) || areHandled(notes(), firsts);
+  const firsts = await freeze(site, first);
+  hold(second, firsts);
+  await until('the second one has some of them, or the third one had them all', () => {
+    const held = heldBy(notes(), second);
+    return firsts.some((id) => held.includes(id)) || areHandled(notes(), firsts);
   });
-  const seconds = await freeze(second);
+  const seconds = await freeze(site, second);
   counts.stalledTwice += seconds.filter((id) => firsts.includes(id)).length;
   await until('others have handled what they had', () => areHandled(notes(), [...firsts, ...seconds]));
-  for (const { worker, release } of thaws) {
-    const held = heldBy(notes(), worker);
-    worker.kill('SIGCONT');
-    const abortedBy = ({ pid, what }: Note): boolean => pid === worker.pid && what === 'aborted';
+  for (const woken of [first, second]) {
+    const held = heldBy(notes(), woken);
+    woken.kill('SIGCONT');
     await until('its handlers are aborted', () => {
-      const aborted = new Set(
-        notes()
-          .filter(abortedBy)
-          .map(({ id }) => id),
-      );
-      return held.every((id) => aborted.has(id));
+      const aborted = notes().filter(({ pid, what }) => pid === woken.pid && what === 'aborted');
+      return held.every((id) => aborted.some((note) => note.id === id));
     });
-    release();
+    release(woken);
   }
+}
+
+/** Freezes a worker that has recorded what it has handled; resolves with what it is handling. */
+async function freeze({ hold, notes }: Site, worker: Started): Promise<string[]> {
+  hold(worker);
+  let looks = 0;
+  // More than one look: an effect may come between the look of the handler and this one.
+  await until('it holds handlers, and has recorded those that ended', () => {
+    const isHeld = heldBy(notes(), worker).length >= LEAST_HELD && unrecordedBy(notes(), worker).length === 0;
+    looks = isHeld ? looks + 1 : 0;
+    return looks === 3;
+  });
+  worker.kill('SIGSTOP');
+  return heldBy(notes(), worker);
 }
 
 async function restartRedis({ counts, redis }: Site): Promise<void> {
