@@ -110,6 +110,20 @@ const withRedis = [
     needsRedis: true,
     isQuick: true,
   },
+  {
+    name: 'min-queue',
+    title: 'MIN + queue.add of BullMQ',
+    program: 'min-queue.js',
+    needsRedis: true,
+    isQuick: true,
+  },
+  {
+    name: 'posthorn-queue',
+    title: 'posthorn createBullQueue',
+    program: 'posthorn-queue.js',
+    needsRedis: true,
+    isQuick: true,
+  },
 ];
 
 /** @type {readonly Contender[]} */

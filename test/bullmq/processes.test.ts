@@ -1,54 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { KEY, send } from '../redis/deliveries.ts';
-import { type Fixture, useRedis } from '../redis/fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { send } from '../redis/deliveries.ts';
+import { useRedis } from '../redis/fixture.ts';
 import { isRedisInstalled } from '../redis/installed.ts';
-import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
-import { openQueue } from './queue-fixture.ts';
-
-interface Started extends ChildProgram {
-  readonly pid: string;
-  /** Of a receiver. */
-  readonly url: string;
-}
-
-/** Receivers and workers in processes of their own, on one queue. */
-async function openProcesses(fixture: Fixture) {
-  const { bull, promote, scope, stallActive } = await openQueue(fixture);
-  const directory = mkdtempSync(join(tmpdir(), 'posthorn-queue-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const log = join(directory, 'log');
-  writeFileSync(log, '');
-  const start = async (role: 'receiver' | 'killed' | 'worker'): Promise<Started> => {
-    const program = startProgram(
-      join(packageRoot, 'test', 'bullmq', 'process.mjs'),
-      {
-        PATH: process.env.PATH,
-        ROLE: role,
-        REDIS_PORT: String(fixture.redis.port),
-        SCOPE: scope,
-        LOG: log,
-        KEY,
-        GATES: directory,
-      },
-      packageRoot,
-    );
-    onTestFinished(() => program.kill('SIGKILL'));
-    const [pid = '', , port = ''] = (await program.line(/ (working|listening \d+)$/)).split(' ');
-    return { ...program, pid, url: `http://127.0.0.1:${port}/` };
-  };
-  /** Lets the handlers of a process end. */
-  const openGate = ({ pid }: Started): void => writeFileSync(join(directory, pid), '');
-  /** The processes that have handled the event, in order. */
-  const handledBy = (id: string): string[] =>
-    readFileSync(log, 'utf8')
-      .split('\n')
-      .flatMap((line) => (line.endsWith(` handled ${id}`) ? [line.split(' ')[0] ?? ''] : []));
-  return { bull, handledBy, openGate, promote, stallActive, start };
-}
+import { openProcesses } from './processes.ts';
 
 describe.skipIf(!isRedisInstalled())('over several processes', () => {
   const fixture = useRedis();
@@ -77,7 +32,7 @@ describe.skipIf(!isRedisInstalled())('over several processes', () => {
 
   test('an event whose receiver was killed between the queue and the answer is handled once', async () => {
     const { bull, handledBy, openGate, start } = await openProcesses(fixture);
-    const [dying, receiver] = await Promise.all([start('killed'), start('receiver')]);
+    const [dying, receiver] = await Promise.all([start('receiver', { diesAt: 1 }), start('receiver')]);
     const event = createEvent('transfer.succeeded');
     await expect(send(dying.url, event)).rejects.toThrow();
     expect(await bull.getWaitingCount()).toBe(1);

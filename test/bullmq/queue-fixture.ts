@@ -43,23 +43,30 @@ export async function openQueue(fixture: Fixture, redis: { readonly port: number
     onTestFinished(async () => void (await created.close({ graceMs: 0 })));
     return created;
   };
+  const keyOf = (name: string): string => `${PREFIX}:${scope}:${name}`;
+  /** Has the queue look for stalled jobs: it marks the active jobs, and moves marked ones that have no lock. */
+  const openStalledCheck = async (): Promise<() => Promise<void>> => {
+    const checker = new Worker(scope, undefined, { connection, prefix: PREFIX, maxStalledCount: 2 });
+    checker.on('error', () => {});
+    onTestFinished(async () => void (await checker.disconnect()));
+    await checker.waitUntilReady();
+    const client = await fixture.connect({ port: redis.port });
+    return async () => {
+      await client.del(keyOf('stalled-check'));
+      await checker.getBackend().moveStalledJobsToWait();
+    };
+  };
   /**
    * Lets the locks of the active jobs run out, as if their workers had been frozen for that long, and has the
    * queue look for stalled jobs.
    */
   const stallActive = async (): Promise<void> => {
-    const checker = new Worker(scope, undefined, { connection, prefix: PREFIX, maxStalledCount: 2 });
-    checker.on('error', () => {});
-    await checker.waitUntilReady();
+    const lookForStalled = await openStalledCheck();
     const client = await fixture.connect({ port: redis.port });
-    const keyOf = (name: string): string => `${PREFIX}:${scope}:${name}`;
-    // The first look marks the active jobs, the second one moves those that have no lock.
     for (let look = 0; look < 2; look += 1) {
       for (const { id } of await bull.getActive()) await client.del(keyOf(`${id}:lock`));
-      await client.del(keyOf('stalled-check'));
-      await checker.getBackend().moveStalledJobsToWait();
+      await lookForStalled();
     }
-    await checker.close();
   };
   /** Lets delayed jobs come at once. */
   const promote = (): Promise<void> => bull.promoteJobs();
@@ -67,7 +74,9 @@ export async function openQueue(fixture: Fixture, redis: { readonly port: number
     bull,
     connection,
     deadLetters,
+    keyOf,
     letters,
+    openStalledCheck,
     promote,
     queue,
     receiver,
