@@ -22,11 +22,13 @@ export interface FastifyRouteOptions {
 
 /** The part of a request of Fastify that `toFastify` uses. */
 export interface FastifyRequest {
+  /** The request of Node.js. */
   readonly raw: NodeRequest;
 }
 
 /** The part of a reply of Fastify that `toFastify` uses. */
 export interface FastifyReply {
+  /** The response of Node.js. */
   readonly raw: NodeResponse & { setHeader(name: string, value: HeaderValue): unknown };
   /** What hooks have set so far. */
   getHeaders(): { readonly [name: string]: HeaderValue | undefined };

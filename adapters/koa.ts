@@ -21,7 +21,9 @@ export type KoaMiddleware = (context: KoaContext, next: () => Promise<unknown>) 
 
 /** The part of a context of Koa that {@link toKoa} uses. */
 export interface KoaContext {
+  /** The request of Node.js. */
   readonly req: NodeRequest;
+  /** The response of Node.js. */
   readonly res: NodeResponse;
   /** The target of the request, where a mount has taken its prefix out of `req.url`. */
   readonly originalUrl: string;

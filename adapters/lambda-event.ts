@@ -8,15 +8,19 @@ export interface LambdaEvent {
   readonly httpMethod?: string | undefined;
   /** Tells format 2.0 by its `http`, and a load balancer by its `elb`. */
   readonly requestContext?: object | undefined;
+  /** One value of each name; format 2.0 joins those of a name that was sent twice. */
   readonly headers?: LambdaHeaders<string> | null | undefined;
   /** They win over `headers`, which have only one value of each name. */
   readonly multiValueHeaders?: LambdaHeaders<readonly string[]> | null | undefined;
+  /** Text, or bytes in Base64; null or absent where there is none. */
   readonly body?: string | null | undefined;
+  /** Whether `body` is in Base64. */
   readonly isBase64Encoded?: boolean | undefined;
 }
 
 /** Values of headers by name. */
 export interface LambdaHeaders<Value> {
+  /** Names in any case. */
   readonly [name: string]: Value | undefined;
 }
 

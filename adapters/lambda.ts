@@ -14,13 +14,17 @@ export interface LambdaContext {
 
 /** The answer in the form that the sender of the event takes. */
 export interface LambdaResult {
+  /** The status of the reply. */
   readonly statusCode: number;
   /** For a load balancer only. */
   readonly statusDescription?: string;
+  /** One value of each name. */
   readonly headers?: { [name: string]: string };
   /** In the place of `headers`, for a load balancer that sends such headers. */
   readonly multiValueHeaders?: { [name: string]: string[] };
+  /** The JSON of the reply. */
   readonly body: string;
+  /** The body is text. */
   readonly isBase64Encoded: false;
 }
 
