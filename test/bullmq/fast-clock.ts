@@ -10,8 +10,8 @@ const LOOK_MS = 200;
 const LOOKS_OF_A_LOCK = 8;
 
 /**
- * Until the test ends, delayed jobs come at once, the lock of a run that goes on for 1.6 seconds runs out, and
- * the queue looks for stalled jobs five times a second.
+ * Until the test ends, delayed jobs come at once, the lock of a run that goes on for 1.6 seconds runs out,
+ * and the queue looks for stalled jobs five times a second.
  */
 export async function runFastClock(
   { bull, keyOf, openStalledCheck, promote }: Pick<Opened, 'bull' | 'keyOf' | 'openStalledCheck' | 'promote'>,

@@ -44,7 +44,7 @@ export async function openQueue(fixture: Fixture, redis: { readonly port: number
     return created;
   };
   const keyOf = (name: string): string => `${PREFIX}:${scope}:${name}`;
-  /** Has the queue look for stalled jobs: it marks the active jobs, and moves marked ones that have no lock. */
+  /** Has the queue look for stalled jobs: it marks active ones, and moves marked ones that have no lock. */
   const openStalledCheck = async (): Promise<() => Promise<void>> => {
     const checker = new Worker(scope, undefined, { connection, prefix: PREFIX, maxStalledCount: 2 });
     checker.on('error', () => {});

@@ -152,8 +152,8 @@ async function addStranger({ notes, start }: Site): Promise<void> {
 }
 
 /**
- * Freezes two of three workers in the middle of handlers, the second one when it has got jobs of the first, and
- * wakes them when others have handled what they had.
+ * Freezes two of three workers in the middle of handlers, the second one when it has got jobs of the first,
+ * and wakes them when others have handled what they had.
  */
 async function freezeWorkers(site: Site): Promise<void> {
   const { counts, hold, notes, release, workers } = site;

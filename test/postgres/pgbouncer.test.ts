@@ -199,7 +199,10 @@ describe.skipIf(!isPostgresInstalled() || !isPgBouncerInstalled())('through PgBo
     }
   });
 
-  /** The process of the server, its settings (those of a language come with its first use), prepared statements, and locks of the session. */
+  /**
+   * The process of the server, its settings (those of a language come with its first use), prepared
+   * statements, and locks of the session.
+   */
   async function stateOf(own: Pool): Promise<unknown> {
     const { rows } = await own.query(`select pg_backend_pid() as process,
       (select json_object_agg(name, setting order by name) from pg_settings where name not like 'plpgsql.%') as settings,

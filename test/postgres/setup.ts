@@ -5,8 +5,8 @@ import { isPgBouncerInstalled, isPostgresInstalled } from './installed.ts';
 const INSTALL_COMMAND = 'apt-get update && apt-get install -y postgresql pgbouncer';
 
 /**
- * Installs PostgreSQL and PgBouncer where nobody has to be asked: as root on Debian. Elsewhere the suites that need it are
- * skipped, and with `CI=true` the tests fail instead.
+ * Installs PostgreSQL and PgBouncer where nobody has to be asked: as root on Debian. Elsewhere the suites
+ * that need them are skipped, and with `CI=true` the tests fail instead.
  */
 export default function setup(): void {
   if (missing() === '') return;

@@ -29,7 +29,7 @@ interface Worker {
   readonly url: string;
 }
 
-/** Three receivers that are killed and started again, and a sender that retries and sends duplicates at once. */
+/** Three receivers that are killed and started again, and a sender that retries and sends duplicates. */
 export class Storm {
   readonly acknowledged = new Set<string>();
   /** Acknowledged, and not booked at that moment. */
