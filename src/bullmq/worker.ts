@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   Worker as BullmqWorker,
   Queue as BullQueue,
@@ -83,6 +84,8 @@ class JobWorker implements BullWorker {
 
   constructor(receiver: BullReceiver, { connection, scope }: BullConnectionOptions, concurrency: number) {
     this.#receiver = receiver;
+    // Each job that runs listens to it, and Node.js warns of more than ten.
+    setMaxListeners(0, this.#closing.signal);
     this.#logError = connectionLog(`the worker of ${scope}`);
     const shared = { connection, prefix: KEY_PREFIX };
     this.#failed = new BullQueue(scope, shared);
