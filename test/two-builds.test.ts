@@ -207,3 +207,13 @@ test('no two calls of the builds have the same number on a Redis connection that
   expect(calls).toHaveLength(6);
   expect(new Set(calls).size).toBe(6);
 });
+
+test.each(['ESM', 'CommonJS'])('the sandbox of the %s build serves its page and its files', async (name) => {
+  const sandbox = buildOf(name).sandbox.createSandbox();
+  onTestFinished(() => sandbox.close());
+  const { url } = await sandbox.listen();
+  const html = await (await fetch(url)).text();
+  const files = Array.from(html.matchAll(/(?:src|href)="(sandbox\/[^"]+)"/g), ([, path]) => path);
+  expect(files).toHaveLength(3);
+  for (const path of files) expect((await fetch(`${url}/${path}`)).status).toBe(200);
+});
