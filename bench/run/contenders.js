@@ -6,6 +6,7 @@
  * @property {string} [scheme] of load/schemes.js; `service` by default
  * @property {boolean} [onlyReads] it refuses nothing
  * @property {boolean} [needsRedis]
+ * @property {boolean} [needsPostgres]
  * @property {number} [bodyBytes] 700 by default
  * @property {boolean} [isQuick] `--quick` measures it
  */
@@ -127,6 +128,44 @@ const withRedis = [
 ];
 
 /** @type {readonly Contender[]} */
+const withPostgres = [
+  {
+    name: 'min-postgres',
+    title: 'MIN + PostgreSQL: two plain statements',
+    program: 'min-postgres.js',
+    needsPostgres: true,
+    isQuick: true,
+  },
+  {
+    name: 'posthorn-postgres',
+    title: 'posthorn createPostgresStore',
+    program: 'posthorn-postgres.js',
+    needsPostgres: true,
+    isQuick: true,
+  },
+  {
+    name: 'min-inbox',
+    title: 'MIN, `on conflict do nothing` in the transaction of its handler',
+    program: 'min-inbox.js --receiver min',
+    needsPostgres: true,
+  },
+  {
+    name: 'hand-inbox',
+    title: 'posthorn, the same by hand in its handler',
+    program: 'min-inbox.js --receiver posthorn',
+    needsPostgres: true,
+    isQuick: true,
+  },
+  {
+    name: 'posthorn-inbox',
+    title: 'posthorn createPostgresInbox',
+    program: 'posthorn-inbox.js',
+    needsPostgres: true,
+    isQuick: true,
+  },
+];
+
+/** @type {readonly Contender[]} */
 const flatCost = [
   {
     name: 'remembered-1k',
@@ -149,4 +188,4 @@ const flatCost = [
 ];
 
 /** Every contender, in the order of the table. */
-export const contenders = [...withoutStore, ...withRedis, ...flatCost];
+export const contenders = [...withoutStore, ...withRedis, ...withPostgres, ...flatCost];

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pinned } from './pinning.js';
 
 /**
  * Starts a PostgreSQL of our own on a free port, in a temporary directory. `settings` are as in
@@ -26,7 +27,8 @@ export async function startPostgres(settings = {}) {
     '-c',
     `${name}=${value}`,
   ]);
-  const server = spawn(programPath('postgres'), ['-D', data, ...flags], {
+  const [program, ...rest] = pinned('store', [programPath('postgres'), '-D', data, ...flags]);
+  const server = spawn(program, rest, {
     ...user,
     cwd: directory,
     stdio: ['ignore', 'ignore', 'pipe'],
