@@ -17,13 +17,10 @@ export const targets = [
   { of: 'posthorn-lambda', against: 'min-lambda', least: 0.95 },
   { of: 'posthorn-redis', against: 'min-redis-two', least: 0.9 },
   { of: 'posthorn-redis-unpipelined', against: 'min-redis-two', least: 0.9 },
-<<<<<<< HEAD
   { of: 'posthorn-queue', against: 'min-queue', least: 0.8 },
-=======
   { of: 'posthorn-postgres', against: 'min-postgres', least: 0.9 },
   { of: 'posthorn-inbox', against: 'min-inbox', least: 0.9 },
   { of: 'posthorn-inbox', against: 'hand-inbox', least: 0.9 },
->>>>>>> pgbench
   { of: 'remembered-1m', against: 'remembered-1k', least: 0.9 },
   { of: 'handlers-1k', against: 'posthorn-node', least: 0.95 },
   { of: 'posthorn-100kb', against: 'min-100kb', least: 0.95 },
