@@ -5,16 +5,16 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pinned } from './pinning.js';
 
 /**
  * Starts a PostgreSQL of our own on a free port, in a temporary directory. `settings` are as in
  * postgresql.conf; unless they say otherwise, what is committed is on the disk.
  *
  * @param {Readonly<Record<string, string>>} [settings]
+ * @param {(command: readonly string[]) => readonly string[]} [place] puts the command on a core
  * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
  */
-export async function startPostgres(settings = {}) {
+export async function startPostgres(settings = {}, place = (command) => command) {
   const port = await freePort();
   const directory = mkdtempSync(join(tmpdir(), 'posthorn-bench-'));
   const user = unprivilegedUser();
@@ -27,7 +27,7 @@ export async function startPostgres(settings = {}) {
     '-c',
     `${name}=${value}`,
   ]);
-  const [program, ...rest] = pinned('store', [programPath('postgres'), '-D', data, ...flags]);
+  const [program = '', ...rest] = place([programPath('postgres'), '-D', data, ...flags]);
   const server = spawn(program, rest, {
     ...user,
     cwd: directory,

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { migratePostgres } from '../../dist/src/postgres/index.js';
+import { pinned } from './pinning.js';
 import { startPostgres } from './postgres-server.js';
 
 /** What the hand-written contenders keep, and the ledger of all. */
@@ -20,7 +21,9 @@ create table bench.ledger (event_id text, amount integer);
  * @returns {Promise<{ url: string, empty: () => Promise<void>, stop: () => Promise<void> }>}
  */
 export async function startPostgresWithTables() {
-  const server = await startPostgres({ fsync: 'off', max_wal_size: '4GB' });
+  const server = await startPostgres({ fsync: 'off', max_wal_size: '4GB' }, (command) =>
+    pinned('store', command),
+  );
   const pool = new pg.Pool({ connectionString: server.url });
   await migratePostgres(pool);
   await pool.query(TABLES);
