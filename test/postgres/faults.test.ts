@@ -247,8 +247,8 @@ function temporaryDeadLetters(): DeadLetters {
 }
 
 /**
- * Replays the letter of an event until it is handled. A run that goes on after its answer, and succeeds, has taken
- * its letter out itself.
+ * Replays the letter of an event until it is handled. A run that goes on after its answer, and succeeds, has
+ * taken its letter out itself.
  */
 async function replay({ receiver }: Endpoint, letters: DeadLetters, { id }: Event): Promise<void> {
   const letter = await letters.get(id);
