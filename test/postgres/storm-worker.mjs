@@ -1,5 +1,5 @@
-// A receiver in a process of its own, for tests that kill it at random. Its handler books an event in two tables.
-// The process also kills itself once, between the commit of a handler and the store's record of it.
+// A receiver in a process of its own, for tests that kill it at random. Its handler books an event in two
+// tables. The process also kills itself once, between the commit of a handler and the store's record of it.
 
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

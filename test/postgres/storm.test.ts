@@ -56,9 +56,9 @@ describe.skipIf(!isPostgresInstalled())('receivers that are killed at random', (
       };
     await weather({
       seed: 1,
-      leastEvents: 240,
-      leastKills: 12,
-      troubles: [restart('fast'), restart('immediate'), restart('fast'), restart('immediate')],
+      leastEvents: 160,
+      leastKills: 8,
+      troubles: [restart('fast'), restart('immediate')],
     });
   });
 
@@ -71,7 +71,7 @@ describe.skipIf(!isPostgresInstalled())('receivers that are killed at random', (
       const { redis } = fixtureOfRedis;
       const empty = async (): Promise<void> => void redis.command('flushall');
       await weather(
-        { seed: 2, leastEvents: 120, leastKills: 6, troubles: [empty, empty, empty] },
+        { seed: 2, leastEvents: 80, leastKills: 4, troubles: [empty, empty] },
         { REDIS_PORT: String(redis.port) },
       );
     });

@@ -9,6 +9,8 @@ const WORKERS = 3;
 const SENDERS = 10;
 /** Between two tries of an event: a receiver without its server refuses at once. */
 const RETRY_PAUSE_MS = 30;
+/** Far more than a process takes to start on a busy machine. */
+const PATIENCE_MS = 60_000;
 
 /** What a storm does, and for how long. */
 export interface StormOptions {
@@ -76,10 +78,11 @@ export class Storm {
     await Promise.all(this.#running.map((worker) => worker?.program.exit));
   }
 
-  /** Resolves once so many more deliveries have been answered, or cut off. */
+  /** Resolves once so many more deliveries have been answered or cut off, or no more come. */
   async deliveries(count: number): Promise<void> {
     const enough = this.counts.deliveries + count;
-    await until(`${count} more deliveries`, () => this.counts.deliveries >= enough);
+    const isEnough = (): boolean => this.counts.deliveries >= enough || this.#isEnough;
+    await until(`${count} more deliveries`, isEnough, PATIENCE_MS);
   }
 
   get #isEnough(): boolean {
@@ -108,15 +111,17 @@ export class Storm {
 
   async #kill(): Promise<void> {
     while (!this.#isEnough) {
-      await this.deliveries(this.#between(5, 40));
-      this.#running[this.#between(0, WORKERS - 1)]?.program.kill('SIGKILL');
+      await this.deliveries(this.#between(15, 50));
+      const worker = this.#running[this.#between(0, WORKERS - 1)];
+      if (worker === undefined) continue;
+      worker.program.kill('SIGKILL');
       this.counts.kills += 1;
     }
   }
 
   async #trouble(): Promise<void> {
     for (const trouble of this.#options.troubles) {
-      await this.deliveries(this.#between(40, 80));
+      await this.deliveries(this.#between(30, 60));
       await trouble(this);
       this.#troublesLeft -= 1;
     }
@@ -151,7 +156,7 @@ export class Storm {
         await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
         return false;
       },
-      60_000,
+      PATIENCE_MS,
     );
   }
 
