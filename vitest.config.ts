@@ -33,6 +33,10 @@ export default defineConfig({
       { find: /^posthorn\/(node|express|fetch|fastify|koa|lambda)$/, replacement: source('adapters/$1.ts') },
       { find: /^posthorn\/file$/, replacement: source('src/dead-letters/file.ts') },
       {
+        find: /^posthorn\/(opentelemetry|prometheus|logger)$/,
+        replacement: source('src/telemetry/$1.ts'),
+      },
+      {
         find: /^posthorn\/(postgres|redis|bullmq|client|sandbox|testing)$/,
         replacement: source('src/$1/index.ts'),
       },

@@ -103,6 +103,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'check-options.ts': [],
   ...core,
   bullmq: ['timing', 'events', 'dead-letters', 'queue', 'receiver.ts'],
+  telemetry: ['timing', 'events', 'outcomes', 'handling', 'receiver.ts'],
   service: ['authentication', 'events'],
   client: ['timing', 'authentication', 'service'],
   sandbox: ['request', 'authentication', 'events', 'service'],
