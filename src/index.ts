@@ -46,13 +46,14 @@ export type {
 } from './events/event.ts';
 export { isKnownEvent } from './events/event.ts';
 export type { EventData, Schemas, StandardSchemaV1 } from './events/schema.ts';
+export type { DispatchOptions } from './handling/dispatched-jobs.ts';
 export type { HandlerContext, UnhandledHandler } from './handling/router.ts';
 export type { ReceiverOptions } from './options.ts';
 export type { Outcome, ReportCode } from './outcomes/outcome.ts';
 export type { HandlerReport, Observer, Report, Warning, WarningCode } from './outcomes/report.ts';
 export type { Queue } from './queue/queue.ts';
 export type { QueuedJob, StoredJob } from './queue/queued-job.ts';
-export type { DispatchOptions, Receiver } from './receiver.ts';
+export type { Receiver } from './receiver.ts';
 export { createReceiver } from './receiver.ts';
 export type { BodyOptions, Delivery, Reply } from './request/delivery.ts';
 export type { HeaderFields } from './request/headers.ts';

@@ -1,14 +1,17 @@
 import { Authenticator } from './authentication/authenticator.ts';
 import { holdsSignature } from './authentication/signature.ts';
-import { checkOptions, invalidOption, readDuration, readInteger } from './check-options.ts';
+import { checkOptions, invalidOption, readDuration } from './check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import { ConfigurationError, RequestError, show } from './errors.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
 import type { Schemas } from './events/schema.ts';
+import { DeliveredEvents } from './handling/delivered-events.ts';
+import { DispatchedJobs, type DispatchOptions, readAttempt } from './handling/dispatched-jobs.ts';
+import { EventHandling } from './handling/event-handling.ts';
 import { firstWarnings } from './handling/first-warnings.ts';
 import { nameOf } from './handling/named-handler.ts';
-import { type JobAttempt, Processor } from './handling/processor.ts';
+import { ParkedEvents } from './handling/parked-events.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
 import { beginTrace, shortenDeadline, type Trace, toReport } from './handling/trace.ts';
@@ -24,19 +27,6 @@ import { declaredLength, exceedsOneRead, mustClose } from './request/refusals.ts
 import { Activity } from './timing/activity.ts';
 import { settledWithin } from './timing/time-limit.ts';
 import { nextTurn } from './timing/turn.ts';
-
-/** What a worker says of a job that it has `receiver.dispatch` run. */
-export interface DispatchOptions {
-  /** The number of this attempt to run the job, from 1. */
-  readonly attempt: number;
-  /**
-   * Whether it is the last attempt of the queue. The letter is then stored before the handlers run, and taken
-   * out when they succeed.
-   */
-  readonly final: boolean;
-  /** Gives the job up: its handlers are aborted, and it is to be put back (`run_closed`). */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** Receives webhooks: register handlers, then mount it with one of the adapters. */
 export interface Receiver<S extends Schemas = Record<never, never>> {
@@ -151,7 +141,10 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #reporter: Reporter;
   readonly #activity = new Activity();
   readonly #authenticator: Authenticator;
-  readonly #processor: Processor;
+  readonly #handling: EventHandling;
+  readonly #delivered: DeliveredEvents;
+  readonly #parked: ParkedEvents;
+  readonly #jobs: DispatchedJobs;
   #closed: Promise<{ abandoned: string[] }> | undefined;
   #hasReportedMisdirected = false;
 
@@ -165,7 +158,10 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#reporter = new Reporter(firstWarnings(settings));
     const bodyMemory = new BodyMemory(settings.maxBufferedBytes);
     this.#authenticator = new Authenticator(settings, bodyMemory);
-    this.#processor = new Processor(settings, this.#router, this.#activity, bodyMemory);
+    this.#handling = new EventHandling(settings, this.#router, this.#activity, bodyMemory);
+    this.#delivered = new DeliveredEvents(this.#handling);
+    this.#parked = new ParkedEvents(this.#handling);
+    this.#jobs = new DispatchedJobs(this.#handling);
   }
 
   get deadLetters(): DeadLetters | undefined {
@@ -278,7 +274,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   ): Promise<Answer> {
     try {
       const begun = await this.#authenticateAndBegin(delivery, headers, length, trace);
-      return begun instanceof Run ? await this.#processor.finish(begun, trace) : begun;
+      return begun instanceof Run ? await this.#delivered.finish(begun, trace) : begun;
     } catch (error) {
       return refuse(error);
     }
@@ -294,16 +290,16 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     trace: Trace,
   ): Promise<Run | Answer> {
     const authentic = await this.#authenticator.authenticate(delivery, headers, length, trace);
-    return this.#processor.begin(authentic, trace);
+    return this.#delivered.begin(authentic, trace);
   }
 
   replay(letter: DeadLetter): Promise<Report> {
-    return this.#reportAnswer((trace) => this.#processor.replay(letter, trace));
+    return this.#reportAnswer((trace) => this.#parked.replay(letter, trace));
   }
 
   async dispatch(job: unknown, options: DispatchOptions): Promise<Report> {
     const attempt = readAttempt(options);
-    return this.#reportAnswer((trace) => this.#processor.dispatch(job, attempt, trace));
+    return this.#reportAnswer((trace) => this.#jobs.run(job, attempt, trace));
   }
 
   /** Handles what no sender waits for. */
@@ -317,7 +313,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   drop(letter: DeadLetter): Promise<boolean> {
-    return this.#processor.drop(letter);
+    return this.#parked.drop(letter);
   }
 
   close(options: { readonly graceMs?: number } = {}): Promise<{ abandoned: string[] }> {
@@ -353,24 +349,13 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   async #close(graceMs: number): Promise<{ abandoned: string[] }> {
     const idle = this.#activity.idle().then(() => true);
     if (await settledWithin(idle, graceMs)) return { abandoned: [] };
-    const abandoned = await this.#processor.abandon();
+    const abandoned = await this.#handling.runs.abandon();
     // The process may end with this promise, and an answer to a large body waits for a turn before it is
     // sent: two turns later all answers have been handed to their adapters.
     await nextTurn();
     await nextTurn();
     return { abandoned };
   }
-}
-
-function readAttempt(options: DispatchOptions): JobAttempt {
-  checkOptions(options, ['attempt', 'final', 'signal'], 'dispatch()');
-  const { final, signal } = options;
-  const attempt = readInteger('attempt of dispatch()', options.attempt, 1, Number.MAX_SAFE_INTEGER);
-  if (typeof final !== 'boolean')
-    throw invalidOption('final of dispatch()', `must be true or false, got ${show(final)}`);
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw invalidOption('signal of dispatch()', `must be an AbortSignal, got ${show(signal)}`);
-  return { attempt, final, signal };
 }
 
 function isBodyUnfinished({ error }: Answer): boolean {
