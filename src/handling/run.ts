@@ -5,10 +5,9 @@ import { isFinal, isFinalByAge } from '../dedupe/last-attempt.ts';
 import type { ClaimedResult, ClaimResult } from '../dedupe/store.ts';
 import { AbortedError, PosthornError, UnavailableError } from '../errors.ts';
 import { entityOf } from '../events/event.ts';
-import { type Answer, accept, type ReportedError, refuse } from '../outcomes/outcome.ts';
+import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
-import { Timer } from '../timing/time-limit.ts';
 import {
   noteHandled,
   openRoutes,
@@ -22,21 +21,7 @@ import { Interruption } from './interruption.ts';
 import type { Job, RunServices } from './job.ts';
 import { PendingAnswer } from './pending-answer.ts';
 import { Places } from './room.ts';
-
-/** The progress of a run. */
-type RunState =
-  /** The store is asked for the event, or asked again. */
-  | { readonly step: 'claiming' }
-  /** Another process handles the event. */
-  | { readonly step: 'waiting' }
-  /** The event is claimed, and the letter of a last attempt is written. */
-  | { readonly step: 'preparing' }
-  /** The schema or the handlers run. `isParked`: the letter was stored before. */
-  | { readonly step: 'validating' | 'running'; readonly isParked: boolean }
-  /** The handlers have succeeded, and the completion is being recorded. */
-  | { readonly step: 'completing' }
-  | { readonly step: 'completed'; readonly outcome: 'processed' | 'queued' | 'duplicate' }
-  | { readonly step: 'failed'; readonly error: ReportedError };
+import { answerAtDeadline, hasEnded, type RunState } from './run-state.ts';
 
 /**
  * Handles one event: claim, letter of a last attempt, schema, handlers, record. Deliveries of the event that
@@ -58,7 +43,6 @@ export class Run {
   readonly #interruption = new Interruption();
   readonly #places: Places;
   #state: RunState = { step: 'claiming' };
-  #runLimit: Timer | undefined;
 
   constructor(job: Job, services: RunServices, onEnd: (run: Run) => void) {
     const { id, event, rawBody, headers, receivedAt, deadline, deadlineMs, replayed, dispatched } = job;
@@ -118,7 +102,7 @@ export class Run {
       this.#state = { step: 'failed', error: refused.error };
       answer = refused;
     }
-    this.#runLimit?.clear();
+    this.#interruption.unlimit();
     this.#places.leave();
     this.#claim.stopRenewing();
     this.#onEnd(this);
@@ -154,14 +138,14 @@ export class Run {
   async #runHandlers(event: ValidEvent): Promise<Answer> {
     if (this.#interruption.endedBy !== undefined) return this.#recordFailure(this.#interruption.endedBy);
     this.#state = { step: 'running', isParked: this.#letter.storedAs !== undefined };
-    this.#limitRun();
+    this.#interruption.limit(this.#services.settings.maxRunMs);
     const { attempt = 1, final } = this;
     const context = new RunContext(this.#job, { attempt, final }, this.#interruption);
     const handled = runHandlers(this.#job.routes, event, context, this.progress);
     this.#places.leave(handled);
     const finished = this.#job.enqueue === undefined ? handled : this.#enqueueAfter(handled);
     const failure = await this.#interruption.race(finished);
-    this.#runLimit?.clear();
+    this.#interruption.unlimit();
     if (this.#claim.missedRenewal) this.#warnings.push(LEASE_EXPIRED);
     if (failure === undefined) return this.#recordSuccess();
     const answer = await this.#recordFailure(failure);
@@ -188,7 +172,7 @@ export class Run {
 
   #answerNoRoom(): Promise<Answer> {
     const { maxRunning } = this.#services.settings;
-    const noRoom = unavailable(
+    const noRoom = new UnavailableError(
       'too_many_running',
       `maxRunning (${maxRunning}) handlers were running, and none of them ended in time`,
     );
@@ -197,37 +181,19 @@ export class Run {
 
   /** The answer to a delivery whose deadline has come before the end of the run. */
   answerNow(): Answer {
-    switch (this.#state.step) {
-      case 'claiming':
-        return refuse(unavailable('store_unavailable', 'the store did not answer before the deadline'));
-      case 'waiting':
-        return refuse(unavailable('twin_running', 'another process is still handling this event'));
-      case 'preparing':
-        return this.#parkedOrRefused(
-          this.#letter.storedAs !== undefined,
-          unavailable('deadline_reached', 'the deadline came before the handlers could start'),
-        );
-      case 'validating':
-      case 'running':
-        return this.#parkedOrRefused(
-          this.#state.isParked,
-          unavailable('deadline_reached', 'the handlers were still running at the deadline'),
-        );
-      case 'completing':
-        return accept(this.#success, this.id);
-      case 'completed':
-        return accept(this.#state.outcome, this.id);
-      case 'failed':
-        return this.#parkedOrRefused(this.#letter.storedAs !== undefined, this.#state.error);
-    }
+    return answerAtDeadline(this.#state, {
+      id: this.id,
+      success: this.#success,
+      isParked: this.#letter.storedAs !== undefined,
+    });
   }
 
   /** Parks the event beside or after its run, for a delivery that no retry will follow. */
   async park(error: PosthornError, answerBy: number): Promise<string | undefined> {
-    if (!this.#hasEnded && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
-    const mayRun = !this.#hasEnded && this.#state.step !== 'claiming';
+    if (!hasEnded(this.#state) && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
+    const mayRun = !hasEnded(this.#state) && this.#state.step !== 'claiming';
     const storedAs = await this.#letter.store(error, this.#attemptInfo(mayRun), answerBy);
-    if (storedAs !== undefined && this.#hasEnded) void this.#reconcile();
+    if (storedAs !== undefined && hasEnded(this.#state)) void this.#reconcile();
     return storedAs;
   }
 
@@ -252,8 +218,7 @@ export class Run {
   /** The body that is kept meanwhile is counted; where there is no room for it, nobody waits. */
   async #waitForOtherProcess(claim: ClaimResult): Promise<ClaimResult> {
     this.#claim.stopRenewing();
-    this.#runLimit?.clear();
-    this.#runLimit = undefined;
+    this.#interruption.unlimit();
     this.#state = { step: 'waiting' };
     this.#places.leave();
     const { bodyMemory } = this.#services;
@@ -276,7 +241,7 @@ export class Run {
       return accept('duplicate', this.id);
     }
     if (this.#letter.isBegun) void this.#reconcile();
-    return refuse(unavailable('twin_running', 'another process is still handling this event'));
+    return refuse(new UnavailableError('twin_running', 'another process is still handling this event'));
   }
 
   /**
@@ -342,16 +307,8 @@ export class Run {
     const schema = this.#services.settings.schemas.get(entityOf(event.type));
     if (schema === undefined) return event;
     this.#state = { step: 'validating', isParked: this.#letter.storedAs !== undefined };
-    this.#limitRun();
+    this.#interruption.limit(this.#services.settings.maxRunMs);
     return this.#interruption.race(validateEvent(event, schema));
-  }
-
-  /** Aborts a run that takes longer than `maxRunMs`, the time of the schema included. */
-  #limitRun(): void {
-    const { maxRunMs } = this.#services.settings;
-    this.#runLimit ??= new Timer(performance.now() + maxRunMs, () => {
-      this.abort(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
-    });
   }
 
   /** The lease is renewed until the completion is recorded, so that no other process takes the event. */
@@ -410,17 +367,6 @@ export class Run {
     return accept('parked', this.id, refused.error);
   }
 
-  /** Whether the handlers are over, or will not run. */
-  get #hasEnded(): boolean {
-    const { step } = this.#state;
-    return step === 'completing' || step === 'completed' || step === 'failed';
-  }
-
-  #parkedOrRefused(isParked: boolean, error: PosthornError): Answer {
-    const refused = refuse(error);
-    return isParked ? accept('parked', this.id, refused.error) : refused;
-  }
-
   #reconcile(): Promise<void> {
     const { store, settings } = this.#services;
     return this.#letter.reconcile(store, settings);
@@ -437,7 +383,3 @@ const COMPLETING: Warning = 'completion_pending: the store did not take the comp
 
 const LEASE_EXPIRED: Warning =
   'lease_lost: the event loop was blocked for longer than the lease; another process may have run the handlers too';
-
-function unavailable(code: UnavailableError['code'], message: string): UnavailableError {
-  return new UnavailableError(code, message);
-}

@@ -1,0 +1,68 @@
+import { type PosthornError, UnavailableError } from '../errors.ts';
+import { type Answer, accept, type ReportedError, refuse } from '../outcomes/outcome.ts';
+
+/** The progress of a run. */
+export type RunState =
+  /** The store is asked for the event, or asked again. */
+  | { readonly step: 'claiming' }
+  /** Another process handles the event. */
+  | { readonly step: 'waiting' }
+  /** The event is claimed, and the letter of a last attempt is written. */
+  | { readonly step: 'preparing' }
+  /** The schema or the handlers run. `isParked`: the letter was stored before. */
+  | { readonly step: 'validating' | 'running'; readonly isParked: boolean }
+  /** The handlers have succeeded, and the completion is being recorded. */
+  | { readonly step: 'completing' }
+  | { readonly step: 'completed'; readonly outcome: 'processed' | 'queued' | 'duplicate' }
+  | { readonly step: 'failed'; readonly error: ReportedError };
+
+/** What a run says of itself besides its state. */
+export interface RunFacts {
+  /** The event's id. */
+  readonly id: string;
+  /** How it is answered once its handlers have succeeded. */
+  readonly success: 'processed' | 'queued';
+  /** Whether its letter is stored by now. */
+  readonly isParked: boolean;
+}
+
+/** Whether the handlers are over, or will not run. */
+export function hasEnded({ step }: RunState): boolean {
+  return step === 'completing' || step === 'completed' || step === 'failed';
+}
+
+/** The answer to a delivery whose deadline has come before the end of the run. */
+export function answerAtDeadline(state: RunState, { id, success, isParked }: RunFacts): Answer {
+  switch (state.step) {
+    case 'claiming':
+      return refuse(
+        new UnavailableError('store_unavailable', 'the store did not answer before the deadline'),
+      );
+    case 'waiting':
+      return refuse(new UnavailableError('twin_running', 'another process is still handling this event'));
+    case 'preparing':
+      return parkedOrRefused(
+        id,
+        isParked,
+        new UnavailableError('deadline_reached', 'the deadline came before the handlers could start'),
+      );
+    case 'validating':
+    case 'running':
+      return parkedOrRefused(
+        id,
+        state.isParked,
+        new UnavailableError('deadline_reached', 'the handlers were still running at the deadline'),
+      );
+    case 'completing':
+      return accept(success, id);
+    case 'completed':
+      return accept(state.outcome, id);
+    case 'failed':
+      return parkedOrRefused(id, isParked, state.error);
+  }
+}
+
+function parkedOrRefused(id: string, isParked: boolean, error: PosthornError): Answer {
+  const refused = refuse(error);
+  return isParked ? accept('parked', id, refused.error) : refused;
+}
