@@ -1,3 +1,4 @@
+import type { ServerOperation } from '../dedupe/server-store.ts';
 import { storeError } from '../dedupe/time-limited.ts';
 import { show } from '../errors.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
@@ -7,16 +8,6 @@ import type { PostgresClient, PostgresPool } from './client.ts';
 import { explain, isConflict, isRefusal } from './refusals.ts';
 import { ServerClock } from './server-clock.ts';
 import { connectUntil, lateError, noClientError, useClient } from './with-client.ts';
-
-/** One operation of the store on one id. */
-export interface PostgresOperation {
-  readonly name: 'claim' | 'renew' | 'complete' | 'release';
-  readonly key: string;
-  readonly token: string;
-  readonly leaseMs: number;
-  readonly retentionMs: number;
-  readonly detail: string;
-}
 
 /** Where the operations run, and how long each may take. */
 export interface OperationSettings {
@@ -28,7 +19,7 @@ export interface OperationSettings {
 
 /** An operation, and the promise of its result. */
 interface PendingOperation {
-  readonly operation: PostgresOperation;
+  readonly operation: ServerOperation;
   readonly endsAt: number;
   readonly settle: (result: string) => void;
   readonly fail: (error: unknown) => void;
@@ -49,6 +40,9 @@ const MAX_CONNECTING = 4;
 /** How often an operation is tried again that PostgreSQL refuses for the sake of another transaction. */
 const MAX_REFUSALS = 4;
 
+/** A thousand years. The times of PostgreSQL end at some point. */
+const LONGEST_MS = 31_556_952_000_000;
+
 /**
  * Runs operations of a store, each under a time limit. Those that wait for a client at the same time share a
  * statement: it costs this process and the server far more than an operation does.
@@ -68,7 +62,7 @@ export class PostgresOperations {
   }
 
   /** Resolves with the result of an operation, parsed by `read`; rejects with UnavailableError. */
-  async run<Result>(operation: PostgresOperation, read: (result: string) => Result): Promise<Result> {
+  async run<Result>(operation: ServerOperation, read: (result: string) => Result): Promise<Result> {
     const { limitMs } = this.#settings;
     const endsAt = performance.now() + limitMs;
     let wasSent = (): boolean => false;
@@ -171,7 +165,7 @@ export class PostgresOperations {
         operations.map(({ key }) => key),
         operations.map(({ token }) => token),
         operations.map(({ leaseMs }) => leaseMs),
-        operations.map(({ retentionMs }) => retentionMs),
+        operations.map(({ keepMs }) => Math.min(keepMs, LONGEST_MS)),
         operations.map(({ detail }) => detail),
       ],
     );

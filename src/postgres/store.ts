@@ -1,6 +1,6 @@
 import { checkOptions, readDuration } from '../check-options.ts';
-import type { ClaimResult, CompleteResult, ReleaseResult, RenewResult, Store } from '../dedupe/store.ts';
-import { toKey } from '../dedupe/store.ts';
+import { createServerStore, type StoreServer } from '../dedupe/server-store.ts';
+import type { Store } from '../dedupe/store.ts';
 import { checkPool, type PostgresPool, readSchema, readScope } from './client.ts';
 import { PostgresOperations } from './store-operations.ts';
 
@@ -45,97 +45,6 @@ export function createPostgresStore(pool: PostgresPool, options: PostgresStoreOp
     schema: readSchema('createPostgresStore', options.schema),
     limitMs: commandTimeoutMs,
   });
-  return {
-    commandTimeoutMs,
-    claim: ({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0 }) =>
-      operations.run(
-        {
-          name: 'claim',
-          key: toKey(id),
-          token,
-          leaseMs,
-          retentionMs: boundedMs(Math.max(leaseMs, retentionMs)),
-          detail: String(attemptSpacingMs),
-        },
-        readClaim,
-      ),
-    renew: ({ id, token, leaseMs, retentionMs }) =>
-      operations.run(
-        {
-          name: 'renew',
-          key: toKey(id),
-          token,
-          leaseMs,
-          retentionMs: boundedMs(Math.max(leaseMs, retentionMs)),
-          detail: '',
-        },
-        (result) => ({ state: readState(result, renewals) }),
-      ),
-    complete: ({ id, token, retentionMs }) =>
-      operations.run(
-        {
-          name: 'complete',
-          key: toKey(id),
-          token,
-          leaseMs: 0,
-          retentionMs: boundedMs(retentionMs),
-          detail: '',
-        },
-        (result) => ({ state: readState(result, completions) }),
-      ),
-    release: ({ id, token, retentionMs, handled }) =>
-      operations.run(
-        {
-          name: 'release',
-          key: toKey(id),
-          token,
-          leaseMs: 0,
-          retentionMs: boundedMs(retentionMs),
-          detail: handled.length === 0 ? '' : JSON.stringify(handled),
-        },
-        (result) => ({ state: readState(result, releases) }),
-      ),
-  };
-}
-
-/** A thousand years. The times of PostgreSQL end at some point. */
-const LONGEST_RETENTION_MS = 31_556_952_000_000;
-
-function boundedMs(retentionMs: number): number {
-  return Math.min(retentionMs, LONGEST_RETENTION_MS);
-}
-
-function readClaim(result: string): ClaimResult {
-  if (result === 'completed') return { state: 'completed' };
-  const [state, ...details] = result.split(' ', 5);
-  const [first, abandoned, firstClaimedMsAgo, spacedAttempts] = details.map(Number);
-  if (state === 'busy' && first !== undefined) return { state, msLeft: first };
-  if (state !== 'claimed' || spacedAttempts === undefined) throw unknownResult(result);
-  return {
-    state,
-    attempt: first ?? 1,
-    abandoned: abandoned ?? 0,
-    firstClaimedMsAgo: firstClaimedMsAgo ?? 0,
-    spacedAttempts,
-    handled: readNames(result.slice([state, ...details, ''].join(' ').length)),
-  };
-}
-
-/** Reads the list of handlers that a release has stored. */
-function readNames(text: string): string[] {
-  return text === '' ? [] : JSON.parse(text);
-}
-
-const renewals: readonly RenewResult['state'][] = ['held', 'lost', 'completed'];
-const completions: readonly CompleteResult['state'][] = ['completed'];
-const releases: readonly ReleaseResult['state'][] = ['released', 'lost', 'completed'];
-
-function readState<State extends string>(result: string, states: readonly State[]): State {
-  const state = states.find((candidate) => candidate === result);
-  if (state === undefined) throw unknownResult(result);
-  return state;
-}
-
-function unknownResult(result: string): Error {
-  return new Error(`PostgreSQL gave an unknown result: ${JSON.stringify(result)}`);
+  const run: StoreServer['run'] = (operation, read) => operations.run(operation, read);
+  return createServerStore({ name: 'PostgreSQL', commandTimeoutMs, run });
 }

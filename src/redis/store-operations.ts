@@ -1,29 +1,20 @@
+import type { ServerOperation } from '../dedupe/server-store.ts';
 import { storeError } from '../dedupe/time-limited.ts';
 import { propertyOf } from '../errors.ts';
 import { setImmediate } from '../timing/turn.ts';
 import type { RedisCommands } from './commands.ts';
 import { OPERATIONS } from './store-scripts.ts';
 
-/** One operation of the store on one id. */
-export interface RedisOperation {
-  readonly name: 'claim' | 'renew' | 'complete' | 'release';
-  readonly key: string;
-  readonly token: string;
-  readonly leaseMs: number;
-  readonly expiryMs: number;
-  readonly detail: string;
-}
-
 /** An operation, and the promise of its result. */
 class PendingOperation<Result> {
-  readonly operation: RedisOperation;
+  readonly operation: ServerOperation;
   readonly startedAt: number = performance.now();
   readonly #read: (result: string) => Result;
   readonly #resolve: (result: Result) => void;
   readonly #reject: (error: Error) => void;
 
   constructor(
-    operation: RedisOperation,
+    operation: ServerOperation,
     read: (result: string) => Result,
     resolve: (result: Result) => void,
     reject: (error: Error) => void,
@@ -62,14 +53,16 @@ const MAX_BATCH_SIZE = 16;
  */
 export class RedisOperations {
   readonly #commands: RedisCommands;
+  readonly #scope: string;
   #batch: AnyPending[] = [];
 
-  constructor(commands: RedisCommands) {
+  constructor(commands: RedisCommands, scope: string) {
     this.#commands = commands;
+    this.#scope = scope;
   }
 
   /** Resolves with the result of an operation, parsed by `read`; rejects with UnavailableError. */
-  run<Result>(operation: RedisOperation, read: (result: string) => Result): Promise<Result> {
+  run<Result>(operation: ServerOperation, read: (result: string) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       const pending = new PendingOperation(operation, read, resolve, reject);
       if (this.#commands.isCluster) void this.#send([pending]);
@@ -92,7 +85,7 @@ export class RedisOperations {
 
   async #send(batch: readonly AnyPending[]): Promise<void> {
     const [oldest] = batch;
-    const keys = batch.map(({ operation }) => operation.key);
+    const keys = batch.map(({ operation }) => `${this.#scope}:${operation.key}`);
     try {
       const results = await this.#commands.run(OPERATIONS, keys, argumentsOf(batch), oldest?.startedAt);
       batch.forEach((pending, index) => {
@@ -109,10 +102,15 @@ export class RedisOperations {
 function argumentsOf(batch: readonly AnyPending[]): string[] {
   const values: string[] = [];
   for (const { operation } of batch) {
-    const { name, token, leaseMs, expiryMs, detail } = operation;
-    values.push(name, token, String(leaseMs), String(expiryMs), detail);
+    const { name, token, leaseMs, keepMs, detail } = operation;
+    values.push(name, token, wholeMs(leaseMs), wholeMs(keepMs), detail);
   }
   return values;
+}
+
+/** Redis accepts only whole milliseconds above 0. */
+function wholeMs(ms: number): string {
+  return String(Math.max(1, Math.ceil(ms)));
 }
 
 /** ioredis gives the server's own errors this name. */

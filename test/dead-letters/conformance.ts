@@ -15,9 +15,9 @@ export function createLetter(members: Partial<DeadLetter> = {}): DeadLetter {
     id: `evt_${randomUUID()}`,
     type: 'transfer.succeeded',
     reason: 'handler_failed',
-    message: 'a handler failed: \u0000 "é" 💶\n',
+    message: 'a handler failed: \u0000 "é" 💶\n \u2028 \ud800',
     rawBody: Buffer.from('{"id":"evt_1"}'),
-    headers: { 'content-type': ['application/json'], 'x-trace': ['one', 'two'] },
+    headers: { 'content-type': ['application/json'], 'x-trace': ['one', 'two'], 'x-é': [''] },
     receivedAt: 1_740_830_400_001,
     parkedAt: 1_740_830_400_002,
     attempts: 4,
@@ -42,6 +42,8 @@ const long = 'x'.repeat(100_000);
 const oddIds = [
   ...[long, `${long}y`, 'a', 'A', 'a ', 'é', 'e\u0301', '💶', '\u0000', '\n', '', ' ', '*', '{a}', 'a:b'],
   ...['..', '.', '/', '../../etc/passwd', '/etc/passwd', 'a/b', 'CON', '__proto__', 'constructor', '-rf'],
+  // Words of a protocol between a store and its server, and what no UTF-8 can hold.
+  ...['late', 'told', '\ud800'],
 ];
 
 const promises: Record<string, DeadLettersCase['check']> = {

@@ -7,7 +7,7 @@ import {
   type PostgresPool,
 } from 'posthorn/postgres';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { letterOf } from '../redis/letter.ts';
+import { createLetter } from '../dead-letters/conformance.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
@@ -163,10 +163,10 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
     const id = randomUUID();
     const late = createPostgresDeadLetters(pool, { scope: 'late' });
     const direct = createPostgresDeadLetters(fixture.connect(), { scope: 'late' });
-    await late.put(letterOf(id));
+    await late.put(createLetter({ id }));
     proxy.holdRequests();
     await expect(late.remove(id)).rejects.toMatchObject({ code: 'dead_letters_unavailable' });
-    await direct.put(letterOf(id));
+    await direct.put(createLetter({ id }));
     proxy.passRequests();
     await untilQuiet();
     expect((await direct.get(id))?.id).toBe(id);

@@ -9,8 +9,7 @@ import {
 } from 'posthorn/postgres';
 import { createEvent, storeConformance } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deadLettersConformance } from '../dead-letters/conformance.ts';
-import { letterOf } from '../redis/letter.ts';
+import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
 import { Gate } from '../support/gate.ts';
 import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
@@ -185,7 +184,7 @@ describe.skipIf(!isPostgresInstalled() || !isPgBouncerInstalled())('through PgBo
       const before = await stateOf(own);
       await migratePostgres(own, { schema: 'left' });
       const deadLetters = createPostgresDeadLetters(own, { scope });
-      await deadLetters.put(letterOf('left'));
+      await deadLetters.put(createLetter({ id: 'left' }));
       await deadLetters.remove('left');
       const idleLimit = new Seen<unknown>();
       const show = 'show idle_in_transaction_session_timeout';

@@ -2,8 +2,8 @@ import { createReceiver } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createLetter } from '../dead-letters/conformance.ts';
 import { KEY, reportsOf, serve } from '../redis/deliveries.ts';
-import { letterOf } from '../redis/letter.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { readAll } from '../support/read-all.ts';
 import { KEY as SERVED_KEY } from '../support/served.ts';
@@ -52,7 +52,7 @@ describe.skipIf(!isPostgresInstalled())('a role in PostgreSQL', () => {
     expect(status).toBe(200);
     expect(await inbox.prune({ olderThanMs: 0 })).toBe(1);
     const letters = createPostgresDeadLetters(pool, { scope: 'billing' });
-    for (const id of ['1', '2', '1']) await letters.put(letterOf(id));
+    for (const id of ['1', '2', '1']) await letters.put(createLetter({ id }));
     expect((await letters.get('1'))?.id).toBe('1');
     expect(await letters.remove('1')).toBe(true);
     expect((await readAll(letters.list())).map(({ id }) => id)).toEqual(['2']);

@@ -1,7 +1,7 @@
 import { ConfigurationError } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresStore, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
-import { letterOf } from '../redis/letter.ts';
+import { createLetter } from '../dead-letters/conformance.ts';
 import { usePostgres } from './fixture.ts';
 import { isPostgresInstalled } from './installed.ts';
 
@@ -23,7 +23,7 @@ describe.skipIf(!isPostgresInstalled())('a scope in PostgreSQL', () => {
         }
         const letters = createPostgresDeadLetters(pool, { scope, schema });
         expect(await letters.get('c')).toBeUndefined();
-        await letters.put(letterOf('c'));
+        await letters.put(createLetter({ id: 'c' }));
       }
     }
   });

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { UnavailableError } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createLetter } from '../dead-letters/conformance.ts';
 import { until } from '../support/until.ts';
 import { createClient } from './clients.ts';
 import { useRedis } from './fixture.ts';
 import { isRedisInstalled } from './installed.ts';
-import { letterOf } from './letter.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
@@ -100,11 +100,11 @@ describe.skipIf(!isRedisInstalled())('a command that its caller has given up', (
     const late = createRedisDeadLetters(client, { scope: 'late' });
     const direct = createRedisDeadLetters(await fixture.connect(), { scope: 'late' });
     await late.remove('what makes the script known');
-    await late.put(letterOf(id));
+    await late.put(createLetter({ id }));
     proxy.holdRequests();
     await expect(late.remove(id)).rejects.toMatchObject({ code: 'dead_letters_unavailable' });
     client.disconnect();
-    await direct.put(letterOf(id));
+    await direct.put(createLetter({ id }));
     proxy.passRequests();
     await until('the late connection has ended', () => proxy.connectionCount === 0);
     expect((await direct.get(id))?.id).toBe(id);

@@ -2,10 +2,10 @@ import { ConfigurationError, createReceiver } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { createLetter } from '../dead-letters/conformance.ts';
 import { KEY, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
 import { isRedisInstalled } from './installed.ts';
-import { letterOf } from './letter.ts';
 
 const times = { token: 'a', leaseMs: 20_000, retentionMs: 60_000 };
 
@@ -17,9 +17,9 @@ describe.skipIf(!isRedisInstalled())('a scope', () => {
     const client = await fixture.connect();
     await createRedisStore(client, { scope: 'billing' }).claim({ ...times, id: 'a' });
     await createRedisStore(client, { scope: 'billing' }).complete({ ...times, id: '{b}' });
-    await createRedisDeadLetters(client, { scope: 'billing' }).put(letterOf('c'));
+    await createRedisDeadLetters(client, { scope: 'billing' }).put(createLetter({ id: 'c' }));
     await createRedisDeadLetters(client, { scope: 'billing' }).remove('c');
-    await createRedisDeadLetters(client, { scope: 'billing' }).put(letterOf('d'));
+    await createRedisDeadLetters(client, { scope: 'billing' }).put(createLetter({ id: 'd' }));
     const keys = fixture.redis.command('keys', '*').split('\n');
     expect(keys).toHaveLength(5);
     expect(keys.filter((key) => !key.startsWith('billing'))).toEqual([]);
