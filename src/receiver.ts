@@ -7,14 +7,15 @@ import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
 import type { Schemas } from './events/schema.ts';
 import { firstWarnings } from './handling/first-warnings.ts';
+import type { KeptMiddleware, Middleware } from './handling/middleware.ts';
 import { nameOf } from './handling/named-handler.ts';
 import { type JobAttempt, Processor } from './handling/processor.ts';
-import { type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
+import { checkFunction, type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
 import { beginTrace, shortenDeadline, type Trace, toReport } from './handling/trace.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
-import type { Observer, Report } from './outcomes/report.ts';
+import type { Observer, Report, ReportSource } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import { BodyMemory } from './request/body-memory.ts';
 import { checkDelivery, type Delivery, type Reply } from './request/delivery.ts';
@@ -66,6 +67,20 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
 
   /** Registers the handler of events that no pattern matched. Without it they are answered 200 `ignored`. */
   onUnhandled(handler: UnhandledHandler<S>): this;
+
+  /**
+   * Adds a middleware, which runs around each handler and around the way into the queue: for spans, or for a
+   * logger that knows the event. Several nest, the first one outermost. It runs in the async context of the
+   * caller of `receive`, `replay` or `dispatch`.
+   *
+   * @throws ConfigurationError for what is no function, and after the first delivery.
+   *
+   * @example
+   * ```ts
+   * receiver.use((event, context, next) => storage.run({ eventId: event.id }, next));
+   * ```
+   */
+  use(middleware: Middleware<S>): this;
 
   /** Adds an observer of every report. Without any, failures go to `console.error`. */
   observe(observer: Observer): this;
@@ -148,6 +163,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #settings: Settings;
   readonly #replySettings: ReplySettings;
   readonly #router = new Router();
+  readonly #middlewares: KeptMiddleware[] = [];
   readonly #reporter: Reporter;
   readonly #activity = new Activity();
   readonly #authenticator: Authenticator;
@@ -165,7 +181,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#reporter = new Reporter(firstWarnings(settings));
     const bodyMemory = new BodyMemory(settings.maxBufferedBytes);
     this.#authenticator = new Authenticator(settings, bodyMemory);
-    this.#processor = new Processor(settings, this.#router, this.#activity, bodyMemory);
+    this.#processor = new Processor(settings, this.#router, this.#middlewares, this.#activity, bodyMemory);
   }
 
   get deadLetters(): DeadLetters | undefined {
@@ -203,6 +219,13 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this;
   }
 
+  use(middleware: Middleware<S>): this {
+    this.#router.checkOpen('use');
+    checkFunction(middleware, 'the middleware');
+    this.#middlewares.push({ handle: middleware });
+    return this;
+  }
+
   observe(observer: Observer): this {
     this.#reporter.add(observer);
     return this;
@@ -217,7 +240,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   async receive(delivery: Delivery): Promise<Reply> {
-    const trace = this.#beginTrace(true);
+    const trace = this.#beginTrace('delivery');
     try {
       checkDelivery(delivery);
       if (delivery.timeLimitMs !== undefined) shortenDeadline(trace, delivery.timeLimitMs);
@@ -252,7 +275,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const { now, deadlineMs, signatureHeader } = this.#settings;
     if (this.#hasReportedMisdirected || !holdsSignature(readHeaders(headers), signatureHeader)) return;
     this.#hasReportedMisdirected = true;
-    const trace = beginTrace(now(), deadlineMs, { closing: false, hasSender: true });
+    const trace = beginTrace(now(), deadlineMs, { closing: false, source: 'delivery' });
     trace.answerSent = true;
     const error = new RequestError(
       'not_found',
@@ -298,17 +321,17 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   replay(letter: DeadLetter): Promise<Report> {
-    return this.#reportAnswer((trace) => this.#processor.replay(letter, trace));
+    return this.#reportAnswer('replay', (trace) => this.#processor.replay(letter, trace));
   }
 
   async dispatch(job: unknown, options: DispatchOptions): Promise<Report> {
     const attempt = readAttempt(options);
-    return this.#reportAnswer((trace) => this.#processor.dispatch(job, attempt, trace));
+    return this.#reportAnswer('job', (trace) => this.#processor.dispatch(job, attempt, trace));
   }
 
   /** Handles what no sender waits for. */
-  async #reportAnswer(handle: (trace: Trace) => Promise<Answer>): Promise<Report> {
-    const trace = this.#beginTrace(false);
+  async #reportAnswer(source: ReportSource, handle: (trace: Trace) => Promise<Answer>): Promise<Report> {
+    const trace = this.#beginTrace(source);
     const answer = await handle(trace).catch(refuse);
     const report = toReport(answer, trace, false);
     this.#reporter.emit(report, { isAuthentic: true });
@@ -327,10 +350,10 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this.#closed;
   }
 
-  #beginTrace(hasSender: boolean): Trace {
+  #beginTrace(source: ReportSource): Trace {
     this.#router.freeze();
     const closing = this.#closed !== undefined;
-    const trace = beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, hasSender });
+    const trace = beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, source });
     this.#activity.begin();
     return trace;
   }

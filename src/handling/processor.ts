@@ -17,6 +17,7 @@ import { readHeaders } from '../request/headers.ts';
 import type { Activity } from '../timing/activity.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import type { HandlingSettings, Job } from './job.ts';
+import type { KeptMiddleware } from './middleware.ts';
 import { isQueued, toAcceptance, workerRoutes } from './queued-handlers.ts';
 import { Room } from './room.ts';
 import type { Route, Router } from './router.ts';
@@ -42,7 +43,13 @@ export class Processor {
   readonly #parking: Parking | undefined;
   readonly #runs: RunsInFlight;
 
-  constructor(settings: HandlingSettings, router: Router, activity: Activity, bodyMemory: BodyMemory) {
+  constructor(
+    settings: HandlingSettings,
+    router: Router,
+    middlewares: readonly KeptMiddleware[],
+    activity: Activity,
+    bodyMemory: BodyMemory,
+  ) {
     this.#settings = settings;
     this.#router = router;
     this.#store = timeLimited(settings.store);
@@ -51,7 +58,8 @@ export class Processor {
       new Parking(settings.deadLetters, parkingLimitMs(settings.deadlineMs), settings.now);
     const completions = new Completions(this.#store, activity);
     const room = Number.isFinite(settings.maxRunning) ? new Room(settings.maxRunning) : undefined;
-    const services = { settings, store: this.#store, parking: this.#parking, completions, bodyMemory, room };
+    const shared = { completions, bodyMemory, room, middlewares };
+    const services = { settings, store: this.#store, parking: this.#parking, ...shared };
     this.#runs = new RunsInFlight(services, activity);
   }
 
@@ -161,7 +169,7 @@ export class Processor {
   }
 
   async #runJob(job: ReadJob, event: AnyEvent, attempt: JobAttempt, trace: Trace): Promise<Answer> {
-    const { rawBody, headers, receivedAt, handled, isParked } = job;
+    const { rawBody, headers, receivedAt, handled, isParked, traceContext } = job;
     const { id } = event;
     const claimId = handlingId(id);
     const routes = workerRoutes(this.#router, event.type, job);
@@ -171,7 +179,7 @@ export class Processor {
     const { deadline, deadlineMs } = trace;
     const deadlineAt = this.#settings.now() + this.#settings.maxRunMs;
     const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline, deadlineMs };
-    const dispatched = { ...attempt, isParked, handled };
+    const dispatched = { ...attempt, isParked, handled, traceContext };
     const run = this.#runs.start({ id, claimId, event, rawBody, headers, ...times, routes, dispatched });
     trace.run = run;
     const { signal } = attempt;
