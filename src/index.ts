@@ -47,10 +47,18 @@ export type {
 export { isKnownEvent } from './events/event.ts';
 export type { EventData, Schemas, StandardSchemaV1 } from './events/schema.ts';
 export type { DispatchOptions } from './handling/dispatched-jobs.ts';
+export type { Middleware, MiddlewareContext } from './handling/middleware.ts';
 export type { HandlerContext, UnhandledHandler } from './handling/router.ts';
 export type { ReceiverOptions } from './options.ts';
 export type { Outcome, ReportCode } from './outcomes/outcome.ts';
-export type { HandlerReport, Observer, Report, Warning, WarningCode } from './outcomes/report.ts';
+export type {
+  HandlerReport,
+  Observer,
+  Report,
+  ReportSource,
+  Warning,
+  WarningCode,
+} from './outcomes/report.ts';
 export type { Queue } from './queue/queue.ts';
 export type { QueuedJob, StoredJob } from './queue/queued-job.ts';
 export type { Receiver } from './receiver.ts';

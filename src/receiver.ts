@@ -10,14 +10,15 @@ import { DeliveredEvents } from './handling/delivered-events.ts';
 import { DispatchedJobs, type DispatchOptions, readAttempt } from './handling/dispatched-jobs.ts';
 import { EventHandling } from './handling/event-handling.ts';
 import { firstWarnings } from './handling/first-warnings.ts';
+import type { KeptMiddleware, Middleware } from './handling/middleware.ts';
 import { nameOf } from './handling/named-handler.ts';
 import { ParkedEvents } from './handling/parked-events.ts';
-import { type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
+import { checkFunction, type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
 import { beginTrace, shortenDeadline, type Trace, toReport } from './handling/trace.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
-import type { Observer, Report } from './outcomes/report.ts';
+import type { Observer, Report, ReportSource } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import { BodyMemory } from './request/body-memory.ts';
 import { checkDelivery, type Delivery, type Reply } from './request/delivery.ts';
@@ -56,6 +57,20 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
 
   /** Registers the handler of events that no pattern matched. Without it they are answered 200 `ignored`. */
   onUnhandled(handler: UnhandledHandler<S>): this;
+
+  /**
+   * Adds a middleware, which runs around each handler and around the way into the queue: for spans, or for a
+   * logger that knows the event. Several nest, the first one outermost. It runs in the async context of the
+   * caller of `receive`, `replay` or `dispatch`.
+   *
+   * @throws ConfigurationError for what is no function, and after the first delivery.
+   *
+   * @example
+   * ```ts
+   * receiver.use((event, context, next) => storage.run({ eventId: event.id }, next));
+   * ```
+   */
+  use(middleware: Middleware<S>): this;
 
   /** Adds an observer of every report. Without any, failures go to `console.error`. */
   observe(observer: Observer): this;
@@ -138,6 +153,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #settings: Settings;
   readonly #replySettings: ReplySettings;
   readonly #router = new Router();
+  readonly #middlewares: KeptMiddleware[] = [];
   readonly #reporter: Reporter;
   readonly #activity = new Activity();
   readonly #authenticator: Authenticator;
@@ -158,7 +174,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#reporter = new Reporter(firstWarnings(settings));
     const bodyMemory = new BodyMemory(settings.maxBufferedBytes);
     this.#authenticator = new Authenticator(settings, bodyMemory);
-    this.#handling = new EventHandling(settings, this.#router, this.#activity, bodyMemory);
+    this.#handling = new EventHandling(settings, this.#router, this.#middlewares, this.#activity, bodyMemory);
     this.#delivered = new DeliveredEvents(this.#handling);
     this.#parked = new ParkedEvents(this.#handling);
     this.#jobs = new DispatchedJobs(this.#handling);
@@ -199,6 +215,13 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this;
   }
 
+  use(middleware: Middleware<S>): this {
+    this.#router.checkOpen('use');
+    checkFunction(middleware, 'the middleware');
+    this.#middlewares.push({ handle: middleware });
+    return this;
+  }
+
   observe(observer: Observer): this {
     this.#reporter.add(observer);
     return this;
@@ -213,7 +236,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   async receive(delivery: Delivery): Promise<Reply> {
-    const trace = this.#beginTrace(true);
+    const trace = this.#beginTrace('delivery');
     try {
       checkDelivery(delivery);
       if (delivery.timeLimitMs !== undefined) shortenDeadline(trace, delivery.timeLimitMs);
@@ -248,7 +271,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const { now, deadlineMs, signatureHeader } = this.#settings;
     if (this.#hasReportedMisdirected || !holdsSignature(readHeaders(headers), signatureHeader)) return;
     this.#hasReportedMisdirected = true;
-    const trace = beginTrace(now(), deadlineMs, { closing: false, hasSender: true });
+    const trace = beginTrace(now(), deadlineMs, { closing: false, source: 'delivery' });
     trace.answerSent = true;
     const error = new RequestError(
       'not_found',
@@ -294,17 +317,17 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   replay(letter: DeadLetter): Promise<Report> {
-    return this.#reportAnswer((trace) => this.#parked.replay(letter, trace));
+    return this.#reportAnswer('replay', (trace) => this.#parked.replay(letter, trace));
   }
 
   async dispatch(job: unknown, options: DispatchOptions): Promise<Report> {
     const attempt = readAttempt(options);
-    return this.#reportAnswer((trace) => this.#jobs.run(job, attempt, trace));
+    return this.#reportAnswer('job', (trace) => this.#jobs.run(job, attempt, trace));
   }
 
   /** Handles what no sender waits for. */
-  async #reportAnswer(handle: (trace: Trace) => Promise<Answer>): Promise<Report> {
-    const trace = this.#beginTrace(false);
+  async #reportAnswer(source: ReportSource, handle: (trace: Trace) => Promise<Answer>): Promise<Report> {
+    const trace = this.#beginTrace(source);
     const answer = await handle(trace).catch(refuse);
     const report = toReport(answer, trace, false);
     this.#reporter.emit(report, { isAuthentic: true });
@@ -323,10 +346,10 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this.#closed;
   }
 
-  #beginTrace(hasSender: boolean): Trace {
+  #beginTrace(source: ReportSource): Trace {
     this.#router.freeze();
     const closing = this.#closed !== undefined;
-    const trace = beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, hasSender });
+    const trace = beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, source });
     this.#activity.begin();
     return trace;
   }

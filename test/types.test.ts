@@ -11,6 +11,7 @@ import {
   type EventType,
   isKnownEvent,
   type KnownEvent,
+  type MiddlewareContext,
   type Pattern,
   type Receiver,
   type ReceiverOptions,
@@ -140,6 +141,14 @@ describe('schemas type data by entity, and hand over their output', () => {
         if (isKnownEvent(event) && event.type === 'dispute.won')
           expectTypeOf(event.data).toEqualTypeOf<Dispute>();
       });
+  });
+
+  test('use gets the event of any handler', () => {
+    createTyped().use((event, context, next) => {
+      expectTypeOf(event).toEqualTypeOf<KnownEvent<Typed> | UnknownEvent<Typed>>();
+      expectTypeOf(context).toEqualTypeOf<MiddlewareContext>();
+      expectTypeOf(next).toEqualTypeOf<() => Promise<unknown>>();
+    });
   });
 
   test('and such an event is handed over as its schema put it out', async () => {

@@ -52,7 +52,7 @@ export class DispatchedJobs {
 
   async #runEvent(job: ReadJob, event: AnyEvent, attempt: DispatchOptions, trace: Trace): Promise<Answer> {
     const { router, runs, settings } = this.#handling;
-    const { rawBody, headers, receivedAt, handled, isParked } = job;
+    const { rawBody, headers, receivedAt, handled, isParked, traceContext } = job;
     const { id } = event;
     const claimId = handlingId(id);
     const routes = workerRoutes(router, event.type, job);
@@ -62,7 +62,7 @@ export class DispatchedJobs {
     const { deadline, deadlineMs } = trace;
     const deadlineAt = settings.now() + settings.maxRunMs;
     const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline, deadlineMs };
-    const dispatched = { ...attempt, isParked, handled };
+    const dispatched = { ...attempt, isParked, handled, traceContext };
     const run = runs.start({ id, claimId, event, rawBody, headers, ...times, routes, dispatched });
     trace.run = run;
     return settledOrAborted(run, attempt.signal);

@@ -8,6 +8,7 @@ import { type Answer, accept, isSuccess, type Refused, refuse } from '../outcome
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { Activity } from '../timing/activity.ts';
 import type { HandlingSettings, Job } from './job.ts';
+import type { KeptMiddleware } from './middleware.ts';
 import { Room } from './room.ts';
 import type { Route, Router } from './router.ts';
 import type { Run } from './run.ts';
@@ -25,7 +26,13 @@ export class EventHandling {
   readonly parking: Parking | undefined;
   readonly runs: RunsInFlight;
 
-  constructor(settings: HandlingSettings, router: Router, activity: Activity, bodyMemory: BodyMemory) {
+  constructor(
+    settings: HandlingSettings,
+    router: Router,
+    middlewares: readonly KeptMiddleware[],
+    activity: Activity,
+    bodyMemory: BodyMemory,
+  ) {
     this.settings = settings;
     this.router = router;
     this.store = timeLimited(settings.store);
@@ -34,7 +41,8 @@ export class EventHandling {
       new Parking(settings.deadLetters, parkingLimitMs(settings.deadlineMs), settings.now);
     const completions = new Completions(this.store, activity);
     const room = Number.isFinite(settings.maxRunning) ? new Room(settings.maxRunning) : undefined;
-    const services = { settings, store: this.store, parking: this.parking, completions, bodyMemory, room };
+    const shared = { completions, bodyMemory, room, middlewares };
+    const services = { settings, store: this.store, parking: this.parking, ...shared };
     this.runs = new RunsInFlight(services, activity);
   }
 

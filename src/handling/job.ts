@@ -8,8 +8,10 @@ import type { UnavailableError } from '../errors.ts';
 import type { AnyEvent } from '../events/event.ts';
 import type { StandardSchemaV1 } from '../events/schema.ts';
 import type { Queue } from '../queue/queue.ts';
+import type { QueuedJob } from '../queue/queued-job.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { HeaderValues } from '../request/headers.ts';
+import type { KeptMiddleware } from './middleware.ts';
 import type { Room } from './room.ts';
 import type { Route } from './router.ts';
 
@@ -21,7 +23,14 @@ export interface WorkerAttempt {
   readonly isParked: boolean;
   /** Names of the handlers that finished before the event was queued. */
   readonly handled: readonly string[];
+  /** What middleware has sent along with the job. */
+  readonly traceContext: { readonly [name: string]: string };
 }
+
+/** Adds an event to the queue; resolves with an error where the queue does not take it. */
+export type Enqueue = (
+  info: Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'>,
+) => Promise<UnavailableError | undefined>;
 
 /** An authentic event and the handlers that want it. */
 export interface Job {
@@ -46,13 +55,8 @@ export interface Job {
   readonly routes: readonly Route[];
   /** The letter that is being replayed. */
   readonly replayed?: DeadLetter | undefined;
-  /**
-   * Given where workers run the rest of the handlers: adds the event to the queue, or resolves with an error.
-   */
-  readonly enqueue?: (info: {
-    readonly handled: readonly string[];
-    readonly isParked: boolean;
-  }) => Promise<UnavailableError | undefined>;
+  /** Given where workers run the rest of the handlers. */
+  readonly enqueue?: Enqueue;
   /** Given in a worker. */
   readonly dispatched?: WorkerAttempt;
 }
@@ -77,4 +81,6 @@ export interface RunServices {
   readonly bodyMemory: BodyMemory;
   /** The room for the handlers of deliveries; undefined where there is no limit. */
   readonly room: Room | undefined;
+  /** What runs around each handler, the outermost first. */
+  readonly middlewares: readonly KeptMiddleware[];
 }

@@ -69,7 +69,7 @@ export class Router {
    * Adds a handler; throws {@link ConfigurationError} for a wrong pattern, a repeated name, or once frozen.
    */
   add(patterns: readonly string[], route: Route): void {
-    this.#checkOpen('on');
+    this.checkOpen('on');
     checkFunction(route.handle, 'the handler');
     if (patterns.length === 0) throw new ConfigurationError('on() needs at least one pattern');
     for (const pattern of patterns) checkPattern(pattern);
@@ -81,7 +81,7 @@ export class Router {
   }
 
   setUnhandled(fallback: Fallback): void {
-    this.#checkOpen('onUnhandled');
+    this.checkOpen('onUnhandled');
     checkFunction(fallback.handle, 'the onUnhandled handler');
     if (this.#unhandled !== undefined)
       throw new ConfigurationError(
@@ -118,10 +118,11 @@ export class Router {
     return routes.length === 0 && this.#unhandled !== undefined ? [this.#unhandled] : routes;
   }
 
-  #checkOpen(method: string): void {
+  /** Throws {@link ConfigurationError} once frozen. */
+  checkOpen(method: string): void {
     if (this.#frozen) {
       throw new ConfigurationError(
-        `${method}() was called after the first delivery, which this handler missed: register handlers first`,
+        `${method}() was called after the first delivery, which it would have missed: register handlers and middleware first`,
       );
     }
   }
@@ -155,7 +156,8 @@ function checkPattern(pattern: unknown): void {
   );
 }
 
-function checkFunction(value: unknown, subject: string): void {
+/** Throws {@link ConfigurationError} for what is no function. */
+export function checkFunction(value: unknown, subject: string): void {
   if (typeof value !== 'function')
     throw new ConfigurationError(`${subject} must be a function, got ${typeof value}`);
 }

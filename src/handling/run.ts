@@ -18,16 +18,22 @@ import {
   validateEvent,
 } from './handlers.ts';
 import { Interruption } from './interruption.ts';
-import type { Job, RunServices } from './job.ts';
+import type { Enqueue, Job, RunServices } from './job.ts';
 import { PendingAnswer } from './pending-answer.ts';
 import { Places } from './room.ts';
 import { answerAtDeadline, hasEnded, type RunState } from './run-state.ts';
+import { throughMiddlewares } from './through-middlewares.ts';
+
+/** How many runs have begun in this process. */
+let begun = 0;
 
 /**
  * Handles one event: claim, letter of a last attempt, schema, handlers, record. Deliveries of the event that
  * arrive meanwhile join it. A run goes on when its delivery has been answered at the deadline.
  */
 export class Run {
+  /** Its number in this process, from 1. */
+  readonly runId: number;
   readonly progress: Progress = { handled: [], reports: [] };
   readonly answer: PendingAnswer = new PendingAnswer();
   /** The number of the attempt, once the event is claimed. */
@@ -47,6 +53,8 @@ export class Run {
   constructor(job: Job, services: RunServices, onEnd: (run: Run) => void) {
     const { id, event, rawBody, headers, receivedAt, deadline, deadlineMs, replayed, dispatched } = job;
     const { parking, room } = services;
+    begun += 1;
+    this.runId = begun;
     this.#job = job;
     this.#services = services;
     this.#onEnd = onEnd;
@@ -139,11 +147,18 @@ export class Run {
     if (this.#interruption.endedBy !== undefined) return this.#recordFailure(this.#interruption.endedBy);
     this.#state = { step: 'running', isParked: this.#letter.storedAs !== undefined };
     this.#interruption.limit(this.#services.settings.maxRunMs);
-    const { attempt = 1, final } = this;
-    const context = new RunContext(this.#job, { attempt, final }, this.#interruption);
-    const handled = runHandlers(this.#job.routes, event, context, this.progress);
+    const { attempt: number = 1, final, runId } = this;
+    const attempt = { attempt: number, final };
+    const { middlewares } = this.#services;
+    const interruption = this.#interruption;
+    const { routes, enqueue } =
+      middlewares.length === 0
+        ? this.#job
+        : throughMiddlewares(this.#job, middlewares, { event, runId, attempt, interruption });
+    const context = new RunContext(this.#job, attempt, interruption);
+    const handled = runHandlers(routes, event, context, this.progress);
     this.#places.leave(handled);
-    const finished = this.#job.enqueue === undefined ? handled : this.#enqueueAfter(handled);
+    const finished = enqueue === undefined ? handled : this.#enqueueAfter(handled, enqueue);
     const failure = await this.#interruption.race(finished);
     this.#interruption.unlimit();
     if (this.#claim.missedRenewal) this.#warnings.push(LEASE_EXPIRED);
@@ -154,10 +169,13 @@ export class Run {
   }
 
   /** The event goes into the queue once its own handlers have succeeded. Never rejects. */
-  async #enqueueAfter(handlers: Promise<PosthornError | undefined>): Promise<PosthornError | undefined> {
+  async #enqueueAfter(
+    handlers: Promise<PosthornError | undefined>,
+    enqueue: Enqueue,
+  ): Promise<PosthornError | undefined> {
     const failure = await handlers;
     if (failure !== undefined) return failure;
-    return this.#job.enqueue?.({ handled: [...this.progress.handled], isParked: this.#letter.mayExist });
+    return enqueue({ handled: [...this.progress.handled], isParked: this.#letter.mayExist });
   }
 
   /** False where there was none in time. */

@@ -1,5 +1,5 @@
 import { type Answer, isSuccess, statusOf } from '../outcomes/outcome.ts';
-import type { Report, Warning } from '../outcomes/report.ts';
+import type { Report, ReportSource, Warning } from '../outcomes/report.ts';
 import type { Run } from './run.ts';
 
 /** What becomes known of a delivery on its way; the source of its report. */
@@ -13,8 +13,8 @@ export interface Trace {
   readonly warnings: Warning[];
   /** The receiver was closing when the delivery came. */
   readonly closing: boolean;
-  /** False for a letter that is replayed, and for a job in a worker. */
-  readonly hasSender: boolean;
+  /** What is handled: only for a delivery a sender waits. */
+  readonly source: ReportSource;
   keyIndex: number | undefined;
   /** Whether the body has been read to its end. */
   bodyRead: boolean;
@@ -33,7 +33,7 @@ export interface Trace {
 export function beginTrace(
   receivedAt: number,
   deadlineMs: number,
-  { closing, hasSender }: Pick<Trace, 'closing' | 'hasSender'>,
+  { closing, source }: Pick<Trace, 'closing' | 'source'>,
 ): Trace {
   const startedAt = performance.now();
   return {
@@ -43,7 +43,7 @@ export function beginTrace(
     deadlineMs,
     warnings: [],
     closing,
-    hasSender,
+    source,
     keyIndex: undefined,
     bodyRead: false,
     event: undefined,
@@ -68,6 +68,8 @@ export function toReport(answer: Answer, trace: Trace, late: boolean): Report {
   const id = event?.id ?? (isSuccess(answer) ? answer.id : undefined);
   return {
     outcome: answer.outcome,
+    source: trace.source,
+    runId: joined ? undefined : run?.runId,
     status: statusOf(answer),
     code: answer.error?.code,
     event: id === undefined ? undefined : { id, type: event?.type },
@@ -77,7 +79,8 @@ export function toReport(answer: Answer, trace: Trace, late: boolean): Report {
     answerSent: trace.answerSent,
     receivedAt: trace.receivedAt,
     durationMs: performance.now() - trace.startedAt,
-    endpointAtRisk: !isSuccess(answer) && trace.hasSender && (trace.finalByAge || (attempted && run.final)),
+    endpointAtRisk:
+      !isSuccess(answer) && trace.source === 'delivery' && (trace.finalByAge || (attempted && run.final)),
     warnings: allWarnings(trace.warnings, run?.warnings),
     error: answer.error,
     keyIndex: trace.keyIndex,

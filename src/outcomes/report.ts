@@ -1,9 +1,20 @@
 import type { Outcome, ReportCode, ReportedError } from './outcome.ts';
 
+/** What was handled: a delivery, a letter by `receiver.replay`, or a job by `receiver.dispatch`. */
+export type ReportSource = 'delivery' | 'replay' | 'job';
+
 /** A report to observers about a delivery. Times are in milliseconds. */
 export interface Report {
   /** What became of the delivery. */
   readonly outcome: Outcome;
+  /** What was handled. */
+  readonly source: ReportSource;
+  /**
+   * The number of the run that this delivery, replay or job has begun, in this process and from 1; its late
+   * report has it too. Absent where no run began, and for a concurrent duplicate, which waited for the run of
+   * another delivery.
+   */
+  readonly runId?: number | undefined;
   /** The HTTP status of the answer. A late report has the status that would have been sent. */
   readonly status: number;
   /** The code of `error`, if the event was not processed. */

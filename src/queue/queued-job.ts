@@ -31,6 +31,8 @@ export interface QueuedJob {
   readonly handlers: readonly string[];
   /** True if the event has a letter, which goes once a worker has handled it. */
   readonly isParked: boolean;
+  /** What a middleware of `receiver.use` sends along to the worker; absent if that is nothing. */
+  readonly traceContext?: { readonly [name: string]: string } | undefined;
   /** The job as JSON holds it. */
   readonly toJSON: () => StoredJob;
 }
@@ -65,6 +67,7 @@ export interface ReadJob {
   readonly handled: readonly string[];
   readonly handlers: readonly string[];
   readonly isParked: boolean;
+  readonly traceContext: { readonly [name: string]: string };
 }
 
 const bytes = z.union([
@@ -80,6 +83,8 @@ const readableJob: z.ZodType<ReadJob> = z.object({
   handled: z.array(z.string()),
   handlers: z.array(z.string()).default([]),
   isParked: z.boolean().default(false),
+  // What is observed must not cost an event its handlers.
+  traceContext: z.record(z.string(), z.string()).catch({}),
 });
 
 /** Reads a job, in either form. Throws {@link JobError} for anything else, and for one of a newer version. */

@@ -1,0 +1,91 @@
+import { ConfigurationError } from '../errors.ts';
+import type { KnownEvent, UnknownEvent, WebhookEvent } from '../events/event.ts';
+import type { Schemas } from '../events/schema.ts';
+import type { ReportSource } from '../outcomes/report.ts';
+import type { HandlerContext } from './router.ts';
+
+/** The second argument of a {@link Middleware}: the context of the handlers, and what is run. */
+export interface MiddlewareContext extends HandlerContext {
+  /**
+   * `handle` around a handler; `enqueue` around the way into the queue, once for each delivery with queued
+   * handlers.
+   */
+  readonly step: 'handle' | 'enqueue';
+  /** The handler that `next()` runs, with the name that `on` was given; without a name for `enqueue`. */
+  readonly handler: { readonly name?: string | undefined };
+  /** Whether a delivery, `replay` or `dispatch` has begun the run: as in the report. */
+  readonly source: ReportSource;
+  /** The number of the run in this process, from 1: the report of what began the run has it too. */
+  readonly runId: number;
+  /**
+   * Texts that go with the job into the worker, for example a `traceparent`. What is written here on the step
+   * `enqueue`, before `next()`, is here again around the handlers in the worker; elsewhere it is empty. What
+   * is no text, and what is beyond 8,192 characters in all, is left out.
+   */
+  readonly traceContext: Record<string, string>;
+}
+
+/**
+ * Runs around each handler: `next()` runs the rest and resolves with what the handler returned. It must call
+ * `next()` once. It can fail the handler by throwing, also with another error than the handler's; what the
+ * handler throws fails it whether or not the middleware throws it on, and `next()` is waited for whether or
+ * not the middleware does.
+ */
+export type Middleware<S extends Schemas = Record<never, never>> = (
+  event: KnownEvent<S> | UnknownEvent<S>,
+  context: MiddlewareContext,
+  next: () => Promise<unknown>,
+) => unknown;
+
+/** The same as the receiver keeps it: a method, for the reason that `Route` gives. */
+export interface KeptMiddleware {
+  handle(
+    event: WebhookEvent<string, unknown>,
+    context: MiddlewareContext,
+    next: () => Promise<unknown>,
+  ): unknown;
+}
+
+/** Runs `last` within the middlewares, the first one outermost. */
+export async function runWithin(
+  middlewares: readonly KeptMiddleware[],
+  event: WebhookEvent<string, unknown>,
+  context: MiddlewareContext,
+  last: () => unknown,
+): Promise<unknown> {
+  const [first, ...others] = middlewares;
+  if (first === undefined) return last();
+  const calls: Promise<unknown>[] = [];
+  let isOver = false;
+  const next = (): Promise<unknown> => {
+    const mayRun = calls.length === 0 && !isOver;
+    const call = mayRun ? runWithin(others, event, context, last) : Promise.reject(calledAgain());
+    // Nobody may be waiting for it, and an unhandled rejection would end the process.
+    call.catch(() => {});
+    calls.push(call);
+    return call;
+  };
+  try {
+    await first.handle(event, context, next);
+  } finally {
+    isOver = true;
+    // Also where the middleware does not wait: a retry must not run beside the handler.
+    await Promise.allSettled(calls);
+  }
+  if (calls.length === 0) throw neverCalled();
+  // Also what the middleware has caught: an event whose handler failed would be lost as handled.
+  const [returned] = await Promise.all(calls);
+  return returned;
+}
+
+function calledAgain(): ConfigurationError {
+  return new ConfigurationError(
+    'a middleware of receiver.use() called next() a second time, or after its own end: call it once, and wait for it',
+  );
+}
+
+function neverCalled(): ConfigurationError {
+  return new ConfigurationError(
+    'a middleware of receiver.use() ended without next(), so nothing was run: call it once, or throw',
+  );
+}

@@ -1,0 +1,103 @@
+import { isInstance, messageOf, UnavailableError } from '../errors.ts';
+import type { ReportSource } from '../outcomes/report.ts';
+import { RunContext, type ValidEvent } from './handlers.ts';
+import type { Enqueue, Job } from './job.ts';
+import { type KeptMiddleware, type MiddlewareContext, runWithin } from './middleware.ts';
+import type { HandlerContext } from './router.ts';
+
+/** The most characters that the names and texts of a trace context have in all. */
+const TRACE_CONTEXT_LIMIT = 8_192;
+
+/** What a run says of itself to the middlewares. */
+export interface MiddlewareRun {
+  readonly event: ValidEvent;
+  readonly runId: number;
+  readonly attempt: Pick<HandlerContext, 'attempt' | 'final'>;
+  readonly interruption: { readonly signal: AbortSignal };
+}
+
+/** The handlers of a job and its way into the queue, each within the middlewares. */
+export function throughMiddlewares(
+  job: Job,
+  middlewares: readonly KeptMiddleware[],
+  run: MiddlewareRun,
+): Pick<Job, 'routes' | 'enqueue'> {
+  const { routes, enqueue } = job;
+  return {
+    routes: routes.map((route) => ({
+      ...route,
+      handle: (event, context) => {
+        const { name } = route;
+        const around = new RunMiddlewareContext(job, run, { step: 'handle', handler: { name } });
+        return runWithin(middlewares, event, around, () => route.handle(event, context));
+      },
+    })),
+    ...(enqueue && { enqueue: enqueueWithin(middlewares, enqueue, job, run) }),
+  };
+}
+
+/** A middleware that fails leaves the event out of the queue, or unsure of it: the sender must come again. */
+function enqueueWithin(
+  middlewares: readonly KeptMiddleware[],
+  enqueue: Enqueue,
+  job: Job,
+  run: MiddlewareRun,
+): Enqueue {
+  return async (progress) => {
+    const context = new RunMiddlewareContext(job, run, { step: 'enqueue', handler: {} });
+    try {
+      await runWithin(middlewares, run.event, context, async () => {
+        const refusal = await enqueue({ ...progress, traceContext: storable(context.traceContext) });
+        if (refusal !== undefined) throw refusal;
+      });
+      return undefined;
+    } catch (error) {
+      return asRefusal(error);
+    }
+  };
+}
+
+function asRefusal(error: unknown): UnavailableError {
+  if (isInstance(error, UnavailableError)) return error;
+  const message = `a middleware of receiver.use() failed on the way into the queue: ${messageOf(error)}`;
+  return new UnavailableError('queue_unavailable', message, { cause: error });
+}
+
+/** What the job keeps of a trace context; undefined where that is nothing. */
+function storable(traceContext: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
+  let left = TRACE_CONTEXT_LIMIT;
+  const kept = Object.entries(traceContext).filter((entry): entry is [string, string] => {
+    const [name, text] = entry;
+    if (typeof text !== 'string' || name.length + text.length > left) return false;
+    left -= name.length + text.length;
+    return true;
+  });
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+class RunMiddlewareContext extends RunContext implements MiddlewareContext {
+  readonly step: MiddlewareContext['step'];
+  readonly handler: MiddlewareContext['handler'];
+  readonly source: ReportSource;
+  readonly runId: number;
+  readonly traceContext: Record<string, string>;
+
+  constructor(
+    job: Job,
+    { attempt, interruption, runId }: MiddlewareRun,
+    { step, handler }: Pick<MiddlewareContext, 'step' | 'handler'>,
+  ) {
+    super(job, attempt, interruption);
+    this.step = step;
+    this.handler = handler;
+    this.source = sourceOf(job);
+    this.runId = runId;
+    // One of its own, because handlers run side by side.
+    this.traceContext = { ...job.dispatched?.traceContext };
+  }
+}
+
+function sourceOf({ replayed, dispatched }: Job): ReportSource {
+  if (replayed !== undefined) return 'replay';
+  return dispatched === undefined ? 'delivery' : 'job';
+}
