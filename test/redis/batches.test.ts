@@ -1,6 +1,6 @@
 import { createRedisStore, type RedisClient } from 'posthorn/redis';
 import { describe, expect, test, vi } from 'vitest';
-import { FIRST_CLAIM } from '../../src/redis/store-scripts.ts';
+import { FIRST_CLAIM } from '../../src/dedupe/server-store.ts';
 import { until } from '../support/until.ts';
 import { createClient, createClusterClient, ready } from './clients.ts';
 import { useRedis } from './fixture.ts';
