@@ -5,6 +5,7 @@ import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import { ConfigurationError, RequestError, show } from './errors.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
+import { type EventFilter, toEventFilters } from './events/event-filter.ts';
 import type { Schemas } from './events/schema.ts';
 import { firstWarnings } from './handling/first-warnings.ts';
 import { nameOf } from './handling/named-handler.ts';
@@ -66,6 +67,20 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
 
   /** Registers the handler of events that no pattern matched. Without it they are answered 200 `ignored`. */
   onUnhandled(handler: UnhandledHandler<S>): this;
+
+  /**
+   * What the handlers want, as the service's `enabled_events`: for `client.webhooks.ensure`. Every type of
+   * the catalog that a pattern matches is named; with a handler of `*` or `onUnhandled` the list is empty,
+   * which means every event. Call it once all handlers are registered, before the first delivery or after it.
+   *
+   * @throws ConfigurationError while there is no handler: an empty list would ask for every event.
+   *
+   * @example
+   * ```ts
+   * await client.webhooks.ensure({ url, enabled_events: receiver.eventFilters() });
+   * ```
+   */
+  eventFilters(): EventFilter[];
 
   /** Adds an observer of every report. Without any, failures go to `console.error`. */
   observe(observer: Observer): this;
@@ -201,6 +216,14 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   onUnhandled(handler: UnhandledHandler<S>): this {
     this.#router.setUnhandled({ handle: handler });
     return this;
+  }
+
+  eventFilters(): EventFilter[] {
+    if (!this.#router.isEmpty) return toEventFilters(this.#router.patterns);
+    throw new ConfigurationError(
+      'eventFilters() was called before any handler was registered: an empty list would mean every event. ' +
+        'Register the handlers first',
+    );
   }
 
   observe(observer: Observer): this {
