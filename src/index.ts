@@ -45,6 +45,7 @@ export type {
   WebhookEvent,
 } from './events/event.ts';
 export { isKnownEvent } from './events/event.ts';
+export type { EventFilter } from './events/event-filter.ts';
 export type { EventData, Schemas, StandardSchemaV1 } from './events/schema.ts';
 export type { DispatchOptions } from './handling/dispatched-jobs.ts';
 export type { Middleware, MiddlewareContext } from './handling/middleware.ts';

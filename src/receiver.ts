@@ -5,6 +5,7 @@ import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import { ConfigurationError, RequestError, show } from './errors.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
+import { type EventFilter, toEventFilters } from './events/event-filter.ts';
 import type { Schemas } from './events/schema.ts';
 import { DeliveredEvents } from './handling/delivered-events.ts';
 import { DispatchedJobs, type DispatchOptions, readAttempt } from './handling/dispatched-jobs.ts';
@@ -71,6 +72,20 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * ```
    */
   use(middleware: Middleware<S>): this;
+
+  /**
+   * What the handlers want, as the service's `enabled_events`: for `client.webhooks.ensure`. Every type of
+   * the catalog that a pattern matches is named; with a handler of `*` or `onUnhandled` the list is empty,
+   * which means every event. Call it once all handlers are registered, before the first delivery or after it.
+   *
+   * @throws ConfigurationError while there is no handler: an empty list would ask for every event.
+   *
+   * @example
+   * ```ts
+   * await client.webhooks.ensure({ url, enabled_events: receiver.eventFilters() });
+   * ```
+   */
+  eventFilters(): EventFilter[];
 
   /** Adds an observer of every report. Without any, failures go to `console.error`. */
   observe(observer: Observer): this;
@@ -220,6 +235,14 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     checkFunction(middleware, 'the middleware');
     this.#middlewares.push({ handle: middleware });
     return this;
+  }
+
+  eventFilters(): EventFilter[] {
+    if (!this.#router.isEmpty) return toEventFilters(this.#router.patterns);
+    throw new ConfigurationError(
+      'eventFilters() was called before any handler was registered: an empty list would mean every event. ' +
+        'Register the handlers first',
+    );
   }
 
   observe(observer: Observer): this {

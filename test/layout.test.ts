@@ -105,7 +105,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['timing', 'events', 'dead-letters', 'queue', 'receiver.ts'],
   telemetry: ['timing', 'events', 'outcomes', 'handling', 'receiver.ts'],
   service: ['authentication', 'events'],
-  client: ['timing', 'authentication', 'service'],
+  client: ['timing', 'authentication', 'events', 'service'],
   sandbox: ['request', 'authentication', 'events', 'service'],
   testing: [
     ...['timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters', 'service'],

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Command } from 'commander';
 import { createClient } from '../client/create-client.ts';
+import type { Pattern } from '../events/catalog.ts';
 import { escapeControls } from '../outcomes/escape.ts';
 import { createSandbox, defaultCredentials } from '../sandbox/index.ts';
 import {
@@ -30,11 +31,11 @@ import {
   speedOption,
 } from './sandbox-server.ts';
 import { untilSignal } from './server.ts';
-import { eventOption, toFilters } from './webhooks/wanted.ts';
+import { eventOption } from './webhooks/wanted.ts';
 
 interface DevOptions extends JsonOption, KeyOption, CredentialOptions, PlayOptions {
   readonly to: string;
-  readonly event?: readonly string[];
+  readonly event?: readonly Pattern[];
   readonly signatureHeader: string;
 }
 
@@ -87,7 +88,7 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
   try {
     const { administrator } = defaultCredentials;
     const { webhooks } = createClient({ baseUrl: url, administrator });
-    const enabled_events = toFilters(options.event ?? ['*']);
+    const { event: enabled_events } = options;
     const webhook = await webhooks.create({ url: to.href, authentication, enabled_events });
     // A key that was given need not be shown.
     const madeUp = signingKey === undefined ? webhook.secret_signing_key : undefined;

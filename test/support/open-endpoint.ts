@@ -49,7 +49,8 @@ export async function openEndpoint(
   return { url, receiver, reports, send };
 }
 
-async function readAnswer(response: Response): Promise<Answer> {
+/** Reads an answer to its end. */
+export async function readAnswer(response: Response): Promise<Answer> {
   return {
     status: response.status,
     contentType: response.headers.get('content-type'),
