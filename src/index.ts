@@ -62,7 +62,7 @@ export type {
 } from './outcomes/report.ts';
 export type { Queue } from './queue/queue.ts';
 export type { QueuedJob, StoredJob } from './queue/queued-job.ts';
-export type { Receiver } from './receiver.ts';
 export { createReceiver } from './receiver.ts';
+export type { Receiver } from './receiver-interface.ts';
 export type { BodyOptions, Delivery, Reply } from './request/delivery.ts';
 export type { HeaderFields } from './request/headers.ts';

@@ -8,7 +8,7 @@ import {
 } from 'bullmq';
 import { checkOptions, readDuration, readInteger } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import type { Receiver } from '../receiver.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import {
   type BullConnectionOptions,

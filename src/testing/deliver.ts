@@ -1,6 +1,6 @@
 import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, propertyOf, show, typeNameOf } from '../errors.ts';
-import type { Receiver } from '../receiver.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 
 /** Options of {@link deliver}. */
