@@ -11,7 +11,7 @@ function installProject(...packages: readonly string[]): InstalledPackage {
   return installed;
 }
 
-/** The recipes as they are printed. That in TypeScript has no types to erase, so that Jest runs it as it is. */
+/** The recipes as they are printed. That in TypeScript has no types, so that Jest can run it too. */
 function readRecipes(): { readonly ts: string; readonly js: string } {
   const page = readFileSync(join(packageRoot, 'docs', 'testing.md'), 'utf8');
   const [, ts = ''] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
