@@ -44,7 +44,7 @@ It plays the service as posthorn sandbox does, creates a webhook for the address
 the same with requests and answers, and sends events; posthorn trigger, advance and deliveries do so in another terminal.
 The signing key is that of SIGNING_KEY or --key, so that the receiver can keep it, or else made up and printed.
 What the address does not answer, or answers with something other than 2xx, is sent again after 1, 5 and 15 minutes.
-After the third retry the webhook is disabled, as the service would: start again, or see posthorn webhooks enable.
+After the third retry the webhook is disabled, as the service would: the page has a button to enable it again.
 
 Ends on SIGINT or SIGTERM.
 Exit codes: 0 ended by a signal, 1 the sandbox refuses the address, 2 wrong usage, or the port is taken.

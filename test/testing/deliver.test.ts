@@ -7,7 +7,7 @@ import {
   type Store,
 } from 'posthorn';
 import { createEvent, type DeliverOptions, deliver } from 'posthorn/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { ListQueue } from '../queue/list-queue.ts';
 import { HeldHandler } from '../support/held-handler.ts';
@@ -224,6 +224,13 @@ test('what is neither an address nor a receiver is refused, and named', async ()
     expect(String(error)).toMatch(/deliver takes the address of an endpoint, such as .*, or a receiver/);
     expect(String(error).endsWith(`got ${shown}`)).toBe(true);
   }
+});
+
+test('delivers to a receiver while the timers of the process are fake', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setImmediate', 'Date', 'performance', 'queueMicrotask'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const receiver = createReceiver({ signingKey: KEY }).on('*', async () => {});
+  expect((await deliver(receiver, createEvent('transfer.created'), { key: KEY })).status).toBe(200);
 });
 
 test('takes a URL, and a receiver with schemas', async () => {
