@@ -24,7 +24,6 @@ import type { Run } from './run.ts';
 import { RunsInFlight } from './runs-in-flight.ts';
 import type { Trace } from './trace.ts';
 
-/**
 /** One attempt of a queue to have a job run. */
 export interface JobAttempt {
   readonly attempt: number;
