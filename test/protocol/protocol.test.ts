@@ -43,6 +43,8 @@ describe('the exploration finds', () => {
       'the letter of a last attempt is stored before its handlers run',
     'nobody looks again after a letter was stored beside a run':
       'no letter is left of an event that was handled',
+    'a delivery that no retry will follow fails with the run that it waits for':
+      'the last delivery is not refused while letters can be stored',
   };
   test.each(Object.entries(mistakes) as [Mistake, string][])('%s', { timeout }, (mistake, promise) => {
     const { violation } = check({ faults: 0, mayReplay: true }, mistake);
