@@ -1,7 +1,7 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { checkOptions, invalidOption } from '../check-options.ts';
 import { ConfigurationError, show } from '../errors.ts';
-import type { Receiver } from '../receiver.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { DeliveryMetrics } from './opentelemetry/metrics.ts';
 import { quietly } from './opentelemetry/quietly.ts';
 import { DeliverySpans } from './opentelemetry/spans.ts';
