@@ -328,7 +328,8 @@ describe('what the documents say can be found', () => {
 
   test('every file that is named is there', () => {
     const named = documents.flatMap(
-      ({ text }) => text.match(/(?<=`)(src|test|bench|docs)\/[\w/.-]+\.\w+(?=`)/g) ?? [],
+      ({ text }) =>
+        text.match(/(?<=`)(src|adapters|examples|test|bench|tools|docs)\/[\w/.-]+\.\w+(?=`)/g) ?? [],
     );
     expect(named.length).toBeGreaterThan(50);
     expect(named.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
