@@ -7,7 +7,10 @@ function showWebhooks({ webhooks }) {
   // A list that stays as it is keeps the focus of its buttons.
   if (JSON.stringify(webhooks) === shownWebhooks) return;
   shownWebhooks = JSON.stringify(webhooks);
+  const hadFocus = byId('webhooks').contains(document.activeElement);
   showList('webhooks', webhooks.map(webhookItem));
+  // The button that had the focus is gone, and would take it along.
+  if (hadFocus) byId('webhooks-title').focus();
 }
 
 /** @param {string} id */
@@ -19,8 +22,6 @@ async function enable(id) {
   } catch (error) {
     setText(result, messageOf(error));
   }
-  // The button is gone, and would take the focus with it.
-  if (document.activeElement === document.body) byId('webhooks-title').focus();
 }
 
 /** @param {Webhook} webhook */
