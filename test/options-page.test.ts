@@ -7,6 +7,7 @@ import { toFastify } from 'posthorn/fastify';
 import { toFetch } from 'posthorn/fetch';
 import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
+import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
@@ -48,6 +49,10 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
     (options) => Reflect.apply(toFastify, undefined, [createReceiver({ signingKey: 'k' }), options]),
   ],
   ['toKoa', (options) => toKoa(createReceiver({ signingKey: 'k' }), options)],
+  [
+    'observeWithOpenTelemetry',
+    (options) => observeWithOpenTelemetry(createReceiver({ signingKey: 'k' }), options),
+  ],
   ['createClient', (options) => Reflect.apply(createClient, undefined, [options])],
   ['createSandbox', createSandbox],
   ['adapterConformance', (options) => adapterConformance(mountOnNode, options)],

@@ -9,9 +9,15 @@ const TIMEOUT_MS = 180_000;
 const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
 const subpaths = Object.keys(manifest.exports).filter((path) => !path.endsWith('.json'));
 const specifiers = subpaths.map((path) => path.replace('.', 'posthorn'));
-/** What stands on a peer; test/bullmq/built.test.ts loads it where that is installed. */
-const withPeer = 'posthorn/bullmq';
-const withoutPeers = specifiers.filter((specifier) => specifier !== withPeer);
+/**
+ * What stands on a peer; test/bullmq/built.test.ts and test/telemetry/built.slow.test.ts load it where that
+ * is installed.
+ */
+const peers = new Map([
+  ['posthorn/bullmq', 'bullmq'],
+  ['posthorn/opentelemetry', '@opentelemetry/api'],
+]);
+const withoutPeers = specifiers.filter((specifier) => !peers.has(specifier));
 
 let installed: InstalledPackage;
 let project: string;
@@ -40,10 +46,10 @@ describe('the packed tarball, installed in an empty project', () => {
     expect(folders.length).toBeLessThanOrEqual(18);
   });
 
-  test('posthorn/bullmq says that bullmq is missing', () => {
-    const program = `import(${JSON.stringify(withPeer)}).catch(({ message }) => console.log(message))`;
+  test.each([...peers])('%s says that %s is missing', (specifier, peer) => {
+    const program = `import(${JSON.stringify(specifier)}).catch(({ message }) => console.log(message))`;
     expect(run('node', ['--input-type=module', '-e', program], project)).toMatch(
-      /^Cannot find package 'bullmq'/,
+      `Cannot find package '${peer}'`,
     );
   });
 

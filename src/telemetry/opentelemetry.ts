@@ -1,17 +1,31 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { checkOptions, invalidOption } from '../check-options.ts';
-import { ConfigurationError, show } from '../errors.ts';
-import type { Receiver } from '../receiver-interface.ts';
+import { ConfigurationError, propertyOf, show } from '../errors.ts';
+import type { WebhookEvent } from '../events/event.ts';
+import type { MiddlewareContext } from '../handling/middleware.ts';
+import type { Observer } from '../outcomes/report.ts';
 import { DeliveryMetrics } from './opentelemetry/metrics.ts';
 import { quietly } from './opentelemetry/quietly.ts';
 import { DeliverySpans } from './opentelemetry/spans.ts';
 
+/** The parts of a receiver that are observed: of one with any schemas. */
+export interface TracedReceiver {
+  observe(observer: Observer): unknown;
+  use(
+    middleware: (
+      event: WebhookEvent<string, unknown>,
+      context: MiddlewareContext,
+      next: () => Promise<unknown>,
+    ) => unknown,
+  ): unknown;
+}
+
 /** Options of {@link observeWithOpenTelemetry}. */
 export interface OpenTelemetryOptions {
-  /** Makes the spans; the global one by default. */
-  readonly tracerProvider?: TracerProvider | undefined;
-  /** Makes the metrics; the global one by default. */
-  readonly meterProvider?: MeterProvider | undefined;
+  /** A `TracerProvider`, which makes the spans; the global one by default. */
+  readonly tracerProvider?: { getTracer(name: string): unknown } | undefined;
+  /** A `MeterProvider`, which makes the metrics; the global one by default. */
+  readonly meterProvider?: { getMeter(name: string): unknown } | undefined;
 }
 
 /**
@@ -30,20 +44,20 @@ export interface OpenTelemetryOptions {
  * observeWithOpenTelemetry(receiver);
  * ```
  */
-export function observeWithOpenTelemetry(
-  receiver: Pick<Receiver, 'observe' | 'use'>,
-  options: OpenTelemetryOptions = {},
-): void {
-  if (typeof receiver?.use !== 'function')
+export function observeWithOpenTelemetry(receiver: TracedReceiver, options: OpenTelemetryOptions = {}): void {
+  if (typeof propertyOf(receiver, 'use') !== 'function')
     throw new ConfigurationError('observeWithOpenTelemetry takes a receiver, and then its options');
   checkOptions(options, ['tracerProvider', 'meterProvider'], 'observeWithOpenTelemetry');
-  checkProvider('tracerProvider', options.tracerProvider, 'getTracer');
-  checkProvider('meterProvider', options.meterProvider, 'getMeter');
-  const spans = new DeliverySpans(options.tracerProvider);
-  const metrics = new DeliveryMetrics(options.meterProvider);
+  const { tracerProvider, meterProvider } = options;
+  if (tracerProvider !== undefined && !isTracerProvider(tracerProvider))
+    throw noProvider('tracerProvider', 'getTracer', tracerProvider);
+  if (meterProvider !== undefined && !isMeterProvider(meterProvider))
+    throw noProvider('meterProvider', 'getMeter', meterProvider);
+  const spans = new DeliverySpans(tracerProvider);
+  const metrics = new DeliveryMetrics(meterProvider);
   receiver.use((event, context, next) => {
     const { step, handler } = context;
-    return spans.around(event, context, () => (step === 'handle' ? metrics.around(handler, next) : next()));
+    return spans.around(event, context, step === 'handle' ? () => metrics.around(handler, next) : next);
   });
   receiver.observe((report) => {
     quietly(() => spans.report(report));
@@ -51,7 +65,14 @@ export function observeWithOpenTelemetry(
   });
 }
 
-function checkProvider(name: string, value: unknown, method: string): void {
-  if (value === undefined || typeof Object(value)[method] === 'function') return;
-  throw invalidOption(name, `must be a provider of OpenTelemetry, with ${method}(), got ${show(value)}`);
+function isTracerProvider(value: unknown): value is TracerProvider {
+  return typeof propertyOf(value, 'getTracer') === 'function';
+}
+
+function isMeterProvider(value: unknown): value is MeterProvider {
+  return typeof propertyOf(value, 'getMeter') === 'function';
+}
+
+function noProvider(option: string, method: string, value: unknown): ConfigurationError {
+  return invalidOption(option, `must be a provider of OpenTelemetry, with ${method}(), got ${show(value)}`);
 }

@@ -12,7 +12,9 @@ import type { Report } from '../../outcomes/report.ts';
 const MAX_NAME_LENGTH = 100;
 const MAX_STACK_LENGTH = 10_000;
 
-/** Records why a delivery was not processed. A refusal is the sender's failure, as HTTP's conventions have it. */
+/**
+ * Records why a delivery was not processed. A refusal is the sender's failure, as in HTTP's conventions.
+ */
 export function noteFailure(span: Span, error: PosthornError, { outcome }: Pick<Report, 'outcome'>): void {
   span.recordException({ name: error.name, message: error.message });
   if (outcome !== 'rejected') setFailed(span, error.message);

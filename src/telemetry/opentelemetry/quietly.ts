@@ -1,7 +1,7 @@
 import { diag } from '@opentelemetry/api';
 import { messageOf } from '../../errors.ts';
 
-/** Does what must not change an answer; gives undefined where it throws, and tells OpenTelemetry's own log. */
+/** Does what must not change an answer. Where it throws, tells OpenTelemetry's own log. */
 export function quietly<T>(action: () => T): T | undefined {
   try {
     return action();
