@@ -1,5 +1,5 @@
 import { Worker } from 'bullmq';
-import { ConfigurationError, createMemoryStore, PermanentError } from 'posthorn';
+import { ConfigurationError, createMemoryStore } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
