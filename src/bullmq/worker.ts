@@ -32,7 +32,8 @@ export interface BullWorkerOptions extends BullConnectionOptions {
 export interface BullWorker {
   /**
    * Takes no further jobs and waits for those that run, for `graceMs` (25,000 by default) at most; then it
-   * aborts them and puts them back, which counts as no attempt. `abandoned` has the ids of their jobs.
+   * aborts them and puts them back, which counts as no attempt. `abandoned` has the ids of their jobs. The
+   * connections have two seconds more to close: while Redis is away they are cut off.
    */
   close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
 }

@@ -17,9 +17,10 @@ const CLOSE_LIMIT_MS = 5_000;
 
 describe.skipIf(!isRedisInstalled())('while Redis is away', () => {
   const fixture = useRedis();
+  const print = vi.fn<typeof console.error>();
   beforeEach(() => {
-    const print = vi.spyOn(console, 'error').mockImplementation(() => {});
-    onTestFinished(() => print.mockRestore());
+    const spy = vi.spyOn(console, 'error').mockImplementation(print);
+    onTestFinished(() => spy.mockRestore());
   });
 
   test('workers and queues close in time, and other workers go on afterwards', async () => {
@@ -58,6 +59,7 @@ describe.skipIf(!isRedisInstalled())('while Redis is away', () => {
     const receiver = createReceiver({ signingKey: KEY, queue }).observe(() => {});
     book(() => {})(receiver);
     const worker = createBullWorker(receiver, { connection, scope });
+    await expect.poll(() => print.mock.calls.flat().join()).toMatch(/worker of nowhere: .*ECONNREFUSED/);
     const startedAt = performance.now();
     expect(await worker.close({ graceMs: 0 })).toEqual({ abandoned: [] });
     await queue.close();
