@@ -16,6 +16,9 @@ import { ParkedEvents } from './handling/parked-events.ts';
 import { checkFunction, type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
 import { beginTrace, shortenDeadline, type Trace, toReport } from './handling/trace.ts';
+import type { Health, LastDelivery } from './health/health.ts';
+import { LetterCount } from './health/letter-count.ts';
+import { StoreProbe } from './health/store-probe.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import type { Observer, Report, ReportSource } from './outcomes/report.ts';
@@ -126,6 +129,13 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   drop(letter: DeadLetter): Promise<boolean>;
 
   /**
+   * Tells whether the store answers, how many events are being handled, how many letters wait, and when the
+   * last delivery came. It writes nothing, counts as no delivery, never rejects, and takes 2 seconds at most,
+   * also while the receiver closes. Calls at the same time share their questions.
+   */
+  health(): Promise<Health>;
+
+  /**
    * Refuses new deliveries with 503 and waits for the running ones, for `graceMs` (25,000 by default) at
    * most; then aborts them. `abandoned` has the ids of events whose handlers had not ended.
    */
@@ -161,6 +171,9 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #delivered: DeliveredEvents;
   readonly #parked: ParkedEvents;
   readonly #jobs: DispatchedJobs;
+  readonly #storeProbe: StoreProbe;
+  readonly #letterCount: LetterCount | undefined;
+  #lastDelivery: LastDelivery | undefined;
   #closed: Promise<{ abandoned: string[] }> | undefined;
   #hasReportedMisdirected = false;
 
@@ -178,6 +191,9 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#delivered = new DeliveredEvents(this.#handling);
     this.#parked = new ParkedEvents(this.#handling);
     this.#jobs = new DispatchedJobs(this.#handling);
+    const { deadLetters, now } = settings;
+    this.#storeProbe = new StoreProbe(this.#handling.store, now);
+    this.#letterCount = deadLetters && new LetterCount(deadLetters, now);
   }
 
   get deadLetters(): DeadLetters | undefined {
@@ -282,7 +298,12 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   #report(answer: Answer, trace: Trace): void {
-    this.#reporter.emit(toReport(answer, trace, false), { isAuthentic: trace.keyIndex !== undefined });
+    const isAuthentic = trace.keyIndex !== undefined;
+    if (isAuthentic) {
+      const { outcome, error } = answer;
+      this.#lastDelivery = { receivedAt: trace.receivedAt, outcome, code: error?.code };
+    }
+    this.#reporter.emit(toReport(answer, trace, false), { isAuthentic });
   }
 
   /**
@@ -337,6 +358,17 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   drop(letter: DeadLetter): Promise<boolean> {
     return this.#parked.drop(letter);
+  }
+
+  async health(): Promise<Health> {
+    const [store, deadLetters] = await Promise.all([this.#storeProbe.ask(), this.#letterCount?.ask()]);
+    return {
+      closing: this.#closed !== undefined,
+      store,
+      running: this.#handling.runs.count,
+      deadLetters,
+      lastDelivery: this.#lastDelivery,
+    };
   }
 
   close(options: { readonly graceMs?: number } = {}): Promise<{ abandoned: string[] }> {
