@@ -7,6 +7,7 @@ import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.t
 import { pathsOf, readPath } from './request-path.ts';
 import { sendReply } from './send-reply.ts';
 
+export { toHealth } from './node-health.ts';
 export type { NodeRequest, NodeResponse } from './node-http.ts';
 
 /** A request listener of Node.js http, https and http2, and a middleware of Connect. */

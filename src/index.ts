@@ -50,6 +50,7 @@ export type { EventData, Schemas, StandardSchemaV1 } from './events/schema.ts';
 export type { DispatchOptions } from './handling/dispatched-jobs.ts';
 export type { Middleware, MiddlewareContext } from './handling/middleware.ts';
 export type { HandlerContext, UnhandledHandler } from './handling/router.ts';
+export type { DeadLettersHealth, Health, LastDelivery, StoreHealth } from './health/health.ts';
 export type { ReceiverOptions } from './options.ts';
 export type { Outcome, ReportCode } from './outcomes/outcome.ts';
 export type {

@@ -6,6 +6,7 @@ import type { Schemas } from './events/schema.ts';
 import type { DispatchOptions } from './handling/dispatched-jobs.ts';
 import type { Middleware } from './handling/middleware.ts';
 import type { HandlerContext, UnhandledHandler } from './handling/router.ts';
+import type { Health } from './health/health.ts';
 import type { Observer, Report } from './outcomes/report.ts';
 import type { Delivery, Reply } from './request/delivery.ts';
 import type { HeaderFields } from './request/headers.ts';
@@ -119,6 +120,13 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * @throws UnavailableError or DeadLetterError.
    */
   drop(letter: DeadLetter): Promise<boolean>;
+
+  /**
+   * Tells whether the store answers, how many events are being handled, how many letters wait, and when the
+   * last delivery came. It writes nothing, counts as no delivery, never rejects, and takes 2 seconds at most,
+   * also while the receiver closes. Calls at the same time share their questions.
+   */
+  health(): Promise<Health>;
 
   /**
    * Refuses new deliveries with 503 and waits for the running ones, for `graceMs` (25,000 by default) at

@@ -17,6 +17,9 @@ import { ParkedEvents } from './handling/parked-events.ts';
 import { checkFunction, type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
 import { beginTrace, shortenDeadline, type Trace, toReport } from './handling/trace.ts';
+import type { Health, LastDelivery } from './health/health.ts';
+import { LetterCount } from './health/letter-count.ts';
+import { StoreProbe } from './health/store-probe.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import type { Observer, Report, ReportSource } from './outcomes/report.ts';
@@ -60,6 +63,9 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #delivered: DeliveredEvents;
   readonly #parked: ParkedEvents;
   readonly #jobs: DispatchedJobs;
+  readonly #storeProbe: StoreProbe;
+  readonly #letterCount: LetterCount | undefined;
+  #lastDelivery: LastDelivery | undefined;
   #closed: Promise<{ abandoned: string[] }> | undefined;
   #hasReportedMisdirected = false;
 
@@ -77,6 +83,9 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#delivered = new DeliveredEvents(this.#handling);
     this.#parked = new ParkedEvents(this.#handling);
     this.#jobs = new DispatchedJobs(this.#handling);
+    const { deadLetters, now } = settings;
+    this.#storeProbe = new StoreProbe(this.#handling.store, now);
+    this.#letterCount = deadLetters && new LetterCount(deadLetters, now);
   }
 
   get deadLetters(): DeadLetters | undefined {
@@ -189,7 +198,12 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   #report(answer: Answer, trace: Trace): void {
-    this.#reporter.emit(toReport(answer, trace, false), { isAuthentic: trace.keyIndex !== undefined });
+    const isAuthentic = trace.keyIndex !== undefined;
+    if (isAuthentic) {
+      const { outcome, error } = answer;
+      this.#lastDelivery = { receivedAt: trace.receivedAt, outcome, code: error?.code };
+    }
+    this.#reporter.emit(toReport(answer, trace, false), { isAuthentic });
   }
 
   /**
@@ -244,6 +258,17 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   drop(letter: DeadLetter): Promise<boolean> {
     return this.#parked.drop(letter);
+  }
+
+  async health(): Promise<Health> {
+    const [store, deadLetters] = await Promise.all([this.#storeProbe.ask(), this.#letterCount?.ask()]);
+    return {
+      closing: this.#closed !== undefined,
+      store,
+      running: this.#handling.runs.count,
+      deadLetters,
+      lastDelivery: this.#lastDelivery,
+    };
   }
 
   close(options: { readonly graceMs?: number } = {}): Promise<{ abandoned: string[] }> {

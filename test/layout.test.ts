@@ -79,13 +79,14 @@ const core = {
   'dead-letters': ['timing', 'request', 'outcomes', 'dedupe'],
   queue: ['timing', 'request'],
   handling: ['queue', 'timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters'],
+  health: ['timing', 'outcomes', 'dedupe', 'dead-letters'],
   redis: ['timing', 'dedupe', 'dead-letters'],
   postgres: ['timing', 'events', 'dedupe', 'dead-letters', 'handling'],
   'options.ts': ['queue', 'authentication', 'events', 'dedupe', 'dead-letters'],
-  'receiver-interface.ts': ['request', 'events', 'outcomes', 'dead-letters', 'handling'],
+  'receiver-interface.ts': ['request', 'events', 'outcomes', 'dead-letters', 'handling', 'health'],
   'receiver.ts': [
     ...['timing', 'request', 'authentication', 'events', 'outcomes', 'dead-letters', 'handling'],
-    ...['options.ts', 'receiver-interface.ts'],
+    ...['health', 'options.ts', 'receiver-interface.ts'],
   ],
   'index.ts': [
     'request',
@@ -96,7 +97,7 @@ const core = {
     'dead-letters',
     'handling',
     'queue',
-  ].concat('options.ts', 'receiver-interface.ts', 'receiver.ts'),
+  ].concat('health', 'options.ts', 'receiver-interface.ts', 'receiver.ts'),
 } as const satisfies Record<string, readonly string[]>;
 const coreRooms = Object.keys(core);
 const rooms: Readonly<Record<string, readonly string[]>> = {

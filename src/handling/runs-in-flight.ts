@@ -23,6 +23,11 @@ export class RunsInFlight {
     this.#activity = activity;
   }
 
+  /** How many events are being handled. */
+  get count(): number {
+    return this.#runs.size;
+  }
+
   /** True if the event was handled here, and the store has not recorded it yet. */
   isCompletionPending(claimId: string): boolean {
     return this.#services.completions.has(claimId);

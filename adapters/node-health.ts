@@ -1,0 +1,94 @@
+import { ConfigurationError, type PosthornError, propertyOf, typeNameOf } from '../src/errors.ts';
+import type { Receiver } from '../src/receiver-interface.ts';
+import type { Reply } from '../src/request/delivery.ts';
+import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
+import { sendReply } from './send-reply.ts';
+
+type Health = Awaited<ReturnType<Receiver['health']>>;
+
+/**
+ * Answers GET and HEAD with the health of a receiver, in JSON: 503 while it is closing and where its store
+ * does not answer, else 200. Letters that wait are a figure, and no failure. The body holds codes, counts and
+ * times, no message and no address; still, it is meant for an orchestrator, not for strangers. It takes 2
+ * seconds at most.
+ *
+ * @throws ConfigurationError for what is no receiver.
+ *
+ * @example
+ * ```ts
+ * app.get('/health', toHealth(receiver));
+ * ```
+ */
+export function toHealth(
+  receiver: Pick<Receiver, 'health'>,
+): (request: NodeRequest, response: NodeResponse) => void {
+  if (typeof propertyOf(receiver, 'health') !== 'function') {
+    throw new ConfigurationError(
+      `toHealth takes a receiver, which createReceiver returns; got ${typeNameOf(receiver)}`,
+    );
+  }
+  return (request, response) => {
+    checkRequest(request);
+    // A response whose methods middleware has replaced can throw: then no other answer is possible.
+    answer(receiver, request, response).catch(() => request.destroy());
+  };
+}
+
+async function answer(
+  receiver: Pick<Receiver, 'health'>,
+  request: NodeRequest,
+  response: NodeResponse,
+): Promise<void> {
+  const isQuestion = request.method === 'GET' || request.method === 'HEAD';
+  sendReply(request, response, isQuestion ? toReply(await receiver.health()) : METHOD_NOT_ALLOWED);
+}
+
+function toReply({ closing, store, running, deadLetters, lastDelivery }: Health): Reply {
+  const status = closing || !store.ok ? 503 : 200;
+  const body = JSON.stringify({
+    ok: status === 200,
+    closing,
+    store: {
+      ok: store.ok,
+      latencyMs: Math.round(store.latencyMs * 1_000) / 1_000,
+      failingSince: toTime(store.failingSince),
+      code: codeOf(store.error),
+    },
+    running,
+    deadLetters: deadLetters && {
+      ok: deadLetters.ok,
+      waiting: deadLetters.waiting,
+      more: deadLetters.more,
+      oldestParkedAt: toTime(deadLetters.oldestParkedAt),
+      code: codeOf(deadLetters.error),
+    },
+    lastDelivery: lastDelivery && { ...lastDelivery, receivedAt: toTime(lastDelivery.receivedAt) },
+  });
+  return { status, headers: HEADERS, body, close: false, drainMs: DRAIN_MS };
+}
+
+/** A message may hold the address of a server. */
+function codeOf(error: PosthornError | undefined): string | undefined {
+  return error?.code;
+}
+
+function toTime(ms: number | undefined): string | undefined {
+  // A letter of a foreign place may hold any number.
+  return ms === undefined || Number.isNaN(new Date(ms).valueOf()) ? undefined : new Date(ms).toISOString();
+}
+
+const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+
+const DRAIN_MS = 1_000;
+
+const METHOD_NOT_ALLOWED: Reply = {
+  status: 405,
+  headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', allow: 'GET, HEAD' },
+  body: JSON.stringify({
+    title: 'Only GET and HEAD are accepted here',
+    status: 405,
+    code: 'method_not_allowed',
+  }),
+  close: false,
+  drainMs: DRAIN_MS,
+};

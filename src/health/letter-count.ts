@@ -1,0 +1,125 @@
+import type { DeadLetters } from '../dead-letters/dead-letters.ts';
+import { DeadLetterError, isInstance, messageOf } from '../errors.ts';
+import { requestsAreIsolated } from '../timing/isolated-requests.ts';
+import { settledWithin } from '../timing/time-limit.ts';
+import { type DeadLettersHealth, QUESTION_LIMIT_MS } from './health.ts';
+
+/** Further letters are not counted: a list reads each of them whole. */
+const MOST_LETTERS = 1_000;
+
+/** A count that took longer is used again for nine times as long: counting takes a tenth of the time at most. */
+const CHEAP_COUNT_MS = 50;
+const REST_FACTOR = 9;
+
+/**
+ * Counts the letters that wait. There is one count at a time, however many ask, and however long it takes: a
+ * disk that hangs takes a thread from Node.js for each question.
+ */
+export class LetterCount {
+  readonly #deadLetters: DeadLetters;
+  readonly #now: () => number;
+  #counting: Count | undefined;
+  #last: Count | undefined;
+
+  constructor(deadLetters: DeadLetters, now: () => number) {
+    this.#deadLetters = deadLetters;
+    this.#now = now;
+  }
+
+  /** Never rejects. */
+  async ask(): Promise<DeadLettersHealth> {
+    if (requestsAreIsolated) return new Count(this.#deadLetters, this.#now).inTime();
+    if (this.#last?.isFresh) return this.#last.result;
+    this.#counting ??= this.#begin();
+    return this.#counting.inTime();
+  }
+
+  #begin(): Count {
+    const count = new Count(this.#deadLetters, this.#now);
+    void count.ended.then(() => {
+      this.#last = count;
+      this.#counting = undefined;
+    });
+    return count;
+  }
+}
+
+/** One pass over the letters. */
+class Count {
+  readonly #startedAt = performance.now();
+  #freshUntil = 0;
+  #listed = 0;
+  #waiting = 0;
+  #oldestParkedAt: number | undefined;
+  #isWhole = false;
+  #error: DeadLetterError | undefined;
+  /** Never rejects. */
+  readonly ended: Promise<void>;
+
+  constructor(deadLetters: DeadLetters, now: () => number) {
+    this.ended = this.#run(deadLetters, now);
+  }
+
+  get isFresh(): boolean {
+    return performance.now() < this.#freshUntil;
+  }
+
+  /** The result, or what is known of it when its time is up. */
+  async inTime(): Promise<DeadLettersHealth> {
+    await settledWithin(this.ended, Math.max(0, this.#endsAt - performance.now()));
+    return this.result;
+  }
+
+  get result(): DeadLettersHealth {
+    const known = this.#listed > 0 || this.#isWhole;
+    const error = this.#error ?? (known ? undefined : this.#late());
+    return {
+      ok: error === undefined,
+      waiting: known ? this.#waiting : undefined,
+      more: !this.#isWhole,
+      oldestParkedAt: this.#oldestParkedAt,
+      error,
+    };
+  }
+
+  get #endsAt(): number {
+    return this.#startedAt + QUESTION_LIMIT_MS;
+  }
+
+  async #run(deadLetters: DeadLetters, now: () => number): Promise<void> {
+    try {
+      await this.#count(deadLetters, now);
+    } catch (cause) {
+      this.#error = toDeadLetterError(cause);
+    }
+    const endedAt = performance.now();
+    const tookMs = Math.min(endedAt - this.#startedAt, QUESTION_LIMIT_MS);
+    // Where nothing came in time there is nothing to use again.
+    if (this.#listed > 0 && tookMs > CHEAP_COUNT_MS) this.#freshUntil = endedAt + REST_FACTOR * tookMs;
+  }
+
+  async #count(deadLetters: DeadLetters, now: () => number): Promise<void> {
+    for await (const { runningUntil, parkedAt } of deadLetters.list({ limit: MOST_LETTERS + 1 })) {
+      if (this.#listed === MOST_LETTERS || performance.now() > this.#endsAt) return;
+      this.#listed += 1;
+      if (runningUntil !== undefined && runningUntil > now()) continue;
+      this.#waiting += 1;
+      this.#oldestParkedAt ??= parkedAt;
+    }
+    this.#isWhole = true;
+  }
+
+  #late(): DeadLetterError {
+    const ms = Math.round(performance.now() - this.#startedAt);
+    return new DeadLetterError(
+      'dead_letters_unavailable',
+      `the dead letters have given no answer for ${ms} ms`,
+    );
+  }
+}
+
+function toDeadLetterError(cause: unknown): DeadLetterError {
+  if (isInstance(cause, DeadLetterError)) return cause;
+  const message = `the dead letters could not be counted: ${messageOf(cause)}`;
+  return new DeadLetterError('dead_letters_unavailable', message, { cause });
+}

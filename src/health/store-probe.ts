@@ -1,0 +1,53 @@
+import { PROBE_ID } from '../dedupe/claim-id.ts';
+import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
+import { UnavailableError } from '../errors.ts';
+import { refuse } from '../outcomes/outcome.ts';
+import { requestsAreIsolated } from '../timing/isolated-requests.ts';
+import { withTimeLimit } from '../timing/time-limit.ts';
+import { QUESTION_LIMIT_MS, type StoreHealth } from './health.ts';
+
+/** Nobody has claimed this id, so there is nothing to release: a store looks it up, and writes nothing. */
+const QUESTION = { id: PROBE_ID, token: 'health', retentionMs: 1_000, handled: [] };
+
+/** Asks a store whether it answers. Calls that come while it is being asked share its answer. */
+export class StoreProbe {
+  readonly #store: Pick<TimeLimitedStore, 'release'>;
+  readonly #now: () => number;
+  #failingSince: number | undefined;
+  #current: Promise<StoreHealth> | undefined;
+
+  constructor(store: Pick<TimeLimitedStore, 'release'>, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** Never rejects. */
+  ask(): Promise<StoreHealth> {
+    if (requestsAreIsolated) return this.#ask();
+    this.#current ??= this.#ask().finally(() => {
+      this.#current = undefined;
+    });
+    return this.#current;
+  }
+
+  async #ask(): Promise<StoreHealth> {
+    const askedAt = performance.now();
+    try {
+      const answered = Promise.resolve(this.#store.release(QUESTION));
+      await withTimeLimit(answered, QUESTION_LIMIT_MS, late);
+      this.#failingSince = undefined;
+      return { ok: true, latencyMs: performance.now() - askedAt };
+    } catch (error) {
+      this.#failingSince ??= this.#now();
+      const latencyMs = performance.now() - askedAt;
+      return { ok: false, latencyMs, failingSince: this.#failingSince, error: refuse(error).error };
+    }
+  }
+}
+
+function late(): UnavailableError {
+  return new UnavailableError(
+    'store_unavailable',
+    `the store gave no answer in ${QUESTION_LIMIT_MS} ms when it was asked for its health`,
+  );
+}

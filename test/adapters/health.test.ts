@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { connect, createServer as createHttp2Server } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import express from 'express';
+import {
+  ConfigurationError,
+  createMemoryStore,
+  createReceiver,
+  type Receiver,
+  type ReceiverOptions,
+  type Store,
+} from 'posthorn';
+import { toHealth, toNode } from 'posthorn/node';
+import { createEvent, deliver } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { KEY } from '../support/served.ts';
+
+const SECRET = 'redis://:hunter2@10.1.2.3:6379';
+
+class LostStore implements Store {
+  readonly #store = createMemoryStore();
+  isLost = false;
+  readonly claim: Store['claim'] = (request) => this.#store.claim(request);
+  readonly renew: Store['renew'] = (request) => this.#store.renew(request);
+  readonly complete: Store['complete'] = (request) => this.#store.complete(request);
+  readonly release: Store['release'] = (request) => {
+    if (this.isLost) throw new Error(`connect ECONNREFUSED ${SECRET}`);
+    return this.#store.release(request);
+  };
+}
+
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function create(options: Partial<ReceiverOptions> = {}): Receiver {
+  return createReceiver({ signingKey: KEY, ...options })
+    .observe(() => {})
+    .on('*', () => {});
+}
+
+/** The receiver beside its health, as an application has them. */
+function serveBoth(receiver: Receiver): Promise<string> {
+  const [health, webhooks] = [toHealth(receiver), toNode(receiver, { path: '/webhooks' })];
+  return listen((request, response) =>
+    request.url === '/health' ? health(request, response) : webhooks(request, response),
+  );
+}
+
+describe('toHealth', () => {
+  test('answers 200 with what the receiver says, and nothing keeps it', async () => {
+    const url = await serveBoth(create({ deadLetters: createMapDeadLetters() }));
+    const before = await fetch(`${url}/health`);
+    expect([before.status, before.headers.get('content-type'), before.headers.get('cache-control')]).toEqual([
+      200,
+      'application/json',
+      'no-store',
+    ]);
+    expect(await before.json()).toEqual({
+      ok: true,
+      closing: false,
+      store: { ok: true, latencyMs: expect.any(Number) },
+      running: 0,
+      deadLetters: { ok: true, waiting: 0, more: false },
+    });
+    await deliver(`${url}/webhooks`, createEvent('transfer.created'), { key: KEY });
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({
+      lastDelivery: { receivedAt: expect.stringMatching(/^20\d\d-.*Z$/), outcome: 'processed' },
+    });
+  });
+
+  test('without the store it answers 503 and why, without a message; 200 once it is back', async () => {
+    const store = new LostStore();
+    const url = `${await serveBoth(create({ store }))}/health`;
+    store.isLost = true;
+    const lost = await fetch(url);
+    const body = await lost.text();
+    expect(lost.status).toBe(503);
+    expect(JSON.parse(body)).toMatchObject({
+      ok: false,
+      store: { ok: false, code: 'store_unavailable', failingSince: expect.stringMatching(/Z$/) },
+    });
+    expect(body).not.toMatch(/hunter2|10\.1\.2\.3|ECONNREFUSED/);
+    store.isLost = false;
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  test('letters that wait, and dead letters that fail, are figures: 200', async () => {
+    const deadLetters = createMapDeadLetters();
+    const receiver = create({ deadLetters });
+    const url = await serveBoth(receiver);
+    await deliver(`${url}/webhooks`, 'not JSON', { key: KEY });
+    const waiting = await fetch(`${url}/health`);
+    expect([waiting.status, await waiting.json()]).toMatchObject([200, { deadLetters: { waiting: 1 } }]);
+    deadLetters.list = () => {
+      throw new Error(SECRET);
+    };
+    const failing = await fetch(`${url}/health`);
+    const body = await failing.text();
+    expect([failing.status, JSON.parse(body).deadLetters]).toEqual([
+      200,
+      { ok: false, more: true, code: 'dead_letters_unavailable' },
+    ]);
+    expect(body).not.toContain('hunter2');
+  });
+
+  test('a letter of a foreign place may have been parked at no time', async () => {
+    const deadLetters = createMapDeadLetters();
+    const receiver = create({ deadLetters });
+    const url = await serveBoth(receiver);
+    await deliver(`${url}/webhooks`, 'not JSON', { key: KEY });
+    for await (const letter of deadLetters.list()) await deadLetters.put({ ...letter, parkedAt: Number.NaN });
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({
+      deadLetters: { ok: true, waiting: 1 },
+    });
+  });
+
+  test('answers 503 from the moment that close is called', async () => {
+    const receiver = create();
+    const url = await serveBoth(receiver);
+    const closed = receiver.close();
+    const response = await fetch(`${url}/health`);
+    expect([response.status, await response.json()]).toMatchObject([503, { ok: false, closing: true }]);
+    await closed;
+    expect((await fetch(`${url}/health`)).status).toBe(503);
+  });
+
+  test('HEAD gets the same head and no body; other methods get 405', async () => {
+    const url = `${await serveBoth(create())}/health`;
+    const head = await fetch(url, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
+      200,
+      'application/json',
+      '',
+    ]);
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      const body = method === 'POST' || method === 'PUT' ? 'x'.repeat(100_000) : null;
+      const response = await fetch(url, { method, body });
+      expect([response.status, response.headers.get('allow')], method).toEqual([405, 'GET, HEAD']);
+      expect(await response.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
+    }
+  });
+
+  test('is no delivery: handlers can be registered after it', async () => {
+    const receiver = createReceiver({ signingKey: KEY }).observe(() => {});
+    const url = await serveBoth(receiver);
+    await fetch(`${url}/health`);
+    receiver.on('transfer.created', () => {});
+    const response = await deliver(`${url}/webhooks`, createEvent('transfer.created'), { key: KEY });
+    expect(await response.json()).toMatchObject({ outcome: 'processed' });
+  });
+
+  test('mounts on Express as a route', async () => {
+    const app = express();
+    app.get('/health', toHealth(create()));
+    const url = await listen(app);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    expect((await fetch(`${url}/health`, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  test('answers GET and HEAD on HTTP/2', async () => {
+    const health = toHealth(create());
+    const server = createHttp2Server((request, response) => health(request, response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    onTestFinished(() => {
+      session.destroy();
+      server.close();
+    });
+    for (const method of ['GET', 'HEAD']) {
+      const stream = session.request({ ':method': method, ':path': '/' });
+      const [headers] = await once(stream, 'response');
+      expect([headers[':status'], (await text(stream)) === ''], method).toEqual([200, method === 'HEAD']);
+    }
+  });
+
+  test('adds nothing where somebody else has answered meanwhile', async () => {
+    const receiver = create();
+    const url = await listen((request: IncomingMessage, response: ServerResponse) => {
+      toHealth(receiver)(request, response);
+      response.writeHead(504).end('too late');
+    });
+    const response = await fetch(url);
+    expect([response.status, await response.text()]).toEqual([504, 'too late']);
+  });
+
+  test('takes receivers only', () => {
+    for (const value of [undefined, {}, { receive: () => {} }]) {
+      expect(() => Reflect.apply(toHealth, undefined, [value])).toThrow(ConfigurationError);
+    }
+  });
+});
