@@ -2,6 +2,7 @@ import { ConfigurationError, messageOf } from '../errors.ts';
 import type { SkipReason } from '../handling/named-handler.ts';
 import type { PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, sqlStateOf } from './inbox-error.ts';
+import { LATE } from './inbox-limits.ts';
 import type { InboxJob, TransactionStep } from './inbox-run.ts';
 import { columnOf, type InboxQuery, MARK, PROBE } from './inbox-statements.ts';
 import { cancel, endedByHandler, PoolTransaction, swallowed } from './inbox-transaction.ts';
@@ -67,10 +68,10 @@ export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: Postgres
     };
     const begun = begin(work);
     try {
-      await job.limits.within(Promise.race([recorded.isSet, begun]), late);
+      await job.limits.within(Promise.race([recorded.isSet, begun]));
     } catch (error) {
       isGivenUp = true;
-      throw error;
+      throw error === LATE ? late() : error;
     }
     const reason = await job.limits.withGrace(begun, late);
     if (!hasEnded)

@@ -10,6 +10,9 @@ const LEAST_MS = 1_000;
 /** Left of the delivery's time, so that its report can say why the handler did not begin. */
 const RESERVE_MS = 200;
 
+/** One for all, because each would cost a stack trace. */
+export const LATE: Error = new Error('PostgreSQL did not answer before the deadline');
+
 /**
  * Ends what a run waits for: at the deadline of the delivery, as long as the handler has not begun, and when
  * its signal aborts. One timer and one listener serve all that it waits for: those of each statement would
@@ -54,13 +57,9 @@ export class RunLimits {
     return this.signal.aborted || this.#isLate || performance.now() >= this.#endsAt;
   }
 
-  /** Rejects with the error of `onLate` at the deadline, and with the signal's reason when it aborts. */
-  async within<T>(promise: Promise<T>, onLate: () => Error): Promise<T> {
-    try {
-      return await Promise.race([promise, this.#stopped]);
-    } catch (error) {
-      throw error === LATE ? onLate() : error;
-    }
+  /** Rejects with {@link LATE} at the deadline, and with the signal's reason when it aborts. */
+  within<T>(promise: Promise<T>): Promise<T> {
+    return Promise.race([promise, this.#stopped]);
   }
 
   /** Rejects with the signal's reason if that aborts before the promise has settled. */
@@ -90,5 +89,3 @@ export class RunLimits {
     this.#stopListening();
   }
 }
-
-const LATE = new Error('the deadline has passed');

@@ -2,7 +2,7 @@ import { messageOf } from '../errors.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
-import { GRACE_MS, type RunLimits } from './inbox-limits.ts';
+import { GRACE_MS, LATE, type RunLimits } from './inbox-limits.ts';
 import { CANCEL, columnOf, type InboxQuery, PROBE } from './inbox-statements.ts';
 import { HandlerTransaction } from './transaction.ts';
 import { withClient } from './with-client.ts';
@@ -45,7 +45,7 @@ export class PoolTransaction {
   /** Runs a statement of the inbox before the handler begins. */
   readonly query: InboxQuery = async (text, values) => {
     try {
-      return await this.#limits.within(this.#client.query(text, values), late);
+      return await this.#limits.within(this.#client.query(text, values));
     } catch (error) {
       this.#isUnknown = sqlStateOf(error) === undefined;
       throw error;
@@ -58,7 +58,8 @@ export class PoolTransaction {
    * the transaction that has the record.
    */
   async commit(xact: unknown): Promise<void> {
-    await this.#limits.orAbort(this.handle.finish());
+    const running = this.handle.finish();
+    if (running !== undefined) await this.#limits.orAbort(running);
     this.handle.checkConnection();
     if (this.handle.isInDoubt) await this.#probe(xact);
     let command: string;
@@ -110,14 +111,14 @@ export class PoolTransaction {
 async function connect(pool: PostgresPool, limits: RunLimits): Promise<PostgresClient> {
   const connecting = pool.connect();
   try {
-    return await limits.within(connecting, () => new Error('the pool had no connection before the deadline'));
+    return await limits.within(connecting);
   } catch (error) {
     // A client that comes too late goes back at once.
     connecting.then(
       (client) => client.release(),
       () => {},
     );
-    throw error;
+    throw error === LATE ? new Error('the pool had no connection before the deadline') : error;
   }
 }
 
