@@ -26,9 +26,9 @@ export type RunTransaction<Tx> = (
 /** Runs handlers in transactions of the pool. */
 export function inPool(pool: PostgresPool): RunTransaction<PostgresTransaction> {
   return async (job, step, handle) => {
-    const transaction = await PoolTransaction.begin(pool, job.limits);
+    const transaction = await PoolTransaction.open(pool, job.limits);
     try {
-      const reason = await step.record(job, transaction.query);
+      const reason = await step.record(job, transaction.begin);
       if (reason === undefined) await job.limits.orAbort(handle(transaction.handle));
       await transaction.commit(step.xact);
       return reason;

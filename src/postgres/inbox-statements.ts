@@ -47,6 +47,23 @@ export const PROBE: string = `select current_setting('posthorn.transaction', tru
 export const CANCEL: string = `select pg_cancel_backend(pid) from pg_locks
   where locktype = 'transactionid' and mode = 'ExclusiveLock' and granted and transactionid = $1::xid`;
 
+/**
+ * Puts the values in the place of the parameters, because only a message without parameters can have several
+ * statements. Values are texts without NUL, or null; of what is written, nothing but the quotes around them
+ * can end a literal, whatever the settings of the session are.
+ */
+export function withLiterals(text: string, values: readonly unknown[]): string {
+  return text.replace(/\$(\d+)/g, (_parameter, number: string) => literalOf(values[Number(number) - 1]));
+}
+
+function literalOf(value: unknown): string {
+  if (value === null) return 'null';
+  const toEscape = (character: string): string =>
+    `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  // Without the flag `u`: half of a surrogate pair is a character, as it is for PostgreSQL.
+  return `E'${String(value).replace(/[^A-Za-z0-9_.:-]/g, toEscape)}'`;
+}
+
 /** A column of the first row: of a result of `pg`, or of a list of rows, which other clients give. */
 export function columnOf(result: unknown, column: string): unknown {
   const rows = Array.isArray(result) ? result : propertyOf(result, 'rows');

@@ -3,7 +3,7 @@ import { settledWithin } from '../timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
 import { GRACE_MS, LATE, type RunLimits } from './inbox-limits.ts';
-import { CANCEL, columnOf, type InboxQuery, PROBE } from './inbox-statements.ts';
+import { CANCEL, columnOf, type InboxQuery, PROBE, withLiterals } from './inbox-statements.ts';
 import { HandlerTransaction } from './transaction.ts';
 import { withClient } from './with-client.ts';
 
@@ -30,22 +30,16 @@ export class PoolTransaction {
     client.on('error', this.#onError);
   }
 
-  /** Takes a client, and begins. */
-  static async begin(pool: PostgresPool, limits: RunLimits): Promise<PoolTransaction> {
-    const transaction = new PoolTransaction(pool, await connect(pool, limits), limits);
-    try {
-      await transaction.query('begin', []);
-      return transaction;
-    } catch (error) {
-      transaction.#giveBack(true);
-      throw error;
-    }
+  /** Takes a client, on which {@link begin} begins. */
+  static async open(pool: PostgresPool, limits: RunLimits): Promise<PoolTransaction> {
+    return new PoolTransaction(pool, await connect(pool, limits), limits);
   }
 
-  /** Runs a statement of the inbox before the handler begins. */
-  readonly query: InboxQuery = async (text, values) => {
+  /** Begins, and runs the first statement, in one message: a transaction written by hand takes one more. */
+  readonly begin: InboxQuery = async (text, values) => {
     try {
-      return await this.#limits.within(this.#client.query(text, values));
+      const begun = this.#client.query(`begin; ${withLiterals(text, values)}`);
+      return [await this.#limits.within(begun)].flat().at(-1);
     } catch (error) {
       this.#isUnknown = sqlStateOf(error) === undefined;
       throw error;
