@@ -12,11 +12,13 @@ const slowTests = [
   'test/cli/**/*.test.ts',
   'test/postgres/**/*.test.ts',
   'test/redis/**/*.test.ts',
+  'test/bullmq/**/*.test.ts',
   'test/**/*.slow.test.ts',
   'test/dead-letters/{crash,file,outage,parking-backlog}.test.ts',
   'test/dedupe/memory-room.test.ts',
+  'test/protocol/protocol.test.ts',
   'test/request/body-memory.test.ts',
-  'test/sandbox/{browser,delivery,outcomes}.test.ts',
+  'test/sandbox/{browser,delivery,outcomes,page}.test.ts',
   'test/{examples,first-minute,packaging,readme,root-export,two-builds}.test.ts',
 ];
 
@@ -28,9 +30,16 @@ export default defineConfig({
     // Tests run the sources; what is packed is tested in test/packaging.test.ts.
     alias: [
       { find: /^posthorn$/, replacement: source('src/index.ts') },
-      { find: /^posthorn\/(node|express)$/, replacement: source('adapters/$1.ts') },
+      { find: /^posthorn\/(node|express|fetch|fastify|koa|lambda)$/, replacement: source('adapters/$1.ts') },
       { find: /^posthorn\/file$/, replacement: source('src/dead-letters/file.ts') },
-      { find: /^posthorn\/(postgres|redis|client|sandbox|testing)$/, replacement: source('src/$1/index.ts') },
+      {
+        find: /^posthorn\/(opentelemetry|prometheus|logger)$/,
+        replacement: source('src/telemetry/$1.ts'),
+      },
+      {
+        find: /^posthorn\/(postgres|redis|bullmq|client|sandbox|testing)$/,
+        replacement: source('src/$1/index.ts'),
+      },
     ],
   },
   test: {

@@ -1,5 +1,6 @@
 import { finished, Readable } from 'node:stream';
 import type { BodyOptions } from '../src/request/delivery.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 
 /**
  * A chunk of at least this size is passed on as it is, unless it keeps much more memory alive. Other chunks
@@ -10,13 +11,10 @@ const LARGE_CHUNK_BYTES = 16_384;
 /** The buffer is passed on when it holds this many bytes. */
 const PIECE_BYTES = 65_536;
 
-const FIRST_BUFFER_BYTES = 1_024;
-
 /**
  * The body of a request in larger pieces. A sender may cut its body into chunks or DATA frames of one byte,
- * and raw-body keeps a list of them. Each is a Buffer that takes some 200 bytes, and keeps in memory
- * everything that was read from the socket with it. So small chunks are copied into one growing buffer, and a
- * body takes at most a few times its size.
+ * and raw-body keeps a list of them. So small chunks are copied into one growing buffer, and a body takes at
+ * most a few times its size.
  */
 export class BodyPieces extends Readable {
   readonly #source: Readable;
@@ -25,8 +23,7 @@ export class BodyPieces extends Readable {
   readonly #stopWatching: () => void;
   /** The number of bytes that were passed on. */
   #pushedBytes = 0;
-  #buffer: Buffer = Buffer.alloc(0);
-  #bufferedBytes = 0;
+  readonly #buffer: GrowingBuffer;
 
   /**
    * Once more than `maxBytes` have arrived, they are passed on at once, so that
@@ -37,6 +34,7 @@ export class BodyPieces extends Readable {
     this.#source = source;
     this.#maxBytes = maxBytes;
     this.#onProgress = onProgress;
+    this.#buffer = new GrowingBuffer(maxBytes);
     // The signal may abort after the reader has its result, and no longer listens for errors.
     this.on('error', () => {});
     this.#stopWatching = finished(source, { writable: false }, (error) => {
@@ -53,7 +51,7 @@ export class BodyPieces extends Readable {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#stopWatching();
     this.#source.off('data', this.#add).pause();
-    this.#buffer = Buffer.alloc(0);
+    this.#buffer.take();
     done(error);
   }
 
@@ -61,28 +59,14 @@ export class BodyPieces extends Readable {
     if (isWorthKeeping(chunk)) {
       this.#flush();
       this.#push(chunk);
-    } else this.#copy(chunk);
-    const arrivedBytes = this.#pushedBytes + this.#bufferedBytes;
-    if (this.#bufferedBytes >= PIECE_BYTES || arrivedBytes > this.#maxBytes) this.#flush();
-    this.#onProgress?.(this.#pushedBytes + this.#buffer.length);
+    } else this.#buffer.add(chunk);
+    const arrivedBytes = this.#pushedBytes + this.#buffer.length;
+    if (this.#buffer.length >= PIECE_BYTES || arrivedBytes > this.#maxBytes) this.#flush();
+    this.#onProgress?.(this.#pushedBytes + this.#buffer.heldBytes);
   };
 
-  #copy(chunk: Buffer): void {
-    const neededBytes = this.#bufferedBytes + chunk.length;
-    if (neededBytes > this.#buffer.length) {
-      const roomyBytes = Math.min(Math.max(2 * this.#buffer.length, FIRST_BUFFER_BYTES), this.#maxBytes);
-      const grown = Buffer.allocUnsafeSlow(Math.max(neededBytes, roomyBytes));
-      this.#buffer.copy(grown, 0, 0, this.#bufferedBytes);
-      this.#buffer = grown;
-    }
-    chunk.copy(this.#buffer, this.#bufferedBytes);
-    this.#bufferedBytes = neededBytes;
-  }
-
   #flush(): void {
-    if (this.#bufferedBytes > 0) this.#push(this.#buffer.subarray(0, this.#bufferedBytes));
-    this.#buffer = Buffer.alloc(0);
-    this.#bufferedBytes = 0;
+    if (this.#buffer.length > 0) this.#push(this.#buffer.take());
   }
 
   #push(piece: Buffer): void {

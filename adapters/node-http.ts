@@ -66,8 +66,8 @@ export interface Http2Stream {
 export function checkRequest(request: NodeRequest): void {
   if (Array.isArray(request?.rawHeaders)) return;
   throw new ConfigurationError(
-    'this handler takes a request and a response of Node.js: ctx.req and ctx.res on Koa, request.raw and ' +
-      `reply.raw on Fastify; got ${typeNameOf(request)}`,
+    'this handler takes a request and a response of Node.js (ctx.req and ctx.res on Koa, request.raw and ' +
+      `reply.raw on Fastify; there, use toKoa and toFastify); got ${typeNameOf(request)}`,
   );
 }
 

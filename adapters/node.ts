@@ -1,9 +1,10 @@
-import { checkOptions, invalidOption } from '../src/check-options.ts';
+import { checkOptions } from '../src/check-options.ts';
 import type { Reply } from '../src/request/delivery.ts';
+import { answer } from './answer.ts';
+import { reportIfNotFound } from './misdirected.ts';
 import { checkReceiver, type Mountable } from './mountable.ts';
-import { toDelivery } from './node-delivery.ts';
 import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
-import { pathOf, pathsOf } from './request-path.ts';
+import { pathsOf, readPath } from './request-path.ts';
 import { sendReply } from './send-reply.ts';
 
 export type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -49,11 +50,6 @@ export function toNode(receiver: Mountable, options: NodeOptions = {}): NodeHand
   };
 }
 
-function readPath(path: unknown): string {
-  if (typeof path === 'string' && /^\/[^?#]*$/.test(path)) return pathOf(path);
-  throw invalidOption('path', 'must begin with "/" and hold no "?" or "#"');
-}
-
 /** Leaves a request for another path to `next`, or answers 404. */
 function leave(
   receiver: Mountable,
@@ -63,23 +59,13 @@ function leave(
   next: ((error?: unknown) => void) | undefined,
 ): void {
   const [requested = '/'] = pathsOf(request);
-  const report = (): void => receiver.reportMisdirected?.(request.rawHeaders, { requested, served });
   if (next === undefined) {
     sendReply(request, response, NOT_FOUND);
-    report();
-    return;
+    receiver.reportMisdirected?.(request.rawHeaders, { requested, served });
+  } else {
+    reportIfNotFound(receiver, request, response, { requested, served });
+    next();
   }
-  // Somebody else may serve the path. If nobody does, the delivery would be lost without a word.
-  if (request.method === 'POST')
-    response.once?.('finish', () => {
-      if (response.statusCode === 404) report();
-    });
-  next();
-}
-
-async function answer(receiver: Mountable, request: NodeRequest, response: NodeResponse): Promise<void> {
-  const reply = await receiver.receive(toDelivery(request, response));
-  sendReply(request, response, reply);
 }
 
 /** A response whose methods middleware has replaced can throw: then no other answer is possible. */

@@ -57,9 +57,9 @@ const EXPRESS_PARSER =
   'express.raw({ type: "*/*" }), or keep the bytes in req.rawBody';
 
 const OTHER_READER =
-  "(req.body is not set): mount posthorn before the framework's body parser, which fills ctx.request.body on Koa " +
-  'and request.body on Fastify, and before all else that reads the request; or keep the bytes in rawBody of the ' +
-  'request of Node.js (ctx.req on Koa, request.raw on Fastify)';
+  '(req.body is not set): mount posthorn before all else that reads the request, such as the body parser on Koa, ' +
+  'which fills ctx.request.body, and a preParsing hook on Fastify; or keep the bytes in rawBody of the request of ' +
+  'Node.js (ctx.req on Koa, request.raw on Fastify)';
 
 function bodyError(error: unknown, limit: number): RequestError {
   if (propertyOf(error, 'type') !== 'entity.too.large') return incomplete(error);

@@ -1,10 +1,17 @@
+import { invalidOption } from '../src/check-options.ts';
 import type { NodeRequest } from './node-http.ts';
+
+/** Reads the option `path` of an adapter. */
+export function readPath(path: unknown): string {
+  if (typeof path === 'string' && /^\/[^?#]*$/.test(path)) return pathOf(path);
+  throw invalidOption('path', 'must begin with "/" and hold no "?" or "#"');
+}
 
 /**
  * The paths by which a request may be known. Express and Connect take the prefix of a mount out of `url`, and
  * keep the whole in `originalUrl`.
  */
-export function pathsOf({ url, originalUrl }: NodeRequest): readonly string[] {
+export function pathsOf({ url, originalUrl }: Pick<NodeRequest, 'url' | 'originalUrl'>): readonly string[] {
   return originalUrl === undefined || originalUrl === url
     ? [pathOf(url)]
     : [pathOf(originalUrl), pathOf(url)];

@@ -1,8 +1,6 @@
 import type { Reply } from '../src/request/delivery.ts';
+import { LINGER_MS } from './lingering.ts';
 import { type Http2Stream, isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
-
-/** How long a connection that is to be closed is still read (RFC 9112, section 9.6). */
-const LINGER_MS = 1_000;
 
 /** Sends a reply. The unread rest of the request body never blocks the connection. */
 export function sendReply(request: NodeRequest, response: NodeResponse, reply: Reply): void {

@@ -1,17 +1,19 @@
-// What posthorn does, in one terminal: `npm start` in a clone; where posthorn and express are installed,
-// `node node_modules/posthorn/dist/examples/first-minute.js`. A sandbox plays the service, an Express app
-// receives its events, and both stay up afterwards. They go by the sandbox's clock, which is stepped over the
-// pauses between retries.
+// What posthorn does, in one terminal and on the sandbox's page: `npm start` in a clone; where posthorn and
+// express are installed, `node node_modules/posthorn/dist/examples/first-minute.js`. A sandbox plays the
+// service, an Express app receives its events, and both stay up afterwards. They go by the sandbox's clock,
+// which is stepped over the pauses between retries.
 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { createMemoryStore, createReceiver, type Report } from 'posthorn';
 import { createClient } from 'posthorn/client';
 import { toExpress } from 'posthorn/express';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
-import { createEvent, signedHeaders } from 'posthorn/testing';
 import { announce, authentication, closeOnSignal, port, signingKey } from './environment.ts';
 
 const credentials =
@@ -24,6 +26,7 @@ const sandbox = createSandbox();
 const { now } = sandbox.clock;
 const startedAt = now();
 const { url: baseUrl } = await sandbox.listen(4010).catch(() => sandbox.listen());
+console.log(`page: ${baseUrl}/`);
 const app = express();
 const server = app.listen(port);
 await once(server, 'listening');
@@ -34,12 +37,13 @@ const webhook = await client.webhooks.create({ url, authentication: credentials 
 
 // The receiver.
 const redisUrl = process.env.REDIS_URL;
-const { store, deadLetters, keptIn } =
+const { store, deadLetters, keptIn, whereLettersAre } =
   redisUrl === undefined
     ? {
         store: createMemoryStore({ now }),
         deadLetters: createFileDeadLetters('dead-letters'),
         keptIn: 'memory, dead letters in ./dead-letters',
+        whereLettersAre: '--dir dead-letters',
       }
     : await (await import('./redis-parts.ts')).createRedisParts(redisUrl); // needs ioredis
 const receiver = createReceiver({
@@ -58,6 +62,8 @@ receiver
   })
   .on('*', () => {})
   .observe(print);
+const counts = new Map<string, number>();
+receiver.observe(({ outcome }) => void counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
 app.all('/webhooks', toExpress(receiver));
 closeOnSignal(server, {
   close: async () => {
@@ -66,25 +72,27 @@ closeOnSignal(server, {
   },
 });
 
-// The story.
+// The story. On a terminal it takes its time, so that it can be followed on the page.
+const pause = (): Promise<void> => delay(process.stdout.isTTY ? 2_000 : 0);
 console.log(`sandbox on ${baseUrl}, receiver on ${url} (${keptIn})`);
 console.log(`webhook ${webhook.id} created through the client, with ${credentials.type} credentials\n`);
 
-say('an event, and a second delivery of it at the same moment');
+await say('an event, and a second delivery of it at the same moment');
 sandbox.send({ type: 'transfer.succeeded', duplicates: 1 });
 await sandbox.settled();
 
-say('somebody changes an event on its way');
-const body = JSON.stringify(createEvent('transfer.succeeded', { amount: 1250 }));
-const headers = signedHeaders(body, { key: webhook.secret_signing_key, authentication: credentials });
-await fetch(url, { method: 'POST', headers, body: body.replace('1250', '9950') });
+await say('somebody changes an event on its way');
+sandbox.send({ type: 'transfer.succeeded', changed: true });
+await sandbox.settled();
 
-say('a handler fails once; the service tries again after a minute');
+await say('a handler fails once; the service tries again after a minute');
 sandbox.send({ type: 'settlement.approved' });
 await sandbox.settled();
 await sandbox.clock.advance(60_000);
 
-say('a handler always fails; the last retry is parked, so that the service does not give up on the endpoint');
+await say(
+  'a handler always fails; the last retry is parked, so that the service does not give up on the endpoint',
+);
 const poison = sandbox.send({ type: 'dispute.created' });
 await sandbox.settled();
 for (const minutes of [1, 5, 15]) await sandbox.clock.advance(minutes * 60_000);
@@ -93,11 +101,23 @@ console.log(
   `\nthe webhook is ${enabled ? 'still enabled' : 'disabled'}; ${poison.id} waits in the dead letters`,
 );
 
+const deliveries = sandbox.deliveries().length;
+const outcomes = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+console.log(`${deliveries} deliveries: ${outcomes}. Each with request and answer: ${baseUrl}/`);
+
+const program = relative('', fileURLToPath(new URL('../src/cli/bin.js', import.meta.url)));
+const deadLettersCommand = (name: string): string =>
+  `node ${program} dead-letters ${name} ${whereLettersAre}`;
+console.log(`\nlook at the parked event, and give it up (or replay it: docs/cli.md):
+${deadLettersCommand('list')}
+${deadLettersCommand(`show ${poison.id}`)}
+${deadLettersCommand(`drop ${poison.id}`)}`);
 console.log(`\nmake an event happen:
 curl -sS ${baseUrl}/sandbox/events -H 'content-type: application/json' -d '{"type":"transfer.succeeded"}'`);
 announce(server, { authentication: credentials, now });
 
-function say(what: string): void {
+async function say(what: string): Promise<void> {
+  await pause();
   console.log(`# ${what}`);
 }
 

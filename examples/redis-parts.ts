@@ -3,9 +3,13 @@ import type { DeadLetters, Store } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 
 /** The store and the dead letters of the examples in a Redis, once it can be reached. */
-export async function createRedisParts(
-  url: string,
-): Promise<{ readonly store: Store; readonly deadLetters: DeadLetters; readonly keptIn: string }> {
+export async function createRedisParts(url: string): Promise<{
+  readonly store: Store;
+  readonly deadLetters: DeadLetters;
+  readonly keptIn: string;
+  /** The options of `posthorn dead-letters`, beside `REDIS_URL`. */
+  readonly whereLettersAre: string;
+}> {
   const redis = new Redis(url, { socketTimeout: 5_000 });
   redis.on('error', (error) => console.error(`redis: ${error.message}`));
   await new Promise((resolve) => redis.once('ready', resolve));
@@ -14,5 +18,6 @@ export async function createRedisParts(
     store: createRedisStore(redis, { scope }),
     deadLetters: createRedisDeadLetters(redis, { scope }),
     keptIn: `Redis, scope ${scope}`,
+    whereLettersAre: `--scope ${scope}`,
   };
 }

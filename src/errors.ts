@@ -28,8 +28,11 @@ export const errorCodes = {
     'buffer_full',
     'closing',
     'no_handlers',
+    'queue_unavailable',
+    'too_many_running',
   ],
   AbortedError: ['lease_lost', 'completed_elsewhere', 'run_timeout', 'run_closed', 'run_abandoned'],
+  JobError: ['job_unreadable', 'handler_missing'],
   DeadLetterError: ['dead_letter_unreadable', 'dead_letters_unavailable'],
   InternalError: ['internal_error'],
   /** Of `posthorn/postgres`. */
@@ -171,6 +174,9 @@ export class UnavailableError extends CodedError<'UnavailableError'> {}
 /** The reason of an aborted `context.signal`, and the error of a run that was aborted. */
 export class AbortedError extends CodedError<'AbortedError'> {}
 
+/** A worker cannot run a job: it cannot read it, or lacks its handler. A newer one may. */
+export class JobError extends CodedError<'JobError'> {}
+
 /** A dead letter could not be written, read or listed. */
 export class DeadLetterError extends CodedError<'DeadLetterError'> {}
 
@@ -211,6 +217,7 @@ brandClasses({
   HandlerError,
   UnavailableError,
   AbortedError,
+  JobError,
   DeadLetterError,
   InternalError,
 });

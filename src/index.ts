@@ -27,6 +27,7 @@ export {
   EventError,
   HandlerError,
   InternalError,
+  JobError,
   PermanentError,
   PosthornError,
   RequestError,
@@ -49,7 +50,9 @@ export type { HandlerContext, UnhandledHandler } from './handling/router.ts';
 export type { ReceiverOptions } from './options.ts';
 export type { Outcome, ReportCode } from './outcomes/outcome.ts';
 export type { HandlerReport, Observer, Report, Warning, WarningCode } from './outcomes/report.ts';
-export type { Receiver } from './receiver.ts';
+export type { Queue } from './queue/queue.ts';
+export type { QueuedJob, StoredJob } from './queue/queued-job.ts';
+export type { DispatchOptions, Receiver } from './receiver.ts';
 export { createReceiver } from './receiver.ts';
 export type { BodyOptions, Delivery, Reply } from './request/delivery.ts';
 export type { HeaderFields } from './request/headers.ts';

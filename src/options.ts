@@ -11,6 +11,7 @@ import type { Store } from './dedupe/store.ts';
 import { ConfigurationError, show } from './errors.ts';
 import { catalog, type Entity } from './events/catalog.ts';
 import type { Schemas, StandardSchemaV1 } from './events/schema.ts';
+import type { Queue } from './queue/queue.ts';
 
 /** Options of `createReceiver`. Durations are in milliseconds, sizes in bytes. */
 export interface ReceiverOptions<S extends Schemas = Schemas> {
@@ -41,6 +42,17 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   readonly deadLetters?: DeadLetters;
   /** Validators of `event.data` by entity. Handlers receive their typed output. */
   readonly schemas?: S & { readonly [Name in Exclude<keyof S, Entity>]: never };
+  /**
+   * The queue of the handlers that are registered with `queue: true`. Workers run them, and need the option
+   * as well: they are set up as the receivers are.
+   */
+  readonly queue?: Queue;
+  /**
+   * How many handlers run at once in this process, for deliveries; without a limit by default. Deliveries
+   * past it wait for room, and are answered 503 `too_many_running` after five sixths of `deadlineMs`. A
+   * worker has its `concurrency` instead.
+   */
+  readonly maxRunning?: number;
   /**
    * The time from the adapter's call to the answer; 25,000 by default. It must be below the service's 30,000.
    */
@@ -90,6 +102,8 @@ export interface Settings {
   readonly store: Store;
   readonly deadLetters: DeadLetters | undefined;
   readonly schemas: ReadonlyMap<string, StandardSchemaV1>;
+  readonly queue: Queue | undefined;
+  readonly maxRunning: number;
   readonly deadlineMs: number;
   readonly maxRunMs: number;
   readonly leaseMs: number;
@@ -110,6 +124,8 @@ const optionNames = {
   store: true,
   deadLetters: true,
   schemas: true,
+  queue: true,
+  maxRunning: true,
   deadlineMs: true,
   maxRunMs: true,
   leaseMs: true,
@@ -129,7 +145,7 @@ const SERVICE_TIMEOUT_MS = 30_000;
 /** Checks the options. Throws {@link ConfigurationError} that names the wrong one. */
 export function readOptions(options: ReceiverOptions): Settings {
   checkOptions(options, Object.keys(optionNames), 'createReceiver');
-  const { signingKey, authentication = { type: 'NONE' }, now = Date.now, deadLetters } = options;
+  const { signingKey, authentication = { type: 'NONE' }, now = Date.now, deadLetters, queue } = options;
   if (signingKey === undefined)
     throw invalidOption(
       'signingKey',
@@ -145,6 +161,7 @@ export function readOptions(options: ReceiverOptions): Settings {
   checkMethods('store', store, ['claim', 'renew', 'complete', 'release']);
   readDuration('store.commandTimeoutMs', store.commandTimeoutMs, 1);
   if (deadLetters !== undefined) checkMethods('deadLetters', deadLetters, ['put', 'get', 'remove', 'list']);
+  if (queue !== undefined) checkMethods('queue', queue, ['add', 'close']);
   return {
     keys: createKeySource(signingKey),
     signatureHeader: readHeaderName(options.signatureHeader),
@@ -152,6 +169,8 @@ export function readOptions(options: ReceiverOptions): Settings {
     store,
     deadLetters,
     schemas: readSchemas(options.schemas),
+    queue,
+    maxRunning: readMaxRunning(options.maxRunning),
     deadlineMs: readDeadline(options.deadlineMs),
     maxRunMs: readMaxRun(options.maxRunMs, retryScheduleMs),
     leaseMs: readDuration('leaseMs', options.leaseMs, 20_000),
@@ -164,6 +183,11 @@ export function readOptions(options: ReceiverOptions): Settings {
     onStoreFailure: readStoreFailure(options.onStoreFailure),
     now,
   };
+}
+
+function readMaxRunning(value: number | undefined): number {
+  if (value === undefined) return Number.POSITIVE_INFINITY;
+  return readInteger('maxRunning', value, 1, Number.MAX_SAFE_INTEGER);
 }
 
 function readDeadline(value: number | undefined): number {

@@ -1,17 +1,17 @@
 import { Authenticator } from './authentication/authenticator.ts';
 import { holdsSignature } from './authentication/signature.ts';
-import { checkOptions, readDuration } from './check-options.ts';
+import { checkOptions, invalidOption, readDuration, readInteger } from './check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
-import { RequestError, show } from './errors.ts';
+import { ConfigurationError, RequestError, show } from './errors.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
 import type { Schemas } from './events/schema.ts';
 import { firstWarnings } from './handling/first-warnings.ts';
 import { nameOf } from './handling/named-handler.ts';
-import { Processor } from './handling/processor.ts';
+import { type JobAttempt, Processor } from './handling/processor.ts';
 import { type HandlerContext, Router, type UnhandledHandler } from './handling/router.ts';
 import { Run } from './handling/run.ts';
-import { beginTrace, type Trace, toReport } from './handling/trace.ts';
+import { beginTrace, shortenDeadline, type Trace, toReport } from './handling/trace.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import type { Observer, Report } from './outcomes/report.ts';
@@ -25,6 +25,19 @@ import { Activity } from './timing/activity.ts';
 import { settledWithin } from './timing/time-limit.ts';
 import { nextTurn } from './timing/turn.ts';
 
+/** What a worker says of a job that it has `receiver.dispatch` run. */
+export interface DispatchOptions {
+  /** The number of this attempt to run the job, from 1. */
+  readonly attempt: number;
+  /**
+   * Whether it is the last attempt of the queue. The letter is then stored before the handlers run, and taken
+   * out when they succeed.
+   */
+  readonly final: boolean;
+  /** Gives the job up: its handlers are aborted, and it is to be put back (`run_closed`). */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Receives webhooks: register handlers, then mount it with one of the adapters. */
 export interface Receiver<S extends Schemas = Record<never, never>> {
   /** Where events are parked: the option `deadLetters`. */
@@ -32,7 +45,9 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
 
   /**
    * Registers a handler. Handlers of one event run side by side; a retry runs only those that have not
-   * finished, as far as they bear a `name`. A handler of an inbox (`inbox.once`) brings its name along.
+   * finished, as far as they bear a `name`. A handler of an inbox (`inbox.once`) brings its name along. One
+   * with `queue: true` runs in a worker, after the event was answered 202; it needs a name and the option
+   * `queue`.
    *
    * @throws ConfigurationError for a pattern that matches nothing, a repeated name, and after the first
    * delivery.
@@ -46,7 +61,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   on<const P extends Pattern>(
     pattern: P | readonly P[],
     handler: (event: EventOf<P, S>, context: HandlerContext) => unknown,
-    options?: { readonly name?: string },
+    options?: { readonly name?: string; readonly queue?: boolean },
   ): this;
 
   /** Registers the handler of events that no pattern matched. Without it they are answered 200 `ignored`. */
@@ -81,11 +96,21 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   ): void;
 
   /**
-   * Runs a parked event through the same handlers and the same dedupe, and takes the letter out when they
-   * succeed. It waits for the end of the handlers; a letter whose event may still be running is left alone
-   * (`busy`).
+   * Runs a parked event through the same handlers, those with `queue: true` included, and the same dedupe,
+   * and takes the letter out when they succeed. It waits for the end of the handlers; a letter whose event
+   * may still be running is left alone (`busy`).
    */
   replay(letter: DeadLetter): Promise<Report>;
+
+  /**
+   * Runs the queued handlers of a job, in a worker, and completes the id of its event. What the report says
+   * of the outcome is for the queue to act on: `processed`, `duplicate` and `parked` end the job; `busy`, and
+   * `failed` with `closing`, `run_closed` or `store_unavailable`, put it back without counting the attempt;
+   * any other failure is an attempt that failed. `job` is what `Queue.add` got, or its JSON.
+   *
+   * @throws ConfigurationError for wrong options.
+   */
+  dispatch(job: unknown, options: DispatchOptions): Promise<Report>;
 
   /**
    * Gives a parked event up: its id is completed in the store, and the letter is taken out. False if there
@@ -150,11 +175,27 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   on<const P extends Pattern>(
     pattern: P | readonly P[],
     handler: (event: EventOf<P, S>, context: HandlerContext) => unknown,
-    options: { readonly name?: string } = {},
+    options: { readonly name?: string; readonly queue?: boolean } = {},
   ): this {
-    checkOptions(options, ['name'], 'on()');
-    this.#router.add([pattern].flat(), { name: options.name ?? nameOf(handler), handle: handler });
+    checkOptions(options, ['name', 'queue'], 'on()');
+    const { name = nameOf(handler), queue } = options;
+    this.#router.add([pattern].flat(), { name, queued: this.#readQueued({ name, queue }), handle: handler });
     return this;
+  }
+
+  #readQueued({ name, queue = false }: { readonly name?: string; readonly queue?: boolean }): boolean {
+    if (typeof queue !== 'boolean')
+      throw invalidOption('queue of on()', `must be true or false, got ${show(queue)}`);
+    if (!queue) return false;
+    if (name === undefined)
+      throw invalidOption('name of on()', 'is needed with queue: true: jobs say by name what is to run');
+    if (this.#settings.queue === undefined) {
+      throw new ConfigurationError(
+        'on() with queue: true needs the option queue of createReceiver, also in a worker: ' +
+          'for example createBullQueue of posthorn/bullmq',
+      );
+    }
+    return true;
   }
 
   onUnhandled(handler: UnhandledHandler<S>): this {
@@ -176,9 +217,10 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   async receive(delivery: Delivery): Promise<Reply> {
-    const trace = this.#beginTrace(false);
+    const trace = this.#beginTrace(true);
     try {
       checkDelivery(delivery);
+      if (delivery.timeLimitMs !== undefined) shortenDeadline(trace, delivery.timeLimitMs);
       const headers = readHeaders(delivery.headers);
       const length = declaredLength(headers);
       // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor: such
@@ -189,7 +231,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       if (mayBeLarge) await nextTurn();
       trace.answerSent = delivery.isConnected?.() ?? true;
       this.#report(answer, trace);
-      if (trace.unfinished) this.#reportEndLater(delivery, trace);
+      if (trace.unfinished && !trace.joined) this.#reportEndLater(delivery, trace);
       const isUnread = !trace.bodyRead && mustClose(headers, length, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
     } catch (error) {
@@ -210,7 +252,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const { now, deadlineMs, signatureHeader } = this.#settings;
     if (this.#hasReportedMisdirected || !holdsSignature(readHeaders(headers), signatureHeader)) return;
     this.#hasReportedMisdirected = true;
-    const trace = beginTrace(now(), deadlineMs, { closing: false, isReplay: false });
+    const trace = beginTrace(now(), deadlineMs, { closing: false, hasSender: true });
     trace.answerSent = true;
     const error = new RequestError(
       'not_found',
@@ -255,9 +297,19 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this.#processor.begin(authentic, trace);
   }
 
-  async replay(letter: DeadLetter): Promise<Report> {
-    const trace = this.#beginTrace(true);
-    const answer = await this.#processor.replay(letter, trace).catch(refuse);
+  replay(letter: DeadLetter): Promise<Report> {
+    return this.#reportAnswer((trace) => this.#processor.replay(letter, trace));
+  }
+
+  async dispatch(job: unknown, options: DispatchOptions): Promise<Report> {
+    const attempt = readAttempt(options);
+    return this.#reportAnswer((trace) => this.#processor.dispatch(job, attempt, trace));
+  }
+
+  /** Handles what no sender waits for. */
+  async #reportAnswer(handle: (trace: Trace) => Promise<Answer>): Promise<Report> {
+    const trace = this.#beginTrace(false);
+    const answer = await handle(trace).catch(refuse);
     const report = toReport(answer, trace, false);
     this.#reporter.emit(report, { isAuthentic: true });
     this.#activity.end();
@@ -275,25 +327,25 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this.#closed;
   }
 
-  #beginTrace(isReplay: boolean): Trace {
+  #beginTrace(hasSender: boolean): Trace {
     this.#router.freeze();
     const closing = this.#closed !== undefined;
-    const trace = beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, isReplay });
+    const trace = beginTrace(this.#settings.now(), this.#settings.deadlineMs, { closing, hasSender });
     this.#activity.begin();
     return trace;
   }
 
+  /** Only the delivery that started the run reports its late result. */
   #reportEndLater(delivery: Delivery, trace: Trace): void {
     this.#activity.begin();
     const reported = this.#reportEnd(trace).then(() => this.#activity.end());
     delivery.waitUntil?.(reported);
   }
 
-  /** Only the delivery that started the run reports its late result. */
   async #reportEnd(trace: Trace): Promise<void> {
-    const { run, joined } = trace;
+    const { run } = trace;
     const answer = await run?.answer.settled();
-    if (answer !== undefined && run?.attempt !== undefined && !joined) {
+    if (answer !== undefined && run?.attempt !== undefined) {
       this.#reporter.emit(toReport(answer, trace, true), { isAuthentic: true });
     }
   }
@@ -308,6 +360,17 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     await nextTurn();
     return { abandoned };
   }
+}
+
+function readAttempt(options: DispatchOptions): JobAttempt {
+  checkOptions(options, ['attempt', 'final', 'signal'], 'dispatch()');
+  const { final, signal } = options;
+  const attempt = readInteger('attempt of dispatch()', options.attempt, 1, Number.MAX_SAFE_INTEGER);
+  if (typeof final !== 'boolean')
+    throw invalidOption('final of dispatch()', `must be true or false, got ${show(final)}`);
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw invalidOption('signal of dispatch()', `must be an AbortSignal, got ${show(signal)}`);
+  return { attempt, final, signal };
 }
 
 function isBodyUnfinished({ error }: Answer): boolean {

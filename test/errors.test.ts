@@ -101,6 +101,10 @@ describe('codes are types:', () => {
         case 'store_unavailable':
         case 'keys_unavailable':
         case 'buffer_full':
+        case 'queue_unavailable':
+        case 'too_many_running':
+        case 'job_unreadable':
+        case 'handler_missing':
         case 'closing':
           return 'later';
         case 'no_handlers':

@@ -107,6 +107,25 @@ describe.skipIf(!isRedisInstalled())('examples/cluster.ts', () => {
   });
 });
 
+describe.skipIf(!isRedisInstalled())('examples/queue.ts', () => {
+  test('its receiver acknowledges, its worker handles, and both end on a signal', async () => {
+    await withExample('queue', { SIGNING_KEY: 'key' }, async (receiver, command) => {
+      expect(shell(command)).toMatchObject({ outcome: 'queued' });
+      expect(shell(command)).toMatchObject({ outcome: 'duplicate' });
+      const worker = startProgram(
+        join(packageRoot, 'dist', 'examples', 'queue.js'),
+        { PATH: process.env.PATH, SIGNING_KEY: 'key', REDIS_URL: redisUrl },
+        directory,
+        ['worker'],
+      );
+      await worker.line(/ transfer\.succeeded evt_\S+ \{"id":"TR_sample"/);
+      worker.kill('SIGTERM');
+      expect(await worker.exit, worker.lines.join('\n')).toBe(0);
+      expect(receiver.lines.filter((line) => / transfer\.succeeded evt_/.test(line))).toEqual([]);
+    });
+  });
+});
+
 describe.skipIf(!isPostgresInstalled())('examples/postgres.ts', () => {
   test('its ledger has an event once, also where the store has forgotten it', async () => {
     await withExample('postgres', {}, async (_program, command) => {

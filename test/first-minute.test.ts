@@ -71,6 +71,33 @@ describe('npm start', () => {
     });
   });
 
+  test('begins with the page, which has the story, and ends with its sum', async () => {
+    await withStart({}, async (program) => {
+      const [, page = ''] = /^page: (http:\S+\/)$/.exec(program.lines[0] ?? '') ?? [];
+      expect(await (await fetch(page)).text()).toContain('<title>posthorn sandbox</title>');
+      const deliveries = await (await fetch(`${page}sandbox/deliveries`)).json();
+      expect(deliveries).toHaveLength(STORY.length);
+      expect(await program.line(/^9 deliveries: /)).toBe(
+        '9 deliveries: 2 processed, 1 duplicate, 1 rejected, 4 failed, 1 parked. ' +
+          `Each with request and answer: ${page}`,
+      );
+    });
+  });
+
+  test('its commands for the parked event work', async () => {
+    rmSync(join(directory, 'dead-letters'), { recursive: true, force: true });
+    await withStart({}, (program) => {
+      const commands = program.lines.filter((line) => line.includes(' dead-letters '));
+      const [listed, shown, dropped] = commands.map((command) =>
+        execFileSync('sh', ['-c', command], { cwd: directory, encoding: 'utf8', stdio: 'pipe' }),
+      );
+      expect(listed).toMatch(/ dispute\.created evt_\S+ after 4 attempts, .*\n1 parked\n$/);
+      expect(shown).toContain('message a handler failed: no such merchant');
+      expect(dropped).toMatch(/^dropped dispute\.created evt_\S+\n1 dropped\n$/);
+      expect(readdirSync(join(directory, 'dead-letters'))).toHaveLength(0);
+    });
+  });
+
   test('what it leaves behind is neither linted nor committed', async () => {
     await withStart({}, () => {});
     const [letter = ''] = readdirSync(join(directory, 'dead-letters'));

@@ -15,7 +15,7 @@ interface Import {
 
 function filesIn(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
 }
 
@@ -77,10 +77,11 @@ const core = {
   outcomes: ['request'],
   dedupe: ['timing', 'outcomes'],
   'dead-letters': ['timing', 'request', 'outcomes', 'dedupe'],
-  handling: ['timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters'],
+  queue: ['timing', 'request'],
+  handling: ['queue', 'timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters'],
   redis: ['timing', 'dedupe', 'dead-letters'],
   postgres: ['timing', 'events', 'dedupe', 'dead-letters', 'handling'],
-  'options.ts': ['authentication', 'events', 'dedupe', 'dead-letters'],
+  'options.ts': ['queue', 'authentication', 'events', 'dedupe', 'dead-letters'],
   'receiver.ts': [
     ...['timing', 'request', 'authentication', 'events', 'outcomes', 'dead-letters', 'handling'],
     'options.ts',
@@ -93,6 +94,7 @@ const core = {
     'dedupe',
     'dead-letters',
     'handling',
+    'queue',
   ].concat('options.ts', 'receiver.ts'),
 } as const satisfies Record<string, readonly string[]>;
 const coreRooms = Object.keys(core);
@@ -100,10 +102,15 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   'check-options.ts': [],
   ...core,
+  bullmq: ['timing', 'events', 'dead-letters', 'queue', 'receiver.ts'],
+  telemetry: ['timing', 'events', 'outcomes', 'handling', 'receiver.ts'],
   service: ['authentication', 'events'],
   client: ['timing', 'authentication', 'service'],
   sandbox: ['request', 'authentication', 'events', 'service'],
-  testing: ['authentication', 'events', 'dedupe', 'service'],
+  testing: [
+    ...['timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters', 'service'],
+    ...['options.ts', 'receiver.ts', 'adapters'],
+  ],
   cli: [...coreRooms, 'service', 'client', 'sandbox', 'testing', 'adapters'],
   adapters: ['request', 'receiver.ts'],
 };

@@ -31,6 +31,8 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
   store: [null, {}, 'memory', 5, ...['claim', 'renew', 'complete', 'release'].map((m) => without(store, m))],
   deadLetters: [null, {}, '/tmp', ...['put', 'get', 'remove', 'list'].map((m) => without(deadLetters, m))],
   schemas: [null, 5, 'zod', { transfr: z.object() }, { transfer: 5 }, { transfer: {} }, { transfer: null }],
+  queue: [null, {}, 'redis', { add: () => {} }, { close: () => {} }],
+  maxRunning: [null, 0, -1, 1.5, Number.NaN, Infinity, '10', 10n, {}],
   deadlineMs: [...notDurations, 30_000, 60_000],
   maxRunMs: [...notDurations, 300_000, OVER_A_TIMER],
   leaseMs: [...notDurations, OVER_A_TIMER],
@@ -74,7 +76,7 @@ describe('a wrong option throws ConfigurationError that names it', () => {
   });
 
   test('an unknown one too, with the list of those there are', () => {
-    for (const name of ['signingkey', 'deadline', 'queue', 'constructor', '']) {
+    for (const name of ['signingkey', 'deadline', 'queues', 'constructor', '']) {
       const attempt = (): unknown => createWith(name, 1);
       expect(attempt).toThrow(ConfigurationError);
       expect(attempt).toThrow(`"${name}"`);

@@ -9,6 +9,9 @@ const TIMEOUT_MS = 180_000;
 const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
 const subpaths = Object.keys(manifest.exports).filter((path) => !path.endsWith('.json'));
 const specifiers = subpaths.map((path) => path.replace('.', 'posthorn'));
+/** What stands on a peer; test/bullmq/built.test.ts loads it where that is installed. */
+const withPeer = 'posthorn/bullmq';
+const withoutPeers = specifiers.filter((specifier) => specifier !== withPeer);
 
 let installed: InstalledPackage;
 let project: string;
@@ -37,7 +40,14 @@ describe('the packed tarball, installed in an empty project', () => {
     expect(folders.length).toBeLessThanOrEqual(18);
   });
 
-  test.each(specifiers)('%s imports from ESM, and by require without require(esm)', (specifier) => {
+  test('posthorn/bullmq says that bullmq is missing', () => {
+    const program = `import(${JSON.stringify(withPeer)}).catch(({ message }) => console.log(message))`;
+    expect(run('node', ['--input-type=module', '-e', program], project)).toMatch(
+      /^Cannot find package 'bullmq'/,
+    );
+  });
+
+  test.each(withoutPeers)('%s imports from ESM, and by require without require(esm)', (specifier) => {
     const names = `(exports) => console.log(Object.keys(exports).sort().join())`;
     const imported = run(
       'node',

@@ -13,7 +13,10 @@ const wanted = [
   /^(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/,
   /^LICENSE$/,
   /^docs\/[\w/-]+\.md$/,
+  /^docs\/images\/[\w-]+\.png$/,
   /^examples\/[\w-]+\.ts$/,
+  // Projects of their own, one for each framework.
+  /^examples\/[\w-]+\/[\w+./-]+$/,
   /^dist\/(cjs\/)?(src|adapters|examples)\/[\w/-]+(\.d\.ts|\.js)$/,
 ];
 

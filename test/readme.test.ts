@@ -69,7 +69,7 @@ const runnable = snippets.filter(
 /**
  * Servers get deliveries, modules are imported by somebody else, and programs come to an end by themselves.
  */
-const servers = runnable.filter(({ code }) => code.includes('listen(3000)'));
+const servers = runnable.filter(({ code }) => /listen\((\{ port: )?3000/.test(code));
 const modules = runnable.filter(({ code }) => /^export /m.test(code));
 const programs = runnable.filter((snippet) => !servers.includes(snippet) && !modules.includes(snippet));
 
@@ -117,6 +117,7 @@ async function startRedis(): Promise<(code: string) => string> {
   redisUrl = `redis://127.0.0.1:${single.port}`;
   const addresses = new Map([
     [`'127.0.0.1',\n  port: 6379`, `'127.0.0.1',\n  port: ${single.port}`],
+    hostOf('redis', 6379, single.port),
     ...sentinelPorts.map((port, index) => hostOf(`sentinel-${index + 1}`, 26379, port)),
     ...nodes.map(({ port }, index) => hostOf(`node-${index + 1}`, 6379, port)),
   ]);
@@ -145,9 +146,13 @@ const compilation = {
     module: 'NodeNext',
     types: ['node'],
     strict: true,
-    noUncheckedIndexedAccess: true,
-    // Those of drizzle-orm want the drivers of all databases.
+    // The types of Hono need those of a browser, and those of drizzle-orm want the drivers of all databases.
     skipLibCheck: true,
+    noUncheckedIndexedAccess: true,
+    // As in test/tsconfig.json.
+    paths: {
+      'content-disposition': [join(packageRoot, 'node_modules/@types/content-disposition/index.d.ts')],
+    },
     rootDir: '.',
     outDir: 'out',
   },

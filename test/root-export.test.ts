@@ -53,6 +53,7 @@ test("import 'posthorn' loads the core, zod and lru-cache: no peer, no program, 
     'dist/src/events',
     'dist/src/handling',
     'dist/src/outcomes',
+    'dist/src/queue',
     'dist/src/request',
     'dist/src/timing',
     'lru-cache',
@@ -62,6 +63,15 @@ test("import 'posthorn' loads the core, zod and lru-cache: no peer, no program, 
     'node:diagnostics_channel',
     'node:util',
     'zod',
+  ]);
+});
+
+test("import 'posthorn/fetch' loads no raw-body, and no server, socket or stream of Node.js", () => {
+  expect([...new Set(loadedBy('posthorn/fetch').map(placeOf))].sort()).toEqual([
+    'dist/adapters',
+    'dist/src',
+    'dist/src/request',
+    'node:util',
   ]);
 });
 

@@ -94,7 +94,7 @@ describe.each([
   test(`knows each error of the ${otherName} build by instanceof, as its own class and no other`, () => {
     const classes = errorClassesOf(buildOf(name));
     const others = new Map(errorClassesOf(buildOf(otherName)));
-    expect(classes).toHaveLength(15);
+    expect(classes).toHaveLength(16);
     for (const [className] of classes) {
       const error: unknown = Reflect.construct(others.get(className) ?? Object, ARGUMENTS);
       const known = classes.filter(([, type]) => error instanceof type).map(([each]) => each);
@@ -206,4 +206,14 @@ test('no two calls of the builds have the same number on a Redis connection that
   }
   expect(calls).toHaveLength(6);
   expect(new Set(calls).size).toBe(6);
+});
+
+test.each(['ESM', 'CommonJS'])('the sandbox of the %s build serves its page and its files', async (name) => {
+  const sandbox = buildOf(name).sandbox.createSandbox();
+  onTestFinished(() => sandbox.close());
+  const { url } = await sandbox.listen();
+  const html = await (await fetch(url)).text();
+  const files = Array.from(html.matchAll(/(?:src|href)="(sandbox\/[^"]+)"/g), ([, path]) => path);
+  expect(files).toHaveLength(3);
+  for (const path of files) expect((await fetch(`${url}/${path}`)).status).toBe(200);
 });

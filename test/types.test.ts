@@ -1,5 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
+import fastify, { type FastifyPluginCallback } from 'fastify';
+import Koa, { type Middleware } from 'koa';
 import {
   type AnyEvent,
   createMemoryStore,
@@ -17,6 +19,8 @@ import {
   type UnknownType,
 } from 'posthorn';
 import { toExpress } from 'posthorn/express';
+import { toFastify } from 'posthorn/fastify';
+import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
@@ -377,6 +381,11 @@ test('the adapters fit their frameworks, whatever the schemas of the receiver', 
     app.post('/webhooks', toExpress(receiver));
     app.use('/webhooks', handler);
     app.use(toNode(receiver, { path: '/webhooks' }));
-    expect([listener, handler]).toEqual([expect.any(Function), expect.any(Function)]);
+    const plugin: FastifyPluginCallback = toFastify(receiver, { path: '/webhooks' });
+    const middleware: Middleware = toKoa(receiver);
+    fastify().register(plugin, { prefix: '/api' });
+    fastify({ http2: true }).register(toFastify(receiver, { path: '/webhooks' }), { prefix: '/api' });
+    new Koa().use(middleware).use(toKoa(receiver, { path: '/webhooks' }));
+    for (const mounted of [listener, handler, plugin, middleware]) expect(mounted).toBeTypeOf('function');
   }
 });

@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
+import { answerAccepted } from './answer-accepted.js';
 import { countHandled, handle, isSigned } from './minimum.js';
 import { connectRedis } from './redis-client.js';
 import { dedupes } from './redis-dedupe.js';
@@ -28,17 +29,4 @@ async function accept(body, signature = '') {
   return 200;
 }
 
-const server = createServer((request, response) => {
-  /** @type {Buffer[]} */
-  const chunks = [];
-  request.on('data', (chunk) => chunks.push(chunk));
-  request.on('end', async () => {
-    response.statusCode = await accept(
-      Buffer.concat(chunks),
-      /** @type {string | undefined} */ (request.headers['x-service-signature']),
-    );
-    response.end('ok');
-  });
-});
-
-serve(server, countHandled);
+serve(createServer(answerAccepted(accept)), countHandled);

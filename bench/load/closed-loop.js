@@ -1,7 +1,7 @@
 /**
  * @typedef {object} ClosedLoopResult
  * @property {number} sent
- * @property {number} refused how many were answered by anything but 200
+ * @property {number} refused how many were answered by anything but 2xx
  * @property {number} requestsPerSecond
  */
 
@@ -35,7 +35,7 @@ export function runClosedLoop(connections, events, durationMs) {
       connection.onResponse = (status) => {
         if (status === 0) return reject(new Error('the server closed a connection'));
         answered += 1;
-        if (status !== 200) result.refused += 1;
+        if (status >= 300) result.refused += 1;
         const elapsedMs = performance.now() - startedAt;
         if (!isOver && (elapsedMs >= durationMs || events.left === 0)) end(elapsedMs);
         if (!isOver) sendNext();

@@ -15,6 +15,7 @@ export class Connection {
   /** @type {Buffer} */
   #received = Buffer.alloc(0);
   #usualLength = -1;
+  #usualStatus = 0;
 
   /**
    * Gets the status of each response, or 0 when the connection was closed.
@@ -62,20 +63,24 @@ export class Connection {
   /** @param {Buffer} chunk */
   #receive(chunk) {
     const isUsual = this.#received.length === 0 && chunk.length === this.#usualLength;
-    if (isUsual && isSuccess(chunk)) return this.onResponse(200);
+    if (isUsual && isSuccess(chunk)) return this.onResponse(this.#usualStatus);
     this.#received = Buffer.concat([this.#received, chunk]);
     const end = endOfResponse(this.#received);
     if (end === undefined) return;
     const status = Number(this.#received.toString('latin1', 9, 12));
     // Whatever follows belongs to no request, and is caught as an answer too many.
     if (this.#received.length !== end) throw new Error('the server sent more than one response');
-    if (chunk.length === end && isSuccess(chunk)) this.#usualLength = end;
+    if (chunk.length === end && isSuccess(chunk)) {
+      this.#usualLength = end;
+      this.#usualStatus = status;
+    }
     this.#received = Buffer.alloc(0);
     this.onResponse(status);
   }
 }
 
-const SUCCESS = Buffer.from('HTTP/1.1 200');
+/** Of 200 and of 202. */
+const SUCCESS = Buffer.from('HTTP/1.1 20');
 
 /** @param {Buffer} chunk */
 function isSuccess(chunk) {

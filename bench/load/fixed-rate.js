@@ -1,7 +1,7 @@
 /**
  * @typedef {object} FixedRateResult
  * @property {number} sent
- * @property {number} refused how many were answered by anything but 200
+ * @property {number} refused how many were answered by anything but 2xx
  * @property {number} p50Ms
  * @property {number} p99Ms
  * @property {number} p999Ms
@@ -40,7 +40,7 @@ export function runFixedRate(connections, events, { rate, durationMs }) {
       const sender = { connection, request: events.createRequest(), index: 0 };
       connection.onResponse = (status) => {
         if (status === 0) return reject(new Error('the server closed a connection'));
-        if (status !== 200) refused += 1;
+        if (status >= 300) refused += 1;
         latencies[sender.index] = performance.now() - plannedAt(sender.index);
         answered += 1;
         idle.push(sender);

@@ -6,6 +6,7 @@
  * @property {string} [scheme] of load/schemes.js; `service` by default
  * @property {boolean} [onlyReads] it refuses nothing
  * @property {boolean} [needsRedis]
+ * @property {boolean} [needsPostgres]
  * @property {number} [bodyBytes] 700 by default
  * @property {boolean} [isQuick] `--quick` measures it
  */
@@ -24,6 +25,13 @@ const withoutStore = [
   { name: 'min-tricks', title: 'the same with every correct trick', program: 'min-tricks.js' },
   { name: 'min-fastify', title: 'MIN on Fastify', program: 'min-fastify.js' },
   { name: 'min-hono', title: "MIN on Hono's Node server", program: 'min-hono.js' },
+  {
+    name: 'min-fetch-stream',
+    title: 'the same, reads the body as a stream',
+    program: 'min-fetch-stream.js',
+  },
+  { name: 'min-koa', title: 'MIN on Koa', program: 'min-koa.js' },
+  { name: 'min-lambda', title: 'MIN on Lambda, behind a gateway of node http', program: 'min-lambda.js' },
   {
     name: 'octokit',
     title: '@octokit/webhooks createNodeMiddleware',
@@ -48,6 +56,18 @@ const withoutStore = [
   },
   { name: 'posthorn-node', title: 'posthorn toNode', program: 'posthorn-node.js', isQuick: true },
   { name: 'posthorn-express', title: 'posthorn toExpress', program: 'posthorn-express.js', isQuick: true },
+  { name: 'posthorn-fastify', title: 'posthorn toFastify', program: 'posthorn-fastify.js' },
+  { name: 'posthorn-koa', title: 'posthorn toKoa', program: 'posthorn-koa.js' },
+  {
+    name: 'posthorn-fetch',
+    title: "posthorn toFetch on Hono's Node server",
+    program: 'posthorn-fetch.js',
+  },
+  {
+    name: 'posthorn-lambda',
+    title: 'posthorn toLambda, behind a gateway of node http',
+    program: 'posthorn-lambda.js',
+  },
 ];
 
 /** @type {readonly Contender[]} */
@@ -91,6 +111,58 @@ const withRedis = [
     needsRedis: true,
     isQuick: true,
   },
+  {
+    name: 'min-queue',
+    title: 'MIN + queue.add of BullMQ',
+    program: 'min-queue.js',
+    needsRedis: true,
+    isQuick: true,
+  },
+  {
+    name: 'posthorn-queue',
+    title: 'posthorn createBullQueue',
+    program: 'posthorn-queue.js',
+    needsRedis: true,
+    isQuick: true,
+  },
+];
+
+/** @type {readonly Contender[]} */
+const withPostgres = [
+  {
+    name: 'min-postgres',
+    title: 'MIN + PostgreSQL: two plain statements',
+    program: 'min-postgres.js',
+    needsPostgres: true,
+    isQuick: true,
+  },
+  {
+    name: 'posthorn-postgres',
+    title: 'posthorn createPostgresStore',
+    program: 'posthorn-postgres.js',
+    needsPostgres: true,
+    isQuick: true,
+  },
+  {
+    name: 'min-inbox',
+    title: 'MIN, `on conflict do nothing` in the transaction of its handler',
+    program: 'min-inbox.js --receiver min',
+    needsPostgres: true,
+  },
+  {
+    name: 'hand-inbox',
+    title: 'posthorn, the same by hand in its handler',
+    program: 'min-inbox.js --receiver posthorn',
+    needsPostgres: true,
+    isQuick: true,
+  },
+  {
+    name: 'posthorn-inbox',
+    title: 'posthorn createPostgresInbox',
+    program: 'posthorn-inbox.js',
+    needsPostgres: true,
+    isQuick: true,
+  },
 ];
 
 /** @type {readonly Contender[]} */
@@ -116,4 +188,4 @@ const flatCost = [
 ];
 
 /** Every contender, in the order of the table. */
-export const contenders = [...withoutStore, ...withRedis, ...flatCost];
+export const contenders = [...withoutStore, ...withRedis, ...withPostgres, ...flatCost];

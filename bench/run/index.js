@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { readOptions } from './options.js';
 import { pinningNote } from './pinning.js';
+import { startPostgresWithTables } from './postgres-tables.js';
 import { startRedis } from './redis-server.js';
 import { latencyTable, targetTable, throughputTable } from './report.js';
 import { measureHalfLoad, measureThroughput } from './rounds.js';
@@ -13,11 +14,17 @@ console.log(
 );
 
 const redis = chosen.some(({ needsRedis }) => needsRedis) ? await startRedis() : undefined;
+const postgres = chosen.some(({ needsPostgres }) => needsPostgres)
+  ? await startPostgresWithTables()
+  : undefined;
 try {
   const course = {
     rounds,
-    slot: { ...slot, environment: { REDIS_PORT: String(redis?.port) } },
-    reset: async () => redis?.empty(),
+    slot: { ...slot, environment: { REDIS_PORT: String(redis?.port), POSTGRES_URL: postgres?.url } },
+    reset: async () => {
+      await redis?.empty();
+      await postgres?.empty();
+    },
     tell: (/** @type {string} */ text) => console.error(text),
   };
   const throughput = await measureThroughput(chosen, course);
@@ -30,6 +37,7 @@ try {
   if (json !== undefined) writeFileSync(json, toJson(throughput, halfLoad));
 } finally {
   await redis?.stop();
+  await postgres?.stop();
 }
 
 /**

@@ -8,7 +8,7 @@ export const usage = `npm run bench -- [options]
   --duration 4          seconds that are measured in each slot
   --warm-up 5           seconds before
   --connections 50
-  --load-awake          the load never sleeps, so that no server has to wake it (not for contenders with Redis)
+  --load-awake          the load never sleeps, so that no server has to wake it (not for contenders with a store)
   --json file           everything that was measured
   --server-flags="…"    for the node of the servers, such as --cpu-prof
   --help`;
@@ -41,8 +41,8 @@ export function readOptions(argv) {
   const seconds = (/** @type {string | undefined} */ given, /** @type {number} */ usual) =>
     1_000 * readNumber(given ?? String(usual));
   const chosen = choose(values.only, values.quick);
-  if (values['load-awake'] && chosen.some(({ needsRedis }) => needsRedis))
-    fail('--load-awake would take the core of Redis: choose contenders without it by --only');
+  if (values['load-awake'] && chosen.some(({ needsRedis, needsPostgres }) => needsRedis || needsPostgres))
+    fail('--load-awake would take the core of the store: choose contenders without one by --only');
   return {
     chosen,
     rounds: readNumber(values.rounds),

@@ -11,9 +11,10 @@ import { createInterface } from 'node:readline';
  * postgresql.conf; unless they say otherwise, what is committed is on the disk.
  *
  * @param {Readonly<Record<string, string>>} [settings]
+ * @param {(command: readonly string[]) => readonly string[]} [place] puts the command on a core
  * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
  */
-export async function startPostgres(settings = {}) {
+export async function startPostgres(settings = {}, place = (command) => command) {
   const port = await freePort();
   const directory = mkdtempSync(join(tmpdir(), 'posthorn-bench-'));
   const user = unprivilegedUser();
@@ -26,7 +27,8 @@ export async function startPostgres(settings = {}) {
     '-c',
     `${name}=${value}`,
   ]);
-  const server = spawn(programPath('postgres'), ['-D', data, ...flags], {
+  const [program = '', ...rest] = place([programPath('postgres'), '-D', data, ...flags]);
+  const server = spawn(program, rest, {
     ...user,
     cwd: directory,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -16,7 +16,7 @@ export async function startRedis() {
   const port = await freePort();
   const directory = mkdtempSync(join(tmpdir(), 'posthorn-bench-'));
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''];
-  const [program, ...rest] = pinned('redis', ['redis-server', ...settings]);
+  const [program, ...rest] = pinned('store', ['redis-server', ...settings]);
   const server = spawn(program, rest, { stdio: 'ignore' });
   const kill = () => server.kill('SIGKILL');
   process.once('exit', kill);

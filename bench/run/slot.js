@@ -98,7 +98,7 @@ export class Slot {
   async #check() {
     const { result } = await this.#load.ask({ type: 'check', target: this.#target });
     const { onlyReads = false, name } = this.#contender;
-    if (result.accepted !== 200) throw new Error(`${name} answered an event with ${result.accepted}`);
+    if (result.accepted >= 300) throw new Error(`${name} answered an event with ${result.accepted}`);
     if (!onlyReads && result.tampered < 400) throw new Error(`${name} accepted a tampered body`);
     this.#sent += onlyReads ? 2 : 1;
   }

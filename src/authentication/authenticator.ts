@@ -19,6 +19,8 @@ export interface AuthenticationSettings extends BodyLimits {
 export interface AuthenticationProgress {
   /** When the delivery must be answered, by the monotonic clock. */
   readonly deadline: number;
+  /** The time from the delivery's arrival to `deadline`. */
+  readonly deadlineMs: number;
   /** True once the body has been read to its end. */
   bodyRead: boolean;
   /** The index of the signing key that matched. */
@@ -55,7 +57,7 @@ export class Authenticator {
   ): Promise<Authentic> {
     const signature = this.#checkHead(delivery, headers, length);
     // The rest of the time is for the event and its letter.
-    const readBy = progress.deadline - this.#settings.deadlineMs / 4;
+    const readBy = progress.deadline - progress.deadlineMs / 4;
     const { bytes: rawBody, share } = await this.#bodies.read(delivery, readBy);
     progress.bodyRead = true;
     try {

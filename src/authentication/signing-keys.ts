@@ -1,5 +1,6 @@
 import { ConfigurationError, messageOf, UnavailableError } from '../errors.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
+import { requestsAreIsolated } from '../timing/isolated-requests.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { HmacKey } from './hmac-key.ts';
 import { importKeys, type Key } from './signature.ts';
@@ -38,6 +39,7 @@ export function createKeySource(signingKey: SigningKeys): KeySource {
   };
   const lateError = () => new Error('it did not answer in time');
   return async (deadline) => {
+    if (requestsAreIsolated) pending = undefined;
     pending ??= withTimeLimit(fetchKeys(), KEY_SOURCE_TIMEOUT_MS, lateError).finally(() => {
       pending = undefined;
     });

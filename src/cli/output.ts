@@ -5,6 +5,8 @@ import { codeOf, exitCodes } from './failure.ts';
 /** The output of a command: lines for people, or with `--json` one line of JSON each for machines. */
 export interface Output {
   readonly json: boolean;
+  /** True if people read the results on a terminal: they may be laid out in its width. */
+  readonly isTerminal: boolean;
   /** One result on stdout: `value` with `--json`, else the text. */
   print(value: object, text: () => string): void;
   /** A line on stderr, beside the results. */
@@ -15,6 +17,7 @@ export interface Output {
 export function createOutput({ json = false }: { readonly json?: boolean }): Output {
   return {
     json,
+    isTerminal: !json && process.stdout.isTTY,
     print: (value, text) => void process.stdout.write(`${json ? toJson(value) : text()}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
   };

@@ -1,6 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { isInstance } from '../errors.ts';
+import { addAdvance } from './advance.ts';
 import { addDeadLetters } from './dead-letters/command.ts';
+import { addDeliveries } from './deliveries.ts';
+import { addDev } from './dev.ts';
 import { addEChecks } from './e-checks.ts';
 import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
 import { addFxQuotes } from './fx-quotes.ts';
@@ -10,6 +13,7 @@ import { version } from './manifest.ts';
 import { addPostgres } from './postgres/command.ts';
 import { addSandbox } from './sandbox.ts';
 import { addSend } from './send.ts';
+import { addTrigger } from './trigger.ts';
 import { addVerify } from './verify.ts';
 import { addWebhooks } from './webhooks/command.ts';
 
@@ -37,6 +41,10 @@ function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(toOwnForm(text)) })
     .addHelpText('after', EXIT_CODES_HELP);
+  addDev(program);
+  addTrigger(program);
+  addDeliveries(program);
+  addAdvance(program);
   addSandbox(program);
   addListen(program);
   addSend(program);

@@ -1,16 +1,20 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { createSandbox, defaultCredentials, type SandboxCredentials } from '../sandbox/index.ts';
 import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
 import { hostOption, type JsonOption, jsonOption, parseUserAndPassword, portOption } from './options.ts';
 import { colours, createOutput } from './output.ts';
 import { quote } from './quote.ts';
+import {
+  clockOption,
+  describeClock,
+  listenOn,
+  type PlayOptions,
+  SANDBOX_PORT,
+  speedOption,
+} from './sandbox-server.ts';
 import { untilSignal } from './server.ts';
 
-interface SandboxCommandOptions extends JsonOption {
-  readonly port: number;
-  readonly host: string;
-  readonly clock: 'real' | 'manual';
-  readonly speed?: number;
+interface SandboxCommandOptions extends JsonOption, PlayOptions {
   readonly state?: string;
   readonly signatureHeader?: string;
   readonly administrator?: string;
@@ -22,10 +26,12 @@ interface SandboxCommandOptions extends JsonOption {
 
 const HELP = `
 It serves every path of the service's interface, and delivers events over HTTP to the webhooks that were created in it.
-Its own controls are below /sandbox/: POST events, GET and POST clock, GET deliveries, POST fxQuotes/{id}/accept.
+Its page is at the root: it shows what is delivered, and sends events. Its own controls are below /sandbox/: POST events,
+GET and POST clock, GET deliveries, POST fxQuotes/{id}/accept; posthorn trigger, advance and deliveries use them.
 Each POST needs Content-Type: application/json. Web pages of other origins are refused, and so is a Host other than
 localhost, a loopback address, the value of --host or, over a network, an IP address.
-An event is {type, data?, id?, duplicates?, delayMs?}: duplicates are sent beside it, and delayMs lets others overtake it.
+An event is {type, data?, id?, duplicates?, changed?, delayMs?}: duplicates are sent beside it, changed has its body
+changed after it was signed, and delayMs lets others overtake it; outOfOrder makes it two, of which the newer comes first.
 With --clock manual time moves by POST /sandbox/clock only: step over the 1, 5 and 15 minutes of the retries at will.
 eChecks can be found for the ids MTX-1001 (one), MTX-1002 (two) and MTX-1003 (one that was returned).
 
@@ -42,14 +48,10 @@ export function addSandbox(program: Command): void {
   program
     .command('sandbox')
     .description('play the service on this machine')
-    .addOption(portOption(4010))
+    .addOption(portOption(SANDBOX_PORT))
     .addOption(hostOption())
-    .addOption(
-      new Option('--clock <kind>', 'real, or manual: moved by POST /sandbox/clock')
-        .choices(['real', 'manual'])
-        .default('real'),
-    )
-    .option('--speed <number>', 'how many seconds pass in a real one', parseSpeed)
+    .addOption(clockOption())
+    .addOption(speedOption())
     .option('--state <file>', 'keep the state in this file; it holds secrets')
     .option(
       '--signature-header <name>',
@@ -69,11 +71,6 @@ export function addSandbox(program: Command): void {
     .action(play);
 }
 
-function parseSpeed(text: string): number {
-  if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
-  throw new InvalidArgumentError('It must be a number above 0.');
-}
-
 async function play({
   port,
   host,
@@ -87,12 +84,13 @@ async function play({
   const credentials = readCredentials(options);
   const sandbox = createSandbox({ ...credentials, clock, speed, state, signatureHeader });
   const signalled = untilSignal();
-  const { url } = await sandbox.listen(port, host);
+  const { url } = await listenOn(sandbox, port, host);
   const commands = commandsToTry(url, credentials, clock);
   output.print({ kind: 'listening', url, clock, speed, state, credentials, try: commands }, () =>
     [
       `${colours.strong('sandbox')} on ${url}, ${describeClock(clock, speed)}, state in ` +
         `${state ?? 'memory only'}`,
+      `  page           ${url}/`,
       ...linesOf(credentials),
       colours.strong('to try:'),
       ...commands.map((command) => `  ${command}`),
@@ -116,11 +114,6 @@ function readCredentials(
     banking: { token: bankingToken ?? banking.token, apiKey: apiKey ?? banking.apiKey },
     profile: { accessToken: accessToken ?? profile.accessToken },
   };
-}
-
-function describeClock(clock: 'real' | 'manual', speed = 1): string {
-  if (clock === 'manual') return 'its clock stands until it is moved';
-  return speed === 1 ? 'its clock is the real one' : `its clock runs ${speed} times as fast as the real one`;
 }
 
 function linesOf({ administrator, user, banking, profile }: SandboxCredentials): string[] {

@@ -6,9 +6,9 @@ import { nearestType } from '../events/nearest-pattern.ts';
 import { escapeControls } from '../outcomes/escape.ts';
 import { createEvent } from '../testing/create-event.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';
+import { dataOption, readEventData } from './event-data.ts';
 import { CommandError, exitCodes, usageError } from './failure.ts';
 import { reasonOf } from './forward.ts';
-import { readInput } from './input.ts';
 import {
   addressOf,
   basicOption,
@@ -36,7 +36,7 @@ interface SendOptions extends JsonOption, KeyOption, CredentialOptions {
 }
 
 const HELP = `
-The event is made up and signed as the service would; --data gives its data, a JSON object.
+The event is made up and signed as the service would; --data gives its data, a JSON object, or names a file that holds it.
 
 Exit codes: 0 every answer was 2xx, 1 one was not, 2 wrong usage, 3 no answer within 30 seconds.
 
@@ -57,7 +57,7 @@ export function addSend(program: Command): void {
     .addOption(keyOption())
     .addOption(basicOption())
     .addOption(bearerOption())
-    .option('--data <file>', "a file with the event's data as JSON; - for stdin")
+    .addOption(dataOption())
     .option('--id <id>', 'the id of the event; made up by default')
     .option('--any', 'send any type, also one that the service does not list')
     .option('--twice', 'send the same event a second time, after the first answer')
@@ -104,22 +104,8 @@ async function createWantedEvent(
   type: string,
   { data, id }: SendOptions,
 ): Promise<WebhookEvent<string, unknown>> {
-  const event =
-    data === undefined
-      ? createEvent(type)
-      : createEvent(type, parseData(Buffer.from(await readInput(data)).toString()));
+  const event = data === undefined ? createEvent(type) : createEvent(type, await readEventData(data));
   return id === undefined ? event : { ...event, id };
-}
-
-function parseData(text: string): object {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch (cause) {
-    throw new CommandError('file_unreadable', 'the data of the event is no JSON', { cause });
-  }
-  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data;
-  throw usageError('the data of the event must be a JSON object');
 }
 
 interface Answer {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ClaimSettings } from '../dedupe/claim.ts';
+import { handlingId } from '../dedupe/claim-id.ts';
 import { attemptSpacingMs } from '../dedupe/last-attempt.ts';
 import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
 import { messageOf } from '../errors.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { DeadLetter } from './dead-letters.ts';
 import type { Wait } from './line.ts';
-import type { AttemptInfo, LetterContent, Parking } from './parking.ts';
+import { type AttemptInfo, type LetterContent, type Parking, parkingLimitMs } from './parking.ts';
 
 /** The time limits of the operations on a letter. */
 export interface LetterTimes {
@@ -15,28 +16,40 @@ export interface LetterTimes {
   readonly deadlineMs: number;
 }
 
+/** What is known of a letter from the start. */
+export interface LetterOrigin {
+  /** What the letter is stored under, where it is there already. */
+  readonly storedAs?: string | undefined;
+  /**
+   * The letter is not this run's to remove: workers handle the event, and one of them may have stored it
+   * meanwhile.
+   */
+  readonly isKept?: boolean;
+}
+
 /** The dead letter of one event while a delivery is being handled. What fails here becomes a warning. */
 export class Letter {
   readonly #parking: Parking | undefined;
   readonly #content: LetterContent;
   readonly #warnings: Warning[];
   readonly #times: LetterTimes;
+  readonly #isKept: boolean;
   #storedAs: string | undefined;
   #isBegun = false;
 
-  /** `storedAs` is given where the letter is there already: it is being replayed. */
   constructor(
     parking: Parking | undefined,
     content: LetterContent,
     warnings: Warning[],
     times: LetterTimes,
-    storedAs?: string,
+    { storedAs, isKept = false }: LetterOrigin = {},
   ) {
     this.#parking = parking;
     this.#content = content;
     this.#warnings = warnings;
     this.#times = times;
     this.#storedAs = parking && storedAs;
+    this.#isKept = isKept;
   }
 
   /** The id that the letter is stored under, once it is. */
@@ -61,7 +74,7 @@ export class Letter {
    */
   get handlersWaitUntil(): number {
     const { deadline, deadlineMs } = this.#times;
-    const limitMs = this.#limitMs;
+    const limitMs = parkingLimitMs(deadlineMs);
     return Math.max(deadline - limitMs - deadlineMs / 6, performance.now() + limitMs);
   }
 
@@ -109,6 +122,10 @@ export class Letter {
 
   /** The same, also for a letter that an earlier delivery left. */
   async removeAny(): Promise<void> {
+    if (!this.#isKept) await this.#takeOut();
+  }
+
+  async #takeOut(): Promise<void> {
     const id = this.#storedAs ?? this.#content.id;
     if (id === undefined) return;
     try {
@@ -131,12 +148,9 @@ export class Letter {
     const now = performance.now();
     const isNew = this.#storedAs === undefined;
     if (answerBy !== undefined) return { answerBy, isUrgent: isNew };
-    if (isNew && now < deadline) return { answerBy: Math.max(deadline, now + this.#limitMs), isUrgent: true };
+    if (isNew && now < deadline)
+      return { answerBy: Math.max(deadline, now + parkingLimitMs(deadlineMs)), isUrgent: true };
     return { answerBy: now + deadlineMs, isUrgent: false };
-  }
-
-  get #limitMs(): number {
-    return this.#parking?.limitMs ?? 0;
   }
 
   /**
@@ -147,8 +161,8 @@ export class Letter {
     store: TimeLimitedStore,
     { leaseMs, retentionMs, retryScheduleMs }: ClaimSettings,
   ): Promise<void> {
-    const { id } = this.#content;
-    if (id === undefined) return;
+    if (this.#content.id === undefined) return;
+    const id = handlingId(this.#content.id);
     const token = randomUUID();
     try {
       const request = {
@@ -159,7 +173,7 @@ export class Letter {
         attemptSpacingMs: attemptSpacingMs(retryScheduleMs),
       };
       const claim = await store.claim(request);
-      if (claim.state === 'completed') await this.remove();
+      if (claim.state === 'completed' && this.mayExist) await this.#takeOut();
       if (claim.state === 'claimed') await store.release({ id, token, retentionMs, handled: claim.handled });
     } catch {
       // The store failed. The letter stays, and its replay will find the id completed.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DeadLetterError, isInstance, messageOf } from '../errors.ts';
-import type { HeaderValues } from '../request/headers.ts';
+import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { Line, type Wait } from './line.ts';
@@ -32,12 +32,19 @@ interface Turn {
 }
 
 /**
+ * The most that one operation may take once it has begun, where a delivery has `deadlineMs` in all. It is
+ * kept back from the deadline for a delivery that may need it.
+ */
+export function parkingLimitMs(deadlineMs: number): number {
+  return Math.min(2_000, deadlineMs / 4);
+}
+
+/**
  * The dead letters, with a {@link Line} before them, and with the operations on one id in the order of their
  * calls: a letter whose writing was given up as late cannot appear after its removal.
  */
 export class Parking {
-  /** The most that one operation may take once it has begun. */
-  readonly limitMs: number;
+  readonly #limitMs: number;
   readonly #deadLetters: DeadLetters;
   readonly #now: () => number;
   readonly #line: Line;
@@ -45,7 +52,7 @@ export class Parking {
 
   constructor(deadLetters: DeadLetters, limitMs: number, now: () => number) {
     this.#deadLetters = deadLetters;
-    this.limitMs = limitMs;
+    this.#limitMs = limitMs;
     this.#now = now;
     this.#line = new Line(limitMs);
   }
@@ -136,17 +143,7 @@ export class Parking {
    * its caller has given up: a letter whose writing is late has to be removed after all.
    */
   #besideLine<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
-    const limitMs = Math.max(0, Math.min(this.limitMs, answerBy - performance.now()));
+    const limitMs = Math.max(0, Math.min(this.#limitMs, answerBy - performance.now()));
     return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
   }
-}
-
-const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
-
-function withoutCredentials(headers: HeaderValues): DeadLetter['headers'] {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, values = []]) =>
-      CREDENTIAL_HEADERS.has(name) ? [] : [[name, values]],
-    ),
-  );
 }

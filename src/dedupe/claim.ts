@@ -28,11 +28,15 @@ const FIRST_PAUSE_MS = 100;
 /** A claim is refused after so many renewals, each of which took half a lease or longer. */
 const MOST_CONFIRMATIONS = 3;
 
-/** No two claims may share a token: those of this process begin alike, and no other process begins so. */
-const tokenPrefix = randomBytes(15).toString('base64url');
+/**
+ * No two claims may share a token: those of this process begin alike, and no other process begins so. Workers
+ * gives no random bytes before its first request.
+ */
+let tokenPrefix: string | undefined;
 let claims = 0;
 
 function nextToken(): string {
+  tokenPrefix ??= randomBytes(15).toString('base64url');
   claims += 1;
   return `${tokenPrefix}${claims}`;
 }
@@ -62,7 +66,8 @@ export interface ClaimServices {
 
 /** The event that is claimed. */
 export interface ClaimedEvent {
-  readonly id: string;
+  /** What the store knows it by. */
+  readonly claimId: string;
   /** In milliseconds since the epoch. */
   readonly createdAt: number;
 }
@@ -91,13 +96,13 @@ export class Claim {
   #state: RenewResult['state'] = 'held';
   #confirmations = 0;
 
-  constructor({ id, createdAt }: ClaimedEvent, services: ClaimServices, warnings: Warning[]) {
+  constructor({ claimId, createdAt }: ClaimedEvent, services: ClaimServices, warnings: Warning[]) {
     this.#settings = services.settings;
     this.#store = services.store;
     this.#completions = services.completions;
     this.#warnings = warnings;
     this.#request = {
-      id,
+      id: claimId,
       token: nextToken(),
       retentionMs: retentionFor(createdAt, services.settings),
     };

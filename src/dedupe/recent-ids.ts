@@ -27,8 +27,8 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
   readonly #first: LRUCache<string, Remembered<R>>;
   /** One cache, or several of the same size where `maxEntries` is large. */
   readonly #caches: readonly LRUCache<string, Remembered<R>>[];
-  /** An odd number that nobody outside knows. */
-  readonly #multiplier: number = 2 * randomInt(2 ** 31) + 1;
+  /** An odd number that nobody outside knows. Workers gives no random numbers before its first request. */
+  #multiplier: number | undefined;
   #added = 0;
 
   constructor(maxEntries: number) {
@@ -67,6 +67,7 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
    */
   #cacheOf(id: string): LRUCache<string, Remembered<R>> {
     if (this.#caches.length === 1) return this.#first;
+    this.#multiplier ??= 2 * randomInt(2 ** 31) + 1;
     let hash = 0;
     for (let index = 0; index < id.length; index += 1) {
       hash = Math.imul(hash ^ id.charCodeAt(index), this.#multiplier);

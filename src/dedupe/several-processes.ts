@@ -3,10 +3,12 @@ import cluster from 'node:cluster';
 /**
  * Whether this process is known to be one of several that do the same work. A worker of `node:cluster` counts
  * as one, also where it is the only one: it cannot know. PM2 tells how many instances it runs, and numbers
- * them from 0. Processes on other machines or in other containers cannot be known.
+ * them from 0. AWS Lambda runs a process for each request that comes beside others. Processes on other
+ * machines or in other containers cannot be known.
  */
 export function isOneOfSeveralProcesses(): boolean {
   const { pm_id: pm2Id, exec_mode: mode, instances, NODE_APP_INSTANCE: instance } = process.env;
+  if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) return true;
   const isRunByPm2 = pm2Id !== undefined;
   if (Number(instance) > 0 || (isRunByPm2 && Number(instances) > 1)) return true;
   // In its cluster mode PM2 runs a single instance as a worker, too.

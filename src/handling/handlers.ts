@@ -66,6 +66,12 @@ export async function validateEvent(
   return checked instanceof DataError ? checked : { ...event, data: checked.data };
 }
 
+/** The handlers that have not finished before. */
+export function openRoutes(routes: readonly Route[], { handled }: Progress): readonly Route[] {
+  if (handled.length === 0) return routes;
+  return routes.filter(({ name }) => name === undefined || !handled.includes(name));
+}
+
 /**
  * Runs the handlers that have not finished before side by side, all to their end. Resolves with an error for
  * what failed, else undefined; it never throws or rejects, whatever they throw.
@@ -76,8 +82,7 @@ export function runHandlers(
   context: HandlerContext,
   progress: Progress,
 ): Promise<HandlerError | undefined> {
-  const isOpen = ({ name }: Route): boolean => name === undefined || !progress.handled.includes(name);
-  const open = progress.handled.length === 0 ? routes : routes.filter(isOpen);
+  const open = openRoutes(routes, progress);
   const [only] = open;
   if (only !== undefined && open.length === 1) return runOne(only, event, context, progress);
   return Promise.all(open.map((route) => runOne(route, event, context, progress))).then(merge);

@@ -4,16 +4,31 @@ import type { ClaimSettings } from '../dedupe/claim.ts';
 import type { Completions } from '../dedupe/completions.ts';
 import type { Store } from '../dedupe/store.ts';
 import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
+import type { UnavailableError } from '../errors.ts';
 import type { AnyEvent } from '../events/event.ts';
 import type { StandardSchemaV1 } from '../events/schema.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { HeaderValues } from '../request/headers.ts';
+import type { Room } from './room.ts';
 import type { Route } from './router.ts';
+
+/** What a worker says of a job that it runs. */
+export interface WorkerAttempt {
+  readonly attempt: number;
+  readonly final: boolean;
+  /** The event has a letter. */
+  readonly isParked: boolean;
+  /** Names of the handlers that finished before the event was queued. */
+  readonly handled: readonly string[];
+}
 
 /** An authentic event and the handlers that want it. */
 export interface Job {
   /** The event's, as it came: a handler may write into the event. */
   readonly id: string;
+  /** What the store knows the run by: `handlingId` or `acceptanceId` of the id. */
+  readonly claimId: string;
   readonly event: AnyEvent;
   /** When it was created, in milliseconds since the epoch. */
   readonly createdAt: number;
@@ -26,9 +41,20 @@ export interface Job {
    * start.
    */
   readonly deadline: number;
+  /** The time from the delivery's arrival to `deadline`. */
+  readonly deadlineMs: number;
   readonly routes: readonly Route[];
   /** The letter that is being replayed. */
   readonly replayed?: DeadLetter | undefined;
+  /**
+   * Given where workers run the rest of the handlers: adds the event to the queue, or resolves with an error.
+   */
+  readonly enqueue?: (info: {
+    readonly handled: readonly string[];
+    readonly isParked: boolean;
+  }) => Promise<UnavailableError | undefined>;
+  /** Given in a worker. */
+  readonly dispatched?: WorkerAttempt;
 }
 
 /** The settings that handling an event needs. */
@@ -38,6 +64,8 @@ export interface HandlingSettings extends ClaimSettings {
   readonly schemas: ReadonlyMap<string, StandardSchemaV1>;
   readonly deadlineMs: number;
   readonly maxRunMs: number;
+  readonly maxRunning: number;
+  readonly queue: Queue | undefined;
 }
 
 /** The services that all runs of a receiver share. */
@@ -47,4 +75,6 @@ export interface RunServices {
   readonly parking: Parking | undefined;
   readonly completions: Completions;
   readonly bodyMemory: BodyMemory;
+  /** The room for the handlers of deliveries; undefined where there is no limit. */
+  readonly room: Room | undefined;
 }

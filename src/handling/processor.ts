@@ -2,29 +2,35 @@ import type { Authentic } from '../authentication/authenticator.ts';
 import type { DeadLetter } from '../dead-letters/dead-letters.ts';
 import { Letter } from '../dead-letters/letter.ts';
 import type { Wait } from '../dead-letters/line.ts';
-import { Parking } from '../dead-letters/parking.ts';
+import { type AttemptInfo, type LetterContent, Parking, parkingLimitMs } from '../dead-letters/parking.ts';
+import { acceptanceId, handlingId } from '../dedupe/claim-id.ts';
 import { Completions } from '../dedupe/completions.ts';
 import { isFinalByAge } from '../dedupe/last-attempt.ts';
 import { retentionFor } from '../dedupe/retention.ts';
 import { type TimeLimitedStore, timeLimited } from '../dedupe/time-limited.ts';
-import { EventError, messageOf, UnavailableError } from '../errors.ts';
+import { AbortedError, EventError, JobError, messageOf, UnavailableError } from '../errors.ts';
 import { type AnyEvent, checkAge, createdAtMs, parseEvent } from '../events/event.ts';
 import { type Answer, accept, isSuccess, type Refused, refuse } from '../outcomes/outcome.ts';
+import { type ReadJob, readJob } from '../queue/queued-job.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import { readHeaders } from '../request/headers.ts';
 import type { Activity } from '../timing/activity.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import type { HandlingSettings, Job } from './job.ts';
+import { isQueued, toAcceptance, workerRoutes } from './queued-handlers.ts';
+import { Room } from './room.ts';
 import type { Route, Router } from './router.ts';
 import type { Run } from './run.ts';
 import { RunsInFlight } from './runs-in-flight.ts';
 import type { Trace } from './trace.ts';
 
 /**
- * The most that storing one letter may take once it has begun; kept back from the deadline for a delivery
- * that may need it.
- */
-const PARKING_LIMIT_MS = 2_000;
+/** One attempt of a queue to have a job run. */
+export interface JobAttempt {
+  readonly attempt: number;
+  readonly final: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * Takes an authentic body through event, dedupe and handlers to its answer, and parks what cannot be retried.
@@ -34,18 +40,18 @@ export class Processor {
   readonly #router: Router;
   readonly #store: TimeLimitedStore;
   readonly #parking: Parking | undefined;
-  readonly #parkingLimitMs: number;
   readonly #runs: RunsInFlight;
 
   constructor(settings: HandlingSettings, router: Router, activity: Activity, bodyMemory: BodyMemory) {
     this.#settings = settings;
     this.#router = router;
     this.#store = timeLimited(settings.store);
-    this.#parkingLimitMs = Math.min(PARKING_LIMIT_MS, settings.deadlineMs / 4);
     this.#parking =
-      settings.deadLetters && new Parking(settings.deadLetters, this.#parkingLimitMs, settings.now);
+      settings.deadLetters &&
+      new Parking(settings.deadLetters, parkingLimitMs(settings.deadlineMs), settings.now);
     const completions = new Completions(this.#store, activity);
-    const services = { settings, store: this.#store, parking: this.#parking, completions, bodyMemory };
+    const room = Number.isFinite(settings.maxRunning) ? new Room(settings.maxRunning) : undefined;
+    const services = { settings, store: this.#store, parking: this.#parking, completions, bodyMemory, room };
     this.#runs = new RunsInFlight(services, activity);
   }
 
@@ -57,13 +63,14 @@ export class Processor {
       const refused = refuse(error);
       if (refused.error instanceof EventError) trace.event = refused.error.event;
       const isFixedByRetry = !(refused.error instanceof EventError) && !trace.finalByAge;
-      return isFixedByRetry ? refused : this.#park(refused, authentic, trace);
+      if (isFixedByRetry) return refused;
+      return this.#park(refused, { ...authentic, receivedAt: trace.receivedAt }, trace);
     }
   }
 
   /** Parses an event, checks its age and finds its handlers, then starts or joins its run. */
   #beginEvent({ rawBody, headers }: Authentic, trace: Trace): Run | Answer {
-    const { now, maxEventAgeMs, retryScheduleMs, deadlineMs } = this.#settings;
+    const { now, maxEventAgeMs, retryScheduleMs } = this.#settings;
     const event = parseEvent(rawBody);
     const { id, type } = event;
     trace.event = { id, type };
@@ -73,11 +80,14 @@ export class Processor {
     checkAge(event, ageMs, maxEventAgeMs);
     const routes = this.#routesFor(event, trace);
     if (routes.length === 0) return accept('ignored', id);
-    if (this.#runs.isCompletionPending(id)) return accept('duplicate', id);
-    const { receivedAt } = trace;
+    const { receivedAt, deadline, deadlineMs } = trace;
     const deadlineAt = receivedAt + deadlineMs;
-    const { deadline } = trace;
-    const job = { id, event, createdAt, rawBody, headers, receivedAt, deadlineAt, deadline, routes };
+    const times = { createdAt, receivedAt, deadlineAt, deadline, deadlineMs };
+    const whole = { id, claimId: handlingId(id), event, rawBody, headers, ...times, routes };
+    const { queue } = this.#settings;
+    const isForWorkers = queue !== undefined && routes.some(isQueued);
+    const job = isForWorkers ? toAcceptance(whole, queue, this.#settings) : whole;
+    if (this.#runs.isCompletionPending(job.claimId)) return accept('duplicate', id);
     return this.#startOrJoin(job, trace);
   }
 
@@ -106,9 +116,10 @@ export class Processor {
     trace.event = letter;
     const event = parseEvent(letter.rawBody);
     const { id } = event;
+    const claimId = handlingId(id);
     const routes = this.#routesFor(event, trace);
     if (routes.length === 0) return accept('ignored', id);
-    if (this.#runs.isCompletionPending(id)) {
+    if (this.#runs.isCompletionPending(claimId)) {
       await this.#takeOut(letter, trace);
       return accept('duplicate', id);
     }
@@ -116,13 +127,61 @@ export class Processor {
     const headers = readHeaders(letter.headers);
     const deadlineAt = this.#settings.now() + this.#settings.maxRunMs;
     const createdAt = createdAtMs(event);
-    const { deadline } = trace;
-    const times = { createdAt, receivedAt, deadlineAt, deadline };
-    const job = { id, event, rawBody, headers, ...times, routes, replayed: letter };
+    const { deadline, deadlineMs } = trace;
+    const times = { createdAt, receivedAt, deadlineAt, deadline, deadlineMs };
+    const job = { id, claimId, event, rawBody, headers, ...times, routes, replayed: letter };
     const run = this.#startOrJoin(job, trace);
     const settled = await run.answer.settled();
     const answer = trace.joined ? asDuplicate(settled) : settled;
-    if (trace.joined && isSuccess(answer) && answer.outcome !== 'parked') await this.#takeOut(letter, trace);
+    if (!isSuccess(answer) || answer.outcome === 'parked') return answer;
+    if (trace.joined) await this.#takeOut(letter, trace);
+    if (routes.some(isQueued))
+      await this.#recordAcceptance(id, retentionFor(createdAt, this.#settings), trace);
+    return answer;
+  }
+
+  /**
+   * Runs the queued handlers of a job; waits for their end. Throws for a job that this process cannot run,
+   * and where it runs the event already: nothing has been claimed then.
+   */
+  async dispatch(value: unknown, attempt: JobAttempt, trace: Trace): Promise<Answer> {
+    const job = readJob(value);
+    const event = parseJobEvent(job);
+    trace.event = { id: event.id, type: event.type };
+    if (trace.closing) throw new UnavailableError('closing', 'the receiver is closing');
+    try {
+      return await this.#runJob(job, event, attempt, trace);
+    } catch (error) {
+      const refused = refuse(error);
+      const mustPark = attempt.final && refused.error.code === 'handler_missing';
+      const content = { rawBody: job.rawBody, headers: job.headers, receivedAt: job.receivedAt };
+      const attemptInfo = { attempts: attempt.attempt, handled: job.handled };
+      return mustPark ? this.#park(refused, content, trace, attemptInfo) : refused;
+    }
+  }
+
+  async #runJob(job: ReadJob, event: AnyEvent, attempt: JobAttempt, trace: Trace): Promise<Answer> {
+    const { rawBody, headers, receivedAt, handled, isParked } = job;
+    const { id } = event;
+    const claimId = handlingId(id);
+    const routes = workerRoutes(this.#router, event.type, job);
+    if (this.#runs.isCompletionPending(claimId)) return accept('duplicate', id);
+    if (this.#runs.find(claimId) !== undefined)
+      throw new UnavailableError('twin_running', 'this process is handling the event already');
+    const { deadline, deadlineMs } = trace;
+    const deadlineAt = this.#settings.now() + this.#settings.maxRunMs;
+    const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline, deadlineMs };
+    const dispatched = { ...attempt, isParked, handled };
+    const run = this.#runs.start({ id, claimId, event, rawBody, headers, ...times, routes, dispatched });
+    trace.run = run;
+    const { signal } = attempt;
+    const abort = (): void => {
+      run.abort(new AbortedError('run_closed', 'the worker gave the job up', { cause: signal?.reason }));
+    };
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort);
+    const answer = await run.answer.settled();
+    signal?.removeEventListener('abort', abort);
     return answer;
   }
 
@@ -136,8 +195,22 @@ export class Processor {
     const stored = await parking.find(letter.id, this.#wait());
     if (stored === undefined || this.#isRunning(stored)) return false;
     const retentionMs = this.#retentionOf(letter);
-    await this.#store.complete({ id: letter.id, token: 'dropped', retentionMs });
+    await this.#store.complete({ id: handlingId(letter.id), token: 'dropped', retentionMs });
+    if (this.#settings.queue !== undefined) await this.#completeAcceptance(letter.id, retentionMs);
     return await parking.remove(letter.id, this.#wait());
+  }
+
+  /** A later delivery of an event that was handled as a whole must not run what is not queued again. */
+  async #recordAcceptance(id: string, retentionMs: number, trace: Trace): Promise<void> {
+    try {
+      await this.#completeAcceptance(id, retentionMs);
+    } catch (error) {
+      trace.warnings.push(`completion_pending: the store did not take the acceptance: ${messageOf(error)}`);
+    }
+  }
+
+  async #completeAcceptance(id: string, retentionMs: number): Promise<void> {
+    await this.#store.complete({ id: acceptanceId(id), token: 'replayed', retentionMs });
   }
 
   async #takeOut(letter: DeadLetter, trace: Trace): Promise<void> {
@@ -172,7 +245,7 @@ export class Processor {
 
   /** Starts the run of an event, or joins the one that is under way. */
   #startOrJoin(job: Job, trace: Trace): Run {
-    const current = this.#runs.find(job.id);
+    const current = this.#runs.find(job.claimId);
     trace.joined = current !== undefined;
     trace.run = current ?? this.#runs.start(job);
     return trace.run;
@@ -180,7 +253,8 @@ export class Processor {
 
   /** Until when a delivery waits for its run. */
   #answerBy(trace: Trace): number {
-    const reserveMs = trace.finalByAge && this.#parking !== undefined ? this.#parkingLimitMs : 0;
+    const mayPark = trace.finalByAge && this.#parking !== undefined;
+    const reserveMs = mayPark ? parkingLimitMs(trace.deadlineMs) : 0;
     return trace.deadline - reserveMs;
   }
 
@@ -201,26 +275,40 @@ export class Processor {
 
   /** Until when a delivery that has failed waits for its letter. */
   #parkBy(trace: Trace): number {
-    return Math.max(trace.deadline, performance.now() + this.#parkingLimitMs);
+    return Math.max(trace.deadline, performance.now() + parkingLimitMs(trace.deadlineMs));
   }
 
   /** Parks what is refused without a run; without dead letters, or if they fail, it stays refused. */
-  async #park(refused: Refused, { rawBody, headers }: Authentic, trace: Trace): Promise<Answer> {
+  async #park(
+    refused: Refused,
+    { rawBody, headers, receivedAt }: Pick<LetterContent, 'rawBody' | 'headers' | 'receivedAt'>,
+    trace: Trace,
+    attemptInfo: AttemptInfo = { attempts: 0, handled: [] },
+  ): Promise<Answer> {
     const { error } = refused;
     const { id: eventId, type } = trace.event ?? {};
-    const content = { rawBody, headers, receivedAt: trace.receivedAt, id: eventId, type };
-    const times = { deadline: trace.deadline, deadlineMs: this.#settings.deadlineMs };
-    const letter = new Letter(this.#parking, content, trace.warnings, times);
-    const id = await letter.store(error, { attempts: 0, handled: [] }, this.#parkBy(trace));
+    const content = { rawBody, headers, receivedAt, id: eventId, type };
+    const { deadline, deadlineMs } = trace;
+    const letter = new Letter(this.#parking, content, trace.warnings, { deadline, deadlineMs });
+    const id = await letter.store(error, attemptInfo, this.#parkBy(trace));
     if (id === undefined) return refused;
     void letter.reconcile(this.#store, this.#settings);
     return accept('parked', id, error);
   }
 }
 
+/** A job passed the checks of its event when it was queued, so nothing but damage can have changed it. */
+function parseJobEvent({ rawBody }: ReadJob): AnyEvent {
+  try {
+    return parseEvent(rawBody);
+  } catch (cause) {
+    throw new JobError('job_unreadable', `the body of the job is no event: ${messageOf(cause)}`, { cause });
+  }
+}
+
 /** The answer to a delivery that joined the run of another one. */
 function asDuplicate(answer: Answer): Answer {
-  if (answer.outcome === 'processed') return accept('duplicate', answer.id);
+  if (answer.outcome === 'processed' || answer.outcome === 'queued') return accept('duplicate', answer.id);
   if (answer.error?.code !== 'deadline_reached' || isSuccess(answer)) return answer;
   return refuse(
     new UnavailableError('twin_running', 'another delivery of this event is still being handled'),

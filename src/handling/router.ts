@@ -34,6 +34,8 @@ export interface HandlerContext {
 export interface Route {
   /** Progress is kept for named handlers only. */
   readonly name: string | undefined;
+  /** It runs in a worker, not before the answer. */
+  readonly queued: boolean;
   // A method, so that a handler of a narrower event can stand here: its patterns see to it that it gets no
   // other.
   handle(event: WebhookEvent<string, unknown>, context: HandlerContext): unknown;
@@ -87,6 +89,7 @@ export class Router {
       );
     this.#unhandled = {
       name: undefined,
+      queued: false,
       handle: (event) => fallback.handle(event, { known: eventTypes.has(event.type) }),
     };
   }

@@ -11,6 +11,7 @@ import type { Awaitable } from '../timing/awaitable.ts';
 import { Timer } from '../timing/time-limit.ts';
 import {
   noteHandled,
+  openRoutes,
   type Progress,
   RunContext,
   runHandlers,
@@ -20,6 +21,7 @@ import {
 import { Interruption } from './interruption.ts';
 import type { Job, RunServices } from './job.ts';
 import { PendingAnswer } from './pending-answer.ts';
+import { Places } from './room.ts';
 
 /** The progress of a run. */
 type RunState =
@@ -33,7 +35,7 @@ type RunState =
   | { readonly step: 'validating' | 'running'; readonly isParked: boolean }
   /** The handlers have succeeded, and the completion is being recorded. */
   | { readonly step: 'completing' }
-  | { readonly step: 'completed'; readonly outcome: 'processed' | 'duplicate' }
+  | { readonly step: 'completed'; readonly outcome: 'processed' | 'queued' | 'duplicate' }
   | { readonly step: 'failed'; readonly error: ReportedError };
 
 /**
@@ -54,28 +56,48 @@ export class Run {
   readonly #claim: Claim;
   readonly #letter: Letter;
   readonly #interruption = new Interruption();
+  readonly #places: Places;
   #state: RunState = { step: 'claiming' };
   #runLimit: Timer | undefined;
 
   constructor(job: Job, services: RunServices, onEnd: (run: Run) => void) {
-    const { id, event, rawBody, headers, receivedAt, deadline, replayed } = job;
-    const { parking, settings } = services;
+    const { id, event, rawBody, headers, receivedAt, deadline, deadlineMs, replayed, dispatched } = job;
+    const { parking, room } = services;
     this.#job = job;
     this.#services = services;
     this.#onEnd = onEnd;
     this.#claim = new Claim(job, services, this.#warnings);
     const content = { rawBody, headers, receivedAt, id, type: event.type };
-    const times = { deadline, deadlineMs: settings.deadlineMs };
-    this.#letter = new Letter(parking, content, this.#warnings, times, replayed?.id);
+    this.#letter = new Letter(
+      parking,
+      content,
+      this.#warnings,
+      { deadline, deadlineMs },
+      {
+        storedAs: replayed?.id ?? (dispatched?.isParked ? id : undefined),
+        isKept: job.enqueue !== undefined,
+      },
+    );
+    this.#places = new Places(replayed === undefined && dispatched === undefined ? room : undefined);
   }
 
   get id(): string {
     return this.#job.id;
   }
 
+  /** What the store knows the run by. */
+  get claimId(): string {
+    return this.#job.claimId;
+  }
+
   /** The problems of the run so far; while its completion is being recorded, this is one of them. */
   get warnings(): readonly Warning[] {
     return this.#state.step === 'completing' ? [...this.#warnings, COMPLETING] : this.#warnings;
+  }
+
+  /** Whether the run should have ended by now. */
+  get isOverdue(): boolean {
+    return performance.now() > this.#job.deadline + this.#services.settings.maxRunMs;
   }
 
   /** Whether the schema or the handlers are running. */
@@ -97,6 +119,7 @@ export class Run {
       answer = refused;
     }
     this.#runLimit?.clear();
+    this.#places.leave();
     this.#claim.stopRenewing();
     this.#onEnd(this);
     this.answer.settle(answer);
@@ -113,6 +136,7 @@ export class Run {
       if (result.state !== 'claimed') return this.#answerUnclaimed(result.state);
       const answer = await this.#prepare(result);
       if (answer !== undefined) return answer;
+      if (this.#services.room !== undefined && !(await this.#waitForRoom())) return this.#answerNoRoom();
       const validated = await this.#validate();
       if (validated instanceof PosthornError) return this.#recordFailure(validated);
       while (this.#claim.isOld) {
@@ -133,7 +157,9 @@ export class Run {
     this.#limitRun();
     const { attempt = 1, final } = this;
     const context = new RunContext(this.#job, { attempt, final }, this.#interruption);
-    const finished = runHandlers(this.#job.routes, event, context, this.progress);
+    const handled = runHandlers(this.#job.routes, event, context, this.progress);
+    this.#places.leave(handled);
+    const finished = this.#job.enqueue === undefined ? handled : this.#enqueueAfter(handled);
     const failure = await this.#interruption.race(finished);
     this.#runLimit?.clear();
     if (this.#claim.missedRenewal) this.#warnings.push(LEASE_EXPIRED);
@@ -141,6 +167,32 @@ export class Run {
     const answer = await this.#recordFailure(failure);
     if (failure === this.#interruption.endedBy) void this.#recordLateEnd(finished);
     return answer;
+  }
+
+  /** The event goes into the queue once its own handlers have succeeded. Never rejects. */
+  async #enqueueAfter(handlers: Promise<PosthornError | undefined>): Promise<PosthornError | undefined> {
+    const failure = await handlers;
+    if (failure !== undefined) return failure;
+    return this.#job.enqueue?.({ handled: [...this.progress.handled], isParked: this.#letter.mayExist });
+  }
+
+  /** False where there was none in time. */
+  #waitForRoom(): Promise<boolean> {
+    const { length } = openRoutes(this.#job.routes, this.progress);
+    return this.#places.take(length, this.#letter.handlersWaitUntil, {
+      bodyMemory: this.#services.bodyMemory,
+      bodyBytes: this.#job.rawBody.byteLength,
+      orAbort: (promise) => this.#interruption.race(promise),
+    });
+  }
+
+  #answerNoRoom(): Promise<Answer> {
+    const { maxRunning } = this.#services.settings;
+    const noRoom = unavailable(
+      'too_many_running',
+      `maxRunning (${maxRunning}) handlers were running, and none of them ended in time`,
+    );
+    return this.#recordFailure(this.#interruption.endedBy ?? noRoom);
   }
 
   /** The answer to a delivery whose deadline has come before the end of the run. */
@@ -162,7 +214,7 @@ export class Run {
           unavailable('deadline_reached', 'the handlers were still running at the deadline'),
         );
       case 'completing':
-        return accept('processed', this.id);
+        return accept(this.#success, this.id);
       case 'completed':
         return accept(this.#state.outcome, this.id);
       case 'failed':
@@ -203,6 +255,7 @@ export class Run {
     this.#runLimit?.clear();
     this.#runLimit = undefined;
     this.#state = { step: 'waiting' };
+    this.#places.leave();
     const { bodyMemory } = this.#services;
     const share = bodyMemory.hold(this.#job.rawBody.byteLength);
     if (share === undefined) return claim;
@@ -234,10 +287,12 @@ export class Run {
     this.#claim.startRenewing((state) => this.#onTaken(state));
     if (this.#interruption.endedBy !== undefined) return this.#recordFailure(this.#interruption.endedBy);
     const { now, retryScheduleMs } = this.#services.settings;
-    const { createdAt, replayed } = this.#job;
-    this.attempt = claim.attempt;
-    this.final = replayed !== undefined || isFinal(now() - createdAt, retryScheduleMs, claim);
+    const { createdAt, replayed, dispatched } = this.#job;
+    const isLast = () => replayed !== undefined || isFinal(now() - createdAt, retryScheduleMs, claim);
+    this.attempt = dispatched?.attempt ?? claim.attempt;
+    this.final = dispatched?.final ?? isLast();
     noteHandled(this.progress, claim.handled);
+    if (dispatched !== undefined) noteHandled(this.progress, dispatched.handled);
     return this.final ? this.#prepareLastAttempt(claim) : undefined;
   }
 
@@ -251,9 +306,12 @@ export class Run {
     const answerBy = this.#letter.handlersWaitUntil;
     const earlier = replayed ?? (await this.#letter.find(answerBy));
     noteHandled(this.progress, earlier?.handled ?? []);
-    const wasAbandoned =
-      claim.abandoned > 0 || (earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined);
-    const mayRun = replayed !== undefined || !wasAbandoned;
+    // The letter of an event that was final when it came waits beside its job as it was stored then.
+    const isRunningLetter = earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined;
+    const wasAbandoned = claim.abandoned > 0 || (isRunningLetter && this.#job.dispatched === undefined);
+    // Without handlers of its own, the way into the queue kills no process.
+    const isHarmless = this.#job.routes.length === 0;
+    const mayRun = replayed !== undefined || isHarmless || !wasAbandoned;
     const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
     const storedAs = await this.#letter.store(reason, this.#attemptInfo(mayRun), answerBy);
     if (mayRun || storedAs === undefined) return undefined;
@@ -303,9 +361,13 @@ export class Run {
     this.#claim.stopRenewing();
     if (!isKnown)
       this.#warnings.push('completion_pending: the store did not take the completion; it is tried again');
-    this.#state = { step: 'completed', outcome: 'processed' };
+    this.#state = { step: 'completed', outcome: this.#success };
     if (this.#mayHaveLetter) await this.#letter.removeAny();
-    return accept('processed', this.id);
+    return accept(this.#success, this.id);
+  }
+
+  get #success(): 'processed' | 'queued' {
+    return this.#job.enqueue === undefined ? 'processed' : 'queued';
   }
 
   /** An earlier attempt of a retried event may have parked it. */
@@ -330,7 +392,10 @@ export class Run {
     }
     const refused = refuse(error);
     this.#state = { step: 'failed', error: refused.error };
-    const mustPark = this.final || error.code === 'handler_failed_permanently' || this.#letter.isBegun;
+    // A worker that closes puts the job back, and the letter of a last attempt stays beside it.
+    const isPutBack = this.#job.dispatched !== undefined && error.code === 'run_closed';
+    const isLast = this.final || error.code === 'handler_failed_permanently' || this.#letter.isBegun;
+    const mustPark = isLast && !isPutBack;
     const storedAs = mustPark ? await this.#letter.store(error, this.#attemptInfo(false)) : undefined;
     // Only now: a letter may wait in line for longer than a lease.
     this.#claim.stopRenewing();

@@ -1,5 +1,6 @@
 import { AbortedError, UnavailableError } from '../errors.ts';
 import type { Activity } from '../timing/activity.ts';
+import { requestsAreIsolated } from '../timing/isolated-requests.ts';
 import type { Job, RunServices } from './job.ts';
 import { Run } from './run.ts';
 
@@ -8,10 +9,10 @@ export class RunsInFlight {
   readonly #services: RunServices;
   readonly #activity: Activity;
   #closed = false;
-  /** By the ids of their events. */
+  /** By what the store knows them by. */
   #runs = new Map<string, Run>();
-  readonly #onEnd = ({ id }: Run): void => {
-    this.#runs.delete(id);
+  readonly #onEnd = (run: Run): void => {
+    if (this.#runs.get(run.claimId) === run) this.#runs.delete(run.claimId);
     // A new Map ends V8's chain of old tables: see the claims of the memory store.
     if (this.#runs.size === 0) this.#runs = new Map();
     this.#activity.end();
@@ -23,13 +24,17 @@ export class RunsInFlight {
   }
 
   /** True if the event was handled here, and the store has not recorded it yet. */
-  isCompletionPending(id: string): boolean {
-    return this.#services.completions.has(id);
+  isCompletionPending(claimId: string): boolean {
+    return this.#services.completions.has(claimId);
   }
 
-  /** The run of the event that is under way, if there is one. */
-  find(id: string): Run | undefined {
-    return this.#runs.get(id);
+  /**
+   * The run of the event that is under way, if there is one. Where requests are isolated, a run may have been
+   * ended with its request, in silence; the store knows whether its claim still holds.
+   */
+  find(claimId: string): Run | undefined {
+    const run = this.#runs.get(claimId);
+    return requestsAreIsolated && run?.isOverdue ? undefined : run;
   }
 
   /** Starts a run of an event that has none. */
@@ -37,7 +42,7 @@ export class RunsInFlight {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
     const run = new Run(job, this.#services, this.#onEnd);
     this.#activity.begin();
-    this.#runs.set(job.id, run);
+    this.#runs.set(job.claimId, run);
     void run.start();
     return run;
   }

@@ -7,12 +7,14 @@ export interface Trace {
   readonly receivedAt: number;
   /** By the monotonic clock, as `deadline` is. */
   readonly startedAt: number;
-  readonly deadline: number;
+  deadline: number;
+  /** The time from `startedAt` to `deadline`. */
+  deadlineMs: number;
   readonly warnings: Warning[];
   /** The receiver was closing when the delivery came. */
   readonly closing: boolean;
-  /** It is a letter's, which no sender waits for. */
-  readonly isReplay: boolean;
+  /** False for a letter that is replayed, and for a job in a worker. */
+  readonly hasSender: boolean;
   keyIndex: number | undefined;
   /** Whether the body has been read to its end. */
   bodyRead: boolean;
@@ -31,16 +33,17 @@ export interface Trace {
 export function beginTrace(
   receivedAt: number,
   deadlineMs: number,
-  { closing, isReplay }: Pick<Trace, 'closing' | 'isReplay'>,
+  { closing, hasSender }: Pick<Trace, 'closing' | 'hasSender'>,
 ): Trace {
   const startedAt = performance.now();
   return {
     receivedAt,
     startedAt,
     deadline: startedAt + deadlineMs,
+    deadlineMs,
     warnings: [],
     closing,
-    isReplay,
+    hasSender,
     keyIndex: undefined,
     bodyRead: false,
     event: undefined,
@@ -50,6 +53,12 @@ export function beginTrace(
     unfinished: false,
     answerSent: false,
   };
+}
+
+/** Brings the deadline forward, to `timeLimitMs` after the arrival; never puts it off. */
+export function shortenDeadline(trace: Trace, timeLimitMs: number): void {
+  trace.deadlineMs = Math.min(trace.deadlineMs, Math.max(0, timeLimitMs));
+  trace.deadline = trace.startedAt + trace.deadlineMs;
 }
 
 /** Tells of an answer; `late` when it is the end of a run whose delivery was answered before. */
@@ -68,7 +77,7 @@ export function toReport(answer: Answer, trace: Trace, late: boolean): Report {
     answerSent: trace.answerSent,
     receivedAt: trace.receivedAt,
     durationMs: performance.now() - trace.startedAt,
-    endpointAtRisk: !isSuccess(answer) && !trace.isReplay && (trace.finalByAge || (attempted && run.final)),
+    endpointAtRisk: !isSuccess(answer) && trace.hasSender && (trace.finalByAge || (attempted && run.final)),
     warnings: allWarnings(trace.warnings, run?.warnings),
     error: answer.error,
     keyIndex: trace.keyIndex,

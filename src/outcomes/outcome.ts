@@ -8,14 +8,22 @@ import {
 import type { Reply } from '../request/delivery.ts';
 
 /** How a delivery ended. Each delivery has exactly one outcome. */
-export type Outcome = 'processed' | 'duplicate' | 'ignored' | 'parked' | 'rejected' | 'failed' | 'busy';
+export type Outcome =
+  | 'processed'
+  | 'duplicate'
+  | 'ignored'
+  | 'queued'
+  | 'parked'
+  | 'rejected'
+  | 'failed'
+  | 'busy';
 
 /** The result of a delivery, before it becomes an HTTP reply. */
 export type Answer = Accepted | Refused;
 
 /** A result that becomes a 2xx. `error` says why the event was parked. */
 export interface Accepted {
-  readonly outcome: 'processed' | 'duplicate' | 'ignored' | 'parked';
+  readonly outcome: 'processed' | 'duplicate' | 'ignored' | 'queued' | 'parked';
   readonly id: string;
   readonly error: ReportedError | undefined;
 }
@@ -92,6 +100,11 @@ const refusals: Readonly<Record<ReportCode, Refusal>> = {
   keys_unavailable: { outcome: 'failed', status: 503, title: 'The signing keys are unavailable' },
   buffer_full: { outcome: 'failed', status: 503, title: 'Too many bodies are being read' },
   closing: { outcome: 'failed', status: 503, title: 'The receiver is closing' },
+  queue_unavailable: { outcome: 'failed', status: 503, title: 'The queue is unavailable' },
+  too_many_running: { outcome: 'failed', status: 503, title: 'Too many handlers are running' },
+  // Only workers see these two: no delivery is answered with them.
+  job_unreadable: { outcome: 'failed', status: 500, title: 'The job cannot be read' },
+  handler_missing: { outcome: 'failed', status: 500, title: 'This worker lacks a handler of the event' },
   no_handlers: { outcome: 'failed', status: 503, title: 'No handler is registered' },
   twin_running: { outcome: 'busy', status: 503, title: 'Another delivery of this event is being handled' },
 };
@@ -115,7 +128,8 @@ export function isSuccess(answer: Answer): answer is Accepted {
 
 /** The HTTP status of a result. */
 export function statusOf(answer: Answer): number {
-  return isSuccess(answer) ? 200 : refusals[answer.error.code].status;
+  if (!isSuccess(answer)) return refusals[answer.error.code].status;
+  return answer.outcome === 'queued' ? 202 : 200;
 }
 
 /** The settings of replies. */

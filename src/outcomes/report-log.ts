@@ -1,8 +1,12 @@
 import { messageOf, shorten } from '../errors.ts';
 import { IgnoredTypes } from './ignored-types.ts';
 import { oneLine } from './one-line.ts';
+import type { Outcome } from './outcome.ts';
 import type { Report, Warning } from './report.ts';
 import { stackFramesOf } from './stack-frames.ts';
+
+/** They are printed only with a warning. */
+const QUIET_OUTCOMES: ReadonlySet<Outcome> = new Set(['processed', 'duplicate', 'ignored', 'queued']);
 
 /** Prints reports to `console.error`, each on one line of bounded length and without payload. */
 export class ReportLog {
@@ -15,9 +19,7 @@ export class ReportLog {
    */
   write(report: Report, isLimited: boolean): void {
     if (report.outcome === 'ignored') this.#writeIgnored(report);
-    const isQuiet =
-      report.outcome === 'processed' || report.outcome === 'duplicate' || report.outcome === 'ignored';
-    if (isQuiet && report.warnings.length === 0) return;
+    if (QUIET_OUTCOMES.has(report.outcome) && report.warnings.length === 0) return;
     this.#limit.endIfOver();
     if (isLimited && !this.#limit.admit(`deliveries ended with ${report.code ?? report.outcome}`)) return;
     print(lineOf(report));

@@ -16,6 +16,7 @@ export interface PostgresClient {
   release(error?: Error | boolean): void;
   /** posthorn listens while it has the client: without a listener a lost connection ends the process. */
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Ends the listening, when the client is given back. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
 }
 

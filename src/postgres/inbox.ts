@@ -104,6 +104,7 @@ export function createPostgresInbox<Tx = PostgresTransaction>(
   pool: PostgresPool,
   options: PostgresInboxOptions<Tx> & { readonly begin: BeginTransaction<Tx> },
 ): PostgresInbox<Tx>;
+/** The same without `begin`: handlers get a transaction on a client of the pool. */
 export function createPostgresInbox(
   pool: PostgresPool,
   options: Omit<PostgresInboxOptions<PostgresTransaction>, 'begin'>,

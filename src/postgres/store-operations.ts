@@ -6,7 +6,7 @@ import { Cleaning } from './cleaning.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
 import { explain, isConflict, isRefusal } from './refusals.ts';
 import { ServerClock } from './server-clock.ts';
-import { connectUntil, lateError, useClient } from './with-client.ts';
+import { connectUntil, lateError, noClientError, useClient } from './with-client.ts';
 
 /** One operation of the store on one id. */
 export interface PostgresOperation {
@@ -32,6 +32,8 @@ interface PendingOperation {
   readonly endsAt: number;
   readonly settle: (result: string) => void;
   readonly fail: (error: unknown) => void;
+  /** The pool has had a client for it. */
+  wasSent: boolean;
   /** How often PostgreSQL has refused it, or the statement that it shared. */
   refusals: number;
   /** PostgreSQL has refused it as late. */
@@ -69,23 +71,26 @@ export class PostgresOperations {
   async run<Result>(operation: PostgresOperation, read: (result: string) => Result): Promise<Result> {
     const { limitMs } = this.#settings;
     const endsAt = performance.now() + limitMs;
+    let wasSent = (): boolean => false;
     const result = new Promise<string>((settle, fail) => {
-      this.#enqueue({ operation, endsAt, settle, fail, refusals: 0, wasLate: false });
+      const pending = { operation, endsAt, settle, fail, wasSent: false, refusals: 0, wasLate: false };
+      wasSent = () => pending.wasSent;
+      this.#enqueue(pending);
     });
     try {
-      return read(await withTimeLimit(result, limitMs, () => this.#giveUp()));
+      return read(await withTimeLimit(result, limitMs, () => this.#giveUp(wasSent())));
     } catch (cause) {
       throw storeError(operation.name, cause);
     }
   }
 
   /** What its caller has given up need not wait in memory for a server that may be away for hours. */
-  #giveUp(): Error {
+  #giveUp(wasSent: boolean): Error {
     for (const pending of this.#waiting) {
       if (pending.endsAt > performance.now()) break;
       this.#waiting.delete(pending);
     }
-    return lateError();
+    return wasSent ? lateError() : noClientError();
   }
 
   #enqueue(pending: PendingOperation): void {
@@ -144,6 +149,7 @@ export class PostgresOperations {
       if (goesAlone && batch.length > 0) break;
       this.#waiting.delete(pending);
       if (pending.endsAt <= performance.now()) continue;
+      pending.wasSent = true;
       batch.push(pending);
       if (goesAlone || batch.length === MAX_BATCH_SIZE) break;
     }

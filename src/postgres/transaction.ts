@@ -4,7 +4,9 @@ import { InboxError } from './inbox-error.ts';
 
 /** A statement as an object, as `pg` takes it. */
 export interface PostgresStatement {
+  /** The SQL. */
   readonly text: string;
+  /** The values of `$1`, `$2`, … */
   readonly values?: readonly unknown[];
   /** Everything else that `pg` understands: `name`, `rowMode`, `types`, … */
   readonly [option: string]: unknown;
@@ -12,6 +14,7 @@ export interface PostgresStatement {
 
 /** What a statement gave: a result of `pg`. */
 export interface PostgresRows<Row> {
+  /** The rows that the statement has returned. */
   readonly rows: Row[];
   /** How many rows the statement has inserted, changed, deleted or returned. */
   readonly rowCount: number | null;

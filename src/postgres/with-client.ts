@@ -13,7 +13,7 @@ export async function withClient<T>(
 ): Promise<T> {
   const client = await connectUntil(pool, endsAt);
   if (client !== undefined) return useClient(client, endsAt, use);
-  throw new Error('the pool had no client in time: it is exhausted, or PostgreSQL cannot be reached');
+  throw noClientError();
 }
 
 /** Takes a client out of the pool. Resolves with undefined at `endsAt`; one that comes later goes back. */
@@ -56,4 +56,9 @@ export async function useClient<T>(
 /** The error of a statement that has not been answered in time. */
 export function lateError(): Error {
   return new Error('PostgreSQL gave no answer in time');
+}
+
+/** The error of a statement that could not be sent. */
+export function noClientError(): Error {
+  return new Error('the pool had no client in time: it is exhausted, or PostgreSQL cannot be reached');
 }

@@ -19,6 +19,11 @@ export interface Delivery {
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
   /** Returns false once the sender has hung up. Without it, reports have `answerSent: true`. */
   readonly isConnected?: (() => boolean) | undefined;
+  /**
+   * Within how many milliseconds of the call it must be answered, on a platform that stops the process then.
+   * It shortens `deadlineMs`, and never lengthens it; 0 or less leaves no time for handlers.
+   */
+  readonly timeLimitMs?: number | undefined;
 }
 
 /** Options with which an adapter reads a body. */
@@ -55,11 +60,13 @@ export function checkDelivery(delivery: Delivery): void {
       `receive() takes a delivery, an object with method, headers and readBody; got ${typeNameOf(delivery)}`,
     );
   }
-  const { method, readBody, waitUntil, isConnected } = delivery;
+  const { method, readBody, waitUntil, isConnected, timeLimitMs } = delivery;
   checkMember('method', method, typeof method === 'string', 'the method of the request, a string');
   checkMember('readBody', readBody, typeof readBody === 'function', 'a function that gives the raw body');
   checkMember('waitUntil', waitUntil, isFunctionIfGiven(waitUntil), 'a function, or left out');
   checkMember('isConnected', isConnected, isFunctionIfGiven(isConnected), 'a function, or left out');
+  const isTime = timeLimitMs === undefined || (typeof timeLimitMs === 'number' && !Number.isNaN(timeLimitMs));
+  checkMember('timeLimitMs', timeLimitMs, isTime, 'a number of milliseconds, or left out');
 }
 
 function checkMember(name: keyof Delivery, value: unknown, isRight: boolean, expected: string): void {

@@ -15,6 +15,17 @@ export interface HeaderValues {
   readonly [name: string]: readonly string[] | undefined;
 }
 
+const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
+
+/** The headers that may be stored: all but those that hold credentials. */
+export function withoutCredentials(headers: HeaderValues): { readonly [name: string]: readonly string[] } {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, values = []]) =>
+      CREDENTIAL_HEADERS.has(name) ? [] : [[name, values]],
+    ),
+  );
+}
+
 type FieldValue = string | readonly string[] | undefined;
 
 /**

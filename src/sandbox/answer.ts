@@ -4,14 +4,19 @@ import { messageOf } from '../errors.ts';
 import type { ErrorBody } from '../service/error-body.ts';
 import { RefusedError } from './refused-error.ts';
 
-/** What a request is answered. */
-export interface Answer {
+/** What a request is answered: JSON, a text of another type, or a stream that somebody else writes. */
+export type Answer = Head &
+  (
+    | { readonly body: unknown }
+    | { readonly text: string; readonly contentType: string }
+    | { readonly stream: (response: ServerResponse) => void; readonly contentType: string }
+  );
+
+interface Head {
   /** The HTTP status. */
   readonly status: number;
   /** Header fields besides those of the body. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  readonly body: unknown;
 }
 
 /** A success. */
@@ -39,11 +44,19 @@ function errorBodyOf(error: unknown): ErrorBody {
 }
 
 /** Node.js itself leaves out the body where the request is a HEAD. */
-export function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
-  const text = JSON.stringify(body);
+export function sendAnswer(response: ServerResponse, answer: Answer): void {
+  const { status, headers } = answer;
+  if ('stream' in answer) {
+    response.writeHead(status, { ...headers, 'content-type': answer.contentType });
+    if (response.req.method === 'HEAD') response.end();
+    else answer.stream(response);
+    return;
+  }
+  const { text, contentType } =
+    'text' in answer ? answer : { text: JSON.stringify(answer.body), contentType: 'application/json' };
   response.writeHead(status, {
     ...headers,
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': `${contentType}; charset=utf-8`,
     'content-length': Buffer.byteLength(text),
   });
   response.end(text);

@@ -6,7 +6,10 @@ import { eCheckRoutes } from './e-check-routes.ts';
 import { MAX_STEP_MS, readEventRequest } from './event-request.ts';
 import { fxQuoteRoutes } from './fx-quote-routes.ts';
 import { FxQuotes } from './fx-quotes.ts';
+import { Observers } from './observers.ts';
 import { readOptions, type SandboxOptions } from './options.ts';
+import { ActivityStream } from './page/activity-stream.ts';
+import { pageRoutes } from './page/routes.ts';
 import { referenceRoutes } from './reference-routes.ts';
 import { RefusedError } from './refused-error.ts';
 import type { Controls, Sandbox, SandboxApp } from './sandbox.ts';
@@ -23,11 +26,14 @@ export interface Fixed {
 
 /** Puts the parts of a sandbox together. */
 export function assembleSandbox(options: SandboxOptions, { answerTimeoutMs }: Fixed): Sandbox {
-  const { credentials, speed, startAt, stateFile, signatureHeader } = readOptions(options);
+  const { credentials, speed, startAt, stateFile, signatureHeader, signingKey } = readOptions(options);
   const state = openState(stateFile, speed, startAt);
-  const webhooks = new Webhooks(state);
+  const webhooks = new Webhooks(state, signingKey);
   const quotes = new FxQuotes(state, credentials.administrator.username);
-  const queue = new DeliveryQueue(state, webhooks, { signatureHeader, answerTimeoutMs });
+  const observers = new Observers();
+  const { onAttempt } = observers;
+  const queue = new DeliveryQueue(state, webhooks, { signatureHeader, answerTimeoutMs, onAttempt });
+  const activity = new ActivityStream(state);
   const controls = {
     clock: {
       now: state.clock.now,
@@ -40,6 +46,7 @@ export function assembleSandbox(options: SandboxOptions, { answerTimeoutMs }: Fi
     },
     send: (request: unknown) => {
       const sent = readEventRequest(request, state.clock.now());
+      activity.addEvent(sent.event);
       queue.add(sent);
       return sent.event;
     },
@@ -57,16 +64,19 @@ export function assembleSandbox(options: SandboxOptions, { answerTimeoutMs }: Fi
     ...fxQuoteRoutes(quotes, guards.banking),
     ...eCheckRoutes(guards.banking),
     ...referenceRoutes(credentials, guards.profile),
-    ...controlRoutes(controls),
+    ...controlRoutes({ ...controls, advanceToNext: () => queue.advanceToNext() }),
+    ...pageRoutes(activity),
   ];
   const app: SandboxApp = createApp(endpoints, () => server.host);
   const server = new SandboxServer(app);
   return {
     ...controls,
     app,
+    observe: observers.add,
     listen: (port, host) => server.listen(port, host),
     settled: () => queue.settled(),
     close: async () => {
+      activity.close();
       await Promise.all([server.close(), queue.close()]);
     },
   };

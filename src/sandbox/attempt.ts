@@ -15,6 +15,8 @@ export interface DeliveryAttempt {
   readonly number: number;
   /** True for a copy that was requested by `duplicates`, which is never retried. */
   readonly duplicate: boolean;
+  /** True if the body was changed after it was signed, as `changed` asks for; never retried. */
+  readonly changed?: boolean | undefined;
   /** When it was sent, by the sandbox's clock: ISO 8601, UTC. */
   readonly at: string;
   /** What was sent. */
@@ -110,6 +112,18 @@ function answered(response: http.IncomingMessage, chunks: readonly Buffer[]): An
 function reasonOf(error: unknown): string {
   const errors = propertyOf(error, 'errors');
   return Array.isArray(errors) && errors.length > 0 ? errors.map(messageOf).join('; ') : messageOf(error);
+}
+
+/** After each failed attempt (interface, "Limits"). */
+const RETRY_DELAYS_MS = [60_000, 300_000, 900_000] as const;
+
+/** What follows an attempt: nothing, a retry, or the end of all deliveries to its webhook. */
+export function followingStep(
+  attempt: DeliveryAttempt,
+): 'none' | 'give up' | { readonly retryAfterMs: number } {
+  if (isSuccess(attempt) || attempt.duplicate || attempt.changed) return 'none';
+  const retryAfterMs = RETRY_DELAYS_MS[attempt.number - 1];
+  return retryAfterMs === undefined ? 'give up' : { retryAfterMs };
 }
 
 /** Returns true if the service counts an answer as success (interface, "Limits"). */

@@ -9,18 +9,27 @@ import type { Controls } from './sandbox.ts';
 /** Controls that check what they are given. */
 interface CheckingControls extends Controls {
   send(request: unknown): WebhookEvent;
+  /** Resolves with false if no delivery is to come. */
+  advanceToNext(): Promise<boolean>;
 }
 
 /** The sandbox's own controls, apart from the service's interface. */
 export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
   const time = (): Answer => ok({ now: new Date(sandbox.clock.now()).toISOString() });
   return [
-    { path: '/sandbox/events', post: ({ body }) => ok(sandbox.send(body)) },
+    {
+      path: '/sandbox/events',
+      post: async ({ body }) => {
+        const { data } = outOfOrder.safeParse(body);
+        return ok(data === undefined ? sandbox.send(body) : await sendOutOfOrder(sandbox, data));
+      },
+    },
     {
       path: '/sandbox/clock',
       get: time,
       post: async ({ body }) => {
-        await sandbox.clock.advance(readStep(body));
+        if (!toNextRetry.safeParse(body).success) await sandbox.clock.advance(readStep(body));
+        else if (!(await sandbox.advanceToNext())) throw new RefusedError(409, 'No delivery is to come');
         return time();
       },
     },
@@ -32,6 +41,30 @@ export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
     { path: '/sandbox/fxQuotes/{fxQuoteId}/accept', post: ({ id }) => ok(sandbox.acceptQuote(Number(id))) },
   ];
 }
+
+/** The other members are those of an event, which `send` checks. */
+const outOfOrder = z
+  .looseObject({ outOfOrder: z.literal(true) })
+  .transform(({ outOfOrder: _, ...request }) => request);
+
+const OVERTAKEN_MS = 1_000;
+
+/**
+ * Makes two events of one resource happen, a second apart; the newer one is delivered first. Moves the clock
+ * by two seconds, and gives the older one.
+ */
+async function sendOutOfOrder(
+  { send, clock }: CheckingControls,
+  request: Readonly<Record<string, unknown>>,
+): Promise<WebhookEvent> {
+  const older = send({ ...request, delayMs: 2 * OVERTAKEN_MS });
+  await clock.advance(OVERTAKEN_MS);
+  send({ type: older.type, data: older.data });
+  await clock.advance(OVERTAKEN_MS);
+  return older;
+}
+
+const toNextRetry = z.strictObject({ toNextRetry: z.literal(true) });
 
 /** `clock.advance` says which numbers it takes. */
 const step = z.strictObject({ advanceMs: z.number('must be a number') });

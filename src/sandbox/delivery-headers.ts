@@ -2,9 +2,13 @@ import { authorizationOf } from '../service/authorization.ts';
 import { signatureOf } from './signature.ts';
 import type { StoredWebhook } from './state.ts';
 
-/** The headers of a delivery: its signature, and the webhook's credentials if it has some. */
+/**
+ * The headers of a delivery: the signature of what was signed, which is the body unless that was changed
+ * afterwards, and the webhook's credentials if it has some.
+ */
 export function deliveryHeaders(
   body: Uint8Array,
+  signed: Uint8Array,
   { authentication, secret_signing_key }: StoredWebhook,
   signatureHeader: string,
 ): Record<string, string> {
@@ -13,7 +17,7 @@ export function deliveryHeaders(
     'content-type': 'application/json',
     'content-length': String(body.length),
     'user-agent': 'posthorn-sandbox',
-    [signatureHeader]: signatureOf(body, secret_signing_key),
+    [signatureHeader]: signatureOf(signed, secret_signing_key),
     ...(authorization !== undefined && { authorization }),
   };
 }

@@ -1,15 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { messageOf } from '../errors.ts';
 import type { WebhookEvent } from '../events/event.ts';
-import { type Answer, isSuccess, post } from './attempt.ts';
+import { type DeliveryAttempt, followingStep, post } from './attempt.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import { isWanted } from './event-filter.ts';
 import type { SentEvent } from './event-request.ts';
 import type { PendingDelivery, State, StoredWebhook } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
-
-/** After each failed attempt (interface, "Limits"). */
-const RETRY_DELAYS_MS = [60_000, 300_000, 900_000] as const;
 
 /** Older ones are forgotten. */
 const KEPT_ATTEMPTS = 1_000;
@@ -20,6 +17,8 @@ export interface DeliverySettings {
   readonly signatureHeader: string;
   /** How long an endpoint has for its answer, in real time. */
   readonly answerTimeoutMs: number;
+  /** Called with each attempt that has ended. */
+  readonly onAttempt: (attempt: DeliveryAttempt) => void;
 }
 
 /** Delivers events when they are due by the sandbox's clock, and again when they fail. */
@@ -42,11 +41,11 @@ export class DeliveryQueue {
   }
 
   /** Has an event delivered to every enabled webhook that wants it. */
-  add({ event, duplicates, delayMs }: SentEvent): void {
+  add({ event, duplicates, changed, delayMs }: SentEvent): void {
     const dueAt = this.#state.clock.now() + delayMs;
     for (const webhook of this.#webhooks.all) {
       if (!webhook.enabled || !isWanted(event.type, webhook.enabled_events)) continue;
-      const first = { event, webhook: webhook.id, number: 1, dueAt };
+      const first = { event, webhook: webhook.id, number: 1, ...(changed && { changed }), dueAt };
       this.#state.pending.push({ ...first, duplicate: false });
       for (let copy = 0; copy < duplicates; copy += 1)
         this.#state.pending.push({ ...first, duplicate: true });
@@ -60,9 +59,27 @@ export class DeliveryQueue {
    * step see each other's outcome. Steps that overlap are made one after the other.
    */
   advance(ms: number): Promise<void> {
-    const step = this.#steps.then(() => this.#advance(ms));
-    this.#steps = step.catch(() => {});
-    return step;
+    return this.#inLine(() => this.#advance(ms));
+  }
+
+  /** Moves the clock to the next delivery that is to come. Resolves with false if there is none. */
+  advanceToNext(): Promise<boolean> {
+    return this.#inLine(async () => {
+      await this.settled();
+      const next = this.#nextDueAt();
+      if (next === undefined) return false;
+      await this.#advance(Math.max(0, next - this.#state.clock.now()));
+      return true;
+    });
+  }
+
+  #inLine<T>(step: () => Promise<T>): Promise<T> {
+    const result = this.#steps.then(step);
+    this.#steps = result.then(
+      () => {},
+      () => {},
+    );
+    return result;
   }
 
   async #advance(ms: number): Promise<void> {
@@ -138,43 +155,43 @@ export class DeliveryQueue {
   }
 
   async #attempt(delivery: PendingDelivery, webhook: StoredWebhook): Promise<void> {
-    const { signatureHeader, answerTimeoutMs } = this.#settings;
+    const { signatureHeader, answerTimeoutMs, onAttempt } = this.#settings;
     const { signal } = this.#closing;
     const at = new Date(this.#state.clock.now()).toISOString();
-    const body = serialize(delivery.event);
+    const { event, number, duplicate, changed } = delivery;
+    const signed = serialize(event);
+    const body = changed ? serialize({ ...event, data: { ...event.data, changed: 'on its way' } }) : signed;
     const bytes = Buffer.from(body);
-    const headers = deliveryHeaders(bytes, webhook, signatureHeader);
+    const headers = deliveryHeaders(bytes, Buffer.from(signed), webhook, signatureHeader);
     const answer = await post({ url: webhook.url, headers, body: bytes, answerTimeoutMs, signal });
     if (signal.aborted) return;
-    const { event, number, duplicate } = delivery;
-    this.#record({
+    const attempt = {
       event: event.id,
       webhook: webhook.id,
       number,
       duplicate,
+      ...(changed && { changed }),
       at,
       request: { url: webhook.url, headers, body },
       ...answer,
-    });
-    this.#conclude(delivery, answer);
+    };
+    this.#state.attempts.push(attempt);
+    this.#state.attempts.splice(0, this.#state.attempts.length - KEPT_ATTEMPTS);
+    this.#conclude(delivery, attempt);
     this.#state.save();
+    onAttempt(attempt);
   }
 
-  #conclude(delivery: PendingDelivery, answer: Answer): void {
+  #conclude(delivery: PendingDelivery, attempt: DeliveryAttempt): void {
     this.#remove(delivery);
-    if (isSuccess(answer) || delivery.duplicate) return;
-    const delayMs = RETRY_DELAYS_MS[delivery.number - 1];
-    if (delayMs === undefined) {
+    const next = followingStep(attempt);
+    if (next === 'none') return;
+    if (next === 'give up') {
       this.#webhooks.update(delivery.webhook, { enabled: false });
       return;
     }
-    const dueAt = this.#state.clock.now() + delayMs;
+    const dueAt = this.#state.clock.now() + next.retryAfterMs;
     this.#state.pending.push({ ...delivery, number: delivery.number + 1, dueAt });
-  }
-
-  #record(attempt: State['attempts'][number]): void {
-    this.#state.attempts.push(attempt);
-    this.#state.attempts.splice(0, this.#state.attempts.length - KEPT_ATTEMPTS);
   }
 
   #remove(delivery: PendingDelivery): void {

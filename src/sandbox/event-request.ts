@@ -17,6 +17,11 @@ export interface SendRequest {
   /** How many copies go out beside each first delivery; 0 by default, 100 at most. Copies are not retried. */
   readonly duplicates?: number | undefined;
   /**
+   * True to have the body changed after it was signed, as somebody on its way would: the receiver must refuse
+   * it. Such a delivery is not retried. False by default.
+   */
+  readonly changed?: boolean | undefined;
+  /**
    * How much later than the event its first delivery is, by the
    * sandbox's clock; 0 by default. Reorders events.
    */
@@ -27,6 +32,7 @@ export interface SendRequest {
 export interface SentEvent {
   readonly event: WebhookEvent;
   readonly duplicates: number;
+  readonly changed: boolean;
   readonly delayMs: number;
 }
 
@@ -42,6 +48,7 @@ const schema = z.strictObject({
     .min(0, 'must not be negative')
     .max(100, 'must be 100 at most')
     .default(0),
+  changed: z.boolean('must be true or false').default(false),
   delayMs: z
     .int('must be a whole number')
     .min(0, 'must not be negative')
@@ -53,7 +60,7 @@ const schema = z.strictObject({
 export function readEventRequest(request: unknown, now: number): SentEvent {
   const { data: read, error } = schema.safeParse(request);
   if (error !== undefined) throw new RefusedError(400, 'Invalid event', complaintsOf(error));
-  const { type, id = `evt_${randomUUID()}`, data, duplicates, delayMs } = read;
+  const { type, id = `evt_${randomUUID()}`, data, duplicates, changed, delayMs } = read;
   const event = {
     type,
     id,
@@ -61,7 +68,7 @@ export function readEventRequest(request: unknown, now: number): SentEvent {
     // The schema has copied it, so that what the caller changes later changes no retry.
     data: data ?? sampleData(type),
   };
-  return { event, duplicates, delayMs };
+  return { event, duplicates, changed, delayMs };
 }
 
 const idPrefixes: ReadonlyMap<string, string> = new Map([

@@ -43,6 +43,11 @@ export interface SandboxOptions extends Partial<SandboxCredentials> {
   readonly state?: string | undefined;
   /** The header of the signature; `x-service-signature` by default. */
   readonly signatureHeader?: string | undefined;
+  /**
+   * The signing key of every webhook that is created; by default each gets one of its own. With it a receiver
+   * that runs already need not be told a new key after each start.
+   */
+  readonly signingKey?: string | undefined;
 }
 
 /** The options, checked and with their defaults. */
@@ -53,6 +58,7 @@ export interface Settings {
   readonly startAt: number;
   readonly stateFile: string | undefined;
   readonly signatureHeader: string;
+  readonly signingKey: string | undefined;
 }
 
 const optionNames = {
@@ -65,6 +71,7 @@ const optionNames = {
   startAt: true,
   state: true,
   signatureHeader: true,
+  signingKey: true,
 } as const satisfies Record<keyof SandboxOptions, true>;
 
 // Year 275760: the last moment that a Date holds.
@@ -97,6 +104,7 @@ const schema = z.object({
     .regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/i, 'must be the name of a header')
     .transform((name) => name.toLowerCase())
     .default('x-service-signature'),
+  signingKey: z.string('must be a string').min(1, 'must not be empty').optional(),
 });
 
 /** Checks the options once; throws {@link ConfigurationError} that names the one at fault. */
@@ -104,7 +112,7 @@ export function readOptions(options: SandboxOptions): Settings {
   checkOptions(options, Object.keys(optionNames), 'createSandbox');
   const { data, error } = schema.safeParse(options);
   if (error !== undefined) throw new ConfigurationError(complaintsOf(error), { cause: error });
-  const { administrator, user, banking, profile, clock, speed, startAt, state, signatureHeader } = data;
+  const { administrator, user, banking, profile, clock, speed, startAt, state } = data;
   if (clock === 'manual' && speed !== undefined) {
     throw new ConfigurationError(
       'speed has no meaning for clock "manual", which moves only by clock.advance',
@@ -120,6 +128,7 @@ export function readOptions(options: SandboxOptions): Settings {
     speed: clock === 'manual' ? 0 : (speed ?? 1),
     startAt: startAt ?? Date.now(),
     stateFile: state,
-    signatureHeader,
+    signatureHeader: data.signatureHeader,
+    signingKey: data.signingKey,
   };
 }

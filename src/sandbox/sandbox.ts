@@ -56,8 +56,13 @@ export interface Sandbox extends Controls {
   /** Serves the sandbox from a server of your own. */
   readonly app: SandboxApp;
   /**
-   * Serves the sandbox; on a free port of 127.0.0.1 by default. It answers as localhost
-   * and as this host or, over a network, as an IP address; other names in `Host` are refused.
+   * Has a function called with each attempt that has ended, as `deliveries` gives them. What it throws is a
+   * warning of the process, and changes no delivery.
+   */
+  observe(observer: (attempt: DeliveryAttempt) => void): void;
+  /**
+   * Serves the sandbox, with its page at the root; on a free port of 127.0.0.1 by default. It answers as
+   * localhost and as this host or, over a network, as an IP address; other names in `Host` are refused.
    *
    * @throws ConfigurationError when it cannot, or does already.
    */

@@ -26,6 +26,8 @@ export interface PendingDelivery {
   readonly webhook: string;
   readonly number: number;
   readonly duplicate: boolean;
+  /** True if its body is changed after it was signed. */
+  readonly changed?: boolean | undefined;
   /** By the sandbox's clock. */
   readonly dueAt: number;
 }
@@ -40,15 +42,22 @@ interface Kept {
 /** Everything that the sandbox knows. Whoever changes it calls `save`. */
 export interface State extends Kept {
   readonly clock: Clock;
-  /** Writes the file, if there is one; throws {@link ConfigurationError} when that fails. */
+  /**
+   * Tells of the change, and writes the file, if there is one; throws {@link ConfigurationError} when that
+   * fails.
+   */
   save(): void;
+  /** Has a function called after each change; it must not throw. */
+  onChange(listener: () => void): void;
 }
 
-const attempt: z.ZodType<DeliveryAttempt> = z.object({
+/** The schema of {@link DeliveryAttempt}. */
+export const deliveryAttempt: z.ZodType<DeliveryAttempt> = z.object({
   event: z.string(),
   webhook: z.string(),
   number: z.int(),
   duplicate: z.boolean(),
+  changed: z.boolean().optional(),
   at: z.string(),
   request: z.object({ url: z.string(), headers: z.record(z.string(), z.string()), body: z.string() }),
   status: z.int().optional(),
@@ -84,10 +93,11 @@ const file: z.ZodType<Kept & { readonly version: 1; readonly clock: ClockReading
       webhook: z.string(),
       number: z.int(),
       duplicate: z.boolean(),
+      changed: z.boolean().optional(),
       dueAt: z.int(),
     }),
   ),
-  attempts: z.array(attempt),
+  attempts: z.array(deliveryAttempt),
 });
 
 /**
@@ -104,13 +114,15 @@ export function openState(path: string | undefined, speed: number, startAt: numb
   };
   const kept: Kept = { webhooks, quotes, pending, attempts };
   const clock = new Clock(speed, found?.clock ?? { time: startAt, realTime: Date.now() });
+  const listeners: (() => void)[] = [];
   const save = (): void => {
+    for (const listener of listeners) listener();
     if (path === undefined) return;
     writeState(resolve(path), JSON.stringify({ version: 1, clock: clock.reading(), ...kept }, undefined, 1));
   };
   // At once: a file that cannot be written is found before anything depends on it.
   save();
-  return { ...kept, clock, save };
+  return { ...kept, clock, save, onChange: (listener) => void listeners.push(listener) };
 }
 
 function readState(path: string): z.infer<typeof file> | undefined {

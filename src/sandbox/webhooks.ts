@@ -8,9 +8,12 @@ export type WebhookMembers = Pick<StoredWebhook, 'url' | 'enabled' | 'authentica
 /** The webhooks of the sandbox, in the order of their creation. */
 export class Webhooks {
   readonly #state: State;
+  readonly #signingKey: string | undefined;
 
-  constructor(state: State) {
+  /** Without a signing key each webhook gets one of its own. */
+  constructor(state: State, signingKey: string | undefined) {
     this.#state = state;
+    this.#signingKey = signingKey;
   }
 
   get all(): readonly StoredWebhook[] {
@@ -24,7 +27,7 @@ export class Webhooks {
       created_at: now,
       updated_at: now,
       ...members,
-      secret_signing_key: randomBytes(32).toString('hex'),
+      secret_signing_key: this.#signingKey ?? randomBytes(32).toString('hex'),
     };
     this.#state.webhooks.push(webhook);
     this.#state.save();

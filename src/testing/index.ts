@@ -1,4 +1,11 @@
+export {
+  type AdapterConformanceOptions,
+  adapterConformance,
+  type Serve,
+  type ServedAdapter,
+} from './adapter-conformance.ts';
+export type { ConformanceCase } from './conformance-case.ts';
 export { createEvent } from './create-event.ts';
 export { type DeliverOptions, deliver } from './deliver.ts';
 export { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
-export { type ConformanceCase, storeConformance } from './store-conformance.ts';
+export { storeConformance } from './store-conformance.ts';

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ClaimedResult, ClaimRequest, ClaimResult, Store } from '../dedupe/store.ts';
-
-/** One promise of the interface `Store`; `run` rejects where the store breaks it. */
-export interface ConformanceCase {
-  /** What the store promises: a title for a test. */
-  readonly name: string;
-  /** Resolves if the store keeps the promise. */
-  readonly run: () => Promise<void>;
-}
+import type { ConformanceCase } from './conformance-case.ts';
 
 const RETENTION_MS = 60_000;
 const LONG_LEASE_MS = 30_000;

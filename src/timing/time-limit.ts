@@ -1,3 +1,4 @@
+import { requestsAreIsolated } from './isolated-requests.ts';
 import { setImmediate } from './turn.ts';
 
 /**
@@ -17,7 +18,8 @@ export class Timer {
   constructor(dueAt: number, onDue: () => void) {
     this.#dueAt = dueAt;
     this.#onDue = onDue;
-    if (Timer.#unstarted.push(this) === 1) setImmediate(Timer.#startAll);
+    if (requestsAreIsolated) this.#start(performance.now());
+    else if (Timer.#unstarted.push(this) === 1) setImmediate(Timer.#startAll);
   }
 
   clear(): void {
@@ -30,9 +32,11 @@ export class Timer {
     const timers = Timer.#unstarted;
     Timer.#unstarted = [];
     const now = performance.now();
-    for (const timer of timers) {
-      if (timer.#onDue !== undefined) timer.#timeout = setTimeout(timer.#onDue, timer.#dueAt - now);
-    }
+    for (const timer of timers) timer.#start(now);
+  }
+
+  #start(now: number): void {
+    if (this.#onDue !== undefined) this.#timeout = setTimeout(this.#onDue, this.#dueAt - now);
   }
 }
 

@@ -1,3 +1,5 @@
+import { requestsAreIsolated } from './isolated-requests.ts';
+
 /**
  * The original, for applications whose tests replace the timers of their
  * process: a delivery must not wait for ever.
@@ -23,6 +25,7 @@ let count = 0;
  * same machine only once.
  */
 export function nextTurn(): Promise<void> {
+  if (requestsAreIsolated) return Promise.resolve();
   if (batch === undefined) {
     count = 0;
     const begun = new Promise<void>((resolve) => {

@@ -39,3 +39,8 @@ test('small chunks become few pieces, in their order; at each of them all memory
     expect(heldBytes).toBeLessThanOrEqual(2 * (index + 1) * KIB);
   });
 });
+
+test('the whole buffer of a body is told of, which grows up to the longest body', async () => {
+  const { progress } = await piecesOf([Buffer.alloc(10_000), Buffer.alloc(1)], 16_384);
+  expect(progress).toEqual([10_000, 16_384]);
+});

@@ -1,8 +1,9 @@
 import express5 from 'express';
 import express4 from 'express-4';
+import type { FastifyInstance } from 'fastify';
 import { toExpress } from 'posthorn/express';
 import { toNode } from 'posthorn/node';
-import { listen, type Mount } from './endpoint.ts';
+import { listen, type Mount, type Mounted } from './endpoint.ts';
 
 type Express = typeof express5;
 
@@ -20,5 +21,21 @@ export function mountBehind(express: Express, ...middlewares: ReturnType<Express
     for (const middleware of middlewares) app.use(middleware);
     app.use('/webhooks', toExpress(receiver));
     return listen(app);
+  };
+}
+
+/** Listens as Fastify does, on a server of its own making. */
+export async function listenOnFastify(app: FastifyInstance): Promise<Mounted> {
+  const address = await app.listen({ port: 0, host: '127.0.0.1' });
+  return {
+    url: `${address}/webhooks`,
+    countConnections: () =>
+      new Promise((resolve, reject) =>
+        app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+      ),
+    close: async () => {
+      app.server.closeAllConnections();
+      await app.close();
+    },
   };
 }

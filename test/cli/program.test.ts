@@ -9,6 +9,10 @@ import { letter, temporaryDirectory } from './letters.ts';
 import { posthorn } from './posthorn.ts';
 
 const commands = [
+  'dev',
+  'trigger',
+  'deliveries',
+  'advance',
   'sandbox',
   'listen',
   'send',

@@ -88,7 +88,7 @@ describe('client.webhooks', () => {
 describe('client.webhooks.listAll', () => {
   const lines = [0, 100, 200].map((offset) => `GET /payments/na/webhooks?limit=100&offset=${offset}`);
 
-  test('gives each webhook once, page by page', async () => {
+  test('gives each webhook once, page by page', { timeout: 60_000 }, async () => {
     const { client, gateway } = await openService();
     const created: string[] = [];
     for (const [count, requests] of [

@@ -95,13 +95,18 @@ test('a letter that is given up while it waits in line is never written', async 
   const options = { deadLetters: { ...map, put }, deadlineMs: 1_600 };
   const { events, receiver, sendAll } = await openBacklog(options, 200, 'SUCCEEDED');
   const givenUp: string[] = [];
-  receiver.observe(({ event }) => {
-    if (event?.id !== undefined && !begun.has(event.id)) givenUp.push(event.id);
+  const removalsGivenUp = new Set<string>();
+  receiver.observe(({ event, warnings }) => {
+    if (event?.id === undefined) return;
+    if (!begun.has(event.id)) givenUp.push(event.id);
+    if (warnings.some((text) => text.startsWith('dead_letter_not_removed'))) removalsGivenUp.add(event.id);
   });
   expect(await sendAll()).toEqual(events.map(({ id }) => ({ outcome: 'processed', id })));
   await receiver.close();
   await disk;
   expect(givenUp.length).toBeGreaterThan(0);
   expect(givenUp.filter((id) => begun.has(id))).toEqual([]);
-  expect(await readAll(map.list())).toEqual([]);
+  // On a busy machine a removal may be given up as well: then its report says so.
+  const left = (await readAll(map.list())).map(({ id }) => id);
+  expect(left.filter((id) => !removalsGivenUp.has(id))).toEqual([]);
 });

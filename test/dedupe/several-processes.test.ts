@@ -45,6 +45,7 @@ describe('a memory store in one of several processes makes the first report warn
     ['an instance that `pm2 scale` has added', pm2('fork_mode', 1, 1)],
     ['PM2 with instance_var', { pm_id: '4', exec_mode: 'fork_mode', instances: '2', INSTANCE_ID: '0' }],
     ['a NODE_APP_INSTANCE of another program', { NODE_APP_INSTANCE: '2' }],
+    ['a function of AWS Lambda', { AWS_LAMBDA_FUNCTION_NAME: 'webhooks' }],
   ];
   test.each(several)('%s', async (_name, environment) => {
     expect(await warningsIn(environment)).toEqual(warned);

@@ -66,13 +66,25 @@ const results = {
   hungUp: 'body_incomplete false',
   http2: '200 processed',
   close: { abandoned: [] },
+  fetch: {
+    processed: '200 processed',
+    duplicate: '200 duplicate',
+    concurrent: ['200 duplicate', '200 processed'],
+    forged: '403 signature_mismatch',
+    chunked: '200 duplicate',
+    tooLarge: '413 body_too_large',
+    chunkedTooLarge: '413 body_too_large',
+    empty: '400 body_not_json',
+    wrongMethod: '405 method_not_allowed',
+    slowBody: '408 body_timeout',
+  },
 };
 
 let project: string;
 
 beforeAll(() => {
   project = createPackedProject();
-  for (const name of ['deliveries.mjs', 'smoke.mjs', 'smoke.cjs']) {
+  for (const name of ['deliveries.mjs', 'fetch-deliveries.mjs', 'smoke.mjs', 'smoke.cjs']) {
     copyFileSync(join(packageRoot, 'test', 'matrix', name), join(project, name));
   }
 });

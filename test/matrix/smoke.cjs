@@ -3,6 +3,7 @@ const subpaths = {
   core: require('posthorn'),
   client: require('posthorn/client'),
   express: require('posthorn/express'),
+  fetch: require('posthorn/fetch'),
   file: require('posthorn/file'),
   node: require('posthorn/node'),
   redis: require('posthorn/redis'),
@@ -12,9 +13,9 @@ const subpaths = {
 
 async function main() {
   const { nameRuntime, receiveDeliveries } = await import('./deliveries.mjs');
-  process.stdout.write(
-    `${JSON.stringify({ runtime: nameRuntime(), ...(await receiveDeliveries(subpaths)) })}\n`,
-  );
+  const { receiveFetchDeliveries } = await import('./fetch-deliveries.mjs');
+  const results = { ...(await receiveDeliveries(subpaths)), fetch: await receiveFetchDeliveries(subpaths) };
+  process.stdout.write(`${JSON.stringify({ runtime: nameRuntime(), ...results })}\n`);
 }
 
 main();

@@ -126,7 +126,7 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
     const taken = await pool.connect();
     await expect(store.claim(request)).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: expect.stringContaining('in time'),
+      message: expect.stringContaining('the pool had no client in time'),
     });
     taken.release();
     expect(await storeOn(pool).claim({ ...request, token: 'another' })).toMatchObject(firstAttempt);

@@ -13,6 +13,8 @@ export type StopMode = 'fast' | 'immediate' | 'kill';
 /** A server process of its own, on a free port, with its data in a temporary directory. */
 export interface PostgresServer {
   readonly port: number;
+  /** Its data. */
+  readonly directory: string;
   /** Ends it; resolves once it has ended. */
   readonly stop: (mode: StopMode) => Promise<void>;
   /** Starts it again on its port, with its data. */
@@ -24,10 +26,16 @@ export interface PostgresServer {
   readonly sql: (sql: string, database?: string) => string;
 }
 
-/** PostgreSQL refuses to run as root. Debian's package creates the user `postgres`. */
-const user = process.getuid?.() === 0 ? (readUser('postgres') ?? readUser('nobody')) : undefined;
+/** PostgreSQL and PgBouncer refuse to run as root. Debian's package creates the user `postgres`. */
+export const user: User | undefined =
+  process.getuid?.() === 0 ? (readUser('postgres') ?? readUser('nobody')) : undefined;
 
-function readUser(name: string): { readonly uid: number; readonly gid: number } | undefined {
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+function readUser(name: string): User | undefined {
   const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }));
   if (uid?.status !== 0 || gid?.status !== 0) return undefined;
   return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
@@ -73,6 +81,7 @@ export class Servers {
     let { port, child } = await onFreePort(start);
     return {
       port,
+      directory,
       stop: (mode) => stop(child, mode),
       restart: async () => {
         child = await start(port);
@@ -131,7 +140,7 @@ export class Servers {
 }
 
 /** A port that was free may be taken when the server asks for it; another one will do. */
-async function onFreePort(
+export async function onFreePort(
   start: (port: number) => Promise<ChildProcess>,
 ): Promise<{ port: number; child: ChildProcess }> {
   for (let tries = 1; ; tries += 1) {

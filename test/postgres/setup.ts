@@ -1,25 +1,31 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { isPostgresInstalled } from './installed.ts';
+import { isPgBouncerInstalled, isPostgresInstalled } from './installed.ts';
 
-const INSTALL_COMMAND = 'apt-get update && apt-get install -y postgresql';
+const INSTALL_COMMAND = 'apt-get update && apt-get install -y postgresql pgbouncer';
 
 /**
- * Installs PostgreSQL where nobody has to be asked: as root on Debian. Elsewhere the suites that need it are
- * skipped, and with `CI=true` the tests fail instead.
+ * Installs PostgreSQL and PgBouncer where nobody has to be asked: as root on Debian. Elsewhere the suites
+ * that need them are skipped, and with `CI=true` the tests fail instead.
  */
 export default function setup(): void {
-  if (isPostgresInstalled()) return;
+  if (missing() === '') return;
   if (process.getuid?.() === 0 && existsSync('/etc/debian_version')) {
-    announce(`PostgreSQL is missing; installing it: ${INSTALL_COMMAND}`);
-    // The tests start servers of their own, so the package need not start the one that it creates.
+    announce(`${missing()} is missing; installing it: ${INSTALL_COMMAND}`);
+    // The tests start servers of their own, so the packages need not start theirs.
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
     spawnSync('sh', ['-c', INSTALL_COMMAND], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-    if (isPostgresInstalled()) return;
+    if (missing() === '') return;
   }
-  const complaint = `PostgreSQL is missing. Install it: ${INSTALL_COMMAND}`;
+  const complaint = `${missing()} is missing. Install it: ${INSTALL_COMMAND}`;
   if (process.env.CI === 'true') throw new Error(complaint);
-  announce(`THE TESTS THAT NEED POSTGRESQL ARE SKIPPED: ${complaint}`);
+  announce(`THE TESTS THAT NEED ${missing().toUpperCase()} ARE SKIPPED: ${complaint}`);
+}
+
+/** Nothing that needs PgBouncer runs without PostgreSQL. */
+function missing(): string {
+  if (!isPostgresInstalled()) return 'PostgreSQL';
+  return isPgBouncerInstalled() ? '' : 'PgBouncer';
 }
 
 function announce(text: string): void {

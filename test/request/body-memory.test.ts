@@ -14,6 +14,8 @@ const MIB = 1_048_576;
 interface Process {
   readonly url: string;
   readonly http2Url: string;
+  /** Of a server that hands over web Requests. */
+  readonly fetchUrl: string;
   /** The bytes that live in the process, after a garbage collection. */
   readonly heldBytes: () => Promise<number>;
   readonly deliveries: () => Promise<number>;
@@ -24,11 +26,12 @@ async function startReceiver(): Promise<Process> {
   const child = startProgram(program, { SIGNING_KEY: KEY }, packageRoot);
   onTestFinished(() => child.kill('SIGKILL'));
   const ports = (await child.line(/^listening on/)).split(' ').slice(2);
-  const [origin, http2Origin] = ports.map((port) => `http://127.0.0.1:${port}`);
+  const [origin, http2Origin, fetchOrigin] = ports.map((port) => `http://127.0.0.1:${port}`);
   const memory = async () => JSON.parse(await (await fetch(`${origin}/memory`)).text());
   return {
     url: `${origin}/webhooks`,
     http2Url: `${http2Origin}`,
+    fetchUrl: `${fetchOrigin}/webhooks`,
     heldBytes: async () => (await memory()).heldBytes,
     deliveries: async () => (await memory()).deliveries,
     endHandlers: () => fetch(`${origin}/end-handlers`),
@@ -45,21 +48,27 @@ async function open(url: string): Promise<Socket> {
 /** Whoever knows no key can send this much: the form of the signature is right. */
 const FORGED = `x-service-signature: ${'0'.repeat(64)}`;
 
-test('a body of 1 MiB in chunks of one byte costs a few MiB, and not a Buffer for each', async () => {
-  const { url, heldBytes } = await startReceiver();
-  const before = await heldBytes();
-  const socket = await open(url);
-  socket.write(`POST /webhooks HTTP/1.1\r\nhost: x\r\n${FORGED}\r\ntransfer-encoding: chunked\r\n\r\n`);
-  socket.write('1\r\n{\r\n'.repeat(0.95 * MIB));
-  let held = 0;
-  await until('the body has arrived but for its end', async () => {
-    held = (await heldBytes()) - before;
-    return held >= 0.9 * MIB;
-  });
-  expect(held).toBeLessThan(4 * MIB);
-  const honest = await deliver(url, createEvent('dispute.won'), { key: KEY });
-  expect(honest.status).toBe(200);
-});
+test.each([
+  ['toNode', 'url'],
+  ['toFetch', 'fetchUrl'],
+] as const)(
+  'a body of 1 MiB in chunks of one byte costs %s a few MiB, and not a Buffer for each',
+  async (_, at) => {
+    const { url, [at]: mounted, heldBytes } = await startReceiver();
+    const before = await heldBytes();
+    const socket = await open(mounted);
+    socket.write(`POST /webhooks HTTP/1.1\r\nhost: x\r\n${FORGED}\r\ntransfer-encoding: chunked\r\n\r\n`);
+    socket.write('1\r\n{\r\n'.repeat(0.95 * MIB));
+    let held = 0;
+    await until('the body has arrived but for its end', async () => {
+      held = (await heldBytes()) - before;
+      return held >= 0.9 * MIB;
+    });
+    expect(held).toBeLessThan(4 * MIB);
+    const honest = await deliver(url, createEvent('dispute.won'), { key: KEY });
+    expect(honest.status).toBe(200);
+  },
+);
 
 test('a body in DATA frames of one byte costs its own size, and not a Buffer for each', async () => {
   const { http2Url, heldBytes } = await startReceiver();

@@ -5,7 +5,9 @@ import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { getRequestListener } from '@hono/node-server';
 import { createReceiver } from 'posthorn';
+import { toFetch } from 'posthorn/fetch';
 import { toNode } from 'posthorn/node';
 
 setFlagsFromString('--expose-gc');
@@ -39,7 +41,11 @@ async function control(request, response) {
   response.end(JSON.stringify({ heldBytes: heapUsed + external, deliveries }));
 }
 
-const servers = [createServer(listener), createHttp2Server(listener)];
+const servers = [
+  createServer(listener),
+  createHttp2Server(listener),
+  createServer(getRequestListener(toFetch({ receive }))),
+];
 // A client that asks again after a while must not meet a connection that is just being closed.
 servers[0].keepAliveTimeout = 60_000;
 for (const server of servers) server.listen(0, '127.0.0.1');

@@ -9,6 +9,7 @@ import { createSandbox, type Sandbox } from 'posthorn/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
 import { Seen } from '../support/seen.ts';
+import { CHROMIUM } from './chromium.ts';
 import { ADMINISTRATOR, BANKING, callTo, createWebhook, type Played, START_AT } from './play.ts';
 
 const html = readFileSync(join(packageRoot, 'test', 'sandbox', 'attack-page.html'));
@@ -36,18 +37,8 @@ async function serve(listener: RequestListener, port = 0): Promise<Served> {
 /** A new browser, for which the name of the attacker's server leads to this machine. */
 async function launch(directory: string): Promise<BrowserContext> {
   return chromium.launchPersistentContext(directory, {
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--host-resolver-rules=MAP evil.example 127.0.0.1',
-    ],
+    ...CHROMIUM,
+    args: [...CHROMIUM.args, '--host-resolver-rules=MAP evil.example 127.0.0.1'],
   });
 }
 

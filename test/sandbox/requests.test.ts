@@ -133,7 +133,6 @@ describe('a request to the sandbox:', () => {
   });
 
   test.each([
-    '/',
     '/payments/na/webhook',
     '/payments/na/webhooks/WH1/more',
     '/Payments/na/webhooks',

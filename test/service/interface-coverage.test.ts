@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { catalog } from 'posthorn';
+import { adapterConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { createOpenApiDocument } from '../../src/service/openapi.ts';
 import { paths } from '../../src/service/paths.ts';
+import { mountOnNode } from '../adapters/mounts.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { rowsOf } from '../support/table-rows.ts';
 
@@ -18,6 +20,7 @@ const ASSUMPTION = /^\[assumption\]\(assumptions\.md\): (?<text>.+)$/;
 
 /** The titles of `test`, `describe` and what they return, such as `test.each(…)`. */
 function titlesOf(file: string): readonly string[] {
+  if (file === 'adapters/conformance.ts') return adapterConformance(mountOnNode).map(({ name }) => name);
   const path = join(packageRoot, 'test', file);
   const source = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const calls = source.matchAll(/(?:\b(?:test|describe)|\))\(\s*(['"`])((?:\\.|(?!\1).)*)\1\s*,/gs);

@@ -41,6 +41,7 @@ const ofPosthornAlone = [
   '`rotate`: what is an orphan',
   '`rotate`: the creation fails without a clear refusal, or the new webhook cannot be disabled',
   'copies on demand',
+  'bodies that are changed on demand after they were signed',
   '`updated_at` while the clock stands',
   'the time while a state file lies unused',
   'how many attempts are kept',

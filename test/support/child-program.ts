@@ -25,7 +25,17 @@ export function startProgram(
   cwd: string,
   args: readonly string[] = [],
 ): ChildProgram {
-  const child = spawn(process.execPath, [path, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  return startCommand(process.execPath, [path, ...args], env, cwd);
+}
+
+/** Runs a command. A signal goes to it alone, and to none of the programs that it starts. */
+export function startCommand(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+): ChildProgram {
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
   const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {

@@ -3,7 +3,8 @@ import { escapeControls } from '../../outcomes/escape.ts';
 import { confirm } from '../confirm.ts';
 import { CommandError, exitCodes, usageError } from '../failure.ts';
 import { createOutput } from '../output.ts';
-import { countsOf, lineOfLetter, summaryOf } from './print-letter.ts';
+import { Progress } from '../progress.ts';
+import { countsOf, LetterPrinter } from './print-letter.ts';
 import { isRunning, readSelection, type SelectionOptions } from './selection.ts';
 import { type Source, type SourceOptions, withSource } from './source.ts';
 
@@ -18,13 +19,20 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
   const selection = readSelection(ids, options);
   if (options.all && !options.yes && !options.dryRun) await confirmAll();
   await withSource(options, async (source) => {
+    const printer = new LetterPrinter(output);
+    const progress = new Progress();
     let dropped = 0;
     let failed = 0;
     for await (const letter of selection.letters(source.deadLetters)) {
       if (options.dryRun) {
         dropped += 1;
-        output.print({ kind: 'letter', ...summaryOf(letter) }, () => lineOfLetter(letter));
-      } else if (await dropOne(letter, source)) {
+        printer.add(letter);
+        continue;
+      }
+      progress.show(`dropping ${letter.id}: ${dropped} dropped so far`);
+      const isDropped = await dropOne(letter, source);
+      progress.clear();
+      if (isDropped) {
         dropped += 1;
         const { id, type } = letter;
         output.print({ kind: 'drop', id, type, completed: source.receiver !== undefined }, () =>
@@ -32,6 +40,7 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
         );
       } else failed += 1;
     }
+    printer.end();
     if (failed > 0) process.exitCode = exitCodes.failed;
     const { running, missing } = selection;
     output.print(

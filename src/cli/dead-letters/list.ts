@@ -1,5 +1,5 @@
 import { createOutput, endWithReader } from '../output.ts';
-import { countsOf, lineOfLetter, summaryOf } from './print-letter.ts';
+import { countsOf, LetterPrinter } from './print-letter.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
 import { type SourceOptions, withSource } from './source.ts';
 
@@ -9,11 +9,13 @@ export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'
   endWithReader();
   const selection = new Selection([], options);
   await withSource(options, async ({ deadLetters }) => {
+    const printer = new LetterPrinter(output);
     let letters = 0;
     for await (const letter of selection.letters(deadLetters)) {
       letters += 1;
-      output.print({ kind: 'letter', ...summaryOf(letter) }, () => lineOfLetter(letter));
+      printer.add(letter);
     }
+    printer.end();
     const { running } = selection;
     output.print({ kind: 'summary', letters, running }, () =>
       countsOf([letters, 'parked'], [running, 'still running']),

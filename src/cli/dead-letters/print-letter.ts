@@ -1,6 +1,7 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { escapeControls } from '../../outcomes/escape.ts';
-import { colours } from '../output.ts';
+import { colours, type Output } from '../output.ts';
+import { type LetterRow, rowOf, tableOf } from './letter-table.ts';
 
 /** A letter without what it holds. */
 export function summaryOf(letter: DeadLetter): object {
@@ -19,10 +20,30 @@ export function summaryOf(letter: DeadLetter): object {
 }
 
 /** A letter on one line. */
-export function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): string {
+function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): string {
   const when = colours.minor(new Date(parkedAt).toISOString());
   const what = `${colours.strong(escapeControls(type))} ${escapeControls(id)}`;
   return `${when} ${what} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}, ${escapeControls(`${reason}: ${message}`)}`;
+}
+
+/** Prints letters: one line each as they come, or on a terminal a table of them all at the end. */
+export class LetterPrinter {
+  readonly #output: Output;
+  readonly #rows: LetterRow[] = [];
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  add(letter: DeadLetter): void {
+    if (this.#output.isTerminal) this.#rows.push(rowOf(letter));
+    else this.#output.print({ kind: 'letter', ...summaryOf(letter) }, () => lineOfLetter(letter));
+  }
+
+  end(): void {
+    if (this.#rows.length === 0) return;
+    this.#output.print({}, () => tableOf(this.#rows, process.stdout.columns));
+  }
 }
 
 /** Counts as text, without those of nothing except the first: `3 parked, 1 still running`. */

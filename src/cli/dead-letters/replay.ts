@@ -4,7 +4,8 @@ import { escapeControls } from '../../outcomes/escape.ts';
 import type { Report } from '../../outcomes/report.ts';
 import { exitCodes, usageError } from '../failure.ts';
 import { colours, createOutput, type Output } from '../output.ts';
-import { countsOf, lineOfLetter, summaryOf } from './print-letter.ts';
+import { Progress } from '../progress.ts';
+import { countsOf, LetterPrinter } from './print-letter.ts';
 import { readSelection, type Selection, type SelectionOptions } from './selection.ts';
 import { type Source, type SourceOptions, withSource } from './source.ts';
 
@@ -16,23 +17,29 @@ export interface ReplayOptions extends SelectionOptions, SourceOptions {
 export async function replay(ids: readonly string[], options: ReplayOptions): Promise<void> {
   const output = createOutput(options);
   const selection = readSelection(ids, options);
+  const startedAt = performance.now();
   await withSource(options, async (source) => {
     const { chosen, old } = await choose(source, selection);
-    const { replayed, failed } = options.dryRun
+    const { replayed, failures } = options.dryRun
       ? await preview(chosen, source, output)
       : await replayAll(chosen, source, output);
+    const failed = failures.length;
     if (failed > 0) process.exitCode = exitCodes.failed;
     const { running, missing } = selection;
     output.print(
       { kind: 'summary', dryRun: options.dryRun === true, replayed, failed, running, old, missing },
-      () =>
-        countsOf(
+      () => {
+        const counts = countsOf(
           [replayed, options.dryRun ? 'would be replayed' : 'replayed'],
           [failed, 'failed'],
           [running, 'still running'],
           [old, 'older than the receiver accepts: look at them, and replay them by their ids'],
           [missing, 'not found'],
-        ),
+        );
+        if (!output.isTerminal || options.dryRun) return counts;
+        const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+        return [`${counts}, in ${seconds} s`, ...linesOfFailures(failures)].join('\n');
+      },
     );
   });
   selection.check();
@@ -54,41 +61,61 @@ async function choose(
   return { chosen, old };
 }
 
-interface Counts {
-  readonly replayed: number;
-  readonly failed: number;
+interface Failure {
+  readonly id: string;
+  /** The code of its error; its outcome where it has none. */
+  readonly reason: string;
 }
 
-async function preview(ids: readonly string[], { deadLetters }: Source, output: Output): Promise<Counts> {
+interface Replayed {
+  readonly replayed: number;
+  readonly failures: readonly Failure[];
+}
+
+/** The failures of a replay by their reasons: what people would otherwise look for in the lines above. */
+function linesOfFailures(failures: readonly Failure[]): string[] {
+  const idsOf = new Map<string, string[]>();
+  for (const { reason, id } of failures) idsOf.set(reason, [...(idsOf.get(reason) ?? []), id]);
+  return [...idsOf].map(([reason, ids]) =>
+    [colours.bad(`  ${ids.length} ${reason}`), ...ids.map((id) => `    ${escapeControls(id)}`)].join('\n'),
+  );
+}
+
+async function preview(ids: readonly string[], { deadLetters }: Source, output: Output): Promise<Replayed> {
+  const printer = new LetterPrinter(output);
   let replayed = 0;
   for (const id of ids) {
     const letter = await deadLetters.get(id);
     if (letter === undefined) continue;
     replayed += 1;
-    output.print({ kind: 'letter', ...summaryOf(letter) }, () => lineOfLetter(letter));
+    printer.add(letter);
   }
-  return { replayed, failed: 0 };
+  printer.end();
+  return { replayed, failures: [] };
 }
 
 async function replayAll(
   ids: readonly string[],
   { deadLetters, receiver }: Source,
   output: Output,
-): Promise<Counts> {
+): Promise<Replayed> {
   if (receiver === undefined) throw usageError('replay needs --receiver: its handlers are what is run');
+  const progress = new Progress();
+  const failures: Failure[] = [];
   let replayed = 0;
-  let failed = 0;
-  for (const id of ids) {
+  for (const [index, id] of ids.entries()) {
     const letter = await deadLetters.get(id);
     if (letter === undefined) continue; // replayed or dropped by somebody else meanwhile
+    progress.show(`replaying ${index + 1} of ${ids.length}, ${failures.length} failed so far: ${id}`);
     const report = await receiver.replay(letter);
     if (report.outcome === 'processed' || report.outcome === 'duplicate') {
       replayed += 1;
       await deadLetters.remove(id); // the receiver takes a letter out of its own dead letters only
-    } else failed += 1;
+    } else failures.push({ id, reason: report.code ?? report.outcome });
+    progress.clear();
     printReplay(letter, report, output);
   }
-  return { replayed, failed };
+  return { replayed, failures };
 }
 
 function printReplay(

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Authentication } from '../../authentication/credentials.ts';
 import { catalog, eventTypes } from '../../events/catalog.ts';
+import { nearestPattern } from '../../events/nearest-pattern.ts';
 import { matchesPattern } from '../../handling/router.ts';
 import type { EventFilter, StoredEventFilter } from '../../service/webhooks.ts';
 import { usageError } from '../failure.ts';
@@ -15,7 +16,7 @@ export interface WantedOptions extends CredentialOptions {
 /** Adds the options for the wanted properties of a webhook. */
 export function addWantedOptions(command: Command): Command {
   return command
-    .option('--event <pattern>', 'a type, transfer.* or *; may be given several times', collectPattern)
+    .addOption(eventOption())
     .addOption(
       new Option('--authentication <type>', 'with credentials of the environment, or none').choices([
         'none',
@@ -27,9 +28,18 @@ export function addWantedOptions(command: Command): Command {
     .addOption(bearerOption());
 }
 
+/** The option that narrows a webhook down to some types. */
+export function eventOption(): Option {
+  return new Option('--event <pattern>', 'a type, transfer.* or *; may be given several times').argParser(
+    collectPattern,
+  );
+}
+
 function collectPattern(pattern: string, earlier: readonly string[] = []): readonly string[] {
   if ([...eventTypes].some((type) => matchesPattern(pattern, type))) return [...earlier, pattern];
-  throw new InvalidArgumentError(`It matches no type of the service: ${[...eventTypes].join(', ')}.`);
+  const nearest = nearestPattern(pattern);
+  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  throw new InvalidArgumentError(`It matches no type of the service: ${[...eventTypes].join(', ')}.${meant}`);
 }
 
 /** The members of a webhook that the options ask for; what they do not mention is left out. */
@@ -67,7 +77,7 @@ function readWantedAuthentication(options: WantedOptions): Authentication | unde
  * The service's form of the patterns (interface, "Webhook"): an empty list means every event. That no types
  * mean all of an entity rests on a comment in the interface, so that the types are named.
  */
-function toFilters(patterns: readonly string[]): EventFilter[] {
+export function toFilters(patterns: readonly string[]): EventFilter[] {
   if (patterns.includes('*')) return [];
   const filters = Object.entries(catalog).map(
     ([entity, types]): StoredEventFilter => ({

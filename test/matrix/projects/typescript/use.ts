@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createReceiver, PermanentError, type Report } from 'posthorn';
 import { createClient, ServiceError } from 'posthorn/client';
 import { toExpress } from 'posthorn/express';
+import { toFetch } from 'posthorn/fetch';
 import { createFileDeadLetters } from 'posthorn/file';
 import { toNode } from 'posthorn/node';
 import { createRedisStore } from 'posthorn/redis';
@@ -17,7 +18,17 @@ receiver.on('transfer.succeeded', (event) => {
 // @ts-expect-error no such type of event
 const misspelt = (): unknown => receiver.on('transfer.succeded', () => {});
 receiver.observe(({ outcome, code }: Report) => console.log(outcome, code));
-void [misspelt, toExpress, createRedisStore, createClient, ServiceError, createSandbox, storeConformance];
+const receive: (request: Request) => Promise<Response> = toFetch(receiver);
+void [
+  misspelt,
+  receive,
+  toExpress,
+  createRedisStore,
+  createClient,
+  ServiceError,
+  createSandbox,
+  storeConformance,
+];
 
 const server = createServer(toNode(receiver)).listen(0, '127.0.0.1', async () => {
   const { port } = server.address() as AddressInfo;

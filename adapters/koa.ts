@@ -1,0 +1,75 @@
+import { checkOptions } from '../src/check-options.ts';
+import { ConfigurationError, typeNameOf } from '../src/errors.ts';
+import { answer } from './answer.ts';
+import { reportIfNotFound } from './misdirected.ts';
+import { checkReceiver, type Mountable } from './mountable.ts';
+import type { NodeRequest, NodeResponse } from './node-http.ts';
+import { pathsOf, readPath } from './request-path.ts';
+
+/** Options of {@link toKoa}. */
+export interface KoaOptions {
+  /**
+   * Serve only this path, with or without a slash at its end; every path by default. Behind the prefix of a
+   * mount (`koa-mount`) it may be the whole path, or what follows the prefix. Requests for other paths go to
+   * `next`; the first delivery that then gets 404 is reported.
+   */
+  readonly path?: string;
+}
+
+/** A middleware of Koa. */
+export type KoaMiddleware = (context: KoaContext, next: () => Promise<unknown>) => Promise<void>;
+
+/** The part of a context of Koa that {@link toKoa} uses. */
+export interface KoaContext {
+  /** The request of Node.js. */
+  readonly req: NodeRequest;
+  /** The response of Node.js. */
+  readonly res: NodeResponse;
+  /** The target of the request, where a mount has taken its prefix out of `req.url`. */
+  readonly originalUrl: string;
+  /** Koa answers by itself unless this is false. */
+  respond?: boolean | undefined;
+}
+
+/**
+ * Mounts a receiver on Koa 2 or 3, before any body parser. It answers by the response of Node.js, with
+ * `ctx.respond = false`; middleware before it finds the status in `ctx.status` after its `await next()`.
+ *
+ * @throws ConfigurationError for a wrong option, or for what is no receiver. The middleware rejects with it
+ * for what is no context of Koa.
+ *
+ * @example
+ * ```ts
+ * app.use(toKoa(receiver, { path: '/webhooks' }));
+ * app.use(bodyParser());
+ * ```
+ */
+export function toKoa(receiver: Mountable, options: KoaOptions = {}): KoaMiddleware {
+  checkReceiver(receiver, 'toKoa');
+  checkOptions(options, ['path'], 'toKoa');
+  const served = options.path === undefined ? undefined : readPath(options.path);
+  return async (context, next) => {
+    checkContext(context);
+    const { req, res, originalUrl } = context;
+    const [requested = '/', ...others] = pathsOf({ url: req.url, originalUrl });
+    if (served === undefined || served === requested || others.includes(served)) {
+      // Koa would set a body of its own, and would not drain or close the connection.
+      context.respond = false;
+      await answer(receiver, req, res).catch((error: unknown) => fail(context, error));
+    } else {
+      reportIfNotFound(receiver, req, res, { requested, served });
+      await next();
+    }
+  };
+}
+
+function checkContext(context: KoaContext): void {
+  if (Array.isArray(context?.req?.rawHeaders)) return;
+  throw new ConfigurationError(`toKoa makes a middleware of Koa, for app.use; got ${typeNameOf(context)}`);
+}
+
+/** Koa answers 500 unless an answer has begun, which it would leave open. */
+function fail({ req, res }: KoaContext, error: unknown): never {
+  if (res.headersSent) req.destroy();
+  throw error;
+}

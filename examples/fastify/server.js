@@ -1,0 +1,25 @@
+// A Fastify application that receives webhooks: `SIGNING_KEY=… npm start`.
+
+import fastify from 'fastify';
+import { createReceiver } from 'posthorn';
+import { toFastify } from 'posthorn/fastify';
+import { createFileDeadLetters } from 'posthorn/file';
+
+const receiver = createReceiver({
+  signingKey: process.env.SIGNING_KEY,
+  deadLetters: createFileDeadLetters('dead-letters'),
+});
+receiver.on('transfer.succeeded', (event) => console.log(event.id, event.data.amount));
+
+const app = fastify();
+app.register(toFastify(receiver, { path: '/webhooks' }));
+app.post('/echo', async ({ body }) => body); // other routes have their bodies parsed, before and after it
+
+const address = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) });
+console.log(`listening on ${address}/webhooks`);
+
+process.once('SIGTERM', async () => {
+  // No new deliveries; the running ones are finished.
+  await Promise.all([app.close(), receiver.close()]);
+  process.exit();
+});

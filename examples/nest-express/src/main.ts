@@ -1,0 +1,24 @@
+// A NestJS application on Express that receives webhooks: `SIGNING_KEY=… npm start`.
+
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Receiver } from 'posthorn';
+import { toExpress } from 'posthorn/express';
+import { ApplicationModule, RECEIVER } from './application.module';
+
+async function start(): Promise<void> {
+  const app = await NestFactory.create<NestExpressApplication>(ApplicationModule, {
+    logger: ['error', 'warn'],
+  });
+  // Nest adds its body parsers when it begins to listen, so what is mounted before reads the raw body.
+  app.use('/webhooks', toExpress(app.get<Receiver>(RECEIVER)));
+  await app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1');
+  console.log(`listening on ${await app.getUrl()}/webhooks`);
+  process.once('SIGTERM', async () => {
+    await app.close();
+    process.exit();
+  });
+}
+
+void start();

@@ -1,0 +1,9 @@
+import { createReceiver } from 'posthorn';
+import { createFileDeadLetters } from 'posthorn/file';
+
+export const receiver = createReceiver({
+  // `vite build` imports this module, without the key: so it is asked for at the first delivery.
+  signingKey: () => process.env.SIGNING_KEY,
+  deadLetters: createFileDeadLetters('dead-letters'),
+});
+receiver.on('transfer.succeeded', (event) => console.log(event.id, event.data.amount));

@@ -1,0 +1,58 @@
+import { invalidOption } from '../check-options.ts';
+import { messageOf, show } from '../errors.ts';
+
+/** What names a queue, and where it is. */
+export interface BullConnectionOptions {
+  /**
+   * What BullMQ takes: `{ host, port, username, password, db, tls }`, `{ url }`, or a client of ioredis with
+   * `maxRetriesPerRequest: null`, which stays yours to close.
+   */
+  readonly connection: object;
+  /**
+   * Names the application and its environment: 1 to 64 letters, digits, `.`, `_` or `-`. It is the name of
+   * the queue, whose keys begin with `{posthorn}:` and the scope.
+   */
+  readonly scope: string;
+}
+
+/** Begins all keys. The braces put them into one slot of a Redis Cluster, as BullMQ needs them. */
+export const KEY_PREFIX = '{posthorn}';
+
+/** How long a connection may take to close; a server that is away would keep it open for ever. */
+export const CLOSE_LIMIT_MS = 2_000;
+
+/** Throws ConfigurationError for a wrong connection or scope. */
+export function checkConnection(functionName: string, { connection, scope }: BullConnectionOptions): void {
+  if (typeof connection !== 'object' || connection === null) {
+    throw invalidOption(
+      `connection of ${functionName}`,
+      `must be options for Redis such as { host, port }, or a client of ioredis; got ${show(connection)}`,
+    );
+  }
+  if (typeof scope === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(scope)) return;
+  throw invalidOption(
+    `scope of ${functionName}`,
+    'is required: 1 to 64 letters, digits, ".", "_" or "-" that name the application and its environment, ' +
+      `for example "billing-production"; got ${show(scope)}`,
+  );
+}
+
+/** Whether it is a client, which has its options already. */
+export function isClient(connection: object): boolean {
+  return typeof Reflect.get(connection, 'duplicate') === 'function';
+}
+
+/** Between two lines about a connection that stays lost. */
+const LOG_PAUSE_MS = 60_000;
+
+/** Prints what fails on a connection between deliveries and jobs: nobody else would hear of it. */
+export function connectionLog(subject: string): (error: unknown) => void {
+  let quietUntil = 0;
+  return (error) => {
+    const now = performance.now();
+    if (now < quietUntil) return;
+    quietUntil = now + LOG_PAUSE_MS;
+    // biome-ignore lint/suspicious/noConsole: a lost connection would go unnoticed
+    console.error(`posthorn: ${subject}: ${messageOf(error)}; the same for a minute is not printed`);
+  };
+}

@@ -1,0 +1,69 @@
+import type { Queue as BullQueue, Job } from 'bullmq';
+import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
+import { messageOf } from '../errors.ts';
+import { type AnyEvent, parseEvent } from '../events/event.ts';
+import { type ReadJob, readJob } from '../queue/queued-job.ts';
+
+const PAGE_SIZE = 100;
+
+type FailedJob = Pick<Job, 'data' | 'failedReason' | 'attemptsMade'>;
+
+interface JobContent extends ReadJob {
+  readonly event: AnyEvent;
+}
+
+/**
+ * Makes letters of the jobs that the queue has failed for good: those whose workers died too often, and those
+ * whose letter could not be stored at the last attempt. A job goes once its letter is stored. One that cannot
+ * be read stays, for a worker of a newer version.
+ */
+export async function sweepFailedJobs(bull: BullQueue, deadLetters: DeadLetters): Promise<void> {
+  let kept = 0;
+  for (;;) {
+    const jobs = await bull.getFailed(kept, kept + PAGE_SIZE - 1);
+    for (const job of jobs) {
+      if (await sweepJob(job, deadLetters)) await job.remove();
+      else kept += 1;
+    }
+    if (jobs.length < PAGE_SIZE) return;
+  }
+}
+
+/** True once the letter is stored. */
+async function sweepJob(job: FailedJob, deadLetters: DeadLetters): Promise<boolean> {
+  const content = tryRead(job.data);
+  if (content === undefined) return false;
+  await deadLetters.put(await toLetter(content, job, deadLetters));
+  return true;
+}
+
+function tryRead(data: unknown): JobContent | undefined {
+  try {
+    const job = readJob(data);
+    return { ...job, event: parseEvent(job.rawBody) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function toLetter(
+  { event, rawBody, headers, receivedAt, handled }: JobContent,
+  { failedReason, attemptsMade }: FailedJob,
+  deadLetters: DeadLetters,
+): Promise<DeadLetter> {
+  const { id, type } = event;
+  const earlier = await deadLetters.get(id);
+  return {
+    id,
+    type,
+    // What the queue fails by itself has killed or outlived its workers.
+    reason: /stalled|started more than/.test(failedReason) ? 'run_abandoned' : 'handler_failed',
+    message: messageOf(failedReason),
+    rawBody,
+    headers,
+    receivedAt,
+    parkedAt: Date.now(),
+    attempts: Math.max(attemptsMade, earlier?.attempts ?? 0),
+    handled: [...new Set([...(earlier?.handled ?? []), ...handled])],
+  };
+}

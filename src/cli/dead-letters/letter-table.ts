@@ -1,0 +1,73 @@
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import { escapeControls } from '../../outcomes/escape.ts';
+import { colours } from '../output.ts';
+
+/** What a table shows of a letter: text that cannot drive the terminal. */
+export interface LetterRow {
+  readonly parked: string;
+  readonly type: string;
+  readonly id: string;
+  readonly attempts: string;
+  readonly reason: string;
+}
+
+export function rowOf({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): LetterRow {
+  return {
+    parked: new Date(parkedAt).toISOString().replace(/:\d\d\.\d+Z$/, 'Z'),
+    type: escapeControls(type),
+    id: escapeControls(id),
+    attempts: String(attempts),
+    reason: escapeControls(`${reason}: ${message}`),
+  };
+}
+
+const titles: LetterRow = {
+  parked: 'PARKED',
+  type: 'TYPE',
+  id: 'ID',
+  attempts: 'ATTEMPTS',
+  reason: 'REASON',
+};
+
+/** In less room than this a reason says nothing. */
+const LEAST_REASON = 20;
+const GAP = '  ';
+
+/**
+ * The letters as a table that is as wide as the terminal, or as three lines each where columns do not fit. An
+ * id is never cut: it is what other commands take.
+ */
+export function tableOf(rows: readonly LetterRow[], columns: number): string {
+  const widthOf = (name: keyof LetterRow): number =>
+    Math.max(...[titles, ...rows].map((row) => row[name].length));
+  const widths = {
+    parked: widthOf('parked'),
+    type: widthOf('type'),
+    id: widthOf('id'),
+    attempts: widthOf('attempts'),
+  };
+  const reasonWidth = columns - Object.values(widths).reduce((sum, width) => sum + width + GAP.length, 0);
+  if (reasonWidth < LEAST_REASON) return rows.map((row) => blockOf(row, columns)).join('\n');
+  const lineOf = ({ parked, type, id, attempts, reason }: LetterRow): readonly string[] => [
+    parked.padEnd(widths.parked),
+    type.padEnd(widths.type),
+    id.padEnd(widths.id),
+    attempts.padStart(widths.attempts),
+    cutTo(reason, reasonWidth),
+  ];
+  const lines = rows
+    .map(lineOf)
+    .map(([parked = '', type = '', ...others]) =>
+      [colours.minor(parked), colours.strong(type), ...others].join(GAP),
+    );
+  return [colours.strong(lineOf(titles).join(GAP)), ...lines].join('\n');
+}
+
+function blockOf({ parked, type, id, attempts, reason }: LetterRow, columns: number): string {
+  const lines = [`  ${type}, attempts: ${attempts}, parked ${parked}`, `  ${reason}`];
+  return [colours.strong(id), ...lines.map((line) => cutTo(line, columns))].join('\n');
+}
+
+function cutTo(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { EXIT_CODES_HELP } from './failure.ts';
+import { type JsonOption, jsonOption } from './options.ts';
+import { createOutput, endWithReader } from './output.ts';
+import { printAttempt } from './print-attempt.ts';
+import { type RunningOption, RunningSandbox, runningOption } from './running-sandbox.ts';
+
+interface DeliveriesOptions extends JsonOption, RunningOption {
+  readonly event?: string;
+  readonly webhook?: string;
+}
+
+const HELP = `
+The oldest comes first; a sandbox keeps the last 1,000. With --json request and answer are there too.
+${EXIT_CODES_HELP}
+
+Examples:
+  $ posthorn deliveries
+  $ posthorn deliveries --event evt_1 --json | jq .response.body`;
+
+/** `posthorn deliveries` */
+export function addDeliveries(program: Command): void {
+  program
+    .command('deliveries')
+    .description('list what a running sandbox has delivered, and the answers')
+    .option('--event <id>', 'of this event')
+    .option('--webhook <id>', 'to this webhook')
+    .addOption(runningOption())
+    .addOption(jsonOption())
+    .addHelpText('after', HELP)
+    .action(list);
+}
+
+async function list(options: DeliveriesOptions): Promise<void> {
+  const output = createOutput(options);
+  endWithReader();
+  const { event, webhook } = options;
+  const attempts = await new RunningSandbox(options).deliveries({ event, webhook });
+  for (const attempt of attempts) printAttempt(output, attempt);
+  if (attempts.length === 0) output.note('nothing was delivered yet');
+}

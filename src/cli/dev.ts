@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Command } from 'commander';
+import { createClient } from '../client/create-client.ts';
+import { escapeControls } from '../outcomes/escape.ts';
+import { createSandbox, defaultCredentials } from '../sandbox/index.ts';
+import {
+  addressOf,
+  basicOption,
+  bearerOption,
+  type CredentialOptions,
+  hostOption,
+  type JsonOption,
+  jsonOption,
+  type KeyOption,
+  keyOption,
+  parseUrl,
+  portOption,
+  readAuthentication,
+  signatureHeaderOption,
+} from './options.ts';
+import { colours, createOutput, endWithReader } from './output.ts';
+import { printAttempt } from './print-attempt.ts';
+import {
+  clockOption,
+  describeClock,
+  listenOn,
+  type PlayOptions,
+  SANDBOX_PORT,
+  speedOption,
+} from './sandbox-server.ts';
+import { untilSignal } from './server.ts';
+import { eventOption, toFilters } from './webhooks/wanted.ts';
+
+interface DevOptions extends JsonOption, KeyOption, CredentialOptions, PlayOptions {
+  readonly to: string;
+  readonly event?: readonly string[];
+  readonly signatureHeader: string;
+}
+
+const HELP = `
+It plays the service as posthorn sandbox does, creates a webhook for the address, and prints each delivery. The page shows
+the same with requests and answers, and sends events; posthorn trigger, advance and deliveries do so in another terminal.
+The signing key is that of SIGNING_KEY or --key, so that the receiver can keep it, or else made up and printed.
+What the address does not answer, or answers with something other than 2xx, is sent again after 1, 5 and 15 minutes.
+After the third retry the webhook is disabled, as the service would: start again, or see posthorn webhooks enable.
+
+Ends on SIGINT or SIGTERM.
+Exit codes: 0 ended by a signal, 1 the sandbox refuses the address, 2 wrong usage, or the port is taken.
+
+Examples:
+  $ posthorn dev --to http://localhost:3000/webhooks
+  $ SIGNING_KEY=… posthorn dev --to http://localhost:3000/webhooks --event 'transfer.*' --event dispute.created
+  $ BEARER_TOKEN=… posthorn dev --to http://localhost:3000/webhooks --clock manual --port 0 --json`;
+
+/** `posthorn dev` */
+export function addDev(program: Command): void {
+  program
+    .command('dev')
+    .description('play the service for a receiver that is being developed')
+    .requiredOption('--to <url>', 'the address of the receiver: https:, or http: on this machine')
+    .addOption(eventOption())
+    .addOption(keyOption())
+    .addOption(basicOption())
+    .addOption(bearerOption())
+    .addOption(signatureHeaderOption())
+    .addOption(portOption(SANDBOX_PORT))
+    .addOption(hostOption())
+    .addOption(clockOption())
+    .addOption(speedOption())
+    .addOption(jsonOption())
+    .addHelpText('after', HELP)
+    .action(develop);
+}
+
+async function develop({ port, host, clock, speed, ...options }: DevOptions): Promise<void> {
+  const output = createOutput(options);
+  endWithReader();
+  const to = parseUrl('--to', options.to);
+  const authentication = readAuthentication(options);
+  const { signatureHeader, key = '' } = options;
+  const signingKey = key === '' ? undefined : key;
+  const sandbox = createSandbox({ clock, speed, signatureHeader, signingKey });
+  sandbox.observe((attempt) => printAttempt(output, attempt));
+  const signalled = untilSignal();
+  const { url, port: actualPort } = await listenOn(sandbox, port, host);
+  try {
+    const { administrator } = defaultCredentials;
+    const { webhooks } = createClient({ baseUrl: url, administrator });
+    const enabled_events = toFilters(options.event ?? ['*']);
+    const webhook = await webhooks.create({ url: to.href, authentication, enabled_events });
+    // A key that was given need not be shown.
+    const madeUp = signingKey === undefined ? webhook.secret_signing_key : undefined;
+    const commands = commandsToTry(actualPort === SANDBOX_PORT ? undefined : url);
+    output.print(
+      {
+        kind: 'listening',
+        url,
+        page: `${url}/`,
+        webhook: { id: webhook.id, url: webhook.url },
+        ...(madeUp !== undefined && { secret_signing_key: madeUp }),
+        try: commands,
+      },
+      () =>
+        [
+          `${colours.strong('page')}         ${url}/`,
+          `${colours.strong('webhook')}      ${webhook.id} to ${escapeControls(addressOf(to))}, ${describeClock(clock, speed)}`,
+          `${colours.strong('signing key')}  ${madeUp ?? 'that of SIGNING_KEY or --key'}`,
+          colours.strong('to try in another terminal:'),
+          ...commands.map((command) => `  ${command}`),
+        ].join('\n'),
+    );
+    if (!(await isListening(to))) {
+      output.note(
+        `nothing listens at ${addressOf(to)} yet: deliveries fail until something does, and are retried`,
+      );
+    }
+    await signalled;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+function commandsToTry(sandbox: string | undefined): string[] {
+  return [
+    ...(sandbox === undefined ? [] : [`export POSTHORN_SANDBOX=${sandbox}`]),
+    'posthorn trigger transfer.succeeded',
+    'posthorn trigger transfer.succeeded --duplicate',
+    'posthorn advance 15m',
+    'posthorn deliveries',
+  ];
+}
+
+/** How long a connection may take before it is said that there is none. */
+const CONNECTION_LIMIT_MS = 2_000;
+
+async function isListening({ hostname, port, protocol }: URL): Promise<boolean> {
+  const fallback = protocol === 'https:' ? 443 : 80;
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const socket = connect({ host, port: port === '' ? fallback : Number(port) });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECTION_LIMIT_MS) });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.on('error', () => {}).destroy();
+  }
+}

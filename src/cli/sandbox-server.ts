@@ -1,0 +1,54 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { propertyOf } from '../errors.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import { CommandError } from './failure.ts';
+
+/** Where sandboxes are by default. */
+export const SANDBOX_PORT = 4010;
+
+/** Where a sandbox listens, and how its time runs. */
+export interface PlayOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly clock: 'real' | 'manual';
+  readonly speed?: number;
+}
+
+export function clockOption(): Option {
+  return new Option('--clock <kind>', 'real, or manual: moved by posthorn advance or POST /sandbox/clock')
+    .choices(['real', 'manual'])
+    .default('real');
+}
+
+export function speedOption(): Option {
+  return new Option('--speed <number>', 'how many seconds pass in a real one').argParser(parseSpeed);
+}
+
+function parseSpeed(text: string): number {
+  if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError('It must be a number above 0.');
+}
+
+export function describeClock(clock: PlayOptions['clock'], speed = 1): string {
+  if (clock === 'manual') return 'its clock stands until it is moved';
+  return speed === 1 ? 'its clock is the real one' : `its clock runs ${speed} times as fast as the real one`;
+}
+
+/** Serves a sandbox; a port that is taken, which is taken by another sandbox mostly, is said plainly. */
+export async function listenOn(
+  sandbox: Sandbox,
+  port: number,
+  host: string,
+): Promise<{ readonly url: string; readonly port: number }> {
+  try {
+    return await sandbox.listen(port, host);
+  } catch (cause) {
+    if (propertyOf(propertyOf(cause, 'cause'), 'code') !== 'EADDRINUSE') throw cause;
+    throw new CommandError(
+      'usage_invalid',
+      `port ${port} of ${host} is taken (EADDRINUSE), perhaps by another sandbox: end it, or give --port; ` +
+        '0 takes a free one',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,114 @@
+import { type Command, Option } from 'commander';
+import { shorten } from '../errors.ts';
+import { eventTypes } from '../events/catalog.ts';
+import { nearestType } from '../events/nearest-pattern.ts';
+import { escapeControls } from '../outcomes/escape.ts';
+import { dataOption, readEventData } from './event-data.ts';
+import { EXIT_CODES_HELP, usageError } from './failure.ts';
+import { type JsonOption, jsonOption } from './options.ts';
+import { colours, createOutput } from './output.ts';
+import { printAttempt } from './print-attempt.ts';
+import { type RunningOption, RunningSandbox, runningOption } from './running-sandbox.ts';
+
+interface TriggerOptions extends JsonOption, RunningOption {
+  readonly data?: string;
+  readonly id?: string;
+  readonly any?: boolean;
+  readonly duplicate?: boolean;
+  readonly changed?: boolean;
+  readonly outOfOrder?: boolean;
+}
+
+const HELP = `
+The event goes to every webhook of the sandbox that is enabled and wants its type. What they answer is printed;
+whatever it is, the exit code is 0. A delivery that fails is retried after 1, 5 and 15 minutes: see posthorn advance.
+--out-of-order makes two events of one resource, a second apart, and moves the clock by two seconds.
+${EXIT_CODES_HELP}
+
+Examples:
+  $ posthorn trigger transfer.succeeded
+  $ posthorn trigger dispute.created --data '{"id":"DI1","amount":1250}'
+  $ posthorn trigger transfer.failed --duplicate
+  $ posthorn trigger transfer.failed --changed   # expect 403
+  $ POSTHORN_SANDBOX=http://127.0.0.1:4020 posthorn trigger transfer.updated --out-of-order --json`;
+
+/** `posthorn trigger` */
+export function addTrigger(program: Command): void {
+  program
+    .command('trigger')
+    .description('make an event happen in a running sandbox')
+    .argument('<type>', 'the type of the event, for example transfer.succeeded')
+    .addOption(dataOption())
+    .option('--id <id>', 'the id of the event; made up by default')
+    .option('--any', 'send any type, also one that the service does not list')
+    .addOption(kindOption('--duplicate', 'deliver it twice at the same moment', 'changed', 'outOfOrder'))
+    .addOption(
+      kindOption(
+        '--changed',
+        'change its body after it was signed; never retried',
+        'duplicate',
+        'outOfOrder',
+      ),
+    )
+    .addOption(
+      kindOption('--out-of-order', 'two of one resource, the newer one first', 'duplicate', 'changed'),
+    )
+    .addOption(runningOption())
+    .addOption(jsonOption())
+    .addHelpText('after', HELP)
+    .action(trigger);
+}
+
+function kindOption(flag: string, description: string, ...others: string[]): Option {
+  return new Option(flag, description).conflicts(others);
+}
+
+async function trigger(type: string, options: TriggerOptions): Promise<void> {
+  const output = createOutput(options);
+  const { data, id, any, duplicate, changed, outOfOrder } = options;
+  if (!any && !eventTypes.has(type)) throw unknownType(shorten(type, 100));
+  const sandbox = new RunningSandbox(options);
+  const event = await sandbox.send({
+    type,
+    ...(id !== undefined && { id }),
+    ...(data !== undefined && { data: await readEventData(data) }),
+    ...(duplicate && { duplicates: 1 }),
+    ...(changed && { changed }),
+    ...(outOfOrder && { outOfOrder }),
+  });
+  output.print({ kind: 'event', ...event }, () =>
+    escapeControls(`${event.created_at} ${event.type} ${event.id} has happened`),
+  );
+  // Nothing is moved, but what is due is waited for.
+  const now = await sandbox.advance({ advanceMs: 0 });
+  // The newer one of two out of order has an id of its own.
+  const attempts = (await sandbox.deliveries(outOfOrder ? {} : { event: event.id })).filter(
+    ({ at }) => at >= event.created_at,
+  );
+  for (const attempt of attempts) printAttempt(output, attempt);
+  if (attempts.length === 0) {
+    output.note('nothing was delivered: no webhook of the sandbox is enabled and wants this type');
+  }
+  noteFuture(now, output.note);
+}
+
+function unknownType(type: string): Error {
+  return usageError(
+    `${type} is none of the types that the service lists: did you mean ${nearestType(type)}? ` +
+      'Give --any to send it all the same',
+  );
+}
+
+/** Past this a receiver refuses an event as `event_in_future`, unless it goes by the sandbox's clock. */
+const FUTURE_LIMIT_MS = 300_000;
+
+function noteFuture(now: number, note: (text: string) => void): void {
+  const aheadMs = now - Date.now();
+  if (aheadMs < FUTURE_LIMIT_MS) return;
+  note(
+    colours.doubtful(
+      `the sandbox's clock is ${Math.round(aheadMs / 60_000)} minutes ahead of this machine's: a receiver that ` +
+        'does not go by it refuses new events (event_in_future). Start the sandbox again',
+    ),
+  );
+}

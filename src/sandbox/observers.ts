@@ -1,0 +1,21 @@
+import { messageOf } from '../errors.ts';
+import type { DeliveryAttempt } from './attempt.ts';
+
+type Observer = (attempt: DeliveryAttempt) => void;
+
+/** Who is told of the attempts. */
+export class Observers {
+  readonly #observers: Observer[] = [];
+
+  readonly add = (observer: Observer): void => void this.#observers.push(observer);
+
+  readonly onAttempt = (attempt: DeliveryAttempt): void => {
+    for (const observer of this.#observers) {
+      try {
+        observer(attempt);
+      } catch (error) {
+        process.emitWarning(`sandbox: an observer failed: ${messageOf(error)}`);
+      }
+    }
+  };
+}

@@ -1,0 +1,98 @@
+import { catalog } from '../../events/catalog.ts';
+
+/** The page without what the stream brings. `base` is the path below which the sandbox is served. */
+export function pageHtml(base: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<base href="${base}">
+<title>posthorn sandbox</title>
+<link rel="icon" href="sandbox/page/icon.svg">
+<link rel="stylesheet" href="sandbox/page/style.css">
+<script type="module" src="sandbox/page/page.js"></script>
+</head>
+<body>
+<header>
+<h1>posthorn sandbox</h1>
+<p id="connection" class="badge waiting" role="status">connecting</p>
+<noscript>This page needs JavaScript. The same is at /sandbox/deliveries and /sandbox/clock.</noscript>
+</header>
+<main>
+<div class="controls">
+<section aria-labelledby="clock-title">
+<h2 id="clock-title">Clock</h2>
+<p class="time"><time id="now"></time> <span id="pace" class="minor"></span></p>
+<p id="next"></p>
+<p id="ahead" class="note" hidden></p>
+<button type="button" id="step" aria-disabled="true">Step to the next retry</button>
+<p id="step-result" role="status"></p>
+</section>
+<section aria-labelledby="send-title">
+<h2 id="send-title">Send an event</h2>
+<form id="send">
+<label for="type">Type</label>
+<select id="type" name="type">
+${typeOptions()}
+</select>
+<fieldset>
+<legend>How</legend>
+${kinds.map(kindOption).join('\n')}
+</fieldset>
+<label for="data">Data, as JSON (a plausible resource if empty)</label>
+<textarea id="data" name="data" rows="3" spellcheck="false" autocomplete="off"
+ aria-describedby="send-result"></textarea>
+<button type="submit">Send</button>
+<p id="send-result" role="status"></p>
+</form>
+</section>
+<section aria-labelledby="webhooks-title">
+<h2 id="webhooks-title">Webhooks</h2>
+<ul id="webhooks"></ul>
+<p id="no-webhooks" class="minor">None yet. Create one with
+<code>posthorn webhooks create http://127.0.0.1:3000/webhooks</code>.</p>
+</section>
+<section aria-labelledby="quotes-title">
+<h2 id="quotes-title">FX quotes</h2>
+<ul id="quotes"></ul>
+<p id="no-quotes" class="minor">None yet. Ask for one with <code>posthorn fx-quotes create</code>.</p>
+</section>
+</div>
+<section aria-labelledby="events-title">
+<h2 id="events-title">Events</h2>
+<p id="announcement" class="unseen" role="status"></p>
+<ol id="events" reversed></ol>
+<p id="no-events" class="minor">None yet. Send one.</p>
+</section>
+</main>
+</body>
+</html>
+`;
+}
+
+function typeOptions(): string {
+  const groups = Object.entries(catalog).map(([entity, types]) => {
+    const options = types.map((type) => {
+      const isFirst = entity === 'transfer' && type === 'succeeded';
+      return `<option${isFirst ? ' selected' : ''}>${entity}.${type}</option>`;
+    });
+    return `<optgroup label="${entity}">\n${options.join('\n')}\n</optgroup>`;
+  });
+  return groups.join('\n');
+}
+
+const kinds = [
+  { value: 'good', name: 'Good', hint: 'once, as it is' },
+  { value: 'duplicate', name: 'Duplicate', hint: 'twice at the same moment' },
+  { value: 'changed', name: 'Changed', hint: 'its body is changed after it was signed: expect 403' },
+  { value: 'out-of-order', name: 'Out of order', hint: 'two of one resource, the newer first' },
+] as const;
+
+function kindOption({ value, name, hint }: (typeof kinds)[number], index: number): string {
+  return (
+    `<label><input type="radio" name="kind" value="${value}"${index === 0 ? ' checked' : ''}> ` +
+    `${name} <span class="minor">${hint}</span></label>`
+  );
+}

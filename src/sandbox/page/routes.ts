@@ -1,0 +1,62 @@
+import type { Answer } from '../answer.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { RefusedError } from '../refused-error.ts';
+import type { ActivityStream } from './activity-stream.ts';
+import { pageHtml } from './html.ts';
+import { icon } from './icon.ts';
+import { pageScript } from './script.ts';
+import { pageStyle } from './style.ts';
+
+/**
+ * The files beside the page. They are texts in modules, so that the ESM build, the CommonJS build and the
+ * sources find them alike.
+ */
+export const pageFiles: ReadonlyMap<string, { readonly text: string; readonly contentType: string }> =
+  new Map([
+    ['page.js', { text: pageScript, contentType: 'text/javascript' }],
+    ['style.css', { text: pageStyle, contentType: 'text/css' }],
+    ['icon.svg', { text: icon, contentType: 'image/svg+xml' }],
+  ]);
+
+/** Nothing from outside, no inline script, and no text that becomes markup (Trusted Types). */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const headers = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
+
+/** The page at the root, its files, and the stream that keeps it up to date. */
+export function pageRoutes(activity: ActivityStream): readonly Endpoint[] {
+  return [
+    {
+      path: '',
+      get: ({ baseAddress }) => {
+        // A path holds behind a proxy that speaks HTTPS too; URL encodes what HTML must not have.
+        const base = new URL(`${baseAddress}/`).pathname;
+        return { status: 200, headers, text: pageHtml(base), contentType: 'text/html' };
+      },
+    },
+    { path: '/sandbox/page/{file}', get: ({ id }) => fileNamed(id) },
+    { path: '/sandbox/stream', get: () => activity.answer() },
+  ];
+}
+
+function fileNamed(name: string): Answer {
+  const file = pageFiles.get(name);
+  if (file === undefined) throw new RefusedError(404, 'Not found', `the page has no file ${name}`);
+  return { status: 200, headers, ...file };
+}

@@ -1,0 +1,20 @@
+import { clockScript } from './scripts/clock.ts';
+import { elementsScript } from './scripts/elements.ts';
+import { eventsScript } from './scripts/events.ts';
+import { mainScript } from './scripts/main.ts';
+import { quotesScript } from './scripts/quotes.ts';
+import { sendScript } from './scripts/send.ts';
+import { timelineScript } from './scripts/timeline.ts';
+import { webhooksScript } from './scripts/webhooks.ts';
+
+/** The script of the page: one module of the browser, in the order in which its parts need each other. */
+export const pageScript: string = [
+  elementsScript,
+  clockScript,
+  timelineScript,
+  eventsScript,
+  webhooksScript,
+  quotesScript,
+  sendScript,
+  mainScript,
+].join('');

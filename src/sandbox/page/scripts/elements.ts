@@ -1,0 +1,87 @@
+/** Elements of the page, and requests to the sandbox. Data becomes text nodes, never markup. */
+export const elementsScript: string = `
+/**
+ * @typedef {{ id: string, type: string, created_at: string }} ShownEvent
+ * @typedef {{ headers: Record<string, string>, body: string }} Message
+ * @typedef {{
+ *   event: string, webhook: string, number: number, duplicate: boolean, changed?: boolean, at: string,
+ *   request: Message & { url: string }, status?: number, error?: string, response?: Message,
+ *   durationMs: number,
+ * }} Attempt
+ * @typedef {{
+ *   event: ShownEvent, webhook: string, number: number, duplicate: boolean, dueAt: number,
+ * }} Pending
+ * @typedef {{
+ *   id: string, url: string, enabled: boolean, authentication: string, updated_at: string,
+ *   enabled_events: { entity: string, types: string[] }[],
+ * }} Webhook
+ * @typedef {{ amount: string, currency: string }} Money
+ * @typedef {{
+ *   id: number, source: Money, destination: Money, fxRate: string, fee: string, fxQuoteExpiry: string,
+ *   status: string, expiresAt: number,
+ * }} Quote
+ * @typedef {{
+ *   isFirst: boolean, clock: { now: number, speed: number, realNow: number }, nextDueAt: number | null,
+ *   webhooks: Webhook[], quotes: Quote[], pending: Pending[], events: ShownEvent[], attempts: Attempt[],
+ * }} Activity
+ */
+
+/**
+ * @param {string} name
+ * @param {string} className
+ * @param {(string | Node)[]} children
+ */
+function element(name, className, ...children) {
+  const created = document.createElement(name);
+  if (className !== '') created.className = className;
+  created.append(...children);
+  return created;
+}
+
+/** @param {string} id */
+function byId(id) {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error('the page has no element ' + id);
+  return found;
+}
+
+/**
+ * Leaves an element alone whose text stays: a change of a status is read out.
+ * @param {Element} target
+ * @param {string} text
+ */
+function setText(target, text) {
+  if (target.textContent !== text) target.textContent = text;
+}
+
+/**
+ * @param {string} id
+ * @param {Element[]} items
+ */
+function showList(id, items) {
+  byId(id).replaceChildren(...items);
+  byId('no-' + id).hidden = items.length > 0;
+}
+
+/**
+ * Throws an error whose message says why the sandbox refused.
+ * @param {string} path
+ * @param {object} body
+ * @returns {Promise<Record<string, unknown>>}
+ */
+async function post(path, body) {
+  const response = await fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer = await response.json();
+  if (response.ok) return answer;
+  throw new Error([answer.message, answer.details].filter((part) => part !== undefined).join(': '));
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+`;

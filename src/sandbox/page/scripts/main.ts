@@ -1,0 +1,31 @@
+/** Reads the stream, and hands each message to the parts of the page. */
+export const mainScript: string = `
+const connection = byId('connection');
+const stream = new EventSource('sandbox/stream');
+
+stream.addEventListener('open', () => {
+  connection.className = 'badge good';
+  setText(connection, 'live');
+});
+
+// The browser connects again by itself, and gets everything anew.
+stream.addEventListener('error', () => {
+  connection.className = 'badge bad';
+  setText(connection, 'the sandbox does not answer');
+});
+
+stream.addEventListener('message', ({ data }) => {
+  /** @type {Activity} */
+  const activity = JSON.parse(data);
+  readClock(activity);
+  showWebhooks(activity);
+  showQuotes(activity);
+  showEvents(activity);
+});
+
+setInterval(() => {
+  showClock();
+  countDownQuotes();
+  countDownEvents();
+}, 1000);
+`;

@@ -1,0 +1,75 @@
+/** The look of the page, light or dark as the reader's system is. */
+export const pageStyle: string = `
+:root {
+  --text: #1c1b18; --minor: #5c5a53; --page: #f6f5f1; --panel: #fff; --line: #d6d3c9;
+  --accent: #7a4f00; --on-accent: #fff;
+  --good: #0b5f2f; --good-page: #dff3e4; --bad: #98201a; --bad-page: #fbe4e1;
+  --waiting: #6a4a00; --waiting-page: #fdf0cf; --code-page: #f1efe8;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --text: #eceae4; --minor: #b0ada3; --page: #171613; --panel: #201f1b; --line: #3c3a34;
+    --accent: #f0c063; --on-accent: #241a00;
+    --good: #8fe0ab; --good-page: #123420; --bad: #ffb0a8; --bad-page: #451512;
+    --waiting: #f3cf7d; --waiting-page: #3b2d08; --code-page: #191814;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; max-width: 100rem; padding: 1rem; background: var(--page); color: var(--text);
+  font: 1rem/1.45 system-ui, sans-serif; overflow-wrap: anywhere;
+}
+header { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: center; margin-bottom: 1rem; }
+h1 { font-size: 1.35rem; margin: 0; }
+h2 { font-size: 1.05rem; margin: 0 0 .5rem; }
+h3 { font-size: .95rem; margin: .75rem 0 .25rem; }
+p { margin: 0 0 .5rem; }
+p:empty { margin: 0; }
+code, pre, time, textarea, .id { font-family: ui-monospace, monospace; font-size: .9em; }
+main, .controls { display: grid; gap: 1rem; align-content: start; min-width: 0; }
+main > *, .controls > * { min-width: 0; }
+main > section, .controls > section {
+  background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem;
+}
+@media (min-width: 60rem) {
+  main { grid-template-columns: minmax(20rem, 26rem) minmax(0, 1fr); }
+}
+ul, ol { list-style: none; margin: 0; padding: 0; }
+li + li { border-top: 1px solid var(--line); }
+#events > li, #webhooks > li, #quotes > li { padding: .6rem 0; }
+.minor { color: var(--minor); font-size: .9em; }
+.time { font-size: 1.1rem; }
+.note { background: var(--waiting-page); color: var(--waiting); padding: .5rem; border-radius: .25rem; }
+.badge { border-radius: .25rem; padding: .05rem .45rem; font-size: .85em; white-space: normal; margin: 0; }
+.good { background: var(--good-page); color: var(--good); }
+.bad { background: var(--bad-page); color: var(--bad); }
+.waiting { background: var(--waiting-page); color: var(--waiting); }
+.line { display: flex; flex-wrap: wrap; gap: .15rem .6rem; align-items: baseline; margin: 0; }
+.line > * { min-width: 0; }
+#events .name { font-weight: 600; }
+#events ol { margin: .35rem 0 0 .25rem; border-left: 2px solid var(--line); }
+#events ol > li { border: 0; padding: .15rem 0 .15rem .75rem; }
+summary { cursor: pointer; }
+summary .line { display: inline-flex; max-width: calc(100% - 1.5rem); vertical-align: top; }
+pre {
+  margin: 0 0 .5rem; padding: .5rem; background: var(--code-page); border-radius: .25rem;
+  white-space: pre-wrap; overflow-wrap: anywhere;
+}
+form { display: grid; gap: .5rem; }
+fieldset { border: 1px solid var(--line); border-radius: .25rem; margin: 0; padding: .25rem .75rem .5rem; }
+fieldset label { display: block; padding: .2rem 0; }
+select, textarea, button { font: inherit; width: 100%; border-radius: .25rem; padding: .45rem; }
+textarea { font-family: ui-monospace, monospace; font-size: .9em; resize: vertical; }
+select, textarea { background: var(--page); color: var(--text); border: 1px solid var(--minor); }
+button {
+  background: var(--accent); color: var(--on-accent); border: 1px solid var(--accent); cursor: pointer;
+  font-weight: 600;
+}
+button[aria-disabled="true"] {
+  background: none; color: var(--minor); border: 1px dashed var(--minor); cursor: not-allowed;
+}
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+input[type="radio"] { accent-color: var(--accent); }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+[hidden] { display: none; }
+`;

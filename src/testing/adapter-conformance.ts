@@ -1,0 +1,107 @@
+import { checkOptions, invalidOption } from '../check-options.ts';
+import { ConfigurationError, show, typeNameOf } from '../errors.ts';
+import { acceptedAnswers } from './adapter-conformance/accepted-answers.ts';
+import { casesOf, type Group } from './adapter-conformance/case.ts';
+import { failedAnswers, lateAnswers } from './adapter-conformance/failed-answers.ts';
+import { readBodies, rejections } from './adapter-conformance/faults.ts';
+import { crowdedBodies, cutBodies, longBodies, slowBodies } from './adapter-conformance/hostile-bodies.ts';
+import {
+  expectations,
+  garbage,
+  hangUps,
+  hangUpsInPipelines,
+  pipelines,
+} from './adapter-conformance/hostile-connections.ts';
+import { parkedAnswers } from './adapter-conformance/parked-answers.ts';
+import type { AdapterConformanceOptions, Platform, Serve } from './adapter-conformance/platform.ts';
+import { refusedBodies, refusedEvents, unreadableBodies } from './adapter-conformance/refused-bodies.ts';
+import {
+  headerNames,
+  refusedCredentials,
+  refusedMethods,
+  refusedSignatures,
+  repeatedHeaders,
+} from './adapter-conformance/refused-heads.ts';
+import { unavailableAnswers } from './adapter-conformance/unavailable-answers.ts';
+import { unreadRests, unsentRests } from './adapter-conformance/unread-rests.ts';
+import type { ConformanceCase } from './conformance-case.ts';
+
+export type { AdapterConformanceOptions, Serve, ServedAdapter } from './adapter-conformance/platform.ts';
+
+/**
+ * The requirements of every adapter, for those who write one: each row of the table of answers, and what
+ * senders and networks can do. Each case calls `serve` with a receiver of its own, sends deliveries over real
+ * sockets, judges the answers, and rejects with what to do about a wrong one. A case that hangs ends after 15
+ * seconds, and says what it was waiting for; a correct adapter needs 2 at most.
+ *
+ * @throws ConfigurationError for a wrong option, or where `serve` is no function.
+ *
+ * @example
+ * ```ts
+ * const serve: Serve = async (receiver) => {
+ *   const server = createServer(toMyFramework(receiver)).listen(0, '127.0.0.1');
+ *   await once(server, 'listening');
+ *   return {
+ *     url: `http://127.0.0.1:${server.address().port}/webhooks`,
+ *     close: async () => {
+ *       server.close();
+ *       server.closeAllConnections();
+ *     },
+ *   };
+ * };
+ * for (const { name, run } of adapterConformance(serve)) test(name, run);
+ * ```
+ */
+export function adapterConformance(
+  serve: Serve,
+  options: AdapterConformanceOptions = {},
+): readonly ConformanceCase[] {
+  const platform = readPlatform(serve, options);
+  return groupsFor(platform).flatMap((group) => casesOf(group, platform));
+}
+
+const FLAGS = ['foldsRepeatedHeaders', 'wholeBodiesOnly', 'hidesConnections'] as const;
+
+function readPlatform(serve: Serve, options: AdapterConformanceOptions): Platform {
+  if (typeof serve !== 'function') {
+    throw new ConfigurationError(
+      `adapterConformance takes a function that serves the adapter; got ${typeNameOf(serve)}`,
+    );
+  }
+  checkOptions(options, [...FLAGS, 'serveReadBody'], 'adapterConformance');
+  for (const name of FLAGS) {
+    const value: unknown = options[name];
+    if (value !== undefined && typeof value !== 'boolean')
+      throw invalidOption(name, `must be true or false, got ${show(value)}`);
+  }
+  const { foldsRepeatedHeaders = false, wholeBodiesOnly = false, serveReadBody } = options;
+  if (serveReadBody !== undefined && typeof serveReadBody !== 'function')
+    throw invalidOption('serveReadBody', `must be a function, got ${typeNameOf(serveReadBody)}`);
+  const hidesConnections = wholeBodiesOnly || (options.hidesConnections ?? false);
+  return { serve, serveReadBody, foldsRepeatedHeaders, wholeBodiesOnly, hidesConnections };
+}
+
+/** The groups of cases that the platform can show. */
+function groupsFor({ wholeBodiesOnly, hidesConnections, serveReadBody }: Platform): readonly Group[] {
+  return [
+    acceptedAnswers,
+    refusedMethods,
+    refusedCredentials,
+    refusedSignatures,
+    repeatedHeaders,
+    headerNames,
+    refusedBodies,
+    unreadableBodies,
+    refusedEvents,
+    failedAnswers,
+    lateAnswers,
+    unavailableAnswers,
+    parkedAnswers,
+    ...(wholeBodiesOnly ? [] : [slowBodies, cutBodies, longBodies, crowdedBodies]),
+    ...(hidesConnections ? [] : [unreadRests, expectations, pipelines, hangUpsInPipelines, garbage]),
+    ...(hidesConnections && !wholeBodiesOnly ? [unsentRests] : []),
+    hangUps,
+    ...(serveReadBody === undefined ? [] : [readBodies]),
+    rejections,
+  ];
+}

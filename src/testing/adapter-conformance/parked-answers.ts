@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { DeadLetter, DeadLetters } from '../../dead-letters/dead-letters.ts';
+import { createMemoryStore } from '../../dedupe/memory.ts';
+import { PermanentError } from '../../errors.ts';
+import type { WebhookEvent } from '../../events/event.ts';
+import type { ReceiverOptions } from '../../options.ts';
+import type { ReportCode } from '../../outcomes/outcome.ts';
+import type { Receiver } from '../../receiver.ts';
+import { signedHeaders } from '../signed-headers.ts';
+import { AS_IT_IS } from './advice.ts';
+import { expectAccepted, expectEqual, expectMembers, expectProblem } from './answer.ts';
+import type { Check, Group } from './case.ts';
+import { BASIC, HANDLER_MESSAGE, KEY, transfer } from './delivery.ts';
+import { expectReport } from './endpoint.ts';
+import { brokenStore } from './unavailable-answers.ts';
+import { never } from './waits.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+
+/** So old that nine tenths of the last delay are over: no further retry can be counted on. */
+function lastAttempt(): WebhookEvent {
+  return { ...transfer(), created_at: new Date(NOW - 0.9 * 900_000).toISOString() };
+}
+
+/** Dead letters in a map: their durability is not what is judged. */
+class MapDeadLetters implements DeadLetters {
+  readonly #letters = new Map<string, DeadLetter>();
+
+  async put(letter: DeadLetter): Promise<void> {
+    this.#letters.set(letter.id, letter);
+  }
+
+  async get(id: string): Promise<DeadLetter | undefined> {
+    return this.#letters.get(id);
+  }
+
+  async remove(id: string): Promise<boolean> {
+    return this.#letters.delete(id);
+  }
+
+  async *list(): AsyncIterable<DeadLetter> {
+    yield* this.#letters.values();
+  }
+
+  /** The letter with an id, which must be there. */
+  letter(id: string): DeadLetter {
+    return this.#letters.get(id) ?? assert.fail(`no letter is stored under ${id}`);
+  }
+}
+
+function parkUnreadable(body: string): Check {
+  return async (bench) => {
+    const deadLetters = new MapDeadLetters();
+    const endpoint = await bench.open({ options: { deadLetters, authentication: BASIC } });
+    const id = createHash('sha256').update(body).digest('hex');
+    const headers = signedHeaders(body, { key: KEY, authentication: BASIC });
+    expectAccepted(await endpoint.send(body, { ...headers, cookie: 'a=b' }), 'parked', id);
+    const report = await expectReport(endpoint, { outcome: 'parked', status: 200 });
+    const letter = deadLetters.letter(id);
+    expectEqual([letter.id, letter.reason], [id, report.code], 'the id and the reason of the letter');
+    expectEqual(Buffer.from(letter.rawBody).toString(), body, 'the raw body of the letter');
+    expectEqual(letter.headers['content-type'], ['application/json'], 'the content type of the letter');
+    const credentials = ['authorization', 'cookie'].filter((name) => name in letter.headers);
+    expectEqual(credentials, [], 'the credentials in the letter');
+  };
+}
+
+interface FinalFailure {
+  readonly options?: Partial<ReceiverOptions>;
+  readonly register?: (receiver: Receiver) => unknown;
+}
+
+function parkLast(code: ReportCode, { options, register }: FinalFailure): Check {
+  return async (bench) => {
+    const deadLetters = new MapDeadLetters();
+    const endpoint = await bench.open({
+      options: { deadLetters, now: () => NOW, deadlineMs: 1_000, ...options },
+      ...(register !== undefined && { register }),
+    });
+    const event = lastAttempt();
+    expectAccepted(await endpoint.send(event), 'parked', event.id);
+    await expectReport(endpoint, { outcome: 'parked', status: 200, code, endpointAtRisk: false });
+    expectMembers(deadLetters.letter(event.id), { id: event.id, type: event.type }, 'the letter');
+  };
+}
+
+const reject = (): Promise<never> => Promise.reject(new Error(HANDLER_MESSAGE));
+
+export const parkedAnswers: Group = {
+  name: 'parked',
+  advice: AS_IT_IS,
+  checks: {
+    'a body that is no JSON is parked under its SHA-256, without its credentials': parkUnreadable('no JSON'),
+    'an envelope without an id is parked under its SHA-256, without its credentials': parkUnreadable(
+      JSON.stringify({ type: 'transfer.created' }),
+    ),
+    'an event that is too old is parked under its id': async (bench) => {
+      const deadLetters = new MapDeadLetters();
+      const endpoint = await bench.open({ options: { deadLetters } });
+      const event = { ...transfer(), created_at: '2020-01-01T00:00:00Z' };
+      expectAccepted(await endpoint.send(event), 'parked', event.id);
+      const { id, type } = event;
+      await expectReport(endpoint, { outcome: 'parked', code: 'event_too_old', event: { id, type } });
+      expectEqual(deadLetters.letter(id).reason, 'event_too_old', 'the reason of the letter');
+    },
+    'nothing is parked that was not authenticated': async (bench) => {
+      const deadLetters = new MapDeadLetters();
+      const endpoint = await bench.open({ options: { deadLetters, now: () => NOW } });
+      const forged = await endpoint.send('no JSON', { 'x-service-signature': '0'.repeat(64) });
+      expectProblem(forged, 403, 'signature_mismatch');
+      for await (const letter of deadLetters.list()) assert.fail(`${letter.id} was parked`);
+    },
+    'a permanent failure is parked at the first attempt': async (bench) => {
+      const endpoint = await bench.open({
+        options: { deadLetters: new MapDeadLetters() },
+        register: (receiver) =>
+          receiver.on('transfer.*', () => Promise.reject(new PermanentError(HANDLER_MESSAGE))),
+      });
+      const event = transfer();
+      expectAccepted(await endpoint.send(event), 'parked', event.id);
+      await expectReport(endpoint, { outcome: 'parked', code: 'handler_failed_permanently', attempt: 1 });
+    },
+    'at the last attempt by age: a handler that throws': parkLast('handler_failed', {
+      register: (receiver) => receiver.on('*', reject),
+    }),
+    'at the last attempt by age: a handler that passes the deadline': parkLast('deadline_reached', {
+      register: (receiver) => receiver.on('*', never),
+    }),
+    'at the last attempt by age: a store that rejects': parkLast('store_unavailable', {
+      options: { store: brokenStore(reject) },
+    }),
+    'at the last attempt by age: a store that never answers': parkLast('store_unavailable', {
+      options: { store: brokenStore(never) },
+    }),
+    'at the last attempt by age: no handler': parkLast('no_handlers', { register: () => {} }),
+    'at the last attempt by age: closing': async (bench) => {
+      const deadLetters = new MapDeadLetters();
+      const endpoint = await bench.open({ options: { deadLetters, now: () => NOW } });
+      await endpoint.receiver.close();
+      const event = lastAttempt();
+      expectAccepted(await endpoint.send(event), 'parked', event.id);
+      expectEqual(deadLetters.letter(event.id).reason, 'closing', 'the reason of the letter');
+    },
+    'at the last attempt by age: a concurrent duplicate that another process still runs': async (bench) => {
+      const deadLetters = new MapDeadLetters();
+      const store = createMemoryStore();
+      const event = lastAttempt();
+      const { id } = event;
+      await store.claim({ id, token: 'of another process', leaseMs: 60_000, retentionMs: 60_000 });
+      const options = { deadLetters, store, now: () => NOW, deadlineMs: 1_000 };
+      const endpoint = await bench.open({ options });
+      expectAccepted(await endpoint.send(event), 'parked', id);
+      await expectReport(endpoint, { outcome: 'parked', code: 'twin_running' });
+      expectEqual(deadLetters.letter(id).reason, 'twin_running', 'the reason of the letter');
+    },
+    'without dead letters the last attempt fails as any other, and the endpoint is at risk': async (
+      bench,
+    ) => {
+      const endpoint = await bench.open({
+        options: { now: () => NOW },
+        register: (receiver) => receiver.on('*', reject),
+      });
+      expectProblem(await endpoint.send(lastAttempt()), 500, 'handler_failed');
+      await expectReport(endpoint, { outcome: 'failed', final: true, endpointAtRisk: true });
+    },
+    'dead letters that cannot be written park nothing': async (bench) => {
+      const full = (): Promise<never> => Promise.reject(new Error('ENOSPC'));
+      const deadLetters: DeadLetters = { put: full, get: full, remove: full, list: async function* () {} };
+      const endpoint = await bench.open({ options: { deadLetters } });
+      expectProblem(await endpoint.send('no JSON'), 400, 'body_not_json');
+      const { warnings } = await expectReport(endpoint, { outcome: 'rejected', code: 'body_not_json' });
+      assert.match(warnings.join(), /dead_letter_not_stored/, 'the report must warn of the letter');
+    },
+  },
+};

@@ -1,0 +1,78 @@
+import type { ReceiverOptions } from '../../options.ts';
+import type { Receiver } from '../../receiver.ts';
+import { expectAccepted } from './answer.ts';
+import type { Bench } from './bench.ts';
+import type { Check } from './case.ts';
+import { BASIC, signed, transfer } from './delivery.ts';
+import type { Endpoint } from './endpoint.ts';
+import { headOf, type RawConnection } from './raw-connection.ts';
+
+/** The endpoint under attack, which asks for BASIC credentials, and the connections to it. */
+export class Target {
+  readonly endpoint: Endpoint;
+  readonly bench: Bench;
+
+  constructor(endpoint: Endpoint, bench: Bench) {
+    this.endpoint = endpoint;
+    this.bench = bench;
+  }
+
+  get url(): string {
+    return this.endpoint.url;
+  }
+
+  /** Whether only the server in front of the adapter has to do with connections. */
+  get hidesConnections(): boolean {
+    return this.bench.platform.hidesConnections;
+  }
+
+  connect(): Promise<RawConnection> {
+    return this.bench.connect(this.url);
+  }
+
+  /** A whole good delivery, in the bytes that the service would send. */
+  requestOf(event: object): string {
+    const { body, headers } = signed(event, BASIC);
+    return this.head({ ...headers, 'content-length': String(Buffer.byteLength(body)) }) + body;
+  }
+
+  /** The head of a good delivery, or of one with other headers. */
+  head(headers: Readonly<Record<string, string>>, method = 'POST'): string {
+    return headOf(this.url, { ...signed(transfer(), BASIC).headers, ...headers }, method);
+  }
+
+  /** Sees a good delivery over the connection be handled. */
+  async expectServed(connection: RawConnection): Promise<void> {
+    const event = transfer();
+    connection.write(this.requestOf(event));
+    expectAccepted(await connection.answer(), 'processed', event.id);
+  }
+
+  async expectNoLeak(): Promise<void> {
+    await this.bench.hangUp();
+    const { countConnections } = this.endpoint.served;
+    if (countConnections === undefined) return;
+    await this.bench.until('all connections to be gone', async () => (await countConnections()) === 0);
+  }
+}
+
+/**
+ * The check of one attack. After it the server still serves a good delivery, and no connection is left behind
+ * once its clients have closed theirs.
+ */
+export function attack(
+  options: Partial<ReceiverOptions>,
+  run: (target: Target) => Promise<unknown>,
+  register?: (receiver: Receiver) => unknown,
+): Check {
+  return async (bench) => {
+    const endpoint = await bench.open({
+      options: { authentication: BASIC, ...options },
+      ...(register !== undefined && { register }),
+    });
+    const target = new Target(endpoint, bench);
+    await run(target);
+    await target.expectServed(await target.connect());
+    await target.expectNoLeak();
+  };
+}

@@ -1,0 +1,89 @@
+import type { Store } from '../../dedupe/store.ts';
+import type { ReceiverOptions } from '../../options.ts';
+import type { ReportCode } from '../../outcomes/outcome.ts';
+import type { Receiver } from '../../receiver.ts';
+import { AS_IT_IS } from './advice.ts';
+import { expectAccepted, expectEqual, expectProblem } from './answer.ts';
+import type { Check, Group } from './case.ts';
+import { HANDLER_MESSAGE, KEY, transfer } from './delivery.ts';
+import { expectReport } from './endpoint.ts';
+import { Gate, never } from './waits.ts';
+
+/** A store of which every operation does the same. */
+export function brokenStore(operate: () => Promise<never>): Store {
+  return { claim: operate, renew: operate, complete: operate, release: operate };
+}
+
+function unavailable(
+  options: Partial<ReceiverOptions>,
+  code: ReportCode,
+  register?: (receiver: Receiver) => unknown,
+): Check {
+  return async (bench) => {
+    const handled: string[] = [];
+    const endpoint = await bench.open({
+      options,
+      register: register ?? ((receiver) => receiver.on('*', (event) => handled.push(event.id))),
+    });
+    expectProblem(await endpoint.send(transfer()), 503, code);
+    await expectReport(endpoint, { outcome: 'failed', status: 503, code });
+    expectEqual(handled, [], 'the ids that were handled');
+  };
+}
+
+function withoutStore(operate: () => Promise<never>): Check {
+  return unavailable({ store: brokenStore(operate), deadlineMs: 100 }, 'store_unavailable');
+}
+
+function withoutKeys(signingKey: () => Promise<string | readonly string[]>): Check {
+  return unavailable({ signingKey, deadlineMs: 100 }, 'keys_unavailable');
+}
+
+function fail(): never {
+  throw new Error(HANDLER_MESSAGE);
+}
+
+export const unavailableAnswers: Group = {
+  name: '503',
+  advice: AS_IT_IS,
+  checks: {
+    'a store that rejects': withoutStore(async () => fail()),
+    'a store that throws': withoutStore(fail),
+    'a store that never answers': withoutStore(never),
+    'a key source that rejects': withoutKeys(async () => fail()),
+    'a key source that throws': withoutKeys(fail),
+    'a key source that is late': withoutKeys(never),
+    'a key source that gives no key': withoutKeys(async () => []),
+    'a key source that gives an empty key': withoutKeys(async () => ''),
+    'no handler is registered': unavailable({}, 'no_handlers', () => {}),
+
+    'the memory for bodies is taken': async (bench) => {
+      const keys = new Gate();
+      const asked = new Gate();
+      const signingKey = async (): Promise<string> => {
+        asked.open();
+        await keys.opened;
+        return KEY;
+      };
+      const event = transfer();
+      const maxBodyBytes = Buffer.byteLength(JSON.stringify(event)) + 10;
+      const limits = { maxBodyBytes, maxBufferedBytes: maxBodyBytes };
+      const endpoint = await bench.open({ options: { signingKey, ...limits } });
+      const first = endpoint.send(event);
+      await bench.waits.for('the body of a delivery to be read', asked.opened);
+      expectProblem(await endpoint.send(transfer()), 503, 'buffer_full');
+      await expectReport(endpoint, { outcome: 'failed', status: 503, code: 'buffer_full' });
+      keys.open();
+      expectAccepted(await first, 'processed', event.id);
+      const next = transfer();
+      expectAccepted(await endpoint.send(next), 'processed', next.id);
+    },
+
+    closing: async (bench) => {
+      const endpoint = await bench.open();
+      expectEqual(await endpoint.receiver.close(), { abandoned: [] }, 'the result of close');
+      expectProblem(await endpoint.send(transfer()), 503, 'closing');
+      await expectReport(endpoint, { outcome: 'failed', status: 503, code: 'closing' });
+    },
+  },
+};

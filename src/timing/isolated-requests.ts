@@ -1,0 +1,8 @@
+import { propertyOf } from '../errors.ts';
+
+/**
+ * True on Cloudflare Workers, where the timers and immediates of a request end with it, and a request that
+ * waits for those of another one is ended. So requests share none there.
+ */
+export const requestsAreIsolated: boolean =
+  propertyOf(propertyOf(globalThis, 'navigator'), 'userAgent') === 'Cloudflare-Workers';

@@ -1,0 +1,107 @@
+import { getRequestListener } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import type { Receiver } from 'posthorn';
+import { toFetch } from 'posthorn/fetch';
+import { adapterConformance } from 'posthorn/testing';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  Endpoint,
+  expectAccepted,
+  expectProblem,
+  expectReport,
+  Gate,
+  listen,
+  type Mount,
+  signed,
+  transfer,
+} from './endpoint.ts';
+import { headOf, RawConnection } from './raw-connection.ts';
+
+// @hono/node-server puts classes of its own in the place of these.
+const originals = { Request: globalThis.Request, Response: globalThis.Response };
+afterAll(() => {
+  for (const [name, value] of Object.entries(originals))
+    Object.defineProperty(globalThis, name, { value, writable: true });
+});
+
+/** Mounts on Hono, behind middlewares of the application. */
+function mountBehind(...middlewares: ((context: Context) => Promise<unknown>)[]): Mount {
+  return (receiver) => {
+    const receive = toFetch(receiver);
+    const app = new Hono();
+    for (const middleware of middlewares) {
+      app.use(async (context, next) => {
+        await middleware(context);
+        await next();
+      });
+    }
+    app.all('/webhooks', (context) => receive(context.req.raw, context));
+    return listen(getRequestListener(app.fetch));
+  };
+}
+
+const readJson = (context: Context): Promise<unknown> => context.req.json();
+const platform = { foldsRepeatedHeaders: true, serveReadBody: mountBehind(readJson) };
+// What every server may do, then all that this one does besides.
+const cases = [
+  ...adapterConformance(mountBehind(), { ...platform, hidesConnections: true }),
+  ...adapterConformance(mountBehind(), platform),
+];
+// @hono/node-server does not tell the second request of a pipeline that its sender has hung up.
+const UNTOLD = 'connections: a sender that hangs up with a pipeline under way loses none of its events';
+
+describe('toFetch on Hono', () => {
+  for (const [name, { run }] of new Map(cases.map((one) => [one.name, one]))) {
+    if (name !== UNTOLD) test(name, run);
+  }
+
+  test('the list has the case that is left out, and which is judged by its outcomes here', async () => {
+    expect(cases.map(({ name }) => name)).toContain(UNTOLD);
+    const gate = new Gate();
+    const register = (receiver: Receiver): unknown => receiver.on('transfer.*', () => gate.opened);
+    const endpoint = await Endpoint.open(mountBehind(), { register });
+    const connection = await RawConnection.open(endpoint.url);
+    for (const { body, headers } of [signed(), signed(), signed()]) {
+      connection.write(headOf(endpoint.url, { ...headers, 'content-length': `${body.length}` }) + body);
+    }
+    await endpoint.arrived(3);
+    await connection.hangUp();
+    gate.open();
+    await endpoint.report(2);
+    expect(endpoint.reports.map(({ outcome }) => outcome)).toEqual(Array(3).fill('processed'));
+  });
+
+  const readers: Record<string, (context: Context) => Promise<unknown>> = {
+    'c.req.json()': readJson,
+    'c.req.text()': (context) => context.req.text(),
+    'text() of the request': (context) => context.req.raw.text(),
+    'a reader of its own': async (context) => context.req.raw.body?.getReader(),
+  };
+  for (const [name, reader] of Object.entries(readers)) {
+    test(`a body that ${name} has taken is answered 500 at once, with what to move`, async () => {
+      const endpoint = await Endpoint.open(mountBehind(reader));
+      const startedAt = performance.now();
+      expectProblem(await endpoint.send(transfer()), 500, 'body_already_parsed');
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      const report = await expectReport(endpoint, { outcome: 'failed', code: 'body_already_parsed' });
+      expect(report.error?.message).toMatch(/c\.req\.raw in Hono\) before anything calls its json\(\)/);
+    });
+  }
+
+  test('a body of which a middleware has read a clone is taken as it is', async () => {
+    const endpoint = await Endpoint.open(mountBehind((context) => context.req.raw.clone().text()));
+    const event = transfer();
+    expectAccepted(await endpoint.send(event), 'processed', event.id);
+  });
+
+  test('mounted as an application, it has its own paths, and leaves others to Hono', async () => {
+    const endpoint = await Endpoint.open((receiver) => {
+      const app = new Hono().mount('/webhooks', toFetch(receiver));
+      return listen(getRequestListener(app.fetch));
+    });
+    const event = transfer();
+    expectAccepted(await endpoint.send(event), 'processed', event.id);
+    expect((await fetch(new URL('/other', endpoint.url), { method: 'POST' })).status).toBe(404);
+    expect(endpoint.reports).toHaveLength(1);
+  });
+});

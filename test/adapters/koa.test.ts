@@ -1,0 +1,244 @@
+import { once } from 'node:events';
+import { connect, createServer as createHttp2Server } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import Koa, { type Middleware } from 'koa';
+import { ConfigurationError, createReceiver, type Report } from 'posthorn';
+import { toKoa } from 'posthorn/koa';
+import { deliver } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { conformance } from './conformance.ts';
+import {
+  Endpoint,
+  expectAccepted,
+  expectProblem,
+  expectReport,
+  KEY,
+  listen,
+  type Mount,
+  signed,
+  transfer,
+} from './endpoint.ts';
+
+/** An application with these middlewares. Koa prints the connections that its senders have cut. */
+function koa(...middlewares: readonly Middleware[]): Koa {
+  const app = new Koa();
+  app.silent = true;
+  for (const middleware of middlewares) app.use(middleware);
+  return app;
+}
+
+/** Mounts behind middlewares of the application. */
+function mountBehind(...middlewares: readonly Middleware[]): Mount {
+  return (receiver) => listen(koa(...middlewares, toKoa(receiver, { path: '/webhooks' })).callback());
+}
+
+/** What the body parsers of Koa do: the stream is decoded to text, which they keep beside what it says. */
+const parseBody: Middleware = async (context, next) => {
+  const rawBody = await text(context.req);
+  Object.assign(context.request, { rawBody, body: JSON.parse(rawBody) });
+  await next();
+};
+
+/** What `koa-mount` does: the prefix is taken out of the path while the mounted middleware runs. */
+function mountAt(prefix: string, middleware: Middleware): Middleware {
+  return async (context, next) => {
+    const { path } = context;
+    if (!path.startsWith(prefix)) return next();
+    context.path = path.slice(prefix.length) || '/';
+    await middleware(context, async () => {
+      context.path = path;
+      await next();
+    });
+    context.path = path;
+  };
+}
+
+const notFound: Middleware = (context) => {
+  context.status = 404;
+};
+
+function createSeen() {
+  const reports: Report[] = [];
+  const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
+  receiver.observe((report) => reports.push(report));
+  return { receiver, reports };
+}
+
+/** Serves until the end of the test; returns a function that delivers an event to a path. */
+async function serve(...middlewares: readonly Middleware[]) {
+  const { url, close } = await listen(koa(...middlewares).callback());
+  onTestFinished(close);
+  return (path: string) => deliver(new URL(path, url).href, transfer(), { key: KEY });
+}
+
+describe('toKoa', () => {
+  conformance(mountBehind(), { serveReadBody: mountBehind(parseBody) });
+});
+
+describe('a body that a parser of Koa has read', () => {
+  test('is answered 500, with what to move, also if its text was kept', async () => {
+    const endpoint = await Endpoint.open(mountBehind(parseBody));
+    expectProblem(await endpoint.send(transfer()), 500, 'body_already_parsed');
+    const { error } = await expectReport(endpoint, { outcome: 'failed', code: 'body_already_parsed' });
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error?.message).toMatch('the body parser on Koa, which fills ctx.request.body');
+  });
+
+  test('is taken from ctx.req.rawBody', async () => {
+    const keep: Middleware = ({ req, request }, next) => {
+      Object.assign(req, { rawBody: Reflect.get(request, 'rawBody') });
+      return next();
+    };
+    const endpoint = await Endpoint.open(mountBehind(parseBody, keep));
+    const event = transfer();
+    expectAccepted(await endpoint.send(JSON.stringify(event, undefined, 2)), 'processed', event.id);
+  });
+
+  test('is there for the middleware behind the receiver, which serves other paths', async () => {
+    const { receiver } = createSeen();
+    const send = await serve(toKoa(receiver, { path: '/webhooks' }), parseBody, (context) => {
+      context.body = { type: Reflect.get(context.request, 'body').type };
+    });
+    const answer = await send('/others');
+    expect([answer.status, await answer.json()]).toEqual([200, { type: 'transfer.succeeded' }]);
+    expect(await send('/webhooks')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('what Koa has around a request', () => {
+  test('middleware before it sees the status, sets headers, and cannot change the answer', async () => {
+    const seen: number[] = [];
+    const endpoint = await Endpoint.open(
+      mountBehind(async (context, next) => {
+        context.set('x-request-id', 'one');
+        await next();
+        seen.push(context.status);
+        context.set('x-response-time', '1');
+        context.body = 'changed';
+      }),
+    );
+    const event = transfer();
+    const answer = await endpoint.send(event);
+    expectAccepted(answer, 'processed', event.id);
+    expect(answer.headers.get('x-request-id')).toBe('one');
+    expectProblem(await endpoint.send(event, { 'x-service-signature': 'x' }), 403, 'signature_malformed');
+    expect(seen).toEqual([200, 403]);
+  });
+
+  test('a response that cannot be written is an error of the application, and hangs nobody', async () => {
+    const { receiver } = createSeen();
+    const broken: Middleware = ({ res }, next) => {
+      res.write = () => {
+        throw new Error('written by nobody');
+      };
+      return next();
+    };
+    const app = koa(broken, toKoa(receiver));
+    const errors: unknown[] = [];
+    app.on('error', (error) => errors.push(error));
+    const { url, close } = await listen(app.callback());
+    onTestFinished(close);
+    const answered = deliver(url, transfer(), { key: KEY }).then((answer) => answer.text());
+    await expect(answered, 'the connection is closed').rejects.toThrow();
+    expect(errors).toContainEqual(expect.objectContaining({ message: 'written by nobody' }));
+  });
+
+  test('HTTP/2 is served', async () => {
+    const { receiver } = createSeen();
+    const server = createHttp2Server(koa(toKoa(receiver, { path: '/webhooks' })).callback());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    onTestFinished(async () => {
+      session.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    });
+    const { body, headers } = signed();
+    const send = async (path: string, sent: Record<string, string>): Promise<[unknown, string]> => {
+      const stream = session.request({ ':method': 'POST', ':path': path, ...sent });
+      const answered = once(stream, 'response');
+      stream.end(body);
+      const [{ ':status': status }] = await answered;
+      return [status, await text(stream)];
+    };
+    expect(await send('/webhooks', headers)).toEqual([200, expect.stringContaining('processed')]);
+    expect(await send('/webhooks/?a=b', headers)).toEqual([200, expect.stringContaining('duplicate')]);
+    expect(await send('/webhooks', { ...headers, 'x-service-signature': 'x' })).toEqual([
+      403,
+      expect.stringContaining('signature_malformed'),
+    ]);
+    expect(await send('/others', headers)).toEqual([404, '404']);
+  });
+});
+
+describe('its path', () => {
+  test.each([
+    ['/api', '/api/webhooks'],
+    ['/api', '/webhooks'],
+    ['/api/webhooks', '/api/webhooks'],
+    ['/api/webhooks', undefined],
+  ])('behind the prefix %s it is %s', async (prefix, path) => {
+    const { receiver } = createSeen();
+    const send = await serve(mountAt(prefix, toKoa(receiver, path === undefined ? {} : { path })));
+    expect(await send('/api/webhooks')).toMatchObject({ status: 200 });
+    expect(await send('/api/webhooks/?a=b')).toMatchObject({ status: 200 });
+    expect(await send('/others')).toMatchObject({ status: 404 });
+  });
+
+  test('requests for others go to the next middleware', async () => {
+    const first = createSeen();
+    const second = createSeen();
+    const send = await serve(
+      toKoa(first.receiver, { path: '/a' }),
+      toKoa(second.receiver, { path: '/b/' }),
+      (context) => {
+        context.status = context.path === '/c' ? 204 : 404;
+      },
+    );
+    expect((await Promise.all(['/a', '/b', '/c'].map(send))).map(({ status }) => status)).toEqual([
+      200, 200, 204,
+    ]);
+    expect([first.reports.length, second.reports.length]).toEqual([1, 1]);
+  });
+
+  test.each<[string, Middleware[]]>([
+    ['Koa itself', []],
+    ['a middleware', [notFound]],
+    ['an error', [(context) => context.throw(404)]],
+  ])('the first delivery for another one is reported, if %s answers 404', async (_, others) => {
+    const { receiver, reports } = createSeen();
+    const send = await serve(toKoa(receiver, { path: '/webhooks' }), ...others);
+    for (const path of ['/webhook?a=b', '/hooks']) expect(await send(path)).toMatchObject({ status: 404 });
+    await vi.waitFor(() => expect(reports).toMatchObject([{ status: 404, code: 'not_found' }]));
+    expect(reports[0]?.error?.message).toContain('came for "/webhook", and this receiver serves "/webhooks"');
+  });
+
+  test('the path that is reported is the one that was asked for, also behind a prefix', async () => {
+    const { receiver, reports } = createSeen();
+    const send = await serve(mountAt('/api', toKoa(receiver, { path: '/webhooks' })));
+    expect(await send('/api/hooks')).toMatchObject({ status: 404 });
+    await vi.waitFor(() => expect(reports).toHaveLength(1));
+    expect(reports[0]?.error?.message).toContain('came for "/api/hooks"');
+  });
+
+  test.each([null, { path: 'webhooks' }, { path: '/a#b' }, { path: 1 }, { prefix: '/a' }])(
+    'the options %j are refused',
+    (options) => {
+      // @ts-expect-error no options of toKoa
+      const call = () => toKoa(createSeen().receiver, options);
+      expect(call).toThrow(ConfigurationError);
+      expect(call).toThrow(/toKoa|^path must begin with "\/"/);
+    },
+  );
+
+  test('what is no receiver, and what is no context of Koa, is refused', async () => {
+    // @ts-expect-error no receiver
+    expect(() => toKoa({})).toThrow(/^toKoa takes a receiver/);
+    const handle = toKoa(createSeen().receiver);
+    for (const context of [undefined, {}, { url: '/', rawHeaders: [] }]) {
+      // @ts-expect-error no context
+      const handled = handle(context, async () => {});
+      await expect(handled).rejects.toThrow(/^toKoa makes a middleware of Koa/);
+    }
+  });
+});

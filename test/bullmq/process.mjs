@@ -1,0 +1,92 @@
+// A receiver, or a worker, in a process of its own, for tests that kill or freeze it. It notes what it does, in
+// the file LOG and on its output.
+
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { createReceiver } from 'posthorn';
+import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
+import { toNode } from 'posthorn/node';
+import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
+
+const { ROLE, REDIS_PORT, SCOPE, LOG, KEY, GATES, IS_GATED, DIES_AT, LEASE_MS } = process.env;
+
+function note(...words) {
+  const line = [process.pid, ...words].join(' ');
+  // Synchronously: what a kill cuts off after this has been noted.
+  appendFileSync(LOG, `${line}\n`);
+  process.stdout.write(`${line}\n`);
+}
+
+/** Waits until the gate of this process is open; where it is not gated, for a moment, and while it is held. */
+async function work(id) {
+  if (IS_GATED) {
+    while (!existsSync(`${GATES}/${process.pid}`)) await sleep(20);
+    return;
+  }
+  await sleep(20 + Math.random() * 130);
+  while (isHeld(id)) await sleep(20);
+}
+
+/** The file names the events that are held; where it is empty, all are. */
+function isHeld(id) {
+  const path = `${GATES}/${process.pid}-held`;
+  if (!existsSync(path)) return false;
+  const ids = readFileSync(path, 'utf8');
+  return ids === '' || ids.includes(id);
+}
+
+const connection = { host: '127.0.0.1', port: Number(REDIS_PORT) };
+const redis = new Redis({ ...connection, socketTimeout: 5_000 });
+redis.on('error', (error) => note('redis', error.message));
+await new Promise((resolve) => redis.once('ready', resolve));
+
+const queue = createBullQueue({ connection, scope: SCOPE });
+let added = 0;
+
+/** At the given job the process is killed between the queue's answer and the sender's. */
+async function add(job) {
+  await queue.add(job);
+  added += 1;
+  if (added !== Number(DIES_AT)) return;
+  process.kill(process.pid, 'SIGKILL');
+  await new Promise(() => {});
+}
+
+const receiver = createReceiver({
+  signingKey: KEY,
+  store: createRedisStore(redis, { scope: SCOPE }),
+  deadLetters: createRedisDeadLetters(redis, { scope: SCOPE }),
+  queue: { ...queue, add },
+  leaseMs: Number(LEASE_MS),
+})
+  .on(
+    ROLE === 'stranger' ? 'dispute.*' : '*',
+    async ({ id }, { attempt, signal }) => {
+      note('begun', id, attempt);
+      signal.addEventListener('abort', () => note('aborted', id, signal.reason.code));
+      await work(id);
+      if (signal.aborted) throw signal.reason;
+      note('handled', id);
+      // Kills are to fall here too, between the effect and its recording.
+      if (!IS_GATED) await sleep(Math.random() * 30);
+    },
+    { name: 'work', queue: true },
+  )
+  .observe(({ event, outcome, code }) => note('reported', event?.id, outcome, code));
+
+if (ROLE === 'receiver') {
+  const server = createServer(toNode(receiver));
+  server.listen(0, '127.0.0.1', () => note('listening', server.address().port));
+} else {
+  const worker = createBullWorker(receiver, { connection, scope: SCOPE });
+  process.once('SIGTERM', async () => {
+    await worker.close();
+    await receiver.close();
+    await queue.close();
+    redis.disconnect();
+    note('closed');
+  });
+  note('working');
+}

@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { KEY } from '../redis/deliveries.ts';
+import type { Fixture } from '../redis/fixture.ts';
+import type { RedisServer } from '../redis/servers.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
+import { openQueue } from './queue-fixture.ts';
+
+/** One process of test/bullmq/process.mjs. */
+export interface Started extends ChildProgram {
+  readonly pid: string;
+  /** Of a receiver. */
+  readonly url: string;
+}
+
+/** What a process has noted. */
+export interface Note {
+  readonly pid: string;
+  readonly what: string;
+  readonly id: string;
+  /** What follows the id. */
+  readonly rest: string;
+}
+
+/** A stranger is a worker without the handler of the events. */
+export type Role = 'receiver' | 'worker' | 'stranger';
+
+export interface ProcessOptions {
+  readonly redis?: Pick<RedisServer, 'port'>;
+  readonly leaseMs?: number;
+  /** Whether handlers wait for `openGate`; else they take a moment, or as long as their process is held. */
+  readonly isGated?: boolean;
+}
+
+/** Receivers and workers in processes of their own, on one queue. */
+export async function openProcesses(
+  fixture: Fixture,
+  { redis = fixture.redis, leaseMs = 1_000, isGated = true }: ProcessOptions = {},
+) {
+  const opened = await openQueue(fixture, redis);
+  const directory = mkdtempSync(join(tmpdir(), 'posthorn-queue-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const log = join(directory, 'log');
+  writeFileSync(log, '');
+  /** A receiver can be killed by itself, between the queue's answer to its nth job and the sender's. */
+  const start = async (role: Role, { diesAt }: { diesAt?: number } = {}): Promise<Started> => {
+    const program = startProgram(
+      join(packageRoot, 'test', 'bullmq', 'process.mjs'),
+      {
+        PATH: process.env.PATH,
+        ROLE: role,
+        REDIS_PORT: String(redis.port),
+        SCOPE: opened.scope,
+        LOG: log,
+        KEY,
+        GATES: directory,
+        LEASE_MS: String(leaseMs),
+        ...(isGated && { IS_GATED: 'yes' }),
+        ...(diesAt !== undefined && { DIES_AT: String(diesAt) }),
+      },
+      packageRoot,
+    );
+    onTestFinished(() => program.kill('SIGKILL'));
+    const [pid = '', , port = ''] = (await program.line(/ (working|listening \d+)$/)).split(' ');
+    return { ...program, pid, url: `http://127.0.0.1:${port}/` };
+  };
+  /** In the order of writing, whoever wrote it. */
+  const notes = (): Note[] => {
+    const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1);
+    return lines.map((line) => {
+      const [pid = '', what = '', id = '', ...rest] = line.split(' ');
+      return { pid, what, id, rest: rest.join(' ') };
+    });
+  };
+  /** The processes that have handled the event, in order. */
+  const handledBy = (id: string): string[] =>
+    notes().flatMap((note) => (note.what === 'handled' && note.id === id ? [note.pid] : []));
+  /** Lets the handlers of a gated process end. */
+  const openGate = ({ pid }: Started): void => writeFileSync(join(directory, pid), '');
+  const heldPath = ({ pid }: Started): string => join(directory, `${pid}-held`);
+  /** Keeps the handlers of a process that is not gated from ending: those of all events, or of these. */
+  const hold = (held: Started, ids: readonly string[] = []): void => {
+    // Renamed, because the process could find it empty while it is written.
+    writeFileSync(join(directory, 'held'), ids.join('\n'));
+    renameSync(join(directory, 'held'), heldPath(held));
+  };
+  const release = (held: Started): void => rmSync(heldPath(held));
+  return { ...opened, handledBy, hold, notes, openGate, release, start };
+}

@@ -1,0 +1,93 @@
+import { Queue as BullQueue, Worker } from 'bullmq';
+import { createReceiver, type DeadLetter, type Receiver, type ReceiverOptions, type Report } from 'posthorn';
+import { type BullWorker, type BullWorkerOptions, createBullQueue, createBullWorker } from 'posthorn/bullmq';
+import { createRedisStore } from 'posthorn/redis';
+import { onTestFinished } from 'vitest';
+import type { Fixture } from '../redis/fixture.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { Seen } from '../support/seen.ts';
+import { KEY } from '../support/served.ts';
+
+let scopes = 0;
+
+export const PREFIX = '{posthorn}';
+
+/** The receivers and workers of one test, in this process, on a Redis with a scope of their own. */
+export async function openQueue(fixture: Fixture, redis: { readonly port: number } = fixture.redis) {
+  scopes += 1;
+  const scope = `test-${scopes}`;
+  const connection = { host: '127.0.0.1', port: redis.port, retryStrategy: () => 50 };
+  const letters = new Map<string, DeadLetter>();
+  const deadLetters = createMapDeadLetters(letters);
+  const store = createRedisStore(await fixture.connect({ port: redis.port }), { scope });
+  const queue = createBullQueue({ connection, scope });
+  onTestFinished(async () => void (await queue.close()));
+  /** What BullMQ itself says of the queue. */
+  const bull = new BullQueue(scope, { connection, prefix: PREFIX });
+  bull.on('error', () => {});
+  onTestFinished(async () => void (await bull.disconnect()));
+  const reports = new Seen<Report>();
+
+  const receiver = (
+    register: (receiver: Receiver) => unknown,
+    options: Partial<ReceiverOptions<Record<never, never>>> = {},
+  ): Receiver => {
+    const shared = { signingKey: KEY, queue, store, deadLetters };
+    const created = createReceiver({ ...shared, ...options }).observe(reports.add);
+    register(created);
+    onTestFinished(async () => void (await created.close({ graceMs: 0 })));
+    return created;
+  };
+  const worker = (runner: Receiver, options: Pick<BullWorkerOptions, 'concurrency'> = {}): BullWorker => {
+    const created = createBullWorker(runner, { connection, scope, ...options });
+    onTestFinished(async () => void (await created.close({ graceMs: 0 })));
+    return created;
+  };
+  const keyOf = (name: string): string => `${PREFIX}:${scope}:${name}`;
+  /** Has the queue look for stalled jobs: it marks active ones, and moves marked ones that have no lock. */
+  const openStalledCheck = async (): Promise<() => Promise<void>> => {
+    const checker = new Worker(scope, undefined, { connection, prefix: PREFIX, maxStalledCount: 2 });
+    checker.on('error', () => {});
+    onTestFinished(async () => void (await checker.disconnect()));
+    await checker.waitUntilReady();
+    const client = await fixture.connect({ port: redis.port });
+    return async () => {
+      await client.del(keyOf('stalled-check'));
+      await checker.getBackend().moveStalledJobsToWait();
+    };
+  };
+  /**
+   * Lets the locks of the active jobs run out, as if their workers had been frozen for that long, and has the
+   * queue look for stalled jobs.
+   */
+  const stallActive = async (): Promise<void> => {
+    const lookForStalled = await openStalledCheck();
+    const client = await fixture.connect({ port: redis.port });
+    for (let look = 0; look < 2; look += 1) {
+      for (const { id } of await bull.getActive()) await client.del(keyOf(`${id}:lock`));
+      await lookForStalled();
+    }
+  };
+  /** Lets delayed jobs come at once. */
+  const promote = (): Promise<void> => bull.promoteJobs();
+  return {
+    bull,
+    connection,
+    deadLetters,
+    keyOf,
+    letters,
+    openStalledCheck,
+    promote,
+    queue,
+    receiver,
+    reports,
+    scope,
+    stallActive,
+    worker,
+  };
+}
+
+/** The handler "book" of workers. */
+export function book(handle: Parameters<Receiver['on']>[1]) {
+  return (receiver: Receiver): unknown => receiver.on('transfer.*', handle, { name: 'book', queue: true });
+}

@@ -1,0 +1,244 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRedisDeadLetters } from 'posthorn/redis';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { send } from '../redis/deliveries.ts';
+import { useRedis } from '../redis/fixture.ts';
+import { isRedisInstalled } from '../redis/installed.ts';
+import type { RedisServer } from '../redis/servers.ts';
+import { until } from '../support/until.ts';
+import { runFastClock } from './fast-clock.ts';
+import { type Note, openProcesses, type Started } from './processes.ts';
+
+const SENDERS = 6;
+const PAUSE_MS = 40;
+const LEAST_EVENTS = 300;
+const WORKER_KILLS = 3;
+const RECEIVER_DEATHS = 3;
+/** By a worker that is frozen. */
+const LEAST_HELD = 8;
+
+type Processes = Awaited<ReturnType<typeof openProcesses>>;
+
+/** What the storm blows at. */
+interface Site extends Processes {
+  readonly redis: RedisServer;
+  readonly receivers: Started[];
+  readonly workers: Started[];
+  /** The ids of processes that were killed, or died. */
+  readonly killed: Set<string>;
+  readonly counts: {
+    events: number;
+    deliveries: number;
+    acknowledged: number;
+    refused: number;
+    cut: number;
+    stalledTwice: number;
+  };
+}
+
+describe.skipIf(!isRedisInstalled())('receivers and workers in a storm', () => {
+  const fixture = useRedis();
+
+  test('lose nothing that was acknowledged, and handle again only where a kill fell in between', {
+    timeout: 120_000,
+  }, async () => {
+    const redis = await fixture.servers.single({ appendonly: 'yes', appendfsync: 'always' });
+    const processes = await openProcesses(fixture, { redis, leaseMs: 3_000, isGated: false });
+    const { bull, notes, receiver, scope, start } = processes;
+    const [receivers, workers] = await Promise.all([
+      Promise.all([start('receiver')]),
+      Promise.all([start('worker'), start('worker'), start('worker')]),
+    ]);
+    await runFastClock(processes, fixture, redis);
+    const counts = { events: 0, deliveries: 0, acknowledged: 0, refused: 0, cut: 0, stalledTwice: 0 };
+    const site: Site = { ...processes, redis, receivers, workers, killed: new Set(), counts };
+
+    let isOver = false;
+    const storm = async (): Promise<void> => {
+      const deaths = killReceivers(site);
+      await killWorkers(site);
+      await addStranger(site);
+      await freezeWorkers(site);
+      await restartRedis(site);
+      await deaths;
+      await until('there are events enough', () => counts.events >= LEAST_EVENTS);
+    };
+    const stormed = storm().finally(() => (isOver = true));
+    const senders = Array.from({ length: SENDERS }, async () => {
+      while (!isOver) {
+        await deliverOne(site);
+        await sleep(Math.random() * PAUSE_MS * 2);
+      }
+    });
+    await Promise.all([stormed, ...senders]);
+    await until(
+      'the queue is empty',
+      async () => (await bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')) === 0,
+    );
+
+    // What died in too many workers waits as a letter.
+    const deadLetters = createRedisDeadLetters(await fixture.connect(redis), { scope });
+    const replayed: string[] = [];
+    const replaying = receiver((fresh) => fresh.on('*', ({ id }) => replayed.push(id), { name: 'work' }), {
+      deadLetters,
+    });
+    for await (const letter of deadLetters.list())
+      expect(await replaying.replay(letter)).toMatchObject({ status: 200 });
+
+    const all = notes();
+    const handled = all.filter(({ what }) => what === 'handled');
+    const timesOf = (id: string): Note[] => handled.filter((note) => note.id === id);
+    const ids = new Set(handled.map(({ id }) => id));
+    const repeated = [...ids].filter((id) => timesOf(id).length > 1 || replayed.includes(id));
+    const counted = { ...counts, killed: site.killed.size, replayed: replayed.length };
+    process.stdout.write(`queue storm: ${JSON.stringify({ ...counted, handledTwice: repeated.length })}\n`);
+    expect(new Set([...ids, ...replayed]).size).toBe(counts.events);
+    for (const id of repeated) {
+      const earlier = replayed.includes(id) ? timesOf(id) : timesOf(id).slice(0, -1);
+      expect(earlier.filter(({ pid }) => !site.killed.has(pid) || isReported(all, id, pid))).toEqual([]);
+    }
+  });
+});
+
+/** Delivers an event, often twice at once, until one delivery is acknowledged. */
+async function deliverOne({ counts, receivers }: Site): Promise<void> {
+  const event = createEvent('transfer.created');
+  counts.events += 1;
+  const deliver = async (): Promise<boolean> => {
+    counts.deliveries += 1;
+    const answer = await send(pick(receivers).url, event).catch(() => undefined);
+    if (answer === undefined) counts.cut += 1;
+    else if (answer.status === 202 || answer.status === 200) counts.acknowledged += 1;
+    else counts.refused += 1;
+    return answer?.status === 202 || answer?.status === 200;
+  };
+  await until('the event is acknowledged', async () => {
+    const deliveries = Math.random() < 0.3 ? [deliver(), deliver()] : [deliver()];
+    return (await Promise.all(deliveries)).includes(true);
+  });
+}
+
+/** Adds receivers that die between the queue's answer and the sender's, one after the other. */
+async function killReceivers({ killed, receivers, start }: Site): Promise<void> {
+  for (let deaths = 0; deaths < RECEIVER_DEATHS; deaths += 1) {
+    const dying = await start('receiver', { diesAt: 5 + Math.floor(Math.random() * 20) });
+    receivers[1] = dying;
+    await dying.exit;
+    killed.add(dying.pid);
+  }
+  receivers.length = 1;
+}
+
+/** Kills workers in the middle of handlers. */
+async function killWorkers({ killed, notes, start, workers }: Site): Promise<void> {
+  for (const [index, victim] of workers.slice(0, WORKER_KILLS).entries()) {
+    await until('it runs something', () => heldBy(notes(), victim).length > 0);
+    victim.kill('SIGKILL');
+    await victim.exit;
+    killed.add(victim.pid);
+    workers[index] = await start('worker');
+  }
+}
+
+/** A worker of another deploy, without the handler, fails jobs for a while. */
+async function addStranger({ notes, start }: Site): Promise<void> {
+  const stranger = await start('stranger');
+  const isMissing = ({ pid, rest }: Note): boolean =>
+    pid === stranger.pid && rest.includes('handler_missing');
+  await until('it has failed jobs', () => notes().filter(isMissing).length >= 5);
+  stranger.kill('SIGTERM');
+  expect(await stranger.exit).toBe(0);
+}
+
+/**
+ * Freezes two of three workers in the middle of handlers, the second one when it has got jobs of the first,
+ * and wakes them when others have handled what they had.
+ */
+async function freezeWorkers(site: Site): Promise<void> {
+  const { counts, hold, notes, release, workers } = site;
+  const [first, second] = workers;
+  if (first === undefined || second === undefined) throw new Error('no workers');
+  const firsts = await freeze(site, first);
+  hold(second, firsts);
+  await until('the second one has some of them, or the third one had them all', () => {
+    const held = heldBy(notes(), second);
+    return firsts.some((id) => held.includes(id)) || areHandled(notes(), firsts);
+  });
+  const seconds = await freeze(site, second);
+  counts.stalledTwice += seconds.filter((id) => firsts.includes(id)).length;
+  await until('others have handled what they had', () => areHandled(notes(), [...firsts, ...seconds]));
+  for (const woken of [first, second]) {
+    const held = heldBy(notes(), woken);
+    woken.kill('SIGCONT');
+    await until('its handlers are aborted', () => {
+      const aborted = notes().filter(({ pid, what }) => pid === woken.pid && what === 'aborted');
+      return held.every((id) => aborted.some((note) => note.id === id));
+    });
+    release(woken);
+  }
+}
+
+/** Freezes a worker that has recorded what it has handled; resolves with what it is handling. */
+async function freeze({ hold, notes }: Site, worker: Started): Promise<string[]> {
+  hold(worker);
+  let looks = 0;
+  // More than one look: an effect may come between the look of the handler and this one.
+  await until('it holds handlers, and has recorded those that ended', () => {
+    const isHeld = heldBy(notes(), worker).length >= LEAST_HELD && unrecordedBy(notes(), worker).length === 0;
+    looks = isHeld ? looks + 1 : 0;
+    return looks === 3;
+  });
+  worker.kill('SIGSTOP');
+  return heldBy(notes(), worker);
+}
+
+async function restartRedis({ counts, redis }: Site): Promise<void> {
+  await redis.kill();
+  const { refused } = counts;
+  await until('a delivery is refused', () => counts.refused > refused);
+  await redis.restart();
+}
+
+function pick(receivers: readonly Started[]): Started {
+  const receiver = receivers[Math.floor(Math.random() * receivers.length)];
+  if (receiver === undefined) throw new Error('no receiver');
+  return receiver;
+}
+
+/** The events whose handlers a process has begun, and not ended. */
+function heldBy(notes: readonly Note[], { pid }: Started): string[] {
+  return openOf(notes, pid, 'begun', ['handled', 'reported']);
+}
+
+/** The events that a process has handled, and not recorded. */
+function unrecordedBy(notes: readonly Note[], { pid }: Started): string[] {
+  return openOf(notes, pid, 'handled', ['reported']);
+}
+
+function openOf(
+  notes: readonly Note[],
+  pid: string,
+  beginning: string,
+  endings: readonly string[],
+): string[] {
+  const open = new Set<string>();
+  for (const note of notes) {
+    if (note.pid !== pid) continue;
+    if (note.what === beginning) open.add(note.id);
+    if (endings.includes(note.what)) open.delete(note.id);
+  }
+  return [...open];
+}
+
+function areHandled(notes: readonly Note[], ids: readonly string[]): boolean {
+  const handled = new Set(notes.filter(({ what }) => what === 'handled').map(({ id }) => id));
+  return ids.every((id) => handled.has(id));
+}
+
+function isReported(notes: readonly Note[], id: string, pid: string): boolean {
+  return notes.some(
+    (note) =>
+      note.what === 'reported' && note.id === id && note.pid === pid && note.rest.startsWith('processed'),
+  );
+}

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFileDeadLetters } from 'posthorn/file';
+import { describe, expect, test } from 'vitest';
+import { packageRoot } from '../support/child-program.ts';
+import { letter, temporaryDirectory } from './letters.ts';
+import { program } from './posthorn.ts';
+
+/** What a terminal of so many columns gets, without its colours. */
+function onTerminal(
+  columns: number,
+  args: string,
+): { readonly status: number | null; readonly text: string } {
+  const command = `stty cols ${columns}; NO_COLOR=1 "${process.execPath}" "${program}" dead-letters ${args}`;
+  const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+    encoding: 'utf8',
+    input: '',
+  });
+  return { status, text: stdout.replaceAll('\r\n', '\n') };
+}
+
+const parkedAt = Date.parse('2026-03-31T09:00:30Z');
+
+async function fill(): Promise<string> {
+  const directory = temporaryDirectory();
+  const deadLetters = createFileDeadLetters(directory);
+  const message = 'a handler failed: the ledger of the merchant is locked by somebody else';
+  await deadLetters.put(letter('evt_1', { parkedAt, message }));
+  await deadLetters.put(
+    letter('evt_two', { parkedAt: parkedAt + 60_000, type: 'dispute.lost', message: 'no\nway' }),
+  );
+  return directory;
+}
+
+describe('on a terminal', () => {
+  test('list is a table of its width, without what could drive it', async () => {
+    const { status, text } = onTerminal(90, `list --dir ${await fill()}`);
+    expect(status).toBe(0);
+    expect(text.split('\n')).toEqual([
+      'PARKED             TYPE                ID       ATTEMPTS  REASON',
+      '2026-03-31T09:00Z  transfer.succeeded  evt_1           4  handler_failed: a handler faile…',
+      '2026-03-31T09:01Z  dispute.lost        evt_two         4  handler_failed: no\\u{a}way',
+      '2 parked',
+      '',
+    ]);
+  });
+
+  test.each([40, 60])('at %i columns each letter has three lines, and no id is cut', async (columns) => {
+    const { text } = onTerminal(columns, `list --dir ${await fill()}`);
+    const lines = text.trimEnd().split('\n');
+    expect(lines.filter((line) => line.length > columns)).toEqual([]);
+    expect(lines).toHaveLength(7);
+    expect(lines[0]).toBe('evt_1');
+    expect(lines[1]).toMatch(/^ {2}transfer\.succeeded, attempts: 4/);
+    expect(lines[2]).toMatch(/^ {2}handler_failed: a handler failed.*…$/);
+  });
+
+  test('drop --dry-run shows the same table', async () => {
+    const { text } = onTerminal(120, `drop --all --dry-run --dir ${await fill()}`);
+    expect(text).toMatch(/^PARKED .*\n2026-03-31T09:00Z .*\n.*\n2 would be dropped\n$/);
+  });
+
+  test('replay shows how far it is, and what failed at the end', async () => {
+    const directory = temporaryDirectory(join(packageRoot, 'dist'));
+    const file = join(directory, 'receiver.js');
+    writeFileSync(
+      file,
+      `import { createReceiver } from 'posthorn';
+      import { createFileDeadLetters } from 'posthorn/file';
+      const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+      export const receiver = createReceiver({ signingKey: 'k', deadLetters });
+      receiver.on('*', ({ id }) => { if (id === 'evt_2') throw new Error('no'); });`,
+    );
+    const deadLetters = createFileDeadLetters(join(directory, 'letters'));
+    for (const id of ['evt_1', 'evt_2', 'evt_3']) await deadLetters.put(letter(id));
+    const { status, text } = onTerminal(100, `replay --all --receiver ${file}`);
+    expect(status).toBe(1);
+    expect(text).toContain('\r\u001b[Kreplaying 3 of 3, 1 failed so far: evt_');
+    const [, summary = ''] = text.split(/\n(?=2 replayed)/);
+    expect(summary).toMatch(/^2 replayed, 1 failed, in \d+\.\d s\n {2}1 handler_failed\n {4}evt_2\n$/);
+  });
+});

@@ -1,0 +1,215 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createReceiver } from 'posthorn';
+import { toNode } from 'posthorn/node';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ChildProgram } from '../support/child-program.ts';
+import { freePort } from '../support/child-program.ts';
+import { KEY } from '../support/served.ts';
+import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
+
+/** A receiver whose handler fails as often as it is told to. */
+async function receive(failures = 0): Promise<string> {
+  let left = failures;
+  const receiver = createReceiver({ signingKey: KEY });
+  receiver.observe(() => {});
+  receiver.on('*', () => {
+    left -= 1;
+    if (left >= 0) throw new Error('not yet');
+  });
+  const server = createServer(toNode(receiver)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+}
+
+interface Dev {
+  readonly program: ChildProgram;
+  readonly url: string;
+  /** Runs another command against it. */
+  readonly run: (...args: string[]) => Promise<Ended>;
+}
+
+async function startDev(
+  to: string,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = { SIGNING_KEY: KEY },
+): Promise<Dev> {
+  const program = startPosthorn(['dev', '--to', to, '--port', '0', ...args], env);
+  const line = await program.line(/^page|"listening"/);
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] ?? '';
+  return { program, url, run: (...rest) => posthorn(rest, { env: { POSTHORN_SANDBOX: url } }) };
+}
+
+describe('posthorn dev', () => {
+  test('says where its page is, and shows what trigger and advance bring about', async () => {
+    const to = await receive(1);
+    const { program, url, run } = await startDev(to);
+    await program.line(/posthorn deliveries/);
+    expect(program.lines).toEqual([
+      `page         ${url}/`,
+      expect.stringMatching(new RegExp(`^webhook      WH\\w+ to ${to}, its clock is the real one$`)),
+      'signing key  that of SIGNING_KEY or --key',
+      'to try in another terminal:',
+      `  export POSTHORN_SANDBOX=${url}`,
+      '  posthorn trigger transfer.succeeded',
+      '  posthorn trigger transfer.succeeded --duplicate',
+      '  posthorn advance 15m',
+      '  posthorn deliveries',
+    ]);
+    expect(await (await fetch(`${url}/`)).text()).toContain('<title>posthorn sandbox</title>');
+
+    const triggered = await run('trigger', 'transfer.succeeded', '--id', 'evt_1');
+    expect(triggered).toMatchObject({ code: 0, stderr: '' });
+    const failed = / transfer\.succeeded evt_1 attempt 1 500 handler_failed \d+ ms again after 1 min$/;
+    expect(triggered.stdout.trim().split('\n')).toEqual([
+      expect.stringMatching(/Z transfer\.succeeded evt_1 has happened$/),
+      expect.stringMatching(failed),
+    ]);
+    await program.line(failed);
+
+    const advanced = await run('advance', '1m');
+    expect(advanced.stdout.trim().split('\n')).toEqual([
+      expect.stringMatching(/^\S+Z transfer\.succeeded evt_1 attempt 2 200 processed \d+ ms$/),
+      expect.stringMatching(/^the sandbox's clock is at \S+Z$/),
+    ]);
+    await program.line(/evt_1 attempt 2 200 processed/);
+    const listed = await run('deliveries', '--event', 'evt_1');
+    expect(listed.stdout.trim().split('\n')).toHaveLength(2);
+    program.kill('SIGINT');
+    expect(await program.exit).toBe(0);
+  });
+
+  test('prints the same as lines of JSON, and makes up a key where none is given', async () => {
+    const { program, run } = await startDev(await receive(), ['--json'], { BEARER_TOKEN: 'to-ken' });
+    const [listening] = program.lines.map((line) => JSON.parse(line));
+    expect(listening).toMatchObject({
+      kind: 'listening',
+      page: expect.stringMatching(/^http:.*\/$/),
+      webhook: { id: expect.stringMatching(/^WH/) },
+      secret_signing_key: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    const triggered = await run('trigger', 'dispute.won', '--data', '{"id":"DI1"}', '--json');
+    expect(jsonLines(triggered)).toMatchObject([
+      { kind: 'event', type: 'dispute.won' },
+      { kind: 'delivery', type: 'dispute.won', status: 403, outcome: 'signature_mismatch', number: 1 },
+    ]);
+    const delivery = await program.line(/"delivery"/);
+    expect(JSON.parse(JSON.parse(delivery).request.body)).toMatchObject({ data: { id: 'DI1' } });
+    expect(`${program.lines.join()}${triggered.stdout}`).not.toContain('to-ken');
+  });
+
+  test('--event narrows down what is delivered', async () => {
+    const { run } = await startDev(await receive(), ['--event', 'transfer.*', '--event', 'dispute.won']);
+    expect((await run('trigger', 'dispute.won')).stdout).toContain('200 processed');
+    expect(await run('trigger', 'dispute.lost')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\S+ dispute\.lost \S+ has happened\n$/),
+      stderr: 'nothing was delivered: no webhook of the sandbox is enabled and wants this type\n',
+    });
+  });
+
+  test('duplicates, changed events, and events out of order', async () => {
+    const { run } = await startDev(await receive());
+    const outcomes = async (...args: string[]) =>
+      jsonLines(await run('trigger', 'transfer.updated', '--json', ...args))
+        .slice(1)
+        .map(({ duplicate, status, outcome }) => `${duplicate ? 'copy ' : ''}${status} ${outcome}`);
+    expect((await outcomes('--duplicate')).sort()).toEqual([
+      expect.stringMatching(/^200 (processed|duplicate)$/),
+      expect.stringMatching(/^copy 200 (processed|duplicate)$/),
+    ]);
+    expect(await outcomes('--changed')).toEqual(['403 signature_mismatch']);
+    expect(await outcomes('--out-of-order')).toEqual(['200 processed', '200 processed']);
+    expect(await run('trigger', 'transfer.updated', '--changed', '--duplicate')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^posthorn: option '--duplicate' cannot be used with option '--changed'\n$/,
+      ),
+    });
+  });
+
+  test('tells that nothing listens; deliveries fail, and come once something does', async () => {
+    const { program, run } = await startDev(`http://127.0.0.1:${await freePort()}/webhooks?token=hidden`);
+    expect(await program.line(/^nothing listens/)).toMatch(
+      /^nothing listens at http:\/\/127\.0\.0\.1:\d+\/webhooks yet: deliveries fail until something does, and are retried$/,
+    );
+    const { stdout } = await run('trigger', 'transfer.created');
+    expect(stdout).toMatch(/attempt 1 no answer \d+ ms connect ECONNREFUSED \S+ again after 1 min\n$/);
+    expect((await run('advance')).stdout).toMatch(/attempt 2 no answer .* again after 5 min\n/);
+    expect((await run('advance')).stdout).toMatch(/attempt 3 no answer .* again after 15 min\n/);
+    expect((await run('advance')).stdout).toMatch(
+      /attempt 4 no answer .* given up: the webhook is disabled\n/,
+    );
+    expect(await run('advance')).toMatchObject({
+      code: 1,
+      stderr: 'posthorn: No delivery is to come (failed)\n',
+    });
+    expect((await run('trigger', 'transfer.created')).stderr).toMatch(/clock is 21 minutes ahead/);
+    expect(program.lines.join('\n')).not.toContain('hidden');
+  });
+
+  test('a port that is taken is one line, and says the way out', async () => {
+    const { url } = await startDev(await receive());
+    const ended = await posthorn(['dev', '--to', 'http://127.0.0.1:1/', '--port', new URL(url).port]);
+    expect(ended).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^posthorn: port \d+ of 127\.0\.0\.1 is taken \(EADDRINUSE\), .* --port.*\n$/,
+      ),
+    });
+  });
+
+  test.each([
+    { args: ['--to', 'localhost:3000'], code: 2, message: /--to takes an address that begins with http/ },
+    { args: ['--to', 'http://example.com/'], code: 1, message: /URL must use the HTTPS protocol/ },
+    {
+      args: ['--to', 'http://localhost/', '--event', 'transfer.succeded'],
+      code: 2,
+      message: /Did you mean transfer\.succeeded\?/,
+    },
+  ])('$args ends with exit code $code', async ({ args, code, message }) => {
+    const ended = await posthorn(['dev', '--port', '0', ...args]);
+    expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
+  });
+});
+
+describe('trigger, advance and deliveries', () => {
+  const commands = [['trigger', 'transfer.failed'], ['advance', '1m'], ['deliveries']];
+
+  test.each(commands)('%s says that no sandbox runs, exit code 3', async (...args) => {
+    const env = { POSTHORN_SANDBOX: `http://127.0.0.1:${await freePort()}` };
+    const { code, stdout, stderr } = await posthorn(args, { env });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toMatch(
+      /^posthorn: no sandbox answers at http:\S+ \(.*ECONNREFUSED.*\): start one with posthorn dev .*--sandbox or POSTHORN_SANDBOX \(unreachable\)\n$/,
+    );
+  });
+
+  test.each(commands)('%s says that something else answers there', async (...args) => {
+    const to = await receive();
+    const { code, stderr } = await posthorn([...args, '--sandbox', new URL(to).origin]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `posthorn: what answers at ${new URL(to).origin}/ is no sandbox of posthorn (failed)\n`,
+    });
+  });
+
+  test.each([
+    { args: ['trigger', 'transfer.suceeded'], message: /did you mean transfer\.succeeded\?.*--any/ },
+    { args: ['trigger', 'transfer.failed', '--data', '{'], message: /no JSON/ },
+    { args: ['advance', 'soon'], message: /must be a duration such as/ },
+    { args: ['deliveries', '--sandbox', 'here'], message: /--sandbox takes an address/ },
+  ])('$args is exit code 2', async ({ args, message }) => {
+    expect(await posthorn(args)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    });
+  });
+});

@@ -1,0 +1,19 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { isRedisInstalled } from '../redis/installed.ts';
+import { Servers } from '../redis/servers.ts';
+import { freePort } from '../support/child-program.ts';
+import { expectDeliveries, openExample } from './example-project.ts';
+
+const servers = new Servers();
+afterAll(() => servers.stop());
+
+describe.skipIf(!isRedisInstalled())('examples/cloud-functions', () => {
+  test("receives behind Google's framework, which has parsed every body", async () => {
+    const { port } = await servers.single();
+    const environment = { PORT: String(await freePort()), REDIS_URL: `redis://127.0.0.1:${port}` };
+    const example = openExample('cloud-functions');
+    const running = await example.start({ environment, listening: /^URL: (http:\S+)$/ });
+    await expectDeliveries(running);
+    expect(running.program.lines).toContainEqual(expect.stringMatching(/^transfer\.succeeded evt_/));
+  });
+});

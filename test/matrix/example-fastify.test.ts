@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { expectDeliveries, expectEcho, openExample } from './example-project.ts';
+
+test.each([
+  ['the newest Fastify', []],
+  ['the oldest', ['fastify@5.0.0']],
+])('examples/fastify receives on %s', async (_, packages) => {
+  const example = await openExample('fastify', ...packages).start();
+  await expectDeliveries(example);
+  await expectEcho(example);
+  expect(await example.stop()).toBe(0);
+});

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { expectDeliveries, expectEcho, openExample } from './example-project.ts';
+
+test.each([
+  ['the newest Koa', []],
+  ['the oldest', ['koa@2.15.0']],
+])('examples/koa receives on %s', async (_, packages) => {
+  const example = await openExample('koa', ...packages).start();
+  await expectDeliveries(example);
+  await expectEcho(example);
+  expect(await example.stop()).toBe(0);
+});

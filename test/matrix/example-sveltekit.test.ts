@@ -1,0 +1,6 @@
+import { test } from 'vitest';
+import { expectDeliveries, openExample } from './example-project.ts';
+
+test('examples/sveltekit receives', async () => {
+  await expectDeliveries(await openExample('sveltekit').start());
+});

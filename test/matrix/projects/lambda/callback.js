@@ -1,0 +1,1 @@
+export const handler = (_event, _context, callback) => callback(null, {});

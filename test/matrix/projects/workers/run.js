@@ -1,0 +1,74 @@
+/** Bundles the worker, starts it in workerd, and prints what became of deliveries as one line of JSON. */
+import { build } from 'esbuild';
+import { Miniflare } from 'miniflare';
+import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
+
+const key = 'matrix-key';
+const bundling = {
+  entryPoints: ['worker.js'],
+  bundle: true,
+  format: 'esm',
+  external: ['node:*'],
+  write: false,
+};
+const { outputFiles } = await build(bundling);
+const workers = new Miniflare({
+  modules: true,
+  script: outputFiles[0].text,
+  compatibilityDate: process.argv[2],
+  compatibilityFlags: ['nodejs_compat'],
+});
+const base = await workers.ready;
+
+async function send(event, { path = '/webhooks', signedBy = key } = {}) {
+  return outcomeOf(await deliver(new URL(path, base), event, { key: signedBy }));
+}
+
+async function outcomeOf(response) {
+  const { outcome, code } = await response.json();
+  return `${response.status} ${outcome ?? code}`;
+}
+
+/** Resolves once the event is reported with an outcome. */
+async function reported(id, outcome, late) {
+  await until(async () => {
+    const reports = await (await fetch(new URL('/reports', base))).json();
+    return reports.some((report) => report.id === id && report.outcome === outcome && report.late === late);
+  });
+  return outcome;
+}
+
+async function until(holds) {
+  const end = performance.now() + 20_000;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error('waited in vain');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const transfer = createEvent('transfer.created');
+const concurrent = createEvent('transfer.updated');
+const slow = createEvent('dispute.created');
+const stuck = createEvent('merchant.created');
+const results = {
+  keyNeverCame: await send(transfer),
+  processed: await send(transfer),
+  duplicate: await send(transfer),
+  concurrent: (await Promise.all([concurrent, concurrent, concurrent].map((event) => send(event)))).sort(),
+  together: new Set(
+    await Promise.all(Array.from({ length: 40 }, () => send(createEvent('transfer.created')))),
+  ),
+  forged: await send(transfer, { signedBy: 'another' }),
+  tooLarge: await send(createEvent('transfer.created', { text: 'x'.repeat(2_000) })),
+  empty: await outcomeOf(await fetch(base, { method: 'POST', headers: signedHeaders('', { key }) })),
+  wrongMethod: await outcomeOf(await fetch(base)),
+  late: await Promise.all([send(slow), send(slow)]),
+  lateEnd: await reported(slow.id, 'processed', true),
+  afterIt: await send(slow),
+  endedWithItsRequest: await send(stuck, { path: '/forgetful' }),
+  joined: await send(stuck),
+};
+await until(async () => (await send(stuck)) === '200 processed');
+results.together = [...results.together];
+process.stdout.write(`${JSON.stringify(results)}\n`);
+await workers.dispose();

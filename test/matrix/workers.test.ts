@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { packageRoot } from '../support/child-program.ts';
+import { createPackedProject, npmInstall } from '../support/packed-project.ts';
+
+const VERSION = '4.20260426.0';
+/** The first on which workerd has `node:cluster`, of the dates that docs/runtimes.md names. */
+const COMPATIBILITY_DATE = '2025-12-04';
+
+test('in workerd, requests wait for each other, and what a request has begun goes on after its answer', () => {
+  const project = createPackedProject();
+  onTestFinished(() => rmSync(project, { recursive: true }));
+  // Miniflare needs Node.js 22.
+  const node = `runtime@npm:node-linux-${process.arch}@22.23.3`;
+  npmInstall(project, node, `miniflare@${VERSION}`, 'esbuild@0.28.2');
+  const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ ...manifest, type: 'module' }));
+  for (const name of ['worker.js', 'run.js']) {
+    copyFileSync(join(packageRoot, 'test', 'matrix', 'projects', 'workers', name), join(project, name));
+  }
+  const runtime = join(project, 'node_modules', 'runtime', 'bin', 'node');
+  const options = { cwd: project, encoding: 'utf8', timeout: 120_000 } as const;
+  const output = execFileSync(runtime, ['run.js', COMPATIBILITY_DATE], options);
+  expect(JSON.parse(output)).toEqual({
+    keyNeverCame: '503 keys_unavailable',
+    processed: '200 processed',
+    duplicate: '200 duplicate',
+    concurrent: ['200 duplicate', '200 duplicate', '200 processed'],
+    together: ['200 processed'],
+    forged: '403 signature_mismatch',
+    tooLarge: '413 body_too_large',
+    empty: '400 body_not_json',
+    wrongMethod: '405 method_not_allowed',
+    late: ['503 deadline_reached', '503 twin_running'],
+    lateEnd: 'processed',
+    afterIt: '200 duplicate',
+    endedWithItsRequest: '503 deadline_reached',
+    joined: '503 twin_running',
+  });
+});
+
+test('docs/runtimes.md names what was run', () => {
+  const text = readFileSync(join(packageRoot, 'docs', 'runtimes.md'), 'utf8');
+  expect(text).toContain(`Miniflare ${VERSION}`);
+  expect(text).toContain(COMPATIBILITY_DATE);
+});

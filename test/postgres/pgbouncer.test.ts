@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import {
+  createPostgresDeadLetters,
+  createPostgresInbox,
+  createPostgresStore,
+  migratePostgres,
+  type PostgresTransaction,
+} from 'posthorn/postgres';
+import { createEvent, storeConformance } from 'posthorn/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deadLettersConformance } from '../dead-letters/conformance.ts';
+import { letterOf } from '../redis/letter.ts';
+import { Gate } from '../support/gate.ts';
+import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
+import { until } from '../support/until.ts';
+import { usePostgres } from './fixture.ts';
+import { isInboxError } from './inbox-failure.ts';
+import { isPgBouncerInstalled, isPostgresInstalled } from './installed.ts';
+import { book, bookings, createLedger, recordsOf } from './ledger.ts';
+import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
+
+/** Fewer than the clients of all pools here, so that these share them. */
+const POOL_SIZE = 4;
+
+const scope = 'bouncer';
+
+describe.skipIf(!isPostgresInstalled() || !isPgBouncerInstalled())('through PgBouncer', () => {
+  const fixture = usePostgres();
+  let bouncer: PgBouncer;
+  let pool: Pool;
+  /** The server itself. */
+  let direct: Pool;
+
+  beforeAll(async () => {
+    bouncer = await startPgBouncer(fixture.postgres.port, POOL_SIZE);
+    pool = fixture.connect({ port: bouncer.port, max: POOL_SIZE });
+    direct = fixture.connect();
+    await createLedger(direct);
+  });
+  afterAll(() => bouncer?.stop());
+
+  describe('the store', () => {
+    let store: ReturnType<typeof createPostgresStore> | undefined;
+    const cases = storeConformance(() => {
+      store ??= createPostgresStore(pool, { scope });
+      return store;
+    });
+    for (const { name, run } of cases) test(name, run);
+  });
+
+  describe('dead letters', () => {
+    for (const { name, check } of deadLettersConformance) {
+      test(name, () => check(createPostgresDeadLetters(pool, { scope: randomUUID() })));
+    }
+  });
+
+  test('several processes migrate at once', async () => {
+    const schema = 'bouncing';
+    const pools = Array.from({ length: POOL_SIZE * 2 }, () => fixture.connect({ port: bouncer.port }));
+    await Promise.all(pools.map((one) => migratePostgres(one, { schema })));
+    const { rows } = await direct.query(`select version from ${schema}.migrations`);
+    expect(rows).toEqual([{ version: 1 }]);
+    const store = createPostgresStore(pool, { scope, schema });
+    const request = { id: 'evt_1', token: 'a', leaseMs: 20_000, retentionMs: 60_000 };
+    expect((await store.claim(request)).state).toBe('claimed');
+  });
+
+  type Handle = (transaction: PostgresTransaction) => unknown;
+
+  const open = (handle: Handle = () => {}, options: EndpointOptions = {}, on: Pool = pool) =>
+    openEndpoint({ store: createPostgresStore(on, { scope: randomUUID() }), ...options }, (receiver) => {
+      receiver.on(
+        'transfer.*',
+        createPostgresInbox(on, { scope }).once('book', async (event, { transaction }) => {
+          await book(event, transaction);
+          await handle(transaction);
+        }),
+      );
+    });
+
+  describe('an inbox', () => {
+    test('handles an event once, whatever the store has forgotten', async () => {
+      const event = createEvent('transfer.succeeded');
+      expect((await (await open()).send(event)).status).toBe(200);
+      const { send, reports } = await open(() => expect.unreachable());
+      expect((await send(event)).status).toBe(200);
+      expect(reports.all[0]?.handlers).toMatchObject([{ ok: true, skipped: 'handled_before' }]);
+      expect([await bookings(direct, event), await recordsOf(direct, event)]).toEqual([1, ['book']]);
+    });
+
+    test('handles many at once, while more clients than connections share them', async () => {
+      const others = [pool, ...[1, 2].map(() => fixture.connect({ port: bouncer.port, max: POOL_SIZE }))];
+      const endpoints = await Promise.all(others.map((one) => open(() => {}, {}, one)));
+      const events = Array.from({ length: 40 }, () => createEvent('transfer.succeeded'));
+      const answers = await Promise.all(
+        events.flatMap((event) => endpoints.map(async ({ send }) => (await send(event)).status)),
+      );
+      expect(new Set(answers)).toEqual(new Set([200]));
+      for (const event of events) expect(await bookings(direct, event)).toBe(1);
+    });
+
+    test('leaves no row of a handler that fails after its insert', async () => {
+      const { send } = await open(() => {
+        throw new Error('after the insert');
+      });
+      const event = createEvent('transfer.succeeded');
+      expect((await send(event)).status).toBe(500);
+      expect([await bookings(direct, event), await recordsOf(direct, event)]).toEqual([0, []]);
+    });
+
+    test('waits for a run of the same event elsewhere, and does nothing then', async () => {
+      const gate = new Gate();
+      gate.shut();
+      const first = await open(() => gate.pass());
+      const event = createEvent('transfer.succeeded');
+      const running = first.send(event);
+      await gate.held.nth(1);
+      const own = fixture.connect({ port: bouncer.port, max: 1 });
+      const isReleased = new Seen<true>();
+      own.on('release', () => isReleased.add(true));
+      // Its store is in memory, so all that this pool gives back are looks for the row.
+      const second = await openEndpoint({}, (receiver) => {
+        const inbox = createPostgresInbox(own, { scope });
+        receiver.on(
+          'transfer.*',
+          inbox.once('book', () => expect.unreachable()),
+        );
+      });
+      const waiting = second.send(event);
+      await isReleased.nth(2);
+      gate.open();
+      expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
+      expect(second.reports.all[0]?.handlers).toMatchObject([{ skipped: 'handled_before' }]);
+      expect(await bookings(direct, event)).toBe(1);
+    });
+
+    test('fails at its deadline where that run goes on', async () => {
+      const gate = new Gate();
+      gate.shut();
+      const first = await open(() => gate.pass());
+      const event = createEvent('transfer.succeeded');
+      const running = first.send(event);
+      await gate.held.nth(1);
+      const second = await open(() => expect.unreachable(), { deadlineMs: 1_500 });
+      expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
+      await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
+      gate.open();
+      expect((await running).status).toBe(200);
+    });
+
+    test('cancels the query that runs when the signal aborts, and no other', async () => {
+      const late = new Seen<unknown>();
+      const { send, receiver } = await open((transaction) =>
+        transaction.query('select pg_sleep(60)').catch(late.add),
+      );
+      const event = createEvent('transfer.succeeded');
+      const answer = send(event);
+      await until('the handler sleeps', async () => (await sleeping(60)) === 1);
+      const other = fixture.connect({ port: bouncer.port, max: 1 }).query('select pg_sleep(1.5)');
+      await until('somebody else sleeps', async () => (await sleeping(1.5)) === 1);
+      expect((await receiver.close({ graceMs: 0 })).abandoned).toEqual([event.id]);
+      expect((await answer).status).toBe(503);
+      expect(await late.nth(1)).toMatchObject({ code: '57014' });
+      await until('the query has ended', async () => (await sleeping(60)) === 0);
+      await other;
+      expect((await (await open()).send(event)).status).toBe(200);
+      expect(await bookings(direct, event)).toBe(1);
+    });
+
+    async function sleeping(seconds: number): Promise<number> {
+      const { rows } = await direct.query<{ count: number }>(
+        "select count(*)::int as count from pg_stat_activity where query = $1 and state = 'active'",
+        [`select pg_sleep(${seconds})`],
+      );
+      return rows[0]?.count ?? 0;
+    }
+  });
+
+  test('nothing is left in the connection that others get next', async () => {
+    const single = await startPgBouncer(fixture.postgres.port, 1);
+    try {
+      const own = fixture.connect({ port: single.port });
+      const before = await stateOf(own);
+      await migratePostgres(own, { schema: 'left' });
+      const deadLetters = createPostgresDeadLetters(own, { scope });
+      await deadLetters.put(letterOf('left'));
+      await deadLetters.remove('left');
+      const idleLimit = new Seen<unknown>();
+      const show = 'show idle_in_transaction_session_timeout';
+      const { send } = await open(async ({ query }) => idleLimit.add((await query(show)).rows), {}, own);
+      expect((await send(createEvent('transfer.succeeded'))).status).toBe(200);
+      expect(await idleLimit.nth(1)).toEqual([{ idle_in_transaction_session_timeout: '25s' }]);
+      expect(await createPostgresInbox(own, { scope }).prune({ olderThanMs: 86_400_000 })).toBe(0);
+      expect(await stateOf(own)).toEqual(before);
+    } finally {
+      await single.stop();
+    }
+  });
+
+  /**
+   * The process of the server, its settings (those of a language come with its first use), prepared
+   * statements, and locks of the session.
+   */
+  async function stateOf(own: Pool): Promise<unknown> {
+    const { rows } = await own.query(`select pg_backend_pid() as process,
+      (select json_object_agg(name, setting order by name) from pg_settings where name not like 'plpgsql.%') as settings,
+      (select json_agg(name) from pg_prepared_statements) as statements,
+      (select json_agg(locktype) from pg_locks where pid = pg_backend_pid() and locktype = 'advisory') as locks,
+      (select json_agg(channel) from pg_listening_channels() as channel) as channels`);
+    return rows[0];
+  }
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { type Exploration, explore } from './explore.ts';
+import { brokenPromise } from './promises.ts';
+import { successors } from './protocol-model.ts';
+import { firstState, type Scope, type State } from './protocol-state.ts';
+import type { Mistake, ProtocolStep } from './steps.ts';
+
+function check(scope: Scope, mistake?: Mistake): Exploration {
+  return explore<State, ProtocolStep>(
+    firstState(scope),
+    (state) => successors(state, mistake),
+    brokenPromise,
+  );
+}
+
+const timeout = 120_000;
+
+describe('the protocol keeps its promises', () => {
+  const scopes = {
+    'without a fault, also when the letter is replayed': { faults: 0, mayReplay: true },
+    'whatever fails once': { faults: 1, mayReplay: false },
+  };
+  test.each(Object.entries(scopes))('%s', { timeout }, (name, scope) => {
+    const { states, steps, violation } = check(scope);
+    process.stdout.write(`the protocol, ${name}: ${states} states, ${steps} steps\n`);
+    expect(violation).toBeUndefined();
+    expect(states).toBeGreaterThan(80_000);
+  });
+});
+
+describe('the exploration finds', () => {
+  const mistakes: Record<Mistake, string> = {
+    'the id is recorded before the handlers run': 'no 2xx before the event is handled or parked',
+    'a duplicate of a running event is accepted': 'no 2xx before the event is handled or parked',
+    'handlers begin on an old claim': 'handlers begin only while no other run has a lease that holds',
+    'a release ends the lease of anybody': 'nobody takes an id from a run whose lease holds',
+    'a completion counts for the owner only': 'no handlers begin after the completion is known',
+    'the letter of a last attempt is stored after it':
+      'the letter of a last attempt is stored before its handlers run',
+    'nobody looks again after a letter was stored beside a run':
+      'no letter is left of an event that was handled',
+  };
+  test.each(Object.entries(mistakes) as [Mistake, string][])('%s', { timeout }, (mistake, promise) => {
+    const { violation } = check({ faults: 0, mayReplay: true }, mistake);
+    expect(violation?.broken).toBe(promise);
+  });
+});

@@ -1,0 +1,327 @@
+import {
+  createMemoryStore,
+  createReceiver,
+  type HandlerContext,
+  PermanentError,
+  type Receiver,
+  type ReceiverOptions,
+  type Report,
+} from 'posthorn';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { HeldHandler } from '../support/held-handler.ts';
+import { letterOf } from '../support/letter-of.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { KEY } from '../support/served.ts';
+import { StepClock } from '../support/step-clock.ts';
+import { ListQueue } from './list-queue.ts';
+
+const event = createEvent('transfer.succeeded');
+const DAY_MS = 86_400_000;
+
+/** Receivers of several processes that share a queue, a store and dead letters, and a clock. */
+function openProcesses() {
+  const clock = new StepClock();
+  const now = { ...event, created_at: new Date(clock.startedAt).toISOString() };
+  const queue = new ListQueue();
+  const deadLetters = createMapDeadLetters();
+  const store = createMemoryStore({ now: clock.now });
+  const shared = { signingKey: KEY, queue, deadLetters, store, now: clock.now };
+  const reports: Report[] = [];
+  const start = (
+    register: (receiver: Receiver) => unknown,
+    options: Partial<ReceiverOptions<Record<never, never>>> = {},
+  ): Receiver => {
+    const receiver = createReceiver({ ...shared, ...options }).observe((report) => reports.push(report));
+    register(receiver);
+    onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
+    return receiver;
+  };
+  /** The job of one event, as it comes out of the queue. */
+  const jobOf = async (receiver: Receiver): Promise<unknown> => {
+    expect(await receiver.receive(deliveryOf(now))).toMatchObject({ status: 202 });
+    return queue.take();
+  };
+  return { clock, deadLetters, event: now, jobOf, queue, reports, start, store };
+}
+
+function book(handle: (context: HandlerContext) => unknown) {
+  return (receiver: Receiver): unknown =>
+    receiver.on('transfer.*', (_event, context) => handle(context), { name: 'book', queue: true });
+}
+
+describe('a worker', () => {
+  test('runs the queued handlers with the context of its attempt, and completes the id', async () => {
+    const { clock, jobOf, start, reports } = openProcesses();
+    const seen: unknown[] = [];
+    const all = (receiver: Receiver): void => {
+      receiver.on('transfer.*', () => seen.push('inline'));
+      book(({ attempt, final, signal, deadlineAt, receivedAt, rawBody }) => {
+        const body = JSON.parse(Buffer.from(rawBody).toString());
+        seen.push({ attempt, final, aborted: signal.aborted, deadlineAt, receivedAt, id: body.id });
+      })(receiver);
+    };
+    const job = await jobOf(start(all));
+    clock.step(1_000);
+    const worker = start(all);
+    expect(await worker.dispatch(job, { attempt: 3, final: false })).toMatchObject({
+      outcome: 'processed',
+      status: 200,
+      attempt: 3,
+      final: false,
+      answerSent: false,
+      endpointAtRisk: false,
+      handlers: [{ name: 'book', ok: true }],
+    });
+    expect(await worker.dispatch(job, { attempt: 4, final: true })).toMatchObject({ outcome: 'duplicate' });
+    const { startedAt } = clock;
+    expect(seen).toEqual([
+      'inline',
+      {
+        attempt: 3,
+        final: false,
+        aborted: false,
+        deadlineAt: startedAt + 1_000 + 240_000,
+        receivedAt: startedAt,
+        id: event.id,
+      },
+    ]);
+    expect(reports.map(({ outcome }) => outcome)).toEqual(['queued', 'processed', 'duplicate']);
+  });
+
+  test('neither refuses nor parks a backlog that is older than the schedule and maxEventAgeMs', async () => {
+    const { clock, deadLetters, jobOf, start } = openProcesses();
+    const finals: boolean[] = [];
+    const worker = start(
+      book(({ final }) => {
+        finals.push(final);
+        if (finals.length === 1) throw new Error('locked');
+      }),
+    );
+    const job = await jobOf(worker);
+    clock.step(3 * DAY_MS);
+    const failed = await worker.dispatch(job, { attempt: 1, final: false });
+    expect(failed).toMatchObject({ outcome: 'failed', code: 'handler_failed', endpointAtRisk: false });
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+    expect(await worker.dispatch(job, { attempt: 2, final: false })).toMatchObject({ outcome: 'processed' });
+    expect(finals).toEqual([false, false]);
+  });
+
+  test('stores the letter before the last attempt, and takes it out when that succeeds', async () => {
+    const { deadLetters, jobOf, start } = openProcesses();
+    const seen: unknown[] = [];
+    const worker = start(
+      book(async ({ final }) => {
+        seen.push(final, (await deadLetters.get(event.id))?.runningUntil !== undefined);
+      }),
+    );
+    const job = await jobOf(worker);
+    expect(await worker.dispatch(job, { attempt: 5, final: true })).toMatchObject({ outcome: 'processed' });
+    expect(seen).toEqual([true, true]);
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+  });
+
+  test('parks poison at its last attempt; the letter is replayed after the fix, and gone', async () => {
+    const { clock, deadLetters, jobOf, queue, start, event: sent } = openProcesses();
+    const runs: string[] = [];
+    let isMended = false;
+    const worker = start((receiver) => {
+      receiver.on('transfer.*', () => runs.push('log'), { name: 'log' });
+      book(() => {
+        runs.push('book');
+        if (!isMended) throw new Error('poison');
+      })(receiver);
+    });
+    const job = await jobOf(worker);
+    expect(await worker.dispatch(job, { attempt: 2, final: true })).toMatchObject({
+      outcome: 'parked',
+      code: 'handler_failed',
+    });
+    const letter = await letterOf(deadLetters, event.id);
+    expect(letter).toMatchObject({ attempts: 2, handled: ['log'], runningUntil: undefined });
+    isMended = true;
+    expect(await worker.replay(letter)).toMatchObject({ outcome: 'processed' });
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+    expect(runs).toEqual(['log', 'book', 'book']);
+    clock.step(1_000);
+    expect(await worker.receive(deliveryOf(sent))).toMatchObject({ status: 200 });
+    expect(queue.calls).toBe(1);
+  });
+
+  test('parks a PermanentError at once', async () => {
+    const { deadLetters, jobOf, start } = openProcesses();
+    const worker = start(
+      book(() => {
+        throw new PermanentError('no such account');
+      }),
+    );
+    expect(await worker.dispatch(await jobOf(worker), { attempt: 1, final: false })).toMatchObject({
+      outcome: 'parked',
+    });
+    expect(await letterOf(deadLetters, event.id)).toMatchObject({ reason: 'handler_failed_permanently' });
+  });
+
+  test.each([
+    ['no handler of the type', (receiver: Receiver) => receiver.on('dispute.*', () => {})],
+    [
+      'only another one',
+      (receiver: Receiver) => receiver.on('transfer.*', () => {}, { name: 'mail', queue: true }),
+    ],
+  ])('fails a job for which it has %s, and parks it at the last attempt', async (_what, register) => {
+    const { deadLetters, jobOf, start } = openProcesses();
+    const job = await jobOf(start(book(() => {})));
+    const old = start(register);
+    expect(await old.dispatch(job, { attempt: 1, final: false })).toMatchObject({
+      outcome: 'failed',
+      code: 'handler_missing',
+      event: { id: event.id },
+    });
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+    expect(await old.dispatch(job, { attempt: 2, final: true })).toMatchObject({ outcome: 'parked' });
+    expect(await letterOf(deadLetters, event.id)).toMatchObject({ reason: 'handler_missing', attempts: 2 });
+    const young = start(book(() => {}));
+    expect(await young.dispatch(job, { attempt: 3, final: false })).toMatchObject({ outcome: 'processed' });
+  });
+
+  test('runs a handler that has become one before the answer since the event was queued', async () => {
+    const { jobOf, start } = openProcesses();
+    const runs: string[] = [];
+    const job = await jobOf(start(book(() => {})));
+    const worker = start((receiver) => receiver.on('transfer.*', () => runs.push('book'), { name: 'book' }));
+    expect(await worker.dispatch(job, { attempt: 1, final: false })).toMatchObject({ outcome: 'processed' });
+    expect(runs).toEqual(['book']);
+  });
+
+  test.each([
+    ['newer', { version: 2 }, /version: is newer than 1/],
+    ['without a body', { rawBody: undefined }, /rawBody: /],
+    ['with another body', { rawBody: btoa('{}') }, /the body of the job is no event/],
+  ])('fails a job that is %s', async (_what, change, message) => {
+    const { jobOf, start } = openProcesses();
+    const worker = start(book(() => {}));
+    const job = { ...Object(await jobOf(worker)), ...change };
+    const report = await worker.dispatch(job, { attempt: 9, final: true });
+    expect(report).toMatchObject({ outcome: 'failed', code: 'job_unreadable' });
+    expect(report.error?.message).toMatch(message);
+  });
+
+  test.each([undefined, null, 'job', [], Object.create(null)])('fails %j for a job', async (job) => {
+    const { start } = openProcesses();
+    const worker = start(book(() => {}));
+    expect(await worker.dispatch(job, { attempt: 1, final: false })).toMatchObject({
+      outcome: 'failed',
+      code: 'job_unreadable',
+    });
+  });
+
+  test('leaves an event alone that another process runs, or itself', async () => {
+    const { jobOf, queue, start } = openProcesses();
+    const held = new HeldHandler();
+    const first = start((receiver) => receiver.on('transfer.*', held.handle, { name: 'book', queue: true }));
+    const other = start(book(() => {}));
+    const job = await jobOf(first);
+    const running = first.dispatch(job, { attempt: 1, final: false });
+    const call = await held.calls.nth(1);
+    for (const worker of [first, other]) {
+      expect(await worker.dispatch(job, { attempt: 1, final: true })).toMatchObject({ outcome: 'busy' });
+    }
+    call.succeed();
+    expect(await running).toMatchObject({ outcome: 'processed' });
+    expect(held.calls.all).toHaveLength(1);
+    expect(queue.jobs).toEqual([]);
+  });
+
+  test('that closes gives its job up without parking it, also at the last attempt', async () => {
+    const { deadLetters, jobOf, start } = openProcesses();
+    const held = new HeldHandler();
+    const first = start((receiver) => receiver.on('transfer.*', held.handle, { name: 'book', queue: true }));
+    const job = await jobOf(first);
+    const running = first.dispatch(job, { attempt: 1, final: true });
+    const { context } = await held.calls.nth(1);
+    expect(await first.close({ graceMs: 0 })).toEqual({ abandoned: [event.id] });
+    expect(await running).toMatchObject({ outcome: 'failed', code: 'run_closed' });
+    expect(context.signal.aborted).toBe(true);
+    expect(await first.dispatch(job, { attempt: 1, final: true })).toMatchObject({ code: 'closing' });
+    const next = start(book(() => {}));
+    expect(await next.dispatch(job, { attempt: 1, final: true })).toMatchObject({ outcome: 'processed' });
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+  });
+
+  test('gives its job up when the signal of the queue aborts', async () => {
+    const { jobOf, start } = openProcesses();
+    const held = new HeldHandler();
+    const worker = start((receiver) => receiver.on('transfer.*', held.handle, { name: 'book', queue: true }));
+    const job = await jobOf(worker);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const running = worker.dispatch(job, { attempt: 1, final: false, signal });
+    const { context } = await held.calls.nth(1);
+    controller.abort(new Error('the lock is lost'));
+    expect(await running).toMatchObject({ outcome: 'failed', code: 'run_closed' });
+    expect(context.signal.aborted).toBe(true);
+    expect(await worker.dispatch(job, { attempt: 1, final: false, signal })).toMatchObject({
+      code: 'run_closed',
+    });
+  });
+
+  test('is limited by maxRunMs, and by no deadline', async () => {
+    const { jobOf, start } = openProcesses();
+    const held = new HeldHandler();
+    const worker = start(
+      (receiver) => receiver.on('transfer.*', held.handle, { name: 'book', queue: true }),
+      { deadlineMs: 50, maxRunMs: 300 },
+    );
+    const job = await jobOf(worker);
+    expect(await worker.dispatch(job, { attempt: 1, final: false })).toMatchObject({
+      outcome: 'failed',
+      code: 'run_timeout',
+    });
+  });
+
+  test('finds an event done that was dropped, and so does a delivery', async () => {
+    const { clock, deadLetters, event: sent, jobOf, queue, start } = openProcesses();
+    const worker = start(
+      book(() => {
+        throw new PermanentError('never');
+      }),
+    );
+    const job = await jobOf(worker);
+    await worker.dispatch(job, { attempt: 1, final: false });
+    expect(await worker.drop(await letterOf(deadLetters, event.id))).toBe(true);
+    expect(await worker.dispatch(job, { attempt: 2, final: false })).toMatchObject({ outcome: 'duplicate' });
+    clock.step(1_000);
+    expect(JSON.parse(String((await worker.receive(deliveryOf(sent))).body))).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(queue.calls).toBe(1);
+  });
+
+  test('refuses wrong options', async () => {
+    const { start } = openProcesses();
+    const worker = start(book(() => {}));
+    const dispatch = (options: unknown) => Reflect.apply(worker.dispatch, worker, [{}, options]);
+    await expect(dispatch({ attempt: 0, final: true })).rejects.toThrow(/attempt of dispatch\(\)/);
+    await expect(dispatch({ attempt: 1 })).rejects.toThrow(/final of dispatch\(\)/);
+    await expect(dispatch({ attempt: 1, final: true, signal: 1 })).rejects.toThrow(/signal of dispatch\(\)/);
+  });
+});
+
+test('a letter of an event that never got into the queue is replayed whole, and then done', async () => {
+  const { clock, deadLetters, event: sent, queue, start } = openProcesses();
+  const runs: string[] = [];
+  const receiver = start((fresh) => {
+    fresh.on('transfer.*', () => runs.push('log'), { name: 'log' });
+    book(() => runs.push('book'))(fresh);
+  });
+  queue.instead = () => Promise.reject(new Error('away'));
+  clock.step(14 * 60_000);
+  expect(await receiver.receive(deliveryOf(sent))).toMatchObject({ status: 200 });
+  expect(await receiver.replay(await letterOf(deadLetters, event.id))).toMatchObject({
+    outcome: 'processed',
+  });
+  expect(runs).toEqual(['log', 'book']);
+  expect(await receiver.receive(deliveryOf(sent))).toMatchObject({ status: 200 });
+  expect(runs).toEqual(['log', 'book']);
+  expect(await deadLetters.get(event.id)).toBeUndefined();
+});

@@ -1,0 +1,128 @@
+import { createMemoryStore, PermanentError } from 'posthorn';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { HeldHandler } from '../support/held-handler.ts';
+import { letterOf } from '../support/letter-of.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { ListQueue } from './list-queue.ts';
+
+describe('maxRunning', () => {
+  test('lets so many handlers run at once; other deliveries wait for room', async () => {
+    const held = new HeldHandler();
+    const { send } = await openEndpoint({ maxRunning: 2 }, (receiver) => receiver.on('*', held.handle));
+    const answers = Array.from({ length: 5 }, () => send(createEvent('transfer.created')));
+    for (let count = 2; count <= 5; count += 1) {
+      const call = await held.calls.nth(count);
+      expect(held.calls.all).toHaveLength(count);
+      held.calls.all[count - 2]?.succeed();
+      if (count === 5) call.succeed();
+    }
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  test('counts the handlers of one event, and gives room to one with more handlers than there is', async () => {
+    let running = 0;
+    let most = 0;
+    const handle = async (): Promise<void> => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      running -= 1;
+    };
+    const { send } = await openEndpoint({ maxRunning: 3 }, (receiver) =>
+      receiver
+        .on('transfer.*', handle)
+        .on('transfer.*', handle)
+        .on('dispute.*', handle)
+        .on('dispute.*', handle)
+        .on('dispute.*', handle)
+        .on('dispute.*', handle),
+    );
+    const types = ['transfer.created', 'transfer.created', 'transfer.created'] as const;
+    await Promise.all(types.map((type) => send(createEvent(type))));
+    expect(most).toBe(2);
+    expect(await send(createEvent('dispute.created'))).toMatchObject({ status: 200 });
+    expect(most).toBe(4);
+  });
+
+  test('answers 503 where there is no room before the deadline, and runs the event at its retry', async () => {
+    const held = new HeldHandler();
+    const { reports, send } = await openEndpoint({ maxRunning: 1, deadlineMs: 600 }, (receiver) =>
+      receiver.on('*', held.handle),
+    );
+    const first = send(createEvent('transfer.created'));
+    await held.calls.nth(1);
+    const event = createEvent('transfer.created');
+    expect(await send(event)).toEqual(refused(503, 'too_many_running'));
+    expect(await first).toEqual(refused(503, 'deadline_reached'));
+    held.calls.all[0]?.succeed();
+    await reports.first(({ late }) => late);
+    const second = send(event);
+    (await held.calls.nth(2)).succeed();
+    expect(await second).toEqual(accepted('processed', event.id));
+  });
+
+  test('is taken by a deaf handler until it has ended, and by no handler that is done', async () => {
+    const held = new HeldHandler();
+    const { send } = await openEndpoint({ maxRunning: 1, deadlineMs: 600, maxRunMs: 50 }, (receiver) =>
+      receiver.on('*', held.handle),
+    );
+    expect(await send(createEvent('transfer.created'))).toEqual(refused(503, 'run_timeout'));
+    expect(await send(createEvent('transfer.created'))).toEqual(refused(503, 'too_many_running'));
+    held.calls.all[0]?.fail(new PermanentError('at last'));
+    const event = createEvent('transfer.created');
+    const answer = send(event);
+    (await held.calls.nth(2)).succeed();
+    expect(await answer).toEqual(accepted('processed', event.id));
+  });
+
+  test('parks an event for which there is no room where no retry will come', async () => {
+    const clock = new StepClock();
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const store = createMemoryStore({ now: clock.now });
+    const options = { maxRunning: 1, deadlineMs: 600, now: clock.now, store, deadLetters };
+    const { send } = await openEndpoint(options, (receiver) => receiver.on('*', held.handle));
+    const first = send(eventAt(clock.startedAt));
+    await held.calls.nth(1);
+    clock.step(14 * MINUTE_MS);
+    const old = eventAt(clock.startedAt);
+    expect(await send(old)).toEqual(accepted('parked', old.id));
+    expect(await letterOf(deadLetters, old.id)).toMatchObject({ reason: 'too_many_running' });
+    held.calls.all[0]?.succeed();
+    await first;
+  });
+
+  test('does not keep events with queued handlers alone, jobs and replays', async () => {
+    const held = new HeldHandler();
+    const queue = new ListQueue();
+    const { receiver, send } = await openEndpoint({ maxRunning: 1, queue }, (fresh) =>
+      fresh.on('transfer.*', held.handle).on('dispute.*', () => {}, { name: 'book', queue: true }),
+    );
+    const running = send(createEvent('transfer.created'));
+    const call = await held.calls.nth(1);
+    expect(await send(createEvent('dispute.created'))).toMatchObject({ status: 202 });
+    expect(await receiver.dispatch(queue.take(), { attempt: 1, final: false })).toMatchObject({
+      outcome: 'processed',
+    });
+    call.succeed();
+    expect(await running).toMatchObject({ status: 200 });
+  });
+
+  test('lets close() end those that wait', async () => {
+    const held = new HeldHandler();
+    const { receiver, send } = await openEndpoint({ maxRunning: 1 }, (fresh) => fresh.on('*', held.handle));
+    const first = createEvent('transfer.created');
+    const answers = [send(first)];
+    await held.calls.nth(1);
+    answers.push(send(createEvent('transfer.created')));
+    expect(await receiver.close({ graceMs: 200 })).toEqual({ abandoned: [first.id] });
+    expect((await Promise.all(answers)).map(({ body }) => body)).toEqual([
+      expect.objectContaining({ code: 'run_closed' }),
+      expect.objectContaining({ code: expect.stringMatching(/run_closed|closing/) }),
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import { createReceiver, type HandlerContext, type ReceiverOptions, type Report } from 'posthorn';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { eventAt } from '../support/open-endpoint.ts';
+import { KEY } from '../support/served.ts';
+import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/** Hands over one delivery with a time limit; what came of it. */
+async function receive(
+  timeLimitMs: unknown,
+  handle: (event: unknown, context: HandlerContext) => unknown,
+  options: Partial<ReceiverOptions<Record<never, never>>> = {},
+  event: object = createEvent('transfer.succeeded'),
+) {
+  const reports: Report[] = [];
+  const receiver = createReceiver({ signingKey: KEY, ...options }).observe((report) => reports.push(report));
+  receiver.on('*', handle);
+  const delivery = { ...deliveryOf(event), timeLimitMs };
+  const reply = await Reflect.apply(receiver.receive, receiver, [delivery]);
+  return { status: reply.status, ...JSON.parse(reply.body), report: reports[0] };
+}
+
+describe('the time limit of a delivery', () => {
+  test('is its deadline, where that comes first', async () => {
+    let context: HandlerContext | undefined;
+    const { code, report } = await receive(300, (_event, given) => {
+      context = given;
+      return never();
+    });
+    expect(code).toBe('deadline_reached');
+    expect(report).toMatchObject({ outcome: 'failed', attempt: 1 });
+    expect(report?.durationMs).toBeGreaterThan(250);
+    expect(report?.durationMs).toBeLessThan(5_000);
+    expect(context?.deadlineAt).toBe((context?.receivedAt ?? 0) + 300);
+  });
+
+  test.each([200, 1e9, Number.POSITIVE_INFINITY])('never puts deadlineMs off: %d', async (timeLimitMs) => {
+    const { code, report } = await receive(timeLimitMs, never, { deadlineMs: 100 });
+    expect(code).toBe('deadline_reached');
+    expect(report?.durationMs).toBeLessThan(5_000);
+  });
+
+  test.each([0, -5_000])('leaves no time for handlers: %d', async (timeLimitMs) => {
+    const { status, code } = await receive(timeLimitMs, never);
+    expect({ status, code }).toEqual({ status: 503, code: 'deadline_reached' });
+  });
+
+  test.each([Number.NaN, '3000', null, () => 3_000])('is a number: %s', async (timeLimitMs) => {
+    const { status, code, report } = await receive(timeLimitMs, () => {});
+    expect({ status, code }).toEqual({ status: 500, code: 'configuration_invalid' });
+    expect(report?.error?.message).toMatch(/^timeLimitMs of a delivery must be a number of milliseconds/);
+  });
+
+  test('leaves the function that fetches keys its share, in the proportion of the limit', async () => {
+    const signingKey = () => new Promise<string>((resolve) => setTimeout(resolve, 20, KEY));
+    expect(await receive(4_000, () => {}, { signingKey })).toMatchObject({ outcome: 'processed' });
+  });
+});
+
+describe('a last attempt with a time limit', () => {
+  const clock = new StepClock();
+  const event = eventAt(clock.startedAt);
+  clock.moveTo(15 * MINUTE_MS);
+
+  test('is parked before the limit, where its handlers take longer', async () => {
+    const deadLetters = createMapDeadLetters();
+    const { outcome, report } = await receive(1_000, never, { deadLetters, now: clock.now }, event);
+    expect(outcome).toBe('parked');
+    expect(report?.durationMs).toBeGreaterThan(500);
+    expect(report?.durationMs).toBeLessThan(5_000);
+    expect(await deadLetters.get(event.id)).toMatchObject({ reason: 'run_abandoned' });
+  });
+
+  test('is answered by then, where its letter is not stored', async () => {
+    const deadLetters = { ...createMapDeadLetters(), put: never };
+    const { code, report } = await receive(400, never, { deadLetters, now: clock.now }, event);
+    expect(code).toBe('deadline_reached');
+    expect(report?.warnings.join()).toContain('dead_letter_not_stored');
+    expect(report?.durationMs).toBeLessThan(1_500);
+  });
+});

@@ -1,0 +1,318 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { createReceiver } from 'posthorn';
+import { toNode } from 'posthorn/node';
+import { createSandbox } from 'posthorn/sandbox';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { CHROMIUM } from './chromium.ts';
+import { BANKING, createWebhook, type Played, play, START_AT } from './play.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch(CHROMIUM);
+}, 60_000);
+afterAll(() => browser.close());
+
+/** A page of the sandbox, and everything that went wrong in it. */
+interface Opened {
+  readonly page: Page;
+  readonly faults: readonly string[];
+  /** The addresses that it has asked for. */
+  readonly asked: readonly string[];
+}
+
+async function open(url: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const faults: string[] = [];
+  const asked: string[] = [];
+  page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
+  page.on('pageerror', (error) => void faults.push(error.message));
+  page.on('request', (request) => void asked.push(request.url()));
+  await page.goto(url);
+  await page.getByText('live', { exact: true }).waitFor();
+  return { page, faults, asked };
+}
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+}
+
+/** A receiver behind a webhook of the sandbox; its handler fails as often as it is told to. */
+async function receive(
+  played: Played,
+  failures = 0,
+  more = '',
+): Promise<{ readonly key: string; readonly handled: string[] }> {
+  const listeners: RequestListener[] = [];
+  const url = await serve((request, response) => listeners[0]?.(request, response));
+  const webhook = await createWebhook(played, `{"url":"${url}"${more}}`);
+  const handled: string[] = [];
+  let left = failures;
+  const receiver = createReceiver({
+    signingKey: webhook.secret_signing_key,
+    authentication:
+      more === '' ? { type: 'NONE' } : { type: 'BEARER', bearer: { token: 'token-of-the-webhook' } },
+    now: played.sandbox.clock.now,
+  });
+  receiver.observe(() => {});
+  receiver.on('*', ({ id }) => {
+    left -= 1;
+    if (left >= 0) throw new Error('the ledger is locked');
+    handled.push(id);
+  });
+  listeners.push(toNode(receiver));
+  return { key: webhook.secret_signing_key, handled };
+}
+
+const BEARER = ',"authentication":{"type":"BEARER","bearer":{"token":"token-of-the-webhook"}}';
+const events = (page: Page) => page.locator('#events > li');
+
+describe('the page of the sandbox', () => {
+  test('an event fails, the clock is stepped, and its retry succeeds, all without a reload', async () => {
+    const played = await play();
+    const { handled } = await receive(played, 1);
+    const { page, faults } = await open(played.url);
+    await page.locator('#webhooks', { hasText: 'http://127.0.0.1:' }).waitFor();
+    await page.getByLabel('Type').selectOption('settlement.approved');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('attempt 1: 500 handler_failed', { exact: true }).waitFor();
+    await page.getByText('failed, a retry is to come').waitFor();
+    await page.getByText('Next delivery: 2026-03-01T12:01:00Z, in 1 min 0 s').waitFor();
+    await page.getByText('attempt 2 at 2026-03-01T12:01:00Z').waitFor();
+
+    await page.getByRole('button', { name: 'Step to the next retry' }).click();
+    await page.getByText('attempt 2: 200 processed', { exact: true }).waitFor();
+    await page.getByText('delivered', { exact: true }).waitFor();
+    await page.getByText('stepped to 2026-03-01T12:01:00.500Z').waitFor();
+    expect(await page.locator('#now').textContent()).toBe('2026-03-01T12:01:00Z');
+    expect(await events(page).count()).toBe(1);
+    expect(handled).toHaveLength(1);
+
+    const attempt = page.locator('details', { hasText: 'attempt 1' });
+    await attempt.locator('summary').click();
+    await page.getByText('Request', { exact: true }).waitFor();
+    const shown = await attempt.textContent();
+    expect(shown).toContain('x-service-signature: ');
+    expect(shown).toContain('"type":"settlement.approved"');
+    expect(shown).toContain('500\n');
+    expect(shown).toContain('"code":"handler_failed"');
+    expect(faults).toEqual([]);
+  });
+
+  test('sends a duplicate, a changed event and two out of order', async () => {
+    const played = await play();
+    await receive(played);
+    const { page } = await open(played.url);
+    const send = page.getByRole('button', { name: 'Send' });
+    await page.getByLabel('Data').fill('{"id":"TR1","amount":5}');
+    await page.getByLabel('Duplicate').check();
+    await send.click();
+    await page.getByText('attempt 1: 200 processed', { exact: true }).waitFor();
+    await page.getByText('duplicate: 200 duplicate', { exact: true }).waitFor();
+
+    await page.getByLabel('Changed').check();
+    await send.click();
+    await page.getByText('attempt 1: 403 signature_mismatch', { exact: true }).waitFor();
+    await page.getByText('refused, as it should be').waitFor();
+
+    await page.getByLabel('Out of order').check();
+    await send.click();
+    await expect.poll(() => events(page).count()).toBe(4);
+    await expect.poll(() => played.sandbox.deliveries().length).toBe(5);
+    const [newer, older] = played.sandbox.deliveries().slice(-2);
+    const createdAt = (attempt = newer) => JSON.parse(attempt?.request.body ?? '').created_at;
+    expect(Date.parse(createdAt(newer)) - Date.parse(createdAt(older))).toBe(1_000);
+    expect(JSON.parse(newer?.request.body ?? '').data).toEqual({ id: 'TR1', amount: 5 });
+  });
+
+  test('says what is wrong with an event that it does not send', async () => {
+    const { page } = await open((await play()).url);
+    await page.getByLabel('Data').fill('{');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('The data is no JSON').waitFor();
+    expect(await page.getByLabel('Data').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Data').fill('5');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Invalid event: data must be an object').waitFor();
+    await page.getByLabel('Data').fill('');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('no enabled webhook wants it').waitFor();
+  });
+
+  test('can be used by the keyboard alone', async () => {
+    const played = await play();
+    await receive(played, 1);
+    const { page } = await open(played.url);
+    const focused = (): Promise<string> =>
+      page.evaluate('document.activeElement.id || document.activeElement.tagName');
+    const tabTo = async (id: string): Promise<void> => {
+      for (let presses = 0; presses < 30; presses += 1) {
+        await page.keyboard.press('Tab');
+        if ((await focused()) === id) return;
+      }
+      throw new Error(`Tab does not lead to ${id}`);
+    };
+    await tabTo('type');
+    await page.keyboard.type('dispute.won');
+    await tabTo('data');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('attempt 1: 500 handler_failed', { exact: true }).waitFor();
+    await page.locator('h1').click(); // the focus begins anew
+    await tabTo('step');
+    await page.keyboard.press('Enter');
+    await page.getByText('attempt 2: 200 processed', { exact: true }).waitFor();
+    expect(await focused(), 'the button keeps the focus when nothing is to come').toBe('step');
+    expect(await page.locator('#step').getAttribute('aria-disabled')).toBe('true');
+    await tabTo('SUMMARY');
+    await page.keyboard.press('Enter');
+    await page.getByText('"type":"dispute.won"').first().waitFor();
+  });
+
+  test('shows hostile text as text', async () => {
+    const played = await play();
+    const markup = `</pre><img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>`;
+    const url = await serve((_request, response) => {
+      response.writeHead(500, { 'x-odd': markup, 'content-type': 'text/html' });
+      response.end(JSON.stringify({ code: markup }));
+    });
+    await createWebhook(played, `{"url":${JSON.stringify(`${url}?a=${markup}`)}}`);
+    const { page, faults } = await open(played.url);
+    played.sandbox.send({ type: `transfer.${markup}`, id: markup, data: { [markup]: markup } });
+    await page.locator('summary').click();
+    await page.getByText('Request', { exact: true }).waitFor();
+    const text = await page.locator('main').innerText();
+    // Type, id, data, the address, the body and the header of the answer, and the outcome in the line.
+    expect(text.split('<script>globalThis.hacked=1</script>').length - 1).toBeGreaterThanOrEqual(8);
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+    expect(faults).toEqual([]);
+  });
+
+  test('has no secret of a webhook, and asks nobody but the sandbox', async () => {
+    const played = await play();
+    const { key } = await receive(played, 1, BEARER);
+    const { page, asked } = await open(played.url);
+    const stream = await fetch(`${played.url}/sandbox/stream`);
+    onTestFinished(() => stream.body?.cancel());
+    played.sandbox.send({ type: 'transfer.succeeded' });
+    await page.locator('summary').click();
+    await page.getByText('authorization: Bearer ********').waitFor();
+    await page.getByText('authentication BEARER').waitFor();
+    const streamed = await readUntil(stream, /"attempts":\[\{/);
+    for (const text of [streamed, await page.content()]) {
+      expect(text).not.toContain(key);
+      expect(text).not.toContain('token-of-the-webhook');
+    }
+    const { origin } = new URL(played.url);
+    expect(asked.filter((address) => !address.startsWith(`${origin}/`))).toEqual([]);
+  });
+
+  test('lets FX quotes count down by the clock of the sandbox', async () => {
+    const played = await play({ startAt: START_AT, speed: 30 });
+    const { page } = await open(played.url);
+    const request = '{"destination":{"currency":"EUR","amount":"250.00"}}';
+    const { body } = await played.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
+    const { source, fxRate, fxQuoteExpiry } = body as {
+      source: { amount: string };
+      fxRate: string;
+      fxQuoteExpiry: string;
+    };
+    await page.getByText(`${source.amount} USD to 250.00 EUR`).waitFor();
+    await page.getByText(`rate ${fxRate}, fee 0.00, expires ${fxQuoteExpiry} UTC`).waitFor();
+    await page.getByText(/^GENERATED, (\d+ s left|expired)$/).waitFor();
+    await page.getByText('GENERATED, expired').waitFor();
+  });
+
+  test('shows a webhook that is given up, and a clock that is ahead', async () => {
+    const played = await play({ clock: 'manual' });
+    await receive(played, 4);
+    const { page } = await open(played.url);
+    await page.getByText('enabled', { exact: true }).waitFor();
+    played.sandbox.send({ type: 'dispute.lost' });
+    for (const number of [1, 2, 3]) {
+      await page.getByText(`attempt ${number}: 500 handler_failed`, { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Step to the next retry' }).click();
+    }
+    await page.getByText('given up: no retry is to come').waitFor();
+    await page.getByText('disabled', { exact: true }).waitFor();
+    await page.getByText('This clock is 21 minutes ahead of the real one').waitFor();
+  });
+
+  test('finds the sandbox again after a restart, and begins anew', async () => {
+    const { sandbox, url } = await play();
+    const { page } = await open(url);
+    sandbox.send({ type: 'dispute.lost' });
+    await expect.poll(() => events(page).count()).toBe(1);
+    await sandbox.close();
+    await page.getByText('the sandbox does not answer').waitFor();
+    const next = createSandbox();
+    onTestFinished(() => next.close());
+    await next.listen(Number(new URL(url).port));
+    await page.getByText('live', { exact: true }).waitFor();
+    await expect.poll(() => events(page).count()).toBe(0);
+  });
+});
+
+async function readUntil(response: Response, pattern: RegExp): Promise<string> {
+  let text = '';
+  if (response.body === null) throw new Error('no body');
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  while (!pattern.test(text)) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`the stream ended without ${pattern}`);
+    text += decoder.decode(value, { stream: true });
+  }
+  reader.releaseLock();
+  return text;
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describe.each(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
+  test.each([400, 1_600])(
+    'axe finds nothing at %i px, and nothing is wider than the window',
+    async (width) => {
+      const played = await play();
+      await receive(played, 2, BEARER);
+      const request = '{"destination":{"currency":"EUR","amount":"250.00"}}';
+      await played.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
+      played.sandbox.send({ type: 'payment_instrument.verification.succeeded', duplicates: 1 });
+      await played.sandbox.settled();
+      await played.sandbox.clock.advance(60_000);
+      played.sandbox.send({ type: 'transfer.failed', changed: true });
+      played.sandbox.send({ type: 'transfer.failed' });
+      await played.sandbox.settled();
+      const { page } = await open(played.url, {
+        colorScheme,
+        viewport: { width, height: 900 },
+        bypassCSP: true,
+      });
+      await page.getByText('refused, as it should be').waitFor();
+      for (const summary of await page.locator('summary').all()) await summary.click();
+      await page.evaluate(axe);
+      const { violations, passes } = await page.evaluate<{
+        violations: { id: string; nodes: { html: string }[] }[];
+        passes: unknown[];
+      }>('axe.run()');
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual(
+        [],
+      );
+      expect(passes.length).toBeGreaterThan(20);
+      expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBeLessThanOrEqual(width);
+    },
+  );
+});

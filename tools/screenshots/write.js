@@ -1,0 +1,69 @@
+// Takes the screenshots of the sandbox's page that docs/ shows: `npm run screenshots`. Needs /usr/bin/chromium.
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { createReceiver } from 'posthorn';
+import { createClient } from 'posthorn/client';
+import { toNode } from 'posthorn/node';
+import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
+
+const pictures = [
+  { name: 'sandbox-light', colorScheme: 'light', width: 1_600, height: 680 },
+  { name: 'sandbox-dark', colorScheme: 'dark', width: 400, height: 1_400 },
+];
+
+const sandbox = createSandbox({
+  clock: 'manual',
+  startAt: Date.parse('2026-03-01T12:00:00Z'),
+  signingKey: 'screenshots',
+});
+const { url: baseUrl } = await sandbox.listen();
+const { administrator, banking } = defaultCredentials;
+const client = createClient({ baseUrl, administrator, banking });
+
+const receiver = createReceiver({ signingKey: 'screenshots', now: sandbox.clock.now });
+receiver.observe(() => {});
+receiver
+  .on('settlement.approved', (_event, { attempt }) => {
+    if (attempt === 1) throw new Error('the ledger is locked');
+  })
+  .on('dispute.created', () => {
+    throw new Error('no such merchant');
+  })
+  .on('*', () => {});
+const server = createServer(toNode(receiver, { path: '/webhooks' })).listen(0, '127.0.0.1');
+await once(server, 'listening');
+await client.webhooks.create({ url: `http://127.0.0.1:${server.address().port}/webhooks` });
+
+/** Makes an event happen, and waits for its answers. */
+const send = async (request) => {
+  sandbox.send(request);
+  await sandbox.settled();
+};
+await send({ type: 'transfer.succeeded', duplicates: 1 });
+await send({ type: 'transfer.succeeded', changed: true });
+await send({ type: 'settlement.approved' });
+await sandbox.clock.advance(60_000);
+await send({ type: 'dispute.created' });
+await client.fxQuotes.create({ destination: { currency: 'EUR' }, source: { amount: '100.00' } });
+await sandbox.clock.advance(12_000);
+
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  // Grey edges of letters make smaller files than coloured ones.
+  args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-lcd-text'],
+});
+for (const { name, colorScheme, width, height } of pictures) {
+  const page = await browser.newPage({ colorScheme, viewport: { width, height } });
+  await page.goto(baseUrl);
+  await page.getByText('failed, a retry is to come').waitFor();
+  await page.locator('summary').first().click();
+  await page.getByText('Request', { exact: true }).waitFor();
+  await page.evaluate('scrollTo(0, 0)');
+  await page.screenshot({ path: fileURLToPath(new URL(`../../docs/images/${name}.png`, import.meta.url)) });
+}
+await browser.close();
+await sandbox.close();
+server.close();
