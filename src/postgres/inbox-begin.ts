@@ -28,7 +28,8 @@ export function inPool(pool: PostgresPool): RunTransaction<PostgresTransaction> 
   return async (job, step, handle) => {
     const transaction = await PoolTransaction.open(pool, job.limits);
     try {
-      const reason = await step.record(job, transaction.begin);
+      const begin = job.statements.beginAndRecord;
+      const reason = await step.record(job, (values) => transaction.begin(begin(values)));
       if (reason === undefined) await job.limits.orAbort(handle(transaction.handle));
       await transaction.commit(step.xact);
       return reason;
@@ -47,7 +48,7 @@ export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: Postgres
     const recorded = new Signal();
     const work = async (tx: Tx, query: InboxQuery): Promise<SkipReason | undefined> => {
       await checkTransaction(query);
-      const reason = await step.record(job, query);
+      const reason = await step.record(job, (values) => query(job.statements.record, values));
       if (isGivenUp) throw late();
       recorded.set();
       if (reason === undefined) {

@@ -4,7 +4,7 @@ import type { ConnectionShare } from './inbox-connections.ts';
 import { InboxError, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from './inbox-error.ts';
 import type { Guard } from './inbox-latest.ts';
 import { LATE, type RunLimits } from './inbox-limits.ts';
-import { columnOf, type InboxQuery, type InboxStatements } from './inbox-statements.ts';
+import { columnOf, type InboxStatements } from './inbox-statements.ts';
 import { explain } from './refusals.ts';
 
 /** What one run of a handler is about. */
@@ -32,21 +32,19 @@ export class TransactionStep {
   xact: unknown;
 
   /**
-   * Writes the record of the event, and moves the guard; says why the handler is not to run. Waits for a run
-   * of the same event or key for the `lock_timeout` of the inbox.
+   * Writes the record of the event, and moves the guard; says why the handler is not to run. `run` gives the
+   * values to the statement. Waits for a run of the same event or key for the `lock_timeout` of the inbox.
    */
-  async record(job: InboxJob, query: InboxQuery): Promise<SkipReason | undefined> {
-    const { scope, eventKey, handler, idleMs, guard, statements } = job;
-    const parameters = [
-      scope,
-      eventKey,
-      handler,
-      `${idleMs}ms`,
-      guard?.key ?? null,
-      guard?.createdAt ?? null,
-    ];
+  async record(
+    { scope, eventKey, handler, idleMs, guard }: InboxJob,
+    run: (values: (string | null)[]) => Promise<unknown>,
+  ): Promise<SkipReason | undefined> {
+    const ofGuard = [guard?.key ?? null, guard?.createdAt ?? null];
     try {
-      const recorded = columnOf(await query(statements.record, parameters), 'recorded');
+      const recorded = columnOf(
+        await run([scope, eventKey, handler, `${idleMs}ms`, ...ofGuard]),
+        'recorded',
+      );
       if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
       this.xact = recorded;
       this.hasBegun = true;

@@ -3,7 +3,7 @@ import { settledWithin } from '../timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
 import { GRACE_MS, LATE, type RunLimits } from './inbox-limits.ts';
-import { CANCEL, columnOf, type InboxQuery, PROBE, withLiterals } from './inbox-statements.ts';
+import { CANCEL, columnOf, PROBE } from './inbox-statements.ts';
 import { HandlerTransaction } from './transaction.ts';
 import { withClient } from './with-client.ts';
 
@@ -35,16 +35,16 @@ export class PoolTransaction {
     return new PoolTransaction(pool, await connect(pool, limits), limits);
   }
 
-  /** Begins, and runs the first statement, in one message: a transaction written by hand takes one more. */
-  readonly begin: InboxQuery = async (text, values) => {
+  /** Runs BEGIN and another statement, in one message; resolves with what that gave. */
+  async begin(text: string): Promise<unknown> {
     try {
-      const begun = this.#client.query(`begin; ${withLiterals(text, values)}`);
-      return [await this.#limits.within(begun)].flat().at(-1);
+      const results: unknown = await this.#limits.within(this.#client.query(text));
+      return Array.isArray(results) ? results.at(-1) : results;
     } catch (error) {
       this.#isUnknown = sqlStateOf(error) === undefined;
       throw error;
     }
-  };
+  }
 
   /**
    * Commits, after the statements that the handler did not await. Only the answer `COMMIT` counts, because
