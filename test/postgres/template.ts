@@ -27,7 +27,8 @@ export function createOwnDirectory(prefix: string): string {
 }
 
 /**
- * Makes the data directory that those of all servers are copies of, once for all tests: test/postgres/setup.ts.
+ * Makes the data directory that those of all servers are copies of, once for all tests: see
+ * test/postgres/setup.ts.
  */
 export function createTemplate(): { readonly template: string; readonly remove: () => void } {
   const directory = createOwnDirectory(join(tmpdir(), 'posthorn-postgres-'));
