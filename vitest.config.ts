@@ -75,7 +75,12 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          globalSetup: ['test/support/build.ts', 'test/redis/setup.ts', 'test/postgres/setup.ts'],
+          globalSetup: [
+            'test/support/build.ts',
+            'test/redis/setup.ts',
+            'test/postgres/setup.ts',
+            'test/telemetry/setup.ts',
+          ],
         },
       },
       {

@@ -1,0 +1,92 @@
+import { type Aggregator, Gauge, type Registry, type RegistryContentType } from 'prom-client';
+import type { Receiver } from '../receiver-interface.ts';
+
+type Health = Awaited<ReturnType<Receiver['health']>>;
+
+interface HealthMetric {
+  readonly name: string;
+  readonly help: string;
+  /** How the metrics of the workers of `node:cluster` become one. */
+  readonly aggregator: Aggregator;
+  /** Undefined where nothing is known: then there is no sample. */
+  readonly read: (health: Health) => number | undefined;
+}
+
+const metrics: readonly HealthMetric[] = [
+  {
+    name: 'posthorn_store_up',
+    help: '1 if the store answers, else 0.',
+    aggregator: 'min',
+    read: ({ store }) => Number(store.ok),
+  },
+  {
+    name: 'posthorn_store_latency_seconds',
+    help: 'How long the store took to answer at this scrape, or to fail.',
+    aggregator: 'max',
+    read: ({ store }) => store.latencyMs / 1_000,
+  },
+  {
+    name: 'posthorn_runs',
+    help: 'Events that this process is handling.',
+    aggregator: 'sum',
+    read: ({ running }) => running,
+  },
+  {
+    name: 'posthorn_dead_letters_up',
+    help: '1 if the dead letters can be read, else 0.',
+    aggregator: 'min',
+    read: ({ deadLetters }) => deadLetters && Number(deadLetters.ok),
+  },
+  {
+    name: 'posthorn_dead_letters',
+    help: 'Letters that wait; 1000 stands for more. Processes that share them tell the same number.',
+    aggregator: 'max',
+    read: ({ deadLetters }) => deadLetters?.waiting,
+  },
+  {
+    name: 'posthorn_dead_letters_oldest_timestamp_seconds',
+    help: 'When the letter was parked that has waited longest.',
+    aggregator: 'min',
+    read: ({ deadLetters }) => inSeconds(deadLetters?.oldestParkedAt),
+  },
+  {
+    name: 'posthorn_last_delivery_timestamp_seconds',
+    help: 'When the last authentic delivery came.',
+    aggregator: 'max',
+    read: ({ lastDelivery }) => inSeconds(lastDelivery?.receivedAt),
+  },
+];
+
+export const healthMetricNames: readonly string[] = metrics.map(({ name }) => name);
+
+/** Creates the metrics of a receiver's health. They ask for it at each scrape, all of them at once. */
+export function createHealthMetrics(
+  register: Registry<RegistryContentType>,
+  askHealth: () => Promise<Health>,
+): void {
+  let asked: Promise<Health> | undefined;
+  const health = (): Promise<Health> => {
+    asked ??= askHealth().finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
+  for (const { name, help, aggregator, read } of metrics) {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      aggregator,
+      registers: [register],
+      collect: async () => {
+        const value = read(await health());
+        // One that gauge.set refuses, from a letter of a foreign place, would fail the whole scrape.
+        if (value !== undefined && Number.isFinite(value)) gauge.set(value);
+        else gauge.remove();
+      },
+    });
+  }
+}
+
+function inSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1_000;
+}

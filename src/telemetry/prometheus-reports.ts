@@ -1,0 +1,93 @@
+import { Counter, Histogram, type Registry, type RegistryContentType } from 'prom-client';
+import { catalog } from '../events/catalog.ts';
+import { type HandlerReport, type Observer, type Report, warningCodes } from '../outcomes/report.ts';
+
+const names = {
+  deliveries: 'posthorn_deliveries_total',
+  replays: 'posthorn_replays_total',
+  jobs: 'posthorn_jobs_total',
+  lateRuns: 'posthorn_late_runs_total',
+  endpointAtRisk: 'posthorn_endpoint_at_risk_total',
+  warnings: 'posthorn_warnings_total',
+  answers: 'posthorn_delivery_duration_seconds',
+  handlers: 'posthorn_handler_duration_seconds',
+} as const;
+
+export const reportMetricNames: readonly string[] = Object.values(names);
+
+/** From a memory store to the service's patience, in seconds. */
+const ANSWER_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 25, 30];
+
+/** A handler goes on after the answer, for up to 240 seconds by default. */
+const HANDLER_BUCKETS = [...ANSWER_BUCKETS, 60, 120, 240];
+
+/** Creates the metrics of what is reported; returns the observer that moves them. */
+export function createReportMetrics(register: Registry<RegistryContentType>): Observer {
+  const registers = [register];
+  const labelNames = ['outcome', 'code', 'entity'] as const;
+  const counterOf = (name: string, help: string): Counter<(typeof labelNames)[number]> =>
+    new Counter({ name, help, labelNames, registers });
+  const ended = {
+    delivery: counterOf(names.deliveries, 'Deliveries that were answered.'),
+    replay: counterOf(names.replays, 'Letters whose replay has ended.'),
+    job: counterOf(names.jobs, 'Attempts of jobs of the queue that have ended.'),
+  };
+  const lateRuns = counterOf(names.lateRuns, 'Runs that ended after their delivery had been answered.');
+  const endpointAtRisk = new Counter({
+    name: names.endpointAtRisk,
+    help: 'Last attempts that were answered as failed: the service may stop sending events.',
+    registers,
+  });
+  const warnings = new Counter({
+    name: names.warnings,
+    help: 'Warnings, once for each report that has them.',
+    labelNames: ['code'],
+    registers,
+  });
+  // A counter that appears with its first warning would hide that one from increase().
+  for (const code of warningCodes) warnings.inc({ code }, 0);
+  const answers = new Histogram({
+    name: names.answers,
+    help: 'From the arrival of a delivery to its answer.',
+    labelNames: ['outcome', 'entity'],
+    buckets: ANSWER_BUCKETS,
+    registers,
+  });
+  const handlers = new Histogram({
+    name: names.handlers,
+    help: 'From the start of a handler to its end.',
+    labelNames: ['handler', 'result'],
+    buckets: HANDLER_BUCKETS,
+    registers,
+  });
+  // A late report has the handlers of the earlier one once more.
+  const counted = new WeakSet<HandlerReport>();
+
+  return (report) => {
+    const { outcome, code = 'none', source } = report;
+    const entity = entityLabel(report);
+    (report.late ? lateRuns : ended[source]).inc({ outcome, code, entity });
+    if (source === 'delivery' && !report.late) {
+      answers.observe({ outcome, entity }, report.durationMs / 1_000);
+      if (report.endpointAtRisk) endpointAtRisk.inc();
+    }
+    for (const warning of report.warnings) warnings.inc({ code: warning.slice(0, warning.indexOf(':')) });
+    for (const handler of report.handlers) {
+      if (counted.has(handler)) continue;
+      counted.add(handler);
+      const { name = 'unnamed', durationMs } = handler;
+      handlers.observe({ handler: name, result: resultOf(handler) }, durationMs / 1_000);
+    }
+  };
+}
+
+/** An authentic event can have any type, and each label is kept for good. */
+function entityLabel({ event }: Report): string {
+  const [entity = ''] = event?.type?.split('.', 1) ?? [];
+  return Object.hasOwn(catalog, entity) ? entity : 'other';
+}
+
+function resultOf({ ok, skipped }: HandlerReport): 'ok' | 'failed' | 'skipped' {
+  if (skipped !== undefined) return 'skipped';
+  return ok ? 'ok' : 'failed';
+}

@@ -1,0 +1,75 @@
+import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
+import { checkOptions } from '../check-options.ts';
+import { ConfigurationError, propertyOf, show, typeNameOf } from '../errors.ts';
+import type { Receiver } from '../receiver-interface.ts';
+import { createHealthMetrics, healthMetricNames } from './prometheus-health.ts';
+import { createReportMetrics, reportMetricNames } from './prometheus-reports.ts';
+
+/** A register of prom-client: `new Registry()`, or its own `register`. */
+export interface PrometheusRegister {
+  /** The metric of that name, if there is one. */
+  getSingleMetric(name: string): unknown;
+  /** Adds a metric. */
+  registerMetric(metric: never): void;
+}
+
+/** Options of {@link observeWithPrometheus}. */
+export interface PrometheusOptions {
+  /** Where the metrics are registered; by default the `register` of prom-client, where all others are. */
+  readonly register?: PrometheusRegister | undefined;
+}
+
+/**
+ * Counts and times what a receiver reports, as metrics of prom-client, and asks for its health at each scrape.
+ * Labels are outcomes, codes, entities of the catalog (`other` for the rest) and names of handlers: no id, and
+ * nothing that a sender chooses. docs/operations.md has every metric, and rules and a dashboard for them.
+ *
+ * As an observer it switches the default log off. Each receiver needs a register of its own.
+ *
+ * @throws ConfigurationError for a wrong option, for what is no receiver, and where the register has metrics
+ * of a receiver already.
+ *
+ * @example
+ * ```ts
+ * observeWithPrometheus(receiver);
+ * app.get('/metrics', async (_request, response) => response.type(register.contentType).send(await register.metrics()));
+ * ```
+ */
+export function observeWithPrometheus(
+  receiver: Pick<Receiver, 'observe' | 'health'>,
+  options: PrometheusOptions = {},
+): void {
+  checkOptions(options, ['register'], 'observeWithPrometheus');
+  if (['observe', 'health'].some((method) => typeof propertyOf(receiver, method) !== 'function')) {
+    throw new ConfigurationError(
+      `observeWithPrometheus takes a receiver, which createReceiver returns; got ${typeNameOf(receiver)}`,
+    );
+  }
+  const register = readRegister(options.register);
+  receiver.observe(createReportMetrics(register));
+  createHealthMetrics(register, () => receiver.health());
+}
+
+type AnyRegistry = Registry<RegistryContentType>;
+
+function readRegister(register: PrometheusRegister = defaultRegister): AnyRegistry {
+  if (!isRegistry(register)) {
+    throw new ConfigurationError(
+      `register of observeWithPrometheus must be a register of prom-client, got ${show(register)}`,
+    );
+  }
+  const taken = [...reportMetricNames, ...healthMetricNames].find(
+    (name) => register.getSingleMetric(name) !== undefined,
+  );
+  if (taken === undefined) return register;
+  throw new ConfigurationError(
+    `the register of observeWithPrometheus has ${taken} already: call it once for each receiver, and give a ` +
+      'second receiver a register of its own, { register: new Registry() }, that is scraped under another path',
+  );
+}
+
+function isRegistry(register: PrometheusRegister): register is PrometheusRegister & AnyRegistry {
+  return ['getSingleMetric', 'registerMetric', 'metrics'].every(
+    (name) => typeof propertyOf(register, name) === 'function',
+  );
+}

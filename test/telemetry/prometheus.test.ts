@@ -1,0 +1,264 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ConfigurationError, createReceiver, type Receiver } from 'posthorn';
+import { observeWithPrometheus } from 'posthorn/prometheus';
+import { createEvent } from 'posthorn/testing';
+import { register as defaultRegister, type OpenMetricsContentType, Registry } from 'prom-client';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { openEndpoint } from '../support/open-endpoint.ts';
+import { KEY } from '../support/served.ts';
+import { bringAboutEveryOutcome } from './every-outcome.ts';
+import { type Family, parseExposition, type Sample } from './exposition.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Scrapes a register over HTTP, as Prometheus does. */
+async function scrape(
+  register: Registry | Registry<OpenMetricsContentType>,
+): Promise<ReadonlyMap<string, Family>> {
+  const server = createServer(async (_request, response) => {
+    response.writeHead(200, { 'content-type': register.contentType }).end(await register.metrics());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`);
+  expect(response.headers.get('content-type')).toBe(register.contentType);
+  return parseExposition(await response.text());
+}
+
+function samplesOf(families: ReadonlyMap<string, Family>, name: string, labels: Labels = {}): Sample[] {
+  const family = families.get(name.replace(/_(bucket|sum|count)$/, '')) ?? families.get(name);
+  return (family?.samples ?? []).filter(
+    (sample) =>
+      sample.name === name &&
+      Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+  );
+}
+
+function totalOf(families: ReadonlyMap<string, Family>, name: string, labels: Labels = {}): number {
+  return samplesOf(families, name, labels).reduce((sum, { value }) => sum + value, 0);
+}
+
+function countSamples(families: ReadonlyMap<string, Family>): number {
+  return [...families.values()].reduce((sum, { samples }) => sum + samples.length, 0);
+}
+
+function observe(receiver: Receiver): Registry {
+  const register = new Registry();
+  observeWithPrometheus(receiver, { register });
+  return register;
+}
+
+afterEach(() => defaultRegister.clear());
+
+describe('the metrics of a receiver', () => {
+  test('show every outcome, by code and entity', async () => {
+    let register = new Registry();
+    await bringAboutEveryOutcome((receiver) => {
+      register = observe(receiver);
+    });
+    const families = await scrape(register);
+    const deliveries = samplesOf(families, 'posthorn_deliveries_total').map(
+      ({ labels: { outcome, code, entity }, value }) => `${outcome} ${code} ${entity} ${value}`,
+    );
+    expect(deliveries.sort()).toEqual([
+      'busy twin_running settlement 1',
+      'duplicate none transfer 1',
+      'failed deadline_reached settlement 1',
+      'failed handler_failed merchant 2',
+      'ignored none payment_instrument 1',
+      'parked envelope_invalid other 1',
+      'parked handler_failed_permanently dispute 1',
+      'processed none transfer 1',
+      'queued none subscription 1',
+      'rejected signature_mismatch other 1',
+    ]);
+    expect(totalOf(families, 'posthorn_jobs_total', { outcome: 'processed', entity: 'subscription' })).toBe(
+      1,
+    );
+    expect(totalOf(families, 'posthorn_replays_total', { outcome: 'parked', entity: 'dispute' })).toBe(1);
+    expect(totalOf(families, 'posthorn_late_runs_total', { outcome: 'processed' })).toBe(1);
+    expect(totalOf(families, 'posthorn_endpoint_at_risk_total')).toBe(1);
+    expect(totalOf(families, 'posthorn_delivery_duration_seconds_count')).toBe(11);
+    expect(totalOf(families, 'posthorn_delivery_duration_seconds_sum', { outcome: 'busy' })).toBeGreaterThan(
+      0.4,
+    );
+    expect(totalOf(families, 'posthorn_delivery_duration_seconds_sum')).toBeLessThan(30);
+  });
+
+  test('time each end of a handler once, also of a late one', async () => {
+    let register = new Registry();
+    await bringAboutEveryOutcome((receiver) => {
+      register = observe(receiver);
+    });
+    const families = await scrape(register);
+    const handlers = samplesOf(families, 'posthorn_handler_duration_seconds_count').map(
+      ({ labels: { handler, result }, value }) => `${handler} ${result} ${value}`,
+    );
+    expect(handlers.sort()).toEqual([
+      'bill ok 1',
+      'book ok 1',
+      'onboard failed 2',
+      'settle ok 1',
+      'unnamed failed 2',
+    ]);
+  });
+
+  test('count warnings by code, each from 0', async () => {
+    let register = new Registry();
+    await bringAboutEveryOutcome((receiver) => {
+      register = observe(receiver);
+    });
+    const warnings = samplesOf(await scrape(register), 'posthorn_warnings_total');
+    const values = Object.fromEntries(warnings.map(({ labels, value }) => [labels.code, value]));
+    expect(values).toMatchObject({ lease_lost: 0, dead_letters_missing: 0 });
+    expect(values.dead_letter_not_stored).toBeGreaterThan(0);
+  });
+
+  test('ask for the health at the scrape, once for all', async () => {
+    const deadLetters = createMapDeadLetters();
+    const receiver = createReceiver({ signingKey: KEY, deadLetters }).on('*', () => {});
+    const register = observe(receiver);
+    let asked = 0;
+    const { list } = deadLetters;
+    deadLetters.list = (options) => {
+      asked += 1;
+      return list(options);
+    };
+    const before = await scrape(register);
+    expect(asked).toBe(1);
+    expect(totalOf(before, 'posthorn_store_up')).toBe(1);
+    expect(totalOf(before, 'posthorn_dead_letters_up')).toBe(1);
+    expect(samplesOf(before, 'posthorn_dead_letters')).toMatchObject([{ value: 0 }]);
+    expect(samplesOf(before, 'posthorn_runs')).toMatchObject([{ value: 0 }]);
+    // What is not known has no sample: 0 would be 1970.
+    expect(samplesOf(before, 'posthorn_last_delivery_timestamp_seconds')).toEqual([]);
+    expect(samplesOf(before, 'posthorn_dead_letters_oldest_timestamp_seconds')).toEqual([]);
+
+    await receiver.receive(deliveryOf('not JSON'));
+    const after = await scrape(register);
+    expect(totalOf(after, 'posthorn_dead_letters')).toBe(1);
+    for (const name of ['dead_letters_oldest', 'last_delivery']) {
+      const age = Date.now() / 1_000 - totalOf(after, `posthorn_${name}_timestamp_seconds`);
+      expect(Math.abs(age), name).toBeLessThan(60);
+    }
+
+    for await (const letter of list()) await deadLetters.put({ ...letter, parkedAt: Number.NaN });
+    expect(samplesOf(await scrape(register), 'posthorn_dead_letters_oldest_timestamp_seconds')).toEqual([]);
+    deadLetters.list = () => {
+      throw new Error('no disk');
+    };
+    const failing = await scrape(register);
+    expect(totalOf(failing, 'posthorn_dead_letters_up')).toBe(0);
+    expect(samplesOf(failing, 'posthorn_dead_letters')).toEqual([]);
+  });
+
+  test('have no series of dead letters where there are none', async () => {
+    const families = await scrape(observe(createReceiver({ signingKey: KEY })));
+    expect(samplesOf(families, 'posthorn_dead_letters_up')).toEqual([]);
+    expect(samplesOf(families, 'posthorn_dead_letters')).toEqual([]);
+    expect(samplesOf(families, 'posthorn_store_up')).toMatchObject([{ value: 1 }]);
+  });
+
+  test('stay few, and hold no id, after 1,000 strange types and ids', async () => {
+    const receiver = createReceiver({ signingKey: KEY, deadLetters: createMapDeadLetters() });
+    receiver.on('*', () => {}, { name: 'all' });
+    const register = observe(receiver);
+    const event = createEvent('transfer.created');
+    const send = (type: string, id: string, headers = {}) =>
+      receiver.receive(deliveryOf({ ...event, type, id }, headers));
+    await send('transfer.created', 'evt_first');
+    await send('strange.type', 'evt_strange');
+    await send('transfer.created', 'evt_forged', { 'x-service-signature': ['0'.repeat(64)] });
+    const before = countSamples(await scrape(register));
+    for (let index = 0; index < 1_000; index += 1) {
+      const strange = `strange${index}"\n\\{}.type`;
+      await send(index % 2 === 0 ? strange : `transfer.${strange}`, `evt_secret_${index}`);
+      await send(`forged${index}.type`, 'evt', { 'x-service-signature': ['0'.repeat(64)] });
+    }
+    const families = await scrape(register);
+    expect(countSamples(families)).toBe(before);
+    expect(totalOf(families, 'posthorn_deliveries_total')).toBe(2_003);
+    expect(await register.metrics()).not.toMatch(/evt_|strange|forged\d|__proto__/);
+  });
+
+  test('an entity is one of the catalog itself, and no property of every object', async () => {
+    const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
+    const register = observe(receiver);
+    for (const type of ['constructor.created', '__proto__.created', 'toString.x']) {
+      await receiver.receive(deliveryOf({ ...createEvent('transfer.created'), id: type, type }));
+    }
+    expect(totalOf(await scrape(register), 'posthorn_deliveries_total', { entity: 'other' })).toBe(3);
+  });
+});
+
+describe('observeWithPrometheus', () => {
+  const create = (): Receiver => createReceiver({ signingKey: KEY });
+
+  test('registers in the register of prom-client by default', async () => {
+    observeWithPrometheus(create());
+    expect(samplesOf(await scrape(defaultRegister), 'posthorn_store_up')).toHaveLength(1);
+  });
+
+  test('gives metrics to a register of OpenMetrics', async () => {
+    const register = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
+    const receiver = create();
+    observeWithPrometheus(receiver, { register });
+    await receiver.receive(deliveryOf('not JSON'));
+    expect(await register.metrics()).toMatch(/^posthorn_deliveries_total\{.*\} 1$/m);
+  });
+
+  test('twice on one register is an error that says the way out; on two it is none', () => {
+    const receiver = create();
+    const register = observe(receiver);
+    for (const second of [receiver, create()]) {
+      expect(() => observeWithPrometheus(second, { register })).toThrow(
+        /has posthorn_deliveries_total already: .*\{ register: new Registry\(\) \}/,
+      );
+    }
+    observe(receiver);
+    observe(create());
+  });
+
+  test('an error leaves nothing behind in the register', () => {
+    const register = new Registry();
+    for (const receiver of [undefined, {}, { receive: () => {} }, { observe: () => {} }])
+      expect(() => Reflect.apply(observeWithPrometheus, undefined, [receiver, { register }])).toThrow(
+        ConfigurationError,
+      );
+    expect(register.getMetricsAsArray()).toEqual([]);
+  });
+
+  test.each([
+    [{ register: {} }, /register of observeWithPrometheus must be a register of prom-client/],
+    [
+      { registry: new Registry() },
+      /"registry" is no option of observeWithPrometheus; its options are register/,
+    ],
+  ])('takes no %o', (options, message) => {
+    expect(() => Reflect.apply(observeWithPrometheus, undefined, [create(), options])).toThrow(message);
+  });
+
+  test('a register that throws at each event changes no answer', async () => {
+    const register = new Registry();
+    const { send } = await openEndpoint({}, (receiver) => {
+      observeWithPrometheus(receiver, { register });
+      receiver.on('*', () => {});
+    });
+    for (const metric of register.getMetricsAsArray()) {
+      const broken = register.getSingleMetric(metric.name);
+      Object.assign(broken ?? {}, {
+        inc: () => {
+          throw new Error('no metrics today');
+        },
+        observe: () => {
+          throw new Error('no metrics today');
+        },
+      });
+    }
+    expect(await send(createEvent('transfer.created'))).toMatchObject({ status: 200 });
+  });
+});
