@@ -263,7 +263,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   #report(answer: Answer, trace: Trace): void {
-    this.#reporter.emit(toReport(answer, trace, false), { isAuthentic: trace.keyIndex !== undefined });
+    this.#reporter.emit(toReport(answer, trace, false));
   }
 
   /**
@@ -311,7 +311,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = this.#beginTrace(false);
     const answer = await handle(trace).catch(refuse);
     const report = toReport(answer, trace, false);
-    this.#reporter.emit(report, { isAuthentic: true });
+    this.#reporter.emit(report);
     this.#activity.end();
     return report;
   }
@@ -346,7 +346,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const { run } = trace;
     const answer = await run?.answer.settled();
     if (answer !== undefined && run?.attempt !== undefined) {
-      this.#reporter.emit(toReport(answer, trace, true), { isAuthentic: true });
+      this.#reporter.emit(toReport(answer, trace, true));
     }
   }
 
