@@ -198,12 +198,11 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   #report(answer: Answer, trace: Trace): void {
-    const isAuthentic = trace.keyIndex !== undefined;
-    if (isAuthentic) {
+    if (trace.keyIndex !== undefined) {
       const { outcome, error } = answer;
       this.#lastDelivery = { receivedAt: trace.receivedAt, outcome, code: error?.code };
     }
-    this.#reporter.emit(toReport(answer, trace, false), { isAuthentic });
+    this.#reporter.emit(toReport(answer, trace, false));
   }
 
   /**
@@ -251,7 +250,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = this.#beginTrace(source);
     const answer = await handle(trace).catch(refuse);
     const report = toReport(answer, trace, false);
-    this.#reporter.emit(report, { isAuthentic: true });
+    this.#reporter.emit(report);
     this.#activity.end();
     return report;
   }
@@ -297,7 +296,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const { run } = trace;
     const answer = await run?.answer.settled();
     if (answer !== undefined && run?.attempt !== undefined) {
-      this.#reporter.emit(toReport(answer, trace, true), { isAuthentic: true });
+      this.#reporter.emit(toReport(answer, trace, true));
     }
   }
 
