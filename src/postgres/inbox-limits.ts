@@ -99,8 +99,8 @@ export class RunLimits {
   #listen(onAbort: (reason: unknown) => void): void {
     const { signal } = this;
     const listener = (): void => onAbort(signal.reason);
-    if (signal.aborted) return listener();
-    signal.addEventListener('abort', listener);
+    if (signal.aborted) listener();
+    else signal.addEventListener('abort', listener);
     this.#stopListening = () => signal.removeEventListener('abort', listener);
   }
 

@@ -80,7 +80,11 @@ describe('posthorn', () => {
   });
 
   test.each([
-    { command: 'verify', rooms: ['src/cli', 'src/authentication'], others: /src\/(sandbox|service)\/|\/zod\// },
+    {
+      command: 'verify',
+      rooms: ['src/cli', 'src/authentication'],
+      others: /src\/(sandbox|service)\/|\/zod\//,
+    },
     { command: 'webhooks', rooms: ['src/cli', 'src/client'], others: /src\/(sandbox|postgres)\// },
   ])('$command loads no module of another command, which would make it slower', async (tested) => {
     const { command, rooms, others } = tested;
