@@ -14,17 +14,25 @@ type Level = (typeof levels)[number];
 
 /** A logger that takes the message first, and has a method `log` as well: winston, console. */
 export interface MessageFirstLogger {
+  /** Tells this kind of logger apart; it is not called. */
   log(...line: never[]): unknown;
+  /** Takes what is routine. */
   info(message: string, fields: LogFields): unknown;
+  /** Takes what wants a look. */
   warn(message: string, fields: LogFields): unknown;
+  /** Takes what needs somebody to act. */
   error(message: string, fields: LogFields): unknown;
 }
 
 /** A logger that takes the fields first, and has no method `log`: pino, the logger of Fastify, bunyan. */
 export interface FieldsFirstLogger {
+  /** Its absence tells this kind of logger apart. */
   readonly log?: undefined;
+  /** Takes what is routine. */
   info(fields: LogFields, message: string): unknown;
+  /** Takes what wants a look. */
   warn(fields: LogFields, message: string): unknown;
+  /** Takes what needs somebody to act. */
   error(fields: LogFields, message: string): unknown;
 }
 

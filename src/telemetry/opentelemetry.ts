@@ -10,7 +10,9 @@ import { DeliverySpans } from './opentelemetry/spans.ts';
 
 /** The parts of a receiver that are observed: of one with any schemas. */
 export interface TracedReceiver {
+  /** See `Receiver.observe`. */
   observe(observer: Observer): unknown;
+  /** See `Receiver.use`. */
   use(
     middleware: (
       event: WebhookEvent<string, unknown>,
