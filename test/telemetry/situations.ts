@@ -86,7 +86,7 @@ const others: readonly Situation[] = [
         ...about,
         ...times,
         rawBody,
-        headers: authorized,
+        headers: { authorization: [authorized.authorization] },
         attempts: 4,
         handled: [],
       };
