@@ -22,7 +22,7 @@ export function leftOutLine(leftOut: number, kind: string): string {
   return `posthorn: ${leftOut} more ${kind} in the last minute`;
 }
 
-/** Admits a few lines of each kind per minute. At the end of the minute it tells how many others there were. */
+/** Admits a few lines of each kind per minute; at the end of the minute tells how many others there were. */
 export class LineLimit<Kind> {
   readonly #tell: (kind: Kind, leftOut: number) => void;
   readonly #counts = new Map<Kind, number>();
