@@ -41,10 +41,7 @@ export class TransactionStep {
   ): Promise<SkipReason | undefined> {
     const ofGuard = [guard?.key ?? null, guard?.createdAt ?? null];
     try {
-      const recorded = columnOf(
-        await run([scope, eventKey, handler, `${idleMs}ms`, ...ofGuard]),
-        'recorded',
-      );
+      const recorded = columnOf(await run([scope, eventKey, handler, `${idleMs}ms`, ...ofGuard]), 'recorded');
       if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
       this.xact = recorded;
       this.hasBegun = true;
