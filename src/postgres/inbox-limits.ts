@@ -99,9 +99,9 @@ export class RunLimits {
   #listen(onAbort: (reason: unknown) => void): void {
     const { signal } = this;
     const listener = (): void => onAbort(signal.reason);
-    if (signal.aborted) listener();
-    else signal.addEventListener('abort', listener);
+    signal.addEventListener('abort', listener);
     this.#stopListening = () => signal.removeEventListener('abort', listener);
+    if (signal.aborted) listener();
   }
 
   /** Ends the timer and the listener. */
