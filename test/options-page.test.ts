@@ -8,9 +8,11 @@ import { toFetch } from 'posthorn/fetch';
 import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
 import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
+import { observeWithPrometheus } from 'posthorn/prometheus';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
 import { adapterConformance } from 'posthorn/testing';
+import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { readOptions as readClientOptions } from '../src/client/options.ts';
 import { readOptions as readReceiverOptions } from '../src/options.ts';
@@ -48,6 +50,10 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
     (options) => Reflect.apply(toFastify, undefined, [createReceiver({ signingKey: 'k' }), options]),
   ],
   ['toKoa', (options) => toKoa(createReceiver({ signingKey: 'k' }), options)],
+  [
+    'observeWithPrometheus',
+    (options) => observeWithPrometheus(worker, { register: new Registry(), ...options }),
+  ],
   ['createClient', (options) => Reflect.apply(createClient, undefined, [options])],
   ['createSandbox', createSandbox],
   ['adapterConformance', (options) => adapterConformance(mountOnNode, options)],
