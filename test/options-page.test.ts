@@ -9,9 +9,11 @@ import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
 import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
+import { observeWithPrometheus } from 'posthorn/prometheus';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
 import { adapterConformance } from 'posthorn/testing';
+import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { readOptions as readClientOptions } from '../src/client/options.ts';
 import { readOptions as readReceiverOptions } from '../src/options.ts';
@@ -52,6 +54,10 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   [
     'observeWithOpenTelemetry',
     (options) => observeWithOpenTelemetry(createReceiver({ signingKey: 'k' }), options),
+  ],
+  [
+    'observeWithPrometheus',
+    (options) => observeWithPrometheus(worker, { register: new Registry(), ...options }),
   ],
   ['createClient', (options) => Reflect.apply(createClient, undefined, [options])],
   ['createSandbox', createSandbox],

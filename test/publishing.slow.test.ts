@@ -13,6 +13,7 @@ const wanted = [
   /^(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/,
   /^LICENSE$/,
   /^docs\/[\w/-]+\.md$/,
+  /^docs\/operations\/[\w.-]+\.(yml|json)$/,
   /^docs\/images\/[\w-]+\.png$/,
   /^examples\/[\w-]+\.ts$/,
   // Projects of their own, one for each framework.
