@@ -86,6 +86,34 @@ describe.skipIf(!isRedisInstalled())('a job', () => {
     expect(seen.all).toHaveLength(10);
   });
 
+  test('runs each handler of its event once across retries, before the answer and in the worker', async () => {
+    const { bull, promote, receiver, reports, worker } = await openQueue(fixture);
+    const runs = new Seen<string>();
+    const failsAtFirst = (name: string) => () => {
+      runs.add(name);
+      if (runs.all.filter((run) => run === name).length === 1) throw new Error(`${name} is away`);
+    };
+    const running = receiver((fresh) =>
+      fresh
+        .on('transfer.*', () => runs.add('log'), { name: 'log' })
+        .on('transfer.*', failsAtFirst('notify'), { name: 'notify' })
+        .on('transfer.*', () => runs.add('mail'), { name: 'mail', queue: true })
+        .on('transfer.*', failsAtFirst('book'), { name: 'book', queue: true }),
+    );
+    const event = createEvent('transfer.succeeded');
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count += 1)
+      statuses.push((await running.receive(deliveryOf(event))).status);
+    expect(statuses).toEqual([500, 202, 200]);
+    worker(running);
+    await reports.nth(2, ({ outcome }) => outcome === 'failed');
+    await expect.poll(() => bull.getDelayedCount()).toBe(1);
+    await promote();
+    await expect.poll(() => bull.getJobCountByTypes('active', 'delayed', 'waiting', 'failed')).toBe(0);
+    expect(runs.all.toSorted()).toEqual(['book', 'book', 'log', 'mail', 'notify', 'notify']);
+    expect(await running.receive(deliveryOf(event))).toMatchObject({ status: 200 });
+  });
+
   test('of a backlog that is older than the retry schedule is not parked at its first failure', async () => {
     const { bull, letters, promote, receiver, reports, worker } = await openQueue(fixture);
     const seen = new Seen<{ attempt: number; final: boolean; letters: number }>();

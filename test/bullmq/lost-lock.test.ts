@@ -112,4 +112,30 @@ describe.skipIf(!isRedisInstalled())('a job that cannot be put back', () => {
     await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
     expect(uncaught).toEqual([]);
   });
+
+  test('because its worker died comes twice again, and then becomes a letter', async () => {
+    watchUncaught();
+    const { keyOf, letters, receiver, worker } = await openQueue(fixture);
+    const redis = await fixture.connect();
+    const held = new HeldHandler();
+    /** A worker looks for stalled jobs when it starts. */
+    const start = async () => {
+      await redis.del(keyOf('stalled-check'));
+      const running = receiver(book(held.handle), { store: createMemoryStore() });
+      worker(running);
+      return running;
+    };
+    const event = createEvent('transfer.succeeded');
+    const first = await start();
+    await first.receive(deliveryOf(event));
+    for (let workers = 1; workers <= 3; workers += 1) {
+      await held.calls.nth(workers);
+      expect(letters.size).toBe(0);
+      await redis.del(keyOf(`event-${event.id}:lock`));
+      await redis.sadd(keyOf('stalled'), `event-${event.id}`);
+      await start();
+    }
+    await expect.poll(() => letters.get(event.id)).toMatchObject({ reason: 'run_abandoned' });
+    expect(held.calls.all).toHaveLength(3);
+  });
 });
