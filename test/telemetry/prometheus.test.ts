@@ -204,7 +204,8 @@ describe('observeWithPrometheus', () => {
   });
 
   test('gives metrics to a register of OpenMetrics', async () => {
-    const register = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
+    const register = new Registry<OpenMetricsContentType>();
+    register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
     const receiver = create();
     observeWithPrometheus(receiver, { register });
     await receiver.receive(deliveryOf('not JSON'));
