@@ -20,9 +20,9 @@ export interface PrometheusOptions {
 }
 
 /**
- * Counts and times what a receiver reports, as metrics of prom-client, and asks for its health at each scrape.
- * Labels are outcomes, codes, entities of the catalog (`other` for the rest) and names of handlers: no id, and
- * nothing that a sender chooses. docs/operations.md has every metric, and rules and a dashboard for them.
+ * Counts and times what a receiver reports, as metrics of prom-client, and asks for its health at each
+ * scrape. Labels are outcomes, codes, entities of the catalog (`other` for the rest) and names of handlers:
+ * no id, and nothing that a sender chooses. docs/operations.md has every metric, with rules and a dashboard.
  *
  * As an observer it switches the default log off. Each receiver needs a register of its own.
  *
@@ -32,7 +32,9 @@ export interface PrometheusOptions {
  * @example
  * ```ts
  * observeWithPrometheus(receiver);
- * app.get('/metrics', async (_request, response) => response.type(register.contentType).send(await register.metrics()));
+ * app.get('/metrics', async (_request, response) => {
+ *   response.type(register.contentType).send(await register.metrics());
+ * });
  * ```
  */
 export function observeWithPrometheus(

@@ -19,8 +19,8 @@ const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reads the text format of Prometheus, strictly: each sample stands below the HELP and the TYPE of its metric,
- * no metric and no series comes twice, and buckets add up. Throws for anything else.
+ * Reads the text format of Prometheus, strictly: each sample stands below the HELP and the TYPE of its
+ * metric, no metric and no series comes twice, and buckets add up. Throws for anything else.
  */
 export function parseExposition(text: string): ReadonlyMap<string, Family> {
   const families = new Map<string, Family>();
