@@ -1,5 +1,5 @@
 import { ConfigurationError, propertyOf, typeNameOf } from '../src/errors.ts';
-import type { Receiver } from '../src/receiver.ts';
+import type { Receiver } from '../src/receiver-interface.ts';
 
 /** The part of a receiver that an adapter uses. */
 export type Mountable = Pick<Receiver, 'receive'> & Partial<Pick<Receiver, 'reportMisdirected'>>;

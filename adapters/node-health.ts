@@ -1,5 +1,5 @@
 import { ConfigurationError, type PosthornError, propertyOf, typeNameOf } from '../src/errors.ts';
-import type { Receiver } from '../src/receiver.ts';
+import type { Receiver } from '../src/receiver-interface.ts';
 import type { Reply } from '../src/request/delivery.ts';
 import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';

@@ -155,6 +155,11 @@ export class DataError extends CodedError<'DataError'> {
     super('data_invalid', message, options);
     this.issues = issues;
   }
+
+  /** Leaves out the issues: those of some libraries hold the data. */
+  toJSON(): ErrorAsJson {
+    return toJson(this);
+  }
 }
 
 /** One or more handlers threw. `cause` is the error of the first. */
@@ -166,6 +171,18 @@ export class HandlerError extends CodedError<'HandlerError'> {
     super(code, message, { cause: errors[0] });
     this.errors = errors;
   }
+
+  /** Leaves out what the handlers threw: errors of many clients hold what was sent, and credentials. */
+  toJSON(): ErrorAsJson {
+    return toJson(this);
+  }
+}
+
+type ErrorAsJson = Pick<PosthornError, 'name' | 'code' | 'message'>;
+
+/** Reports are often logged as JSON, with their errors. */
+function toJson({ name, code, message }: PosthornError): ErrorAsJson {
+  return { name, code, message };
 }
 
 /** The event could not be handled now, or not in time. The service's next retry may succeed. */

@@ -45,6 +45,7 @@ export type {
   WebhookEvent,
 } from './events/event.ts';
 export { isKnownEvent } from './events/event.ts';
+export type { EventFilter } from './events/event-filter.ts';
 export type { EventData, Schemas, StandardSchemaV1 } from './events/schema.ts';
 export type { DispatchOptions } from './handling/dispatched-jobs.ts';
 export type { Middleware, MiddlewareContext } from './handling/middleware.ts';
@@ -62,7 +63,7 @@ export type {
 } from './outcomes/report.ts';
 export type { Queue } from './queue/queue.ts';
 export type { QueuedJob, StoredJob } from './queue/queued-job.ts';
-export type { Receiver } from './receiver.ts';
 export { createReceiver } from './receiver.ts';
+export type { Receiver } from './receiver-interface.ts';
 export type { BodyOptions, Delivery, Reply } from './request/delivery.ts';
 export type { HeaderFields } from './request/headers.ts';

@@ -5,6 +5,7 @@ import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import { ConfigurationError, RequestError, show } from './errors.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
+import { type EventFilter, toEventFilters } from './events/event-filter.ts';
 import type { Schemas } from './events/schema.ts';
 import { DeliveredEvents } from './handling/delivered-events.ts';
 import { DispatchedJobs, type DispatchOptions, readAttempt } from './handling/dispatched-jobs.ts';
@@ -23,6 +24,7 @@ import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import type { Observer, Report, ReportSource } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
+import type { Receiver } from './receiver-interface.ts';
 import { BodyMemory } from './request/body-memory.ts';
 import { checkDelivery, type Delivery, type Reply } from './request/delivery.ts';
 import { type HeaderFields, type HeaderValues, readHeaders } from './request/headers.ts';
@@ -31,116 +33,6 @@ import { declaredLength, exceedsOneRead, mustClose } from './request/refusals.ts
 import { Activity } from './timing/activity.ts';
 import { settledWithin } from './timing/time-limit.ts';
 import { nextTurn } from './timing/turn.ts';
-
-/** Receives webhooks: register handlers, then mount it with one of the adapters. */
-export interface Receiver<S extends Schemas = Record<never, never>> {
-  /** Where events are parked: the option `deadLetters`. */
-  readonly deadLetters: DeadLetters | undefined;
-
-  /**
-   * Registers a handler. Handlers of one event run side by side; a retry runs only those that have not
-   * finished, as far as they bear a `name`. A handler of an inbox (`inbox.once`) brings its name along. One
-   * with `queue: true` runs in a worker, after the event was answered 202; it needs a name and the option
-   * `queue`.
-   *
-   * @throws ConfigurationError for a pattern that matches nothing, a repeated name, and after the first
-   * delivery.
-   *
-   * @example
-   * ```ts
-   * receiver.on('transfer.succeeded', async (event) => book(event.data.id, event.data.amount), { name: 'book'
-   * });
-   * ```
-   */
-  on<const P extends Pattern>(
-    pattern: P | readonly P[],
-    handler: (event: EventOf<P, S>, context: HandlerContext) => unknown,
-    options?: { readonly name?: string; readonly queue?: boolean },
-  ): this;
-
-  /** Registers the handler of events that no pattern matched. Without it they are answered 200 `ignored`. */
-  onUnhandled(handler: UnhandledHandler<S>): this;
-
-  /**
-   * Adds a middleware, which runs around each handler and around the way into the queue: for spans, or for a
-   * logger that knows the event. Several nest, the first one outermost. It runs in the async context of the
-   * caller of `receive`, `replay` or `dispatch`.
-   *
-   * @throws ConfigurationError for what is no function, and after the first delivery.
-   *
-   * @example
-   * ```ts
-   * receiver.use((event, context, next) => storage.run({ eventId: event.id }, next));
-   * ```
-   */
-  use(middleware: Middleware<S>): this;
-
-  /** Adds an observer of every report. Without any, failures go to `console.error`. */
-  observe(observer: Observer): this;
-
-  /**
-   * Authenticates a delivery, checks its age and parses it; nothing is claimed and no handler runs.
-   *
-   * @throws CredentialsError, SignatureError, EventError or UnavailableError; ConfigurationError for headers
-   * or a body in no known form, for example a parsed body.
-   */
-  verify(rawBody: RawBody, headers: HeaderFields): Promise<AnyEvent>;
-
-  /**
-   * Handles a delivery; never rejects. Adapters call it. A delivery that is none, for example without
-   * `readBody`, is answered 500, and reported with a ConfigurationError.
-   */
-  receive(delivery: Delivery): Promise<Reply>;
-
-  /**
-   * Reports a delivery that came for another path than its adapter serves, and got 404. Adapters call it.
-   * Only the first one is reported, and only if its signature header holds 64 hex digits.
-   *
-   * @throws ConfigurationError for headers in no known form.
-   */
-  reportMisdirected(
-    headers: HeaderFields,
-    paths: { readonly requested: string; readonly served: string },
-  ): void;
-
-  /**
-   * Runs a parked event through the same handlers, those with `queue: true` included, and the same dedupe,
-   * and takes the letter out when they succeed. It waits for the end of the handlers; a letter whose event
-   * may still be running is left alone (`busy`).
-   */
-  replay(letter: DeadLetter): Promise<Report>;
-
-  /**
-   * Runs the queued handlers of a job, in a worker, and completes the id of its event. What the report says
-   * of the outcome is for the queue to act on: `processed`, `duplicate` and `parked` end the job; `busy`, and
-   * `failed` with `closing`, `run_closed` or `store_unavailable`, put it back without counting the attempt;
-   * any other failure is an attempt that failed. `job` is what `Queue.add` got, or its JSON.
-   *
-   * @throws ConfigurationError for wrong options.
-   */
-  dispatch(job: unknown, options: DispatchOptions): Promise<Report>;
-
-  /**
-   * Gives a parked event up: its id is completed in the store, and the letter is taken out. False if there
-   * was none, or if its event may still be running.
-   *
-   * @throws UnavailableError or DeadLetterError.
-   */
-  drop(letter: DeadLetter): Promise<boolean>;
-
-  /**
-   * Tells whether the store answers, how many events are being handled, how many letters wait, and when the
-   * last delivery came. It writes nothing, counts as no delivery, never rejects, and takes 2 seconds at most,
-   * also while the receiver closes. Calls at the same time share their questions.
-   */
-  health(): Promise<Health>;
-
-  /**
-   * Refuses new deliveries with 503 and waits for the running ones, for `graceMs` (25,000 by default) at
-   * most; then aborts them. `abandoned` has the ids of events whose handlers had not ended.
-   */
-  close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
-}
 
 /**
  * Creates a receiver.
@@ -238,6 +130,14 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this;
   }
 
+  eventFilters(): EventFilter[] {
+    if (!this.#router.isEmpty) return toEventFilters(this.#router.patterns);
+    throw new ConfigurationError(
+      'eventFilters() was called before any handler was registered: an empty list would mean every event. ' +
+        'Register the handlers first',
+    );
+  }
+
   observe(observer: Observer): this {
     this.#reporter.add(observer);
     return this;
@@ -298,12 +198,11 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   #report(answer: Answer, trace: Trace): void {
-    const isAuthentic = trace.keyIndex !== undefined;
-    if (isAuthentic) {
+    if (trace.keyIndex !== undefined) {
       const { outcome, error } = answer;
       this.#lastDelivery = { receivedAt: trace.receivedAt, outcome, code: error?.code };
     }
-    this.#reporter.emit(toReport(answer, trace, false), { isAuthentic });
+    this.#reporter.emit(toReport(answer, trace, false));
   }
 
   /**
@@ -351,7 +250,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const trace = this.#beginTrace(source);
     const answer = await handle(trace).catch(refuse);
     const report = toReport(answer, trace, false);
-    this.#reporter.emit(report, { isAuthentic: true });
+    this.#reporter.emit(report);
     this.#activity.end();
     return report;
   }
@@ -397,7 +296,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const { run } = trace;
     const answer = await run?.answer.settled();
     if (answer !== undefined && run?.attempt !== undefined) {
-      this.#reporter.emit(toReport(answer, trace, true), { isAuthentic: true });
+      this.#reporter.emit(toReport(answer, trace, true));
     }
   }
 

@@ -1,6 +1,7 @@
 import { AbortedError, ConfigurationError, createMemoryStore, createReceiver, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
 import { aborted } from './support/aborted.ts';
+import { awaitedLater } from './support/awaited-later.ts';
 import { HeldHandler } from './support/held-handler.ts';
 import { createMapDeadLetters } from './support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from './support/open-endpoint.ts';
@@ -68,7 +69,7 @@ test('out of grace, close aborts the handlers, tells their events, and frees the
   const store = createMemoryStore();
   const { event, held, receiver, send } = await openHeld({ store });
   const other = eventAt(Date.now());
-  const answers = Promise.all([send(event), send(other)]);
+  const answers = awaitedLater(Promise.all([send(event), send(other)]));
   await held.calls.nth(2);
   const { abandoned } = await receiver.close({ graceMs: 50 });
   expect(new Set(abandoned)).toEqual(new Set([event.id, other.id]));

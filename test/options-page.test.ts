@@ -7,6 +7,7 @@ import { toFastify } from 'posthorn/fastify';
 import { toFetch } from 'posthorn/fetch';
 import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
+import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { observeWithPrometheus } from 'posthorn/prometheus';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
@@ -50,6 +51,10 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
     (options) => Reflect.apply(toFastify, undefined, [createReceiver({ signingKey: 'k' }), options]),
   ],
   ['toKoa', (options) => toKoa(createReceiver({ signingKey: 'k' }), options)],
+  [
+    'observeWithOpenTelemetry',
+    (options) => observeWithOpenTelemetry(createReceiver({ signingKey: 'k' }), options),
+  ],
   [
     'observeWithPrometheus',
     (options) => observeWithPrometheus(worker, { register: new Registry(), ...options }),

@@ -12,6 +12,7 @@ const specifiers = subpaths.map((path) => path.replace('.', 'posthorn'));
 /** What stands on a peer: the tests of `built.*` in their rooms load it where that is installed. */
 const peers: ReadonlyMap<string, string> = new Map([
   ['posthorn/bullmq', 'bullmq'],
+  ['posthorn/opentelemetry', '@opentelemetry/api'],
   ['posthorn/prometheus', 'prom-client'],
 ]);
 const withoutPeers = specifiers.filter((specifier) => !peers.has(specifier));

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -67,11 +68,15 @@ const runnable = snippets.filter(
     (isRedisInstalled() || !code.includes('ioredis')) && (isPostgresInstalled() || !code.includes("'pg'")),
 );
 /**
- * Servers get deliveries, modules are imported by somebody else, and programs come to an end by themselves.
+ * Servers get deliveries, modules are imported by somebody else, vitest runs test files, and programs come to
+ * an end by themselves.
  */
 const servers = runnable.filter(({ code }) => /listen\((\{ port: )?3000/.test(code));
 const modules = runnable.filter(({ code }) => /^export /m.test(code));
-const programs = runnable.filter((snippet) => !servers.includes(snippet) && !modules.includes(snippet));
+const testFiles = runnable.filter(({ code }) => code.includes("from 'vitest'"));
+const programs = runnable.filter((snippet) =>
+  [servers, modules, testFiles].every((others) => !others.includes(snippet)),
+);
 
 // Inside the package, so that the snippets import it by its name: what is built, not the sources.
 const folder = join(packageRoot, 'dist', 'readme');
@@ -169,12 +174,18 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(snippets.length).toBeGreaterThanOrEqual(15);
     expect(servers.length).toBeGreaterThanOrEqual(3);
     expect(modules.length).toBeGreaterThanOrEqual(1);
+    expect(testFiles.length).toBe(1);
     expect(programs.length).toBeGreaterThanOrEqual(5);
   });
 
   test('no snippet hides in a block of another language', () => {
     const languages = documents.flatMap(({ blocks }) => blocks.map(({ language }) => language));
-    expect([...new Set(languages)].sort()).toEqual(['mermaid', 'sh', 'text', 'ts']);
+    expect([...new Set(languages)].sort()).toEqual(['js', 'mermaid', 'sh', 'text', 'ts']);
+    // Jest runs it in test/matrix/commonjs.test.ts.
+    const inJavaScript = documents.flatMap(({ path, blocks }) =>
+      blocks.filter(({ language }) => language === 'js').map(() => path),
+    );
+    expect(inJavaScript).toEqual(['docs/testing.md']);
     const fences = documents.flatMap(({ text }) => text.match(/^\s*(```|~~~)/gm) ?? []);
     expect(fences.length).toBe(2 * languages.length);
   });
@@ -200,6 +211,21 @@ describe('the snippets of the README and of docs/ compile and run', () => {
       program.kill('SIGKILL');
       await program.exit;
     }
+  });
+
+  test.each(testFiles)('$name, a test file of vitest', async ({ name }) => {
+    const root = join(folder, 'out', 'vitest');
+    cpSync(join(folder, 'out', `${name}.js`), join(root, `${name}.test.js`));
+    // Otherwise vitest would look for one further up, and find that of this package.
+    writeFileSync(join(root, 'vitest.config.js'), 'export default {};\n');
+    const vitest = join(packageRoot, 'node_modules', 'vitest', 'vitest.mjs');
+    const program = startProgram(vitest, { PATH: process.env.PATH, NO_COLOR: '1' }, root, [
+      'run',
+      '--root',
+      root,
+    ]);
+    expect(await program.exit, program.lines.join('\n')).toBe(0);
+    expect(program.lines.join('\n')).toMatch(/Tests +4 passed/);
   });
 
   test.each(programs)('$name, a program', async ({ name }) => {
@@ -302,7 +328,8 @@ describe('what the documents say can be found', () => {
 
   test('every file that is named is there', () => {
     const named = documents.flatMap(
-      ({ text }) => text.match(/(?<=`)(src|test|bench|docs)\/[\w/.-]+\.\w+(?=`)/g) ?? [],
+      ({ text }) =>
+        text.match(/(?<=`)(src|adapters|examples|test|bench|tools|docs)\/[\w/.-]+\.\w+(?=`)/g) ?? [],
     );
     expect(named.length).toBeGreaterThan(50);
     expect(named.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);

@@ -76,6 +76,15 @@ test("import 'posthorn/fetch' loads no raw-body, and no server, socket or stream
   ]);
 });
 
+test("import 'posthorn/logger' loads no logger", () => {
+  expect([...new Set(loadedBy('posthorn/logger').map(placeOf))].sort()).toEqual([
+    'dist/src',
+    'dist/src/outcomes',
+    'dist/src/telemetry',
+    'node:util',
+  ]);
+});
+
 test('the reader of what is loaded sees packages of both kinds, and modules of Node.js', () => {
   const places = loadedBy('posthorn/sandbox').map(placeOf);
   expect(places).toEqual(

@@ -1,4 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { trace } from '@opentelemetry/api';
 import express, { type RequestHandler } from 'express';
 import fastify, { type FastifyPluginCallback } from 'fastify';
 import Koa, { type Middleware } from 'koa';
@@ -23,6 +24,7 @@ import { toExpress } from 'posthorn/express';
 import { toFastify } from 'posthorn/fastify';
 import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
+import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
@@ -149,6 +151,7 @@ describe('schemas type data by entity, and hand over their output', () => {
       expectTypeOf(context).toEqualTypeOf<MiddlewareContext>();
       expectTypeOf(next).toEqualTypeOf<() => Promise<unknown>>();
     });
+    observeWithOpenTelemetry(createTyped(), { tracerProvider: trace.getTracerProvider() });
   });
 
   test('and such an event is handed over as its schema put it out', async () => {

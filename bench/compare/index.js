@@ -5,6 +5,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { observers } from '../contenders/observers.js';
 import { median } from '../run/statistics.js';
 import { toTable } from '../run/table.js';
 import { Turns } from './turns.js';
@@ -23,11 +24,17 @@ const { values, positionals: names } = parseArgs({
 const wrong = Object.entries(values).find(([, text]) => !/^[1-9]\d{0,8}$/.test(text));
 if (wrong !== undefined) fail(`--${wrong[0]} must be a whole number from 1 on, got "${wrong[1]}"`);
 if (names.length < 2)
-  fail('name at least two builds: folders that hold src/index.js and adapters/node.js, or "min"');
+  fail(
+    'name at least two builds: folders that hold src/index.js and adapters/node.js, or "min", or for dist ' +
+      `with an observer ${Object.keys(observers)
+        .map((name) => `"${name}"`)
+        .join(', ')}`,
+  );
 if (new Set(names.map((name) => resolve(name))).size < names.length)
   fail('a build is named twice, which would run the same code: make a copy of it');
 
-const builds = names.map((name) => (name === 'min' ? name : pathToFileURL(resolve(name)).href));
+const isWord = (/** @type {string} */ name) => name === 'min' || name in observers;
+const builds = names.map((name) => (isWord(name) ? name : pathToFileURL(resolve(name)).href));
 const course = {
   rounds: Number(values.rounds),
   events: Number(values.events),

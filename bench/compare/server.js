@@ -1,11 +1,12 @@
 /**
  * Builds of posthorn (folders that `npm run build` makes) in one process, each on a port of its own; `min` is
- * the hand-written minimum. It tells the ports, and when asked how many events were handled and what
+ * the hand-written minimum, and `metrics`, `logs` and `traces` are `dist` with an observer. It tells the ports, and when asked how many events were handled and what
  * processor time was used.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { answerMinimum, countHandled as countMinimum } from '../contenders/minimum.js';
+import { observers } from '../contenders/observers.js';
 import { countHandled, createBenchReceiver } from '../contenders/posthorn-receiver.js';
 
 /**
@@ -14,9 +15,18 @@ import { countHandled, createBenchReceiver } from '../contenders/posthorn-receiv
  */
 async function createListener(build) {
   if (build === 'min') return answerMinimum;
+  if (build in observers) return await createObserved(observers[build]);
   const { toNode } = await import(`${build}/adapters/node.js`);
   const { createReceiver } = await import(`${build}/src/index.js`);
   return toNode(createBenchReceiver({}, createReceiver));
+}
+
+/** @param {typeof observers[string]} observe */
+async function createObserved(observe) {
+  const { toNode } = await import('../../dist/adapters/node.js');
+  const receiver = createBenchReceiver();
+  await observe(receiver);
+  return toNode(receiver);
 }
 
 /** @param {string} build */

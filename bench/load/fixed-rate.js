@@ -51,7 +51,8 @@ export function runFixedRate(connections, events, { rate, durationMs }) {
     const sendDue = () => {
       const now = performance.now();
       while (sent < count && plannedAt(sent) <= now) {
-        const sender = idle.pop();
+        // The one that has been idle for longest: servers close connections that are not used for some seconds.
+        const sender = idle.shift();
         if (sender === undefined) {
           exhaustedAt = now;
           return;

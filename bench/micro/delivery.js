@@ -32,7 +32,8 @@ function nextRequest() {
   };
 }
 
-function nextDelivery() {
+/** A delivery of an event that has not come before. */
+export function nextDelivery() {
   const { rawHeaders, body } = nextRequest();
   return { method: 'POST', headers: rawHeaders, readBody: () => body };
 }

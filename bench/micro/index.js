@@ -1,16 +1,18 @@
 /**
- * Micro benchmarks by subject: `delivery`, `verify`, `envelope`, `router`, `stores`; all of them by default.
+ * Micro benchmarks by subject: `delivery`, `opentelemetry`, `verify`, `envelope`, `router`, `stores`; all of
+ * them by default.
  */
 import { run } from 'mitata';
 import { toTable } from '../run/table.js';
 import * as delivery from './delivery.js';
 import * as envelope from './envelope.js';
+import * as opentelemetry from './opentelemetry.js';
 import * as router from './router.js';
 import * as stores from './stores.js';
 import * as verify from './verify.js';
 
 const wanted = process.argv.slice(2);
-const chosen = [delivery, verify, envelope, router, stores].filter(
+const chosen = [delivery, opentelemetry, verify, envelope, router, stores].filter(
   ({ title }) => wanted.length === 0 || wanted.includes(title),
 );
 const stops = [];

@@ -24,6 +24,9 @@ const receiver = createReceiver({
   },
   { name: 'book', queue: true },
 );
+receiver.observe(({ outcome, error }) => {
+  if (outcome !== 'processed') console.error(outcome, error?.message);
+});
 createBullWorker(receiver, { connection, scope, concurrency: Number(CONCURRENCY) });
 
 process.on('message', (/** @type {{ type: 'handled' | 'stop' }} */ { type }) => {

@@ -187,5 +187,13 @@ const flatCost = [
   },
 ];
 
+/** @type {readonly Contender[]} */
+const observed = ['metrics', 'logs', 'traces'].map((name) => ({
+  name: `posthorn-${name}`,
+  title: `posthorn toNode, with ${name}`,
+  program: `posthorn-node.js --observed-by ${name}`,
+  isQuick: true,
+}));
+
 /** Every contender, in the order of the table. */
-export const contenders = [...withoutStore, ...withRedis, ...withPostgres, ...flatCost];
+export const contenders = [...withoutStore, ...observed, ...withRedis, ...withPostgres, ...flatCost];

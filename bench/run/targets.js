@@ -15,6 +15,8 @@ export const targets = [
   { of: 'posthorn-koa', against: 'min-koa', least: 0.95 },
   { of: 'posthorn-fetch', against: 'min-fetch-stream', least: 0.95 },
   { of: 'posthorn-lambda', against: 'min-lambda', least: 0.95 },
+  { of: 'posthorn-metrics', against: 'posthorn-node', least: 0.9 },
+  { of: 'posthorn-logs', against: 'posthorn-node', least: 0.9 },
   { of: 'posthorn-redis', against: 'min-redis-two', least: 0.9 },
   { of: 'posthorn-redis-unpipelined', against: 'min-redis-two', least: 0.9 },
   { of: 'posthorn-queue', against: 'min-queue', least: 0.8 },

@@ -1,5 +1,6 @@
 import { invalidOption } from '../check-options.ts';
 import { messageOf, show } from '../errors.ts';
+import { settledWithin } from '../timing/time-limit.ts';
 
 /** What names a queue, and where it is. */
 export interface BullConnectionOptions {
@@ -17,9 +18,6 @@ export interface BullConnectionOptions {
 
 /** Begins all keys. The braces put them into one slot of a Redis Cluster, as BullMQ needs them. */
 export const KEY_PREFIX = '{posthorn}';
-
-/** How long a connection may take to close; a server that is away would keep it open for ever. */
-export const CLOSE_LIMIT_MS = 2_000;
 
 /** Throws ConfigurationError for a wrong connection or scope. */
 export function checkConnection(functionName: string, { connection, scope }: BullConnectionOptions): void {
@@ -55,4 +53,24 @@ export function connectionLog(subject: string): (error: unknown) => void {
     // biome-ignore lint/suspicious/noConsole: a lost connection would go unnoticed
     console.error(`posthorn: ${subject}: ${messageOf(error)}; the same for a minute is not printed`);
   };
+}
+
+/** A queue or a worker of BullMQ. */
+interface Closable {
+  close(): Promise<void>;
+  disconnect(): Promise<void>;
+}
+
+/** How long connections may take to close; while the server is away BullMQ would wait for it without end. */
+const CLOSE_LIMIT_MS = 2_000;
+
+/** Closes the connections of a queue or a worker; cuts them off where that fails or takes too long. */
+export async function closeInTime(bull: Closable): Promise<void> {
+  const closed = bull.close().then(
+    () => true,
+    () => false,
+  );
+  if ((await settledWithin(closed, CLOSE_LIMIT_MS)) === true) return;
+  // Not awaited: a client of ioredis that was about to connect again tells of no end.
+  bull.disconnect().catch(() => {});
 }

@@ -1,11 +1,10 @@
 import { Queue as BullQueue, type JobsOptions } from 'bullmq';
 import { checkOptions } from '../check-options.ts';
 import type { Queue } from '../queue/queue.ts';
-import { settledWithin } from '../timing/time-limit.ts';
 import {
   type BullConnectionOptions,
-  CLOSE_LIMIT_MS,
   checkConnection,
+  closeInTime,
   connectionLog,
   isClient,
   KEY_PREFIX,
@@ -66,9 +65,4 @@ export function createBullQueue(options: BullConnectionOptions): Queue {
  */
 function withoutWaiting(connection: object): object {
   return { enableOfflineQueue: false, maxRetriesPerRequest: 1, ...connection };
-}
-
-async function closeInTime(bull: BullQueue): Promise<void> {
-  const closed = bull.close().then(() => true);
-  if ((await settledWithin(closed, CLOSE_LIMIT_MS)) !== true) await bull.disconnect();
 }

@@ -8,12 +8,12 @@ import {
 } from 'bullmq';
 import { checkOptions, readDuration, readInteger } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import type { Receiver } from '../receiver.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import {
   type BullConnectionOptions,
-  CLOSE_LIMIT_MS,
   checkConnection,
+  closeInTime,
   connectionLog,
   KEY_PREFIX,
 } from './connection.ts';
@@ -32,7 +32,8 @@ export interface BullWorkerOptions extends BullConnectionOptions {
 export interface BullWorker {
   /**
    * Takes no further jobs and waits for those that run, for `graceMs` (25,000 by default) at most; then it
-   * aborts them and puts them back, which counts as no attempt. `abandoned` has the ids of their jobs.
+   * aborts them and puts them back, which counts as no attempt. `abandoned` has the ids of their jobs. The
+   * connections have two seconds more to close: while Redis is away they are cut off.
    */
   close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
 }
@@ -76,7 +77,7 @@ class JobWorker implements BullWorker {
   readonly #bull: BullmqWorker;
   readonly #failed: BullQueue;
   readonly #closing = new AbortController();
-  readonly #running = new Set<string>();
+  readonly #running = new Set<Job>();
   readonly #logError: (error: unknown) => void;
   readonly #sweepTimer: NodeJS.Timeout;
   #sweep: Promise<void> = Promise.resolve();
@@ -107,12 +108,11 @@ class JobWorker implements BullWorker {
 
   /** Resolves with the outcome of a job that is done; throws what tells BullMQ how to go on. */
   async #run(job: Job, token: string | undefined): Promise<string> {
-    const jobId = job.id ?? '';
-    this.#running.add(jobId);
+    this.#running.add(job);
     try {
       return await this.#dispatch(job, token);
     } finally {
-      this.#running.delete(jobId);
+      this.#running.delete(job);
     }
   }
 
@@ -157,12 +157,14 @@ class JobWorker implements BullWorker {
     const closed = this.#bull.close().then(() => true);
     let abandoned: string[] = [];
     if ((await settledWithin(closed, graceMs)) !== true) {
-      abandoned = [...this.#running];
+      abandoned = [...this.#running].map(({ id }) => id ?? '');
       this.#closing.abort(new Error('the worker is closing'));
-      if ((await settledWithin(closed, CLOSE_LIMIT_MS)) !== true) await this.#bull.disconnect();
     }
-    const swept = this.#sweep.then(() => this.#failed.close()).then(() => true);
-    if ((await settledWithin(swept, CLOSE_LIMIT_MS)) !== true) await this.#failed.disconnect();
+    const sweeping = {
+      close: () => this.#sweep.then(() => this.#failed.close()),
+      disconnect: () => this.#failed.disconnect(),
+    };
+    await Promise.all([closeInTime(this.#bull), closeInTime(sweeping)]);
     return { abandoned };
   }
 }

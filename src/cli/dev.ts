@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Command } from 'commander';
 import { createClient } from '../client/create-client.ts';
+import type { Pattern } from '../events/catalog.ts';
 import { escapeControls } from '../outcomes/escape.ts';
 import { createSandbox, defaultCredentials } from '../sandbox/index.ts';
 import {
@@ -30,11 +31,11 @@ import {
   speedOption,
 } from './sandbox-server.ts';
 import { untilSignal } from './server.ts';
-import { eventOption, toFilters } from './webhooks/wanted.ts';
+import { eventOption } from './webhooks/wanted.ts';
 
 interface DevOptions extends JsonOption, KeyOption, CredentialOptions, PlayOptions {
   readonly to: string;
-  readonly event?: readonly string[];
+  readonly event?: readonly Pattern[];
   readonly signatureHeader: string;
 }
 
@@ -43,7 +44,7 @@ It plays the service as posthorn sandbox does, creates a webhook for the address
 the same with requests and answers, and sends events; posthorn trigger, advance and deliveries do so in another terminal.
 The signing key is that of SIGNING_KEY or --key, so that the receiver can keep it, or else made up and printed.
 What the address does not answer, or answers with something other than 2xx, is sent again after 1, 5 and 15 minutes.
-After the third retry the webhook is disabled, as the service would: start again, or see posthorn webhooks enable.
+After the third retry the webhook is disabled, as the service would: the page has a button to enable it again.
 
 Ends on SIGINT or SIGTERM.
 Exit codes: 0 ended by a signal, 1 the sandbox refuses the address, 2 wrong usage, or the port is taken.
@@ -87,7 +88,7 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
   try {
     const { administrator } = defaultCredentials;
     const { webhooks } = createClient({ baseUrl: url, administrator });
-    const enabled_events = toFilters(options.event ?? ['*']);
+    const { event: enabled_events } = options;
     const webhook = await webhooks.create({ url: to.href, authentication, enabled_events });
     // A key that was given need not be shown.
     const madeUp = signingKey === undefined ? webhook.secret_signing_key : undefined;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { messageOf, propertyOf } from '../errors.ts';
 import type { HandlerContext } from '../handling/router.ts';
-import type { Receiver } from '../receiver.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import type { Delivery } from '../request/delivery.ts';
 import { readHeaders } from '../request/headers.ts';
 import { addressOf } from './options.ts';

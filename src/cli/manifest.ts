@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+
+interface Manifest {
+  readonly version: string;
+  readonly peerDependencies: Readonly<Record<'ioredis' | 'pg', string>>;
+}
 
 // Above dist/src/cli, where this file is built to.
-const manifest = z
-  .object({ version: z.string(), peerDependencies: z.object({ ioredis: z.string(), pg: z.string() }) })
-  .parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')));
+const manifest: Manifest = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+);
 
 /** The version of this package. */
 export const version: string = manifest.version;

@@ -1,21 +1,28 @@
 import { Command, CommanderError } from 'commander';
 import { isInstance } from '../errors.ts';
-import { addAdvance } from './advance.ts';
-import { addDeadLetters } from './dead-letters/command.ts';
-import { addDeliveries } from './deliveries.ts';
-import { addDev } from './dev.ts';
-import { addEChecks } from './e-checks.ts';
 import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
-import { addFxQuotes } from './fx-quotes.ts';
-import { addListen } from './listen.ts';
-import { addLists } from './lists.ts';
 import { version } from './manifest.ts';
-import { addPostgres } from './postgres/command.ts';
-import { addSandbox } from './sandbox.ts';
-import { addSend } from './send.ts';
-import { addTrigger } from './trigger.ts';
-import { addVerify } from './verify.ts';
-import { addWebhooks } from './webhooks/command.ts';
+
+/**
+ * What adds each command. Its modules are loaded when it is run, because those of all commands take a program
+ * longer to start than most of them take to run.
+ */
+const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> = new Map([
+  ['dev', async () => (await import('./dev.ts')).addDev],
+  ['trigger', async () => (await import('./trigger.ts')).addTrigger],
+  ['deliveries', async () => (await import('./deliveries.ts')).addDeliveries],
+  ['advance', async () => (await import('./advance.ts')).addAdvance],
+  ['sandbox', async () => (await import('./sandbox.ts')).addSandbox],
+  ['listen', async () => (await import('./listen.ts')).addListen],
+  ['send', async () => (await import('./send.ts')).addSend],
+  ['verify', async () => (await import('./verify.ts')).addVerify],
+  ['webhooks', async () => (await import('./webhooks/command.ts')).addWebhooks],
+  ['dead-letters', async () => (await import('./dead-letters/command.ts')).addDeadLetters],
+  ['postgres', async () => (await import('./postgres/command.ts')).addPostgres],
+  ['fx-quotes', async () => (await import('./fx-quotes.ts')).addFxQuotes],
+  ['e-checks', async () => (await import('./e-checks.ts')).addEChecks],
+  ['lists', async () => (await import('./lists.ts')).addLists],
+]);
 
 /**
  * Runs one command to its end. What went wrong with it is thrown,
@@ -23,14 +30,15 @@ import { addWebhooks } from './webhooks/command.ts';
  */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
-    await createProgram().parseAsync(argv);
+    await (await createProgram(argv[2])).parseAsync(argv);
   } catch (error) {
     if (!isInstance(error, CommanderError)) throw error;
     process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
 }
 
-function createProgram(): Command {
+/** Has all commands unless one is named: the help lists them, and a misspelt name is compared with theirs. */
+async function createProgram(name = ''): Promise<Command> {
   const program = new Command('posthorn')
     .description(
       'Webhooks of the payments and banking service: receive, send, check, manage and replay them; its FX ' +
@@ -41,20 +49,8 @@ function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(toOwnForm(text)) })
     .addHelpText('after', EXIT_CODES_HELP);
-  addDev(program);
-  addTrigger(program);
-  addDeliveries(program);
-  addAdvance(program);
-  addSandbox(program);
-  addListen(program);
-  addSend(program);
-  addVerify(program);
-  addWebhooks(program);
-  addDeadLetters(program);
-  addPostgres(program);
-  addFxQuotes(program);
-  addEChecks(program);
-  addLists(program);
+  const named = commands.get(name);
+  for (const load of named === undefined ? commands.values() : [named]) (await load())(program);
   return program;
 }
 

@@ -1,7 +1,8 @@
 import type { Authentication } from '../authentication/credentials.ts';
 import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, show } from '../errors.ts';
-import type { EventFilter, WebhookUpdate } from '../service/webhooks.ts';
+import type { EnabledEvents, StoredEventFilter } from '../service/webhooks.ts';
+import { readEnabledEvents } from './enabled-events.ts';
 import { findWebhook } from './find-webhook.ts';
 import type { CallOptions } from './options.ts';
 import { areSameEvents, isSameAuthentication, isSameUrl } from './same-webhook.ts';
@@ -20,7 +21,7 @@ export interface WantedWebhook {
   /** HTTPS, publicly reachable. */
   readonly url: string;
   /** In any order. An empty list: every event. */
-  readonly enabled_events?: readonly EventFilter[] | undefined;
+  readonly enabled_events?: EnabledEvents | undefined;
   /** The credentials that the service shall present. */
   readonly authentication?: Authentication | undefined;
   /** True if events shall be sent. */
@@ -49,6 +50,11 @@ export interface EnsuredWebhook {
   readonly signingKey?: string;
 }
 
+/** A wanted webhook whose patterns have become filters. */
+type FilteredWebhook = Omit<WantedWebhook, 'enabled_events'> & {
+  readonly enabled_events: readonly StoredEventFilter[] | undefined;
+};
+
 /** See `Webhooks.ensure`. */
 export async function ensureWebhook(
   requests: WebhookRequests,
@@ -59,6 +65,10 @@ export async function ensureWebhook(
   checkOptions(wanted, ['id', 'url', 'enabled_events', 'authentication', 'enabled'], 'webhooks.ensure');
   const { force = false, ...options } = ensureOptions;
   const { id, url, enabled } = wanted;
+  const filtered = {
+    ...wanted,
+    enabled_events: readEnabledEvents(wanted.enabled_events, 'webhooks.ensure'),
+  };
   if (typeof force !== 'boolean') {
     throw new ConfigurationError(`force of webhooks.ensure must be true or false, got ${show(force)}`);
   }
@@ -69,8 +79,8 @@ export async function ensureWebhook(
   }
   const found =
     id === undefined ? await findByUrl(requests, url, options) : await findWebhook(requests, id, options);
-  if (found === undefined) return create(requests, wanted, options);
-  const update = { ...difference(found, wanted), ...(force && { enabled }) };
+  if (found === undefined) return create(requests, filtered, options);
+  const update = { ...difference(found, filtered), ...(force && { enabled }) };
   const changes = order.filter((name) => name in update);
   const webhook = changes.length === 0 ? found : await requests.update(found.id, update, options);
   return { webhook, changes };
@@ -99,7 +109,7 @@ async function findByUrl(
 
 async function create(
   requests: WebhookRequests,
-  { url, enabled_events, authentication, enabled = true }: WantedWebhook,
+  { url, enabled_events, authentication, enabled = true }: FilteredWebhook,
   options: CallOptions | undefined,
 ): Promise<EnsuredWebhook> {
   const request = { url, enabled_events, authentication };
@@ -111,7 +121,7 @@ async function create(
 const order = ['url', 'enabled_events', 'authentication', 'enabled'] as const;
 
 /** The members that are wanted in another way than they are. */
-function difference(found: Webhook, wanted: WantedWebhook): WebhookUpdate {
+function difference(found: Webhook, wanted: FilteredWebhook): Parameters<WebhookRequests['update']>[1] {
   const { url, enabled_events, authentication, enabled } = wanted;
   return {
     ...(!isSameUrl(url, found.url) && { url }),

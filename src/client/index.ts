@@ -1,4 +1,5 @@
 export type { Authentication } from '../authentication/credentials.ts';
+export type { EventFilter } from '../events/event-filter.ts';
 export type { ECheck, ECheckLookup } from '../service/e-checks.ts';
 export type { Actor, FxQuoteRequest, Money } from '../service/fx-quotes.ts';
 export type {
@@ -8,7 +9,7 @@ export type {
   PaymentPurpose,
 } from '../service/reference-lists.ts';
 export type {
-  EventFilter,
+  EnabledEvents,
   StoredEventFilter,
   WebhookRequest,
   WebhookUpdate,

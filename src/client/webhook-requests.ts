@@ -3,12 +3,14 @@ import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, show } from '../errors.ts';
 import { paths } from '../service/paths.ts';
 import {
+  type EnabledEvents,
   MAX_LIST_LIMIT,
   type StoredEventFilter,
   type WebhookList,
   type WebhookRequest,
   type WebhookUpdate,
 } from '../service/webhooks.ts';
+import { readEnabledEvents } from './enabled-events.ts';
 import type { CallOptions } from './options.ts';
 import { withQuery } from './query.ts';
 import type { Service, ServiceRequest } from './service.ts';
@@ -39,7 +41,7 @@ export interface WebhookPage {
 
 /** A change that may carry what another webhook of the service holds, known to the catalog or not. */
 type WithStoredFilters<T> = Omit<T, 'enabled_events'> & {
-  readonly enabled_events?: readonly StoredEventFilter[] | undefined;
+  readonly enabled_events?: EnabledEvents | readonly StoredEventFilter[] | undefined;
 };
 
 /** The webhook operations, each one request or one sequence of pages. */
@@ -66,13 +68,11 @@ export function createWebhookRequests(service: Service): WebhookRequests {
     async create(request, options) {
       const name = 'webhooks.create';
       checkOptions(request, ['url', 'enabled_events', 'authentication'], name);
+      const body = { ...request, enabled_events: readEnabledEvents(request.enabled_events, name) };
       const secrets = secretsOf(request.authentication);
       const path = paths.webhooks;
-      const answer = await send(
-        { name, method: 'POST', path, body: request, secrets, repeatable: false },
-        options,
-      );
-      return answer.read(creationAnswer(request));
+      const answer = await send({ name, method: 'POST', path, body, secrets, repeatable: false }, options);
+      return answer.read(creationAnswer(body));
     },
     list,
     listAll: (options) => readPages(list, options),
@@ -84,13 +84,11 @@ export function createWebhookRequests(service: Service): WebhookRequests {
     async update(id, changes, options) {
       const name = 'webhooks.update';
       checkOptions(changes, ['url', 'enabled', 'enabled_events', 'authentication'], name);
+      const body = { ...changes, enabled_events: readEnabledEvents(changes.enabled_events, name) };
       const secrets = secretsOf(changes.authentication);
       const path = pathOf(id, name);
       // The same update twice leaves what it leaves once, so this may be repeated.
-      const answer = await send(
-        { name, method: 'PUT', path, body: changes, secrets, repeatable: true },
-        options,
-      );
+      const answer = await send({ name, method: 'PUT', path, body, secrets, repeatable: true }, options);
       return answer.read(webhookAnswer);
     },
   };

@@ -25,7 +25,7 @@ export interface Webhooks {
    * ```ts
    * const { id, secret_signing_key } = await client.webhooks.create({
    *   url: 'https://example.com/webhooks',
-   *   enabled_events: [{ entity: 'transfer', types: ['succeeded', 'failed'] }],
+   *   enabled_events: ['transfer.succeeded', 'transfer.failed'],
    *   authentication: { type: 'BASIC', basic: { username: 'posthorn', password } },
    * });
    * ```
@@ -58,7 +58,7 @@ export interface Webhooks {
    * ```ts
    * const { changes, signingKey } = await client.webhooks.ensure({
    *   url: 'https://example.com/webhooks',
-   *   enabled_events: [{ entity: 'dispute', types: [] }],
+   *   enabled_events: ['transfer.*', 'dispute.created'],
    *   enabled: true,
    * });
    * if (signingKey !== undefined) await secrets.store(signingKey);

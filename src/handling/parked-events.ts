@@ -21,13 +21,13 @@ export class ParkedEvents {
   /** Runs a parked event; waits for the end of its handlers. */
   async replay(letter: DeadLetter, trace: Trace): Promise<Answer> {
     const { settings, runs } = this.#handling;
+    trace.event = letter;
     if (this.#isRunning(letter)) {
       throw new UnavailableError(
         'twin_running',
         'the handlers of this event may still be running: runningUntil of its letter is later than now',
       );
     }
-    trace.event = letter;
     const event = parseEvent(letter.rawBody);
     const { id } = event;
     const claimId = handlingId(id);

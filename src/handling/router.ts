@@ -1,7 +1,7 @@
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
 import type { KnownEvent, UnknownEvent, WebhookEvent } from '../events/event.ts';
-import { nearestPattern } from '../events/nearest-pattern.ts';
+import { isPattern, matchesPattern, wrongPattern } from '../events/pattern.ts';
 import type { Schemas } from '../events/schema.ts';
 
 /** The second argument of a handler. Times are in milliseconds since the epoch. */
@@ -42,7 +42,7 @@ export interface Route {
 }
 
 interface PatternRoute extends Route {
-  readonly matches: (type: string) => boolean;
+  readonly patterns: readonly string[];
 }
 
 /** Gets what no handler matched. `known` says whether the type is in the catalog. */
@@ -74,10 +74,7 @@ export class Router {
     if (patterns.length === 0) throw new ConfigurationError('on() needs at least one pattern');
     for (const pattern of patterns) checkPattern(pattern);
     if (route.name !== undefined) this.#addName(route.name);
-    this.#routes.push({
-      ...route,
-      matches: (type) => patterns.some((pattern) => matchesPattern(pattern, type)),
-    });
+    this.#routes.push({ ...route, patterns });
   }
 
   setUnhandled(fallback: Fallback): void {
@@ -103,6 +100,12 @@ export class Router {
     return this.#routes.length === 0 && this.#unhandled === undefined;
   }
 
+  /** The patterns of all handlers; `onUnhandled` gets what they leave, so that it stands for `*`. */
+  get patterns(): readonly string[] {
+    const patterns = this.#routes.flatMap((route) => route.patterns);
+    return this.#unhandled === undefined ? patterns : [...patterns, '*'];
+  }
+
   /** The handlers for a type, in the order of their registration; the `onUnhandled` one if there are none. */
   match(type: string): readonly Route[] {
     const known = this.#matches.get(type);
@@ -114,7 +117,9 @@ export class Router {
   }
 
   #find(type: string): readonly Route[] {
-    const routes = this.#routes.filter((route) => route.matches(type));
+    const routes = this.#routes.filter(({ patterns }) =>
+      patterns.some((pattern) => matchesPattern(pattern, type)),
+    );
     return routes.length === 0 && this.#unhandled !== undefined ? [this.#unhandled] : routes;
   }
 
@@ -139,21 +144,9 @@ export class Router {
   }
 }
 
-/** Whether a pattern, taken to be well formed, means a type. */
-export function matchesPattern(pattern: string, type: string): boolean {
-  return (
-    pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
-  );
-}
-
 function checkPattern(pattern: unknown): void {
-  if (typeof pattern === 'string' && [...eventTypes].some((type) => matchesPattern(pattern, type))) return;
-  const nearest = typeof pattern === 'string' ? nearestPattern(pattern) : undefined;
-  const question = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
-  throw new ConfigurationError(
-    `${show(pattern)} matches no event type.${question} A pattern is "*", a type such as "transfer.succeeded", or a ` +
-      `prefix such as "transfer.*"; the types are ${[...eventTypes].join(', ')}. Types that are not in this list yet reach "*" and onUnhandled()`,
-  );
+  if (isPattern(pattern)) return;
+  throw wrongPattern(pattern, 'Types that are not in this list yet reach "*" and onUnhandled()');
 }
 
 /** Throws {@link ConfigurationError} for what is no function. */

@@ -7,7 +7,9 @@ import { type DeadLettersHealth, QUESTION_LIMIT_MS } from './health.ts';
 /** Further letters are not counted: a list reads each of them whole. */
 const MOST_LETTERS = 1_000;
 
-/** A count that took longer is used for nine times as long: counting takes a tenth of the time at most. */
+/**
+ * A count that took longer is used again for nine times as long: counting takes a tenth of the time at most.
+ */
 const CHEAP_COUNT_MS = 50;
 const REST_FACTOR = 9;
 

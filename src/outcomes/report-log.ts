@@ -1,27 +1,32 @@
 import { messageOf, shorten } from '../errors.ts';
 import { IgnoredTypes } from './ignored-types.ts';
+import { deliveriesWith, LineLimit, leftOutLine, mayFlood } from './line-limit.ts';
 import { oneLine } from './one-line.ts';
 import type { Outcome } from './outcome.ts';
 import type { Report, Warning } from './report.ts';
 import { stackFramesOf } from './stack-frames.ts';
 
-/** They are printed only with a warning. */
-const QUIET_OUTCOMES: ReadonlySet<Outcome> = new Set(['processed', 'duplicate', 'ignored', 'queued']);
+const ROUTINE_OUTCOMES: ReadonlySet<Outcome> = new Set(['processed', 'duplicate', 'ignored', 'queued']);
+
+/** Whether a report is of no interest by itself: a success without a warning. */
+export function isRoutine({ outcome, warnings }: Report): boolean {
+  return warnings.length === 0 && ROUTINE_OUTCOMES.has(outcome);
+}
 
 /** Prints reports to `console.error`, each on one line of bounded length and without payload. */
 export class ReportLog {
-  readonly #limit = new LineLimit();
+  readonly #limit = new LineLimit<string>((kind, leftOut) => print(leftOutLine(leftOut, kind)));
   readonly #ignoredTypes = new IgnoredTypes();
 
   /**
-   * Prints a report. With `isLimited`, it prints a few lines per code and
-   * minute, and later the number of the others.
+   * Prints a report. Of those that anybody can cause it prints a few lines per code and minute, and later the
+   * number of the others.
    */
-  write(report: Report, isLimited: boolean): void {
+  write(report: Report): void {
     if (report.outcome === 'ignored') this.#writeIgnored(report);
-    if (QUIET_OUTCOMES.has(report.outcome) && report.warnings.length === 0) return;
+    if (isRoutine(report)) return;
     this.#limit.endIfOver();
-    if (isLimited && !this.#limit.admit(`deliveries ended with ${report.code ?? report.outcome}`)) return;
+    if (mayFlood(report) && !this.#limit.admit(deliveriesWith(report.code))) return;
     print(lineOf(report));
   }
 
@@ -35,58 +40,33 @@ export class ReportLog {
     if (line !== undefined) print(line);
   }
 
-  /** Prints the error of an observer that threw or rejected. */
-  writeObserverFailure(error: unknown, isLimited: boolean): void {
+  /** Prints the error of an observer that threw or rejected when it got the report. */
+  writeObserverFailure(error: unknown, report: Report): void {
     this.#limit.endIfOver();
-    if (isLimited && !this.#limit.admit('failures of an observer')) return;
-    print(`posthorn: an observer failed: ${oneLine(messageOf(error))}`);
+    if (mayFlood(report) && !this.#limit.admit('failures of an observer')) return;
+    printObserverFailure(error);
   }
 }
 
-const LINES_PER_WINDOW = 5;
-const WINDOW_MS = 60_000;
+/** Prints the error of an observer, without a limit. */
+export function printObserverFailure(error: unknown): void {
+  print(`posthorn: an observer failed: ${oneLine(messageOf(error))}`);
+}
 
-/**
- * Admits a few lines of each kind per minute. At the end of the minute it prints how many others there were.
- */
-class LineLimit {
-  readonly #counts = new Map<string, number>();
-  #timer: NodeJS.Timeout | undefined;
-  #endsAt = Number.POSITIVE_INFINITY;
+/** In capitals: nothing is more urgent. */
+export const ENDPOINT_AT_RISK = 'ENDPOINT AT RISK';
 
-  admit(kind: string): boolean {
-    if (this.#timer === undefined) {
-      this.#endsAt = performance.now() + WINDOW_MS;
-      this.#timer = setTimeout(() => this.#end(), WINDOW_MS).unref();
-    }
-    const count = (this.#counts.get(kind) ?? 0) + 1;
-    this.#counts.set(kind, count);
-    return count <= LINES_PER_WINDOW;
-  }
-
-  /** Ends the minute without its timer, which may be late. */
-  endIfOver(): void {
-    if (performance.now() >= this.#endsAt) this.#end();
-  }
-
-  #end(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#endsAt = Number.POSITIVE_INFINITY;
-    for (const [kind, count] of this.#counts) {
-      const leftOut = count - LINES_PER_WINDOW;
-      if (leftOut > 0) print(`posthorn: ${leftOut} more ${kind} in the last minute`);
-    }
-    this.#counts.clear();
-  }
+/** What became of a delivery, in a few words. */
+export function headlineOf({ outcome, late, status }: Report): string {
+  return `posthorn: ${outcome}${late ? ' late' : ''} ${status}`;
 }
 
 function lineOf(report: Report): string {
-  const { outcome, late, status, event, attempt, final, endpointAtRisk, error, warnings } = report;
-  const parts = [`posthorn: ${outcome}${late ? ' late' : ''} ${status}`];
+  const { event, attempt, final, endpointAtRisk, error, warnings } = report;
+  const parts = [headlineOf(report)];
   if (event !== undefined) parts.push(`event=${oneLine(event.id)} type=${oneLine(event.type ?? '?')}`);
   if (attempt !== undefined) parts.push(`attempt=${attempt}${final ? ' (final)' : ''}`);
-  if (endpointAtRisk) parts.push('ENDPOINT AT RISK');
+  if (endpointAtRisk) parts.push(ENDPOINT_AT_RISK);
   if (error !== undefined) parts.push(`${error.code}: ${oneLine(messageOf(error))}`);
   parts.push(...warnings.map((warning) => `[${oneLine(warning)}]`));
   // Last, so that nothing else is cut off for them.

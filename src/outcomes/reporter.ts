@@ -20,30 +20,26 @@ export class Reporter {
     this.#observers.push(observer);
   }
 
-  /**
-   * Never throws. Anybody can cause reports of deliveries that are not
-   * authentic, so only a few of those are printed.
-   */
-  emit(original: Report, { isAuthentic }: { readonly isAuthentic: boolean }): void {
+  /** Never throws. */
+  emit(original: Report): void {
     const firstWarnings = this.#firstWarnings;
     this.#firstWarnings = [];
-    const isLimited = !isAuthentic || original.outcome === 'rejected';
     if (this.#observers.length === 0) {
       for (const warning of firstWarnings) this.#log.writeWarning(warning);
-      this.#log.write(original, isLimited);
+      this.#log.write(original);
     }
     const report =
       firstWarnings.length === 0
         ? original
         : { ...original, warnings: [...firstWarnings, ...original.warnings] };
-    for (const observer of this.#observers) void this.#notify(observer, report, isLimited);
+    for (const observer of this.#observers) void this.#notify(observer, report);
   }
 
-  async #notify(observer: Observer, report: Report, isLimited: boolean): Promise<void> {
+  async #notify(observer: Observer, report: Report): Promise<void> {
     try {
       await observer(report);
     } catch (error) {
-      this.#log.writeObserverFailure(error, isLimited);
+      this.#log.writeObserverFailure(error, report);
     }
   }
 }

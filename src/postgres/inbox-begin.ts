@@ -2,6 +2,7 @@ import { ConfigurationError, messageOf } from '../errors.ts';
 import type { SkipReason } from '../handling/named-handler.ts';
 import type { PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, sqlStateOf } from './inbox-error.ts';
+import { LATE } from './inbox-limits.ts';
 import type { InboxJob, TransactionStep } from './inbox-run.ts';
 import { columnOf, type InboxQuery, MARK, PROBE } from './inbox-statements.ts';
 import { cancel, endedByHandler, PoolTransaction, swallowed } from './inbox-transaction.ts';
@@ -25,9 +26,10 @@ export type RunTransaction<Tx> = (
 /** Runs handlers in transactions of the pool. */
 export function inPool(pool: PostgresPool): RunTransaction<PostgresTransaction> {
   return async (job, step, handle) => {
-    const transaction = await PoolTransaction.begin(pool, job.limits);
+    const transaction = await PoolTransaction.open(pool, job.limits);
     try {
-      const reason = await step.record(job, transaction.query);
+      const begin = job.statements.beginAndRecord;
+      const reason = await step.record(job, (values) => transaction.begin(begin(values)));
       if (reason === undefined) await job.limits.orAbort(handle(transaction.handle));
       await transaction.commit(step.xact);
       return reason;
@@ -46,7 +48,7 @@ export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: Postgres
     const recorded = new Signal();
     const work = async (tx: Tx, query: InboxQuery): Promise<SkipReason | undefined> => {
       await checkTransaction(query);
-      const reason = await step.record(job, query);
+      const reason = await step.record(job, (values) => query(job.statements.record, values));
       if (isGivenUp) throw late();
       recorded.set();
       if (reason === undefined) {
@@ -67,10 +69,10 @@ export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: Postgres
     };
     const begun = begin(work);
     try {
-      await job.limits.within(Promise.race([recorded.isSet, begun]), late);
+      await job.limits.within(Promise.race([recorded.isSet, begun]));
     } catch (error) {
       isGivenUp = true;
-      throw error;
+      throw error === LATE ? late() : error;
     }
     const reason = await job.limits.withGrace(begun, late);
     if (!hasEnded)

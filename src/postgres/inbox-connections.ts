@@ -28,12 +28,15 @@ export class ConnectionShare {
     this.size = Math.max(1, max - Math.min(2, Math.ceil(max / 4)));
   }
 
-  /** Resolves once there is a place; `within` may give up before. */
+  /** Takes a place, if there is one. */
+  takeAtOnce(): boolean {
+    const isFree = this.#taken < this.size;
+    if (isFree) this.#taken += 1;
+    return isFree;
+  }
+
+  /** Waits for a place that another run gives; `within` may give up before. */
   async take(within: (place: Promise<void>) => Promise<void>): Promise<void> {
-    if (this.#taken < this.size) {
-      this.#taken += 1;
-      return;
-    }
     let enter = (): void => {};
     const place = new Promise<void>((resolve) => {
       enter = resolve;

@@ -11,42 +11,58 @@ const LEAST_MS = 1_000;
 const RESERVE_MS = 200;
 
 /**
+ * An AbortSignal is created when it is first read, and costs more than everything else that the inbox does in
+ * this process: a fifteenth of a short transaction. A run that has ended by then has not read it.
+ */
+const LISTEN_AFTER_MS = 50;
+
+/** One for all, because each would cost a stack trace. */
+export const LATE: Error = new Error('PostgreSQL did not answer before the deadline');
+
+/**
  * Ends what a run waits for: at the deadline of the delivery, as long as the handler has not begun, and when
  * its signal aborts. One timer and one listener serve all that it waits for: those of each statement would
  * take a tenth of the time of a short transaction.
  */
 export class RunLimits {
-  readonly signal: AbortSignal;
+  readonly #context: Pick<HandlerContext, 'signal'>;
   readonly #endsAt: number;
-  readonly #timer: Timer;
   readonly #aborted: Promise<never>;
   /** Rejects with the signal's reason as well, or with {@link LATE}. */
   readonly #stopped: Promise<never>;
+  #timer: Timer;
   #isLate = false;
   #stopListening: () => void = () => {};
 
-  constructor({ deadlineAt, signal }: Pick<HandlerContext, 'deadlineAt' | 'signal'>) {
-    this.signal = signal;
-    this.#endsAt = performance.now() + Math.max(deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
+  constructor(context: Pick<HandlerContext, 'deadlineAt' | 'signal'>) {
+    this.#context = context;
+    const now = performance.now();
+    this.#endsAt = now + Math.max(context.deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
     let stop = (_reason: unknown): void => {};
+    let abort = (_reason: unknown): void => {};
     this.#stopped = new Promise((_resolve, reject) => {
       stop = reject;
     });
-    this.#timer = new Timer(this.#endsAt, () => {
-      this.#isLate = true;
-      stop(LATE);
-    });
     this.#aborted = new Promise((_resolve, reject) => {
-      const onAbort = (): void => {
-        stop(signal.reason);
-        reject(signal.reason);
-      };
-      if (signal.aborted) return onAbort();
-      signal.addEventListener('abort', onAbort);
-      this.#stopListening = () => signal.removeEventListener('abort', onAbort);
+      abort = reject;
     });
     // Nobody may be waiting.
-    for (const promise of [this.#stopped, this.#aborted]) promise.catch(() => {});
+    this.#stopped.catch(() => {});
+    this.#aborted.catch(() => {});
+    this.#timer = new Timer(now + LISTEN_AFTER_MS, () => {
+      this.#timer = new Timer(this.#endsAt, () => {
+        this.#isLate = true;
+        stop(LATE);
+      });
+      this.#listen((reason) => {
+        stop(reason);
+        abort(reason);
+      });
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#context.signal;
   }
 
   /** Whether there is no time left to begin the handler. */
@@ -54,13 +70,9 @@ export class RunLimits {
     return this.signal.aborted || this.#isLate || performance.now() >= this.#endsAt;
   }
 
-  /** Rejects with the error of `onLate` at the deadline, and with the signal's reason when it aborts. */
-  async within<T>(promise: Promise<T>, onLate: () => Error): Promise<T> {
-    try {
-      return await Promise.race([promise, this.#stopped]);
-    } catch (error) {
-      throw error === LATE ? onLate() : error;
-    }
+  /** Rejects with {@link LATE} at the deadline, and with the signal's reason when it aborts. */
+  within<T>(promise: Promise<T>): Promise<T> {
+    return Promise.race([promise, this.#stopped]);
   }
 
   /** Rejects with the signal's reason if that aborts before the promise has settled. */
@@ -84,11 +96,17 @@ export class RunLimits {
     await this.orAbort(setTimeout(Math.min(left, ms * (0.5 + Math.random() / 2))));
   }
 
+  #listen(onAbort: (reason: unknown) => void): void {
+    const { signal } = this;
+    const listener = (): void => onAbort(signal.reason);
+    signal.addEventListener('abort', listener);
+    this.#stopListening = () => signal.removeEventListener('abort', listener);
+    if (signal.aborted) listener();
+  }
+
   /** Ends the timer and the listener. */
   end(): void {
     this.#timer.clear();
     this.#stopListening();
   }
 }
-
-const LATE = new Error('the deadline has passed');

@@ -3,8 +3,8 @@ import type { SkipReason } from '../handling/named-handler.ts';
 import type { ConnectionShare } from './inbox-connections.ts';
 import { InboxError, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from './inbox-error.ts';
 import type { Guard } from './inbox-latest.ts';
-import type { RunLimits } from './inbox-limits.ts';
-import { columnOf, type InboxQuery, type InboxStatements } from './inbox-statements.ts';
+import { LATE, type RunLimits } from './inbox-limits.ts';
+import { columnOf, type InboxStatements } from './inbox-statements.ts';
 import { explain } from './refusals.ts';
 
 /** What one run of a handler is about. */
@@ -32,34 +32,24 @@ export class TransactionStep {
   xact: unknown;
 
   /**
-   * Writes the record of the event, and moves the guard; says why the handler is not to run. Waits for a run
-   * of the same event or key for the `lock_timeout` of the inbox.
+   * Writes the record of the event, and moves the guard; says why the handler is not to run. `run` gives the
+   * values to the statement. Waits for a run of the same event or key for the `lock_timeout` of the inbox.
    */
-  async record(job: InboxJob, query: InboxQuery): Promise<SkipReason | undefined> {
+  async record(
+    { scope, eventKey, handler, idleMs, guard }: InboxJob,
+    run: (values: (string | null)[]) => Promise<unknown>,
+  ): Promise<SkipReason | undefined> {
+    const ofGuard = [guard?.key ?? null, guard?.createdAt ?? null];
     try {
-      const reason = await this.#record(job, query);
-      this.hasBegun = reason === undefined;
-      return reason;
+      const recorded = columnOf(await run([scope, eventKey, handler, `${idleMs}ms`, ...ofGuard]), 'recorded');
+      if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
+      this.xact = recorded;
+      this.hasBegun = true;
+      return undefined;
     } catch (error) {
       this.isRowHeld = sqlStateOf(error) === LOCK_NOT_AVAILABLE;
       throw error;
     }
-  }
-
-  async #record(job: InboxJob, query: InboxQuery): Promise<SkipReason | undefined> {
-    const { scope, eventKey, handler, idleMs, guard, statements } = job;
-    const parameters = [
-      scope,
-      eventKey,
-      handler,
-      `${idleMs}ms`,
-      guard?.key ?? null,
-      guard?.createdAt ?? null,
-    ];
-    const recorded = columnOf(await query(statements.record, parameters), 'recorded');
-    if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
-    this.xact = recorded;
-    return undefined;
   }
 }
 
@@ -81,8 +71,7 @@ export async function runOnce(
   let isWaiting = false;
   for (let conflicts = 0; ; ) {
     const step = new TransactionStep();
-    const onLate = (): Error => (isWaiting ? busy(job) : noConnection(job, share));
-    await share.take((place) => job.limits.within(place, onLate));
+    if (!share.takeAtOnce()) await waitForConnection(job, share, isWaiting);
     try {
       return await runTransaction(step);
     } catch (error) {
@@ -98,6 +87,15 @@ export async function runOnce(
     }
     if (!step.isRowHeld) conflicts += 1;
     await job.limits.pause(step.isRowHeld ? ROW_PAUSE_MS : CONFLICT_PAUSE_MS);
+  }
+}
+
+async function waitForConnection(job: InboxJob, share: ConnectionShare, isWaiting: boolean): Promise<void> {
+  try {
+    await share.take((place) => job.limits.within(place));
+  } catch (error) {
+    if (error !== LATE) throw error;
+    throw isWaiting ? busy(job) : noConnection(job, share);
   }
 }
 

@@ -9,6 +9,11 @@ export interface InboxStatements {
   readonly schema: string;
   /** The parameters are those of the function `record_handled`. Gives `recorded`. */
   readonly record: string;
+  /**
+   * BEGIN, and the same record, in one message: a transaction that is written by hand takes one more. Only a
+   * message without parameters can have several statements, so the values are in the text.
+   */
+  readonly beginAndRecord: (values: readonly (string | null)[]) => string;
   /** `$1` scope, `$2` and `$3` the last row of the batch before, `$4` the age in milliseconds. */
   readonly prune: string;
 }
@@ -21,6 +26,8 @@ export function inboxStatements(schema: string): InboxStatements {
   return {
     schema,
     record: `select ${schema}.record_handled($1, $2, $3, $4, $5, $6) as recorded`,
+    beginAndRecord: (values) =>
+      `begin; select ${schema}.record_handled(${values.map(literalOf).join(', ')}) as recorded`,
     prune: `with batch as (
   select scope, event_key, handler, handled_at from ${schema}.inbox
   where scope = $1 and (event_key, handler) > ($2, $3)
@@ -46,6 +53,20 @@ export const PROBE: string = `select current_setting('posthorn.transaction', tru
 /** Cancels what a transaction runs. Once that has ended, nobody holds the lock of its number. */
 export const CANCEL: string = `select pg_cancel_backend(pid) from pg_locks
   where locktype = 'transactionid' and mode = 'ExclusiveLock' and granted and transactionid = $1::xid`;
+
+/**
+ * The value as SQL: a text without NUL, or null. Of what is written, nothing but the quotes around it can end
+ * the literal, whatever the settings of the session are.
+ */
+function literalOf(value: string | null): string {
+  if (value === null) return 'null';
+  // Without the flag `u`: half of a surrogate pair is a character, as it is for PostgreSQL.
+  return `E'${value.replace(/[^A-Za-z0-9_.:-]/g, toEscape)}'`;
+}
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
 
 /** A column of the first row: of a result of `pg`, or of a list of rows, which other clients give. */
 export function columnOf(result: unknown, column: string): unknown {

@@ -2,8 +2,8 @@ import { messageOf } from '../errors.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
-import { GRACE_MS, type RunLimits } from './inbox-limits.ts';
-import { CANCEL, columnOf, type InboxQuery, PROBE } from './inbox-statements.ts';
+import { GRACE_MS, LATE, type RunLimits } from './inbox-limits.ts';
+import { CANCEL, columnOf, PROBE } from './inbox-statements.ts';
 import { HandlerTransaction } from './transaction.ts';
 import { withClient } from './with-client.ts';
 
@@ -30,27 +30,21 @@ export class PoolTransaction {
     client.on('error', this.#onError);
   }
 
-  /** Takes a client, and begins. */
-  static async begin(pool: PostgresPool, limits: RunLimits): Promise<PoolTransaction> {
-    const transaction = new PoolTransaction(pool, await connect(pool, limits), limits);
-    try {
-      await transaction.query('begin', []);
-      return transaction;
-    } catch (error) {
-      transaction.#giveBack(true);
-      throw error;
-    }
+  /** Takes a client, on which {@link begin} begins. */
+  static async open(pool: PostgresPool, limits: RunLimits): Promise<PoolTransaction> {
+    return new PoolTransaction(pool, await connect(pool, limits), limits);
   }
 
-  /** Runs a statement of the inbox before the handler begins. */
-  readonly query: InboxQuery = async (text, values) => {
+  /** Runs BEGIN and another statement, in one message; resolves with what that gave. */
+  async begin(text: string): Promise<unknown> {
     try {
-      return await this.#limits.within(this.#client.query(text, values), late);
+      const results: unknown = await this.#limits.within(this.#client.query(text));
+      return Array.isArray(results) ? results.at(-1) : results;
     } catch (error) {
       this.#isUnknown = sqlStateOf(error) === undefined;
       throw error;
     }
-  };
+  }
 
   /**
    * Commits, after the statements that the handler did not await. Only the answer `COMMIT` counts, because
@@ -58,7 +52,8 @@ export class PoolTransaction {
    * the transaction that has the record.
    */
   async commit(xact: unknown): Promise<void> {
-    await this.#limits.orAbort(this.handle.finish());
+    const running = this.handle.finish();
+    if (running !== undefined) await this.#limits.orAbort(running);
     this.handle.checkConnection();
     if (this.handle.isInDoubt) await this.#probe(xact);
     let command: string;
@@ -110,14 +105,14 @@ export class PoolTransaction {
 async function connect(pool: PostgresPool, limits: RunLimits): Promise<PostgresClient> {
   const connecting = pool.connect();
   try {
-    return await limits.within(connecting, () => new Error('the pool had no connection before the deadline'));
+    return await limits.within(connecting);
   } catch (error) {
     // A client that comes too late goes back at once.
     connecting.then(
       (client) => client.release(),
       () => {},
     );
-    throw error;
+    throw error === LATE ? new Error('the pool had no connection before the deadline') : error;
   }
 }
 

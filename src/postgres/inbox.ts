@@ -1,6 +1,7 @@
 import { checkOptions } from '../check-options.ts';
 import { toKey } from '../dedupe/store.ts';
 import { ConfigurationError, show } from '../errors.ts';
+import { RunContext } from '../handling/handlers.ts';
 import { nameHandler, skipped } from '../handling/named-handler.ts';
 import type { HandlerContext } from '../handling/router.ts';
 import { checkPool, type PostgresPool, readSchema, readScope } from './client.ts';
@@ -167,7 +168,8 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
         limits,
         idleMs: Math.min(Math.max(deadlineAt - receivedAt, MIN_IDLE_MS), MAX_IDLE_MS),
       };
-      const handle = async (transaction: Tx): Promise<unknown> => handler(event, { ...context, transaction });
+      const handle = async (transaction: Tx): Promise<unknown> =>
+        handler(event, Object.assign(new RunContext(context, context, context), { transaction }));
       try {
         const reason = await runOnce(job, this.#share, (step) => this.#runTransaction(job, step, handle));
         return reason === undefined ? undefined : skipped(reason);

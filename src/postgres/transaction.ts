@@ -56,7 +56,9 @@ export class HandlerTransaction implements PostgresTransaction {
   #isClosed = false;
   #mayRun = true;
   #last: Promise<unknown> = Promise.resolve();
-  #running = 0;
+  /** Statements that have not ended, and whether one of them has been sent. */
+  #given = 0;
+  #isRunning = false;
 
   constructor(client: PostgresClient) {
     this.#client = client;
@@ -69,8 +71,13 @@ export class HandlerTransaction implements PostgresTransaction {
   ): Promise<PostgresRows<Row>> => {
     const refusal = this.#isClosed ? ended() : refusalOf(statement);
     if (refusal !== undefined) return Promise.reject(refusal);
-    const result = this.#last.then(() => this.#run(statement, values));
-    this.#last = result.catch(() => {});
+    const run = (): Promise<unknown> => this.#run(statement, values);
+    const result = this.#given === 0 ? run() : this.#last.then(run);
+    this.#given += 1;
+    const end = (): void => {
+      this.#given -= 1;
+    };
+    this.#last = result.then(end, end);
     // The caller knows what columns it selects.
     return result as Promise<PostgresRows<Row>>;
   };
@@ -82,17 +89,17 @@ export class HandlerTransaction implements PostgresTransaction {
     throw new InboxError('inbox_rolled_back', message, { cause: this.lostBy });
   }
 
-  /** Takes no more statements. Those that were given before run on, and are waited for. */
-  async finish(): Promise<void> {
+  /** Takes no more statements. Resolves with the end of those that were given before, if they still run. */
+  finish(): Promise<unknown> | undefined {
     this.#isClosed = true;
-    await this.#last;
+    return this.#given === 0 ? undefined : this.#last;
   }
 
   /** Takes no more statements, and runs none of those that wait; resolves with the end of one that runs. */
   stop(): Promise<unknown> | undefined {
     this.#isClosed = true;
     this.#mayRun = false;
-    return this.#running === 0 ? undefined : this.#last;
+    return this.#isRunning ? this.#last : undefined;
   }
 
   async #run(
@@ -101,7 +108,7 @@ export class HandlerTransaction implements PostgresTransaction {
   ): Promise<unknown> {
     if (!this.#mayRun) throw ended();
     this.checkConnection();
-    this.#running += 1;
+    this.#isRunning = true;
     try {
       const parameters = values === undefined ? [] : [[...values]];
       const result: unknown = await Reflect.apply(this.#client.query, this.#client, [
@@ -117,7 +124,7 @@ export class HandlerTransaction implements PostgresTransaction {
       this.isInDoubt = true;
       throw error;
     } finally {
-      this.#running -= 1;
+      this.#isRunning = false;
     }
   }
 }

@@ -64,7 +64,11 @@ export function assembleSandbox(options: SandboxOptions, { answerTimeoutMs }: Fi
     ...fxQuoteRoutes(quotes, guards.banking),
     ...eCheckRoutes(guards.banking),
     ...referenceRoutes(credentials, guards.profile),
-    ...controlRoutes({ ...controls, advanceToNext: () => queue.advanceToNext() }),
+    ...controlRoutes({
+      ...controls,
+      advanceToNext: () => queue.advanceToNext(),
+      enableWebhook: (id) => void webhooks.update(id, { enabled: true }),
+    }),
     ...pageRoutes(activity),
   ];
   const app: SandboxApp = createApp(endpoints, () => server.host);

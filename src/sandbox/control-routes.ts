@@ -11,6 +11,8 @@ interface CheckingControls extends Controls {
   send(request: unknown): WebhookEvent;
   /** Resolves with false if no delivery is to come. */
   advanceToNext(): Promise<boolean>;
+  /** Throws {@link RefusedError} for an unknown webhook. */
+  enableWebhook(id: string): void;
 }
 
 /** The sandbox's own controls, apart from the service's interface. */
@@ -37,6 +39,14 @@ export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
       path: '/sandbox/deliveries',
       get: (request) =>
         ok(sandbox.deliveries({ event: readText(request, 'event'), webhook: readText(request, 'webhook') })),
+    },
+    {
+      // For the page, which has no credentials of an administrator; the service has PUT for it.
+      path: '/sandbox/webhooks/{webhookId}/enable',
+      post: ({ id }) => {
+        sandbox.enableWebhook(id);
+        return ok({ id, enabled: true });
+      },
     },
     { path: '/sandbox/fxQuotes/{fxQuoteId}/accept', post: ({ id }) => ok(sandbox.acceptQuote(Number(id))) },
   ];

@@ -157,12 +157,13 @@ export class DeliveryQueue {
   async #attempt(delivery: PendingDelivery, webhook: StoredWebhook): Promise<void> {
     const { signatureHeader, answerTimeoutMs, onAttempt } = this.#settings;
     const { signal } = this.#closing;
-    const at = new Date(this.#state.clock.now()).toISOString();
+    const now = this.#state.clock.now();
+    const at = new Date(now).toISOString();
     const { event, number, duplicate, changed } = delivery;
     const signed = serialize(event);
     const body = changed ? serialize({ ...event, data: { ...event.data, changed: 'on its way' } }) : signed;
     const bytes = Buffer.from(body);
-    const headers = deliveryHeaders(bytes, Buffer.from(signed), webhook, signatureHeader);
+    const headers = deliveryHeaders(bytes, Buffer.from(signed), webhook, signatureHeader, now);
     const answer = await post({ url: webhook.url, headers, body: bytes, answerTimeoutMs, signal });
     if (signal.aborted) return;
     const attempt = {

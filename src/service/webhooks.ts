@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
-import type { catalog, Entity } from '../events/catalog.ts';
+import type { Pattern } from '../events/catalog.ts';
+import type { EventFilter } from '../events/event-filter.ts';
 import { assumed } from './openapi-assumptions.ts';
 import { isoTime } from './timestamp.ts';
 
-/** The wanted types of an entity. Name each: that an empty list means all of them is not certain. */
-export type EventFilter = {
-  [E in Entity]: { readonly entity: E; readonly types: readonly (typeof catalog)[E][number][] };
-}[Entity];
+/**
+ * The events that a webhook is to get: patterns as `receiver.on` takes them, such as `transfer.*`, or filters
+ * as the service has them, such as those of `receiver.eventFilters()`. A list holds one kind. A pattern is
+ * sent as the types that it matches today: only `*`, as an empty list, takes in later ones.
+ */
+export type EnabledEvents = readonly Pattern[] | readonly EventFilter[];
 
 /** A filter as the service sends it. It may name types that the catalog lacks. */
 export interface StoredEventFilter {
@@ -22,7 +25,7 @@ export interface WebhookRequest {
   /** HTTPS, publicly reachable. */
   readonly url: string;
   /** If left out or empty, every event is sent. */
-  readonly enabled_events?: readonly EventFilter[] | undefined;
+  readonly enabled_events?: EnabledEvents | undefined;
   /** If left out, taken to be `NONE`. */
   readonly authentication?: Authentication | undefined;
 }
@@ -34,7 +37,7 @@ export interface WebhookUpdate {
   /** True to send events, false to stop. */
   readonly enabled?: boolean | undefined;
   /** An empty list means every event. */
-  readonly enabled_events?: readonly EventFilter[] | undefined;
+  readonly enabled_events?: EnabledEvents | undefined;
   /** The credentials that the service presents from now on. */
   readonly authentication?: Authentication | undefined;
 }

@@ -1,7 +1,7 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
 import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, propertyOf, show, typeNameOf } from '../errors.ts';
-import type { Receiver } from '../receiver.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { createHealthMetrics, healthMetricNames } from './prometheus-health.ts';
 import { createReportMetrics, reportMetricNames } from './prometheus-reports.ts';
 
@@ -22,7 +22,7 @@ export interface PrometheusOptions {
 /**
  * Counts and times what a receiver reports, as metrics of prom-client, and asks for its health at each
  * scrape. Labels are outcomes, codes, entities of the catalog (`other` for the rest) and names of handlers:
- * no id, and nothing that a sender chooses. docs/operations.md has every metric, with rules and a dashboard.
+ * no id, and nothing that a sender chooses. docs/operations.md has every metric, and rules and a dashboard for them.
  *
  * As an observer it switches the default log off. Each receiver needs a register of its own.
  *

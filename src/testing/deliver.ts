@@ -1,32 +1,90 @@
+import { checkOptions } from '../check-options.ts';
+import { ConfigurationError, propertyOf, show, typeNameOf } from '../errors.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 
 /** Options of {@link deliver}. */
 export interface DeliverOptions extends SignedHeadersOptions {
   /** Sent besides, or instead of what would be sent under the same lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Gives the request up when it aborts. */
+  /**
+   * Gives the request up when it aborts: `deliver` rejects with its reason. The receiver goes on, and its
+   * report has `answerSent: false`.
+   */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Sends an event as the service does, and resolves with the answer. A string or bytes are sent as they are.
+ * Sends an event as the service does, and resolves with the answer: to an address by HTTP, or to a receiver
+ * itself, without a server. A string or bytes are sent as they are.
+ *
+ * The key is the receiver's `signingKey`. It has to be given, because a receiver gives its key to nobody.
+ *
+ * @throws ConfigurationError, as a rejection, for what is neither an address nor a receiver, for a missing or
+ * empty key, and for a wrong option.
  *
  * @example
  * ```ts
- * const response = await deliver('http://127.0.0.1:3000/webhooks', createEvent('dispute.created'), { key });
- * console.log(response.status, await response.json());
+ * const response = await deliver(receiver, createEvent('transfer.succeeded', { amount: 1250 }), { key });
+ * console.log(response.status, await response.json()); // 200 { outcome: 'processed', id: 'evt_…' }
+ *
+ * await deliver('http://127.0.0.1:3000/webhooks', createEvent('dispute.created'), { key });
  * ```
  */
-export function deliver(
-  url: string | URL,
+export async function deliver(
+  to: string | URL | Pick<Receiver, 'receive'>,
   event: object | string | Uint8Array,
-  { headers, signal, ...options }: DeliverOptions,
+  options: DeliverOptions,
 ): Promise<Response> {
+  checkOptions(options, ['key', 'authentication', 'signatureHeader', 'headers', 'signal'], 'deliver');
+  const { headers, signal, ...signing } = options;
   const body = typeof event === 'string' || event instanceof Uint8Array ? event : JSON.stringify(event);
-  return fetch(url, {
-    method: 'POST',
-    headers: { ...signedHeaders(body, options), ...headers },
+  const request: SignedRequest = {
+    headers: new Headers({ ...signedHeaders(body, signing), ...headers }),
     body,
-    ...(signal !== undefined && { signal }),
+    signal,
+  };
+  if (isReceiver(to)) return handOver(to, request);
+  if (!URL.canParse(String(to))) throw wrongTarget(to);
+  return fetch(to, { method: 'POST', ...request, signal: signal ?? null });
+}
+
+interface SignedRequest {
+  readonly headers: Headers;
+  readonly body: string | Uint8Array;
+  readonly signal: AbortSignal | undefined;
+}
+
+function isReceiver(to: string | URL | Pick<Receiver, 'receive'>): to is Pick<Receiver, 'receive'> {
+  return typeof propertyOf(to, 'receive') === 'function';
+}
+
+function wrongTarget(to: unknown): ConfigurationError {
+  return new ConfigurationError(
+    'deliver takes the address of an endpoint, such as http://127.0.0.1:3000/webhooks, or a receiver, which ' +
+      `createReceiver returns; got ${typeof to === 'string' ? show(to) : typeNameOf(to)}`,
+  );
+}
+
+/** Stands in for the adapter: the receiver gets what an HTTP request would bring. */
+async function handOver(
+  receiver: Pick<Receiver, 'receive'>,
+  { headers, body, signal }: SignedRequest,
+): Promise<Response> {
+  signal?.throwIfAborted();
+  headers.set('content-length', String(Buffer.byteLength(body)));
+  const received = receiver.receive({
+    method: 'POST',
+    headers,
+    readBody: () => body,
+    isConnected: () => signal?.aborted !== true,
+  });
+  const reply = await (signal === undefined ? received : Promise.race([received, aborted(signal)]));
+  return new Response(reply.body, { status: reply.status, headers: reply.headers });
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }

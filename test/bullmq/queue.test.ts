@@ -1,5 +1,5 @@
 import { Worker } from 'bullmq';
-import { ConfigurationError, createMemoryStore, PermanentError } from 'posthorn';
+import { ConfigurationError, createMemoryStore } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
@@ -133,55 +133,6 @@ describe.skipIf(!isRedisInstalled())('a worker of BullMQ', () => {
     await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'completed')).toBe(0);
     expect(held.calls.all).toHaveLength(5);
     expect(await Promise.all(work.map((one) => one.close()))).toEqual([{ abandoned: [] }, { abandoned: [] }]);
-  });
-
-  test('tries again later; poison becomes a letter, is replayed after the fix, and is gone', async () => {
-    const { bull, deadLetters, promote, receiver, worker } = await openQueue(fixture);
-    const seen = new Seen<{ attempt: number; final: boolean }>();
-    let isMended = false;
-    const running = receiver(
-      book((_event, { attempt, final }) => {
-        seen.add({ attempt, final });
-        if (!isMended) throw new Error('poison');
-      }),
-    );
-    worker(running);
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
-    for (let attempt = 1; attempt <= 10; attempt += 1) {
-      expect(await seen.nth(attempt)).toEqual({ attempt, final: attempt === 10 });
-      if (attempt === 10) break;
-      await expect.poll(() => bull.getDelayedCount()).toBe(1);
-      const [job] = await bull.getDelayed();
-      expect(job).toMatchObject({ attemptsMade: attempt, failedReason: expect.stringContaining('poison') });
-      expect(job?.delay).toBeGreaterThanOrEqual(5_000 * 2 ** (attempt - 1));
-      await promote();
-    }
-    await expect.poll(() => bull.getJobCountByTypes('active', 'delayed', 'waiting', 'failed')).toBe(0);
-    const letter = await letterOf(deadLetters, event.id);
-    expect(letter).toMatchObject({ reason: 'handler_failed', attempts: 10, runningUntil: undefined });
-    isMended = true;
-    expect(await running.replay(letter)).toMatchObject({ outcome: 'processed' });
-    expect(await deadLetters.get(event.id)).toBeUndefined();
-  });
-
-  test('ends a job whose handler throws a PermanentError; without dead letters it fails for good', async () => {
-    const { bull, deadLetters, receiver, worker } = await openQueue(fixture);
-    const register = book(() => {
-      throw new PermanentError('no such account');
-    });
-    const parking = worker(receiver(register));
-    const event = createEvent('transfer.succeeded');
-    const accepting = receiver(register);
-    await accepting.receive(deliveryOf(event));
-    await expect.poll(() => deadLetters.get(event.id)).toMatchObject({ attempts: 1 });
-    await parking.close();
-    worker(receiver(register, { deadLetters: undefined }));
-    await accepting.receive(deliveryOf(createEvent('transfer.succeeded')));
-    await expect.poll(() => bull.getFailedCount()).toBe(1);
-    const [job] = await bull.getFailed();
-    expect(job?.failedReason).toMatch(/^handler_failed_permanently: .*no such account/);
-    expect(job?.attemptsMade).toBe(1);
   });
 
   test('puts a job back uncounted whose event runs elsewhere', async () => {

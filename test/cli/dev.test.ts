@@ -1,12 +1,15 @@
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChildProgram } from '../support/child-program.ts';
-import { freePort } from '../support/child-program.ts';
+import { freePort, packageRoot, startProgram } from '../support/child-program.ts';
 import { KEY } from '../support/served.ts';
+import { until } from '../support/until.ts';
 import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
 
 /** A receiver whose handler fails as often as it is told to. */
@@ -177,6 +180,45 @@ describe('posthorn dev', () => {
     const ended = await posthorn(['dev', '--port', '0', ...args]);
     expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
   });
+});
+
+/** The receiver of docs/develop.md, with a handler that always fails. */
+async function startFollowing(): Promise<string> {
+  const page = readFileSync(join(packageRoot, 'docs', 'develop.md'), 'utf8');
+  const [, snippet = ''] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
+  const port = await freePort();
+  // It has no types, so that it runs as it is.
+  const code = snippet
+    .replace('console.log(event.id, event.data.amount)', '{ throw new Error(event.id); }')
+    .replace('3000', String(port));
+  const directory = mkdtempSync(join(packageRoot, 'dist', 'develop-'));
+  writeFileSync(join(directory, 'server.mjs'), code);
+  const environment = { PATH: process.env.PATH, SIGNING_KEY: KEY, NODE_ENV: 'development' };
+  const server = startProgram(join(directory, 'server.mjs'), environment, directory);
+  onTestFinished(async () => {
+    server.kill('SIGKILL');
+    await server.exit;
+    rmSync(directory, { recursive: true });
+  });
+  return `http://127.0.0.1:${port}/webhooks`;
+}
+
+test('a receiver that goes by the time of its deliveries knows the last attempt', async () => {
+  const to = await startFollowing();
+  await until('the receiver listens', () =>
+    fetch(to).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const { run } = await startDev(to);
+  expect((await run('trigger', 'transfer.succeeded', '--id', 'evt_1')).stdout).toMatch(
+    /attempt 1 500 handler_failed/,
+  );
+  expect((await run('advance')).stdout).toMatch(/attempt 2 500 handler_failed/);
+  expect((await run('advance', '5m')).stdout).toMatch(/attempt 3 500 handler_failed/);
+  expect((await run('advance', '15m')).stdout).toMatch(/attempt 4 200 parked/);
+  expect((await run('trigger', 'transfer.created')).stdout).toMatch(/attempt 1 200 ignored/);
 });
 
 describe('trigger, advance and deliveries', () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AnyEvent, createReceiver, type Delivery } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { freePort } from '../support/child-program.ts';
 import { KEY, serve } from '../support/served.ts';
 import { openBehind, outcomeOf, startListening } from './listening.ts';
@@ -14,7 +15,8 @@ describe('posthorn listen --forward', () => {
     const authentication = { type: 'BASIC', basic: { username: 'u', password: 'p' } } as const;
     const body = `{ "id":"evt_1","type":"transfer.created", "created_at":"${new Date().toISOString()}","data":{"n":1.0} }`;
     const forwarded = behind.next();
-    const answer = deliver(url, body, { key: KEY, authentication, headers: { 'x-request-id': '7' } });
+    const headers = { 'x-request-id': '7' };
+    const answer = awaitedLater(deliver(url, body, { key: KEY, authentication, headers }));
     const request = await forwarded;
     request.answerWith(201);
     expect(await outcomeOf(await answer)).toBe('200 processed');
@@ -55,7 +57,7 @@ describe('posthorn listen --forward', () => {
       const event = createEvent('transfer.created');
       const send = async (answer: number): Promise<unknown> => {
         const forwarded = behind.next();
-        const sent = deliver(url, event, { key: KEY });
+        const sent = awaitedLater(deliver(url, event, { key: KEY }));
         (await forwarded).answerWith(answer, { location: behind.url });
         return outcomeOf(await sent);
       };

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
 import { openBehind, outcomeOf, startListening } from './listening.ts';
@@ -69,7 +70,7 @@ describe('posthorn listen', () => {
   test('answers what it is handling before it ends', async () => {
     const behind = await openBehind();
     const { program, url } = await startListening(['--forward', behind.url]);
-    const answer = deliver(url, createEvent('transfer.created'), { key: KEY });
+    const answer = awaitedLater(deliver(url, createEvent('transfer.created'), { key: KEY }));
     const { answerWith } = await behind.next();
     program.kill('SIGTERM');
     await until('it takes no new connections', async () => !(await isOpen(url)));

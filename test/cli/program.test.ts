@@ -36,6 +36,21 @@ const commands = [
   'lists currencies',
 ];
 
+/** A module that prints the address of each file that is imported. */
+const hook = `
+  import { writeSync } from 'node:fs';
+  export async function load(url, context, next) {
+    writeSync(1, url + '\\n');
+    return next(url, context);
+  }`;
+const tracing = dataUrl(`
+  import { register } from 'node:module';
+  register(${JSON.stringify(dataUrl(hook))});`);
+
+function dataUrl(code: string): string {
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}
+
 describe('posthorn', () => {
   test('lists its commands and exit codes', async () => {
     const { code, stdout, stderr } = await posthorn(['--help']);
@@ -62,6 +77,21 @@ describe('posthorn', () => {
 
   test('--version is that of the package', async () => {
     expect(await posthorn(['--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+  });
+
+  test.each([
+    {
+      command: 'verify',
+      rooms: ['src/cli', 'src/authentication'],
+      others: /src\/(sandbox|service)\/|\/zod\//,
+    },
+    { command: 'webhooks', rooms: ['src/cli', 'src/client'], others: /src\/(sandbox|postgres)\// },
+  ])('$command loads no module of another command, which would make it slower', async (tested) => {
+    const { command, rooms, others } = tested;
+    const { stdout } = await posthorn([command, '--help'], { env: { NODE_OPTIONS: `--import=${tracing}` } });
+    const loaded = stdout.split('\n').filter((line) => line.startsWith('file:'));
+    for (const room of rooms) expect(loaded.join()).toContain(`/dist/${room}/`);
+    expect(loaded.filter((url) => others.test(url))).toEqual([]);
   });
 
   test('without a command it prints its help to stderr, exit code 2', async () => {

@@ -1,4 +1,4 @@
-import { ConfigurationError, PosthornError } from 'posthorn';
+import { ConfigurationError, PosthornError, type Receiver } from 'posthorn';
 import {
   type Authentication,
   type Client,
@@ -8,6 +8,7 @@ import {
   createClient,
   type ECheck,
   type ECheckLookup,
+  type EnabledEvents,
   type EnsuredWebhook,
   type FxQuote,
   type FxQuoteRequest,
@@ -15,6 +16,7 @@ import {
   type RotatedWebhook,
   type ServiceAnswer,
   ServiceError,
+  type WantedWebhook,
   type Webhook,
   type WebhookPage,
   type WebhookRequest,
@@ -53,13 +55,19 @@ describe('is an error for the compiler', () => {
     const type: WebhookRequest = { url, enabled_events: [{ entity: 'transfer', types: ['suceeded'] }] };
     // @ts-expect-error of another entity
     const foreign: WebhookUpdate = { enabled_events: [{ entity: 'transfer', types: ['won'] }] };
+    // @ts-expect-error a misspelt pattern
+    const pattern: WebhookRequest = { url, enabled_events: ['transfer.*', 'dispute.win'] };
+    // @ts-expect-error nothing lies below a type
+    const below: WantedWebhook = { url, enabled_events: ['transfer.created.*'] };
+    // @ts-expect-error patterns and filters
+    const mixed: WebhookUpdate = { enabled_events: ['transfer.*', { entity: 'dispute', types: [] }] };
     // @ts-expect-error misspelt
     const member: WebhookUpdate = { enabledEvents: [] };
     // @ts-expect-error the key cannot be updated
     const key: WebhookUpdate = { secret_signing_key: 'k' };
     // @ts-expect-error without a url
     const nothing: WebhookRequest = {};
-    expect([entity, type, foreign, member, key, nothing]).toHaveLength(6);
+    expect([entity, type, foreign, pattern, below, mixed, member, key, nothing]).toHaveLength(9);
   });
 
   test('credentials of another type', () => {
@@ -119,6 +127,14 @@ test('what they take', () => {
     destination: { currency: string };
     source: { amount: string };
   }>().toExtend<FxQuoteRequest>();
+  const patterns: WebhookRequest = {
+    url: baseUrl,
+    enabled_events: ['transfer.*', 'dispute.created', 'merchant.verification.*'],
+  };
+  const every: WebhookUpdate = { enabled_events: ['*'] };
+  const none: WantedWebhook = { url: baseUrl, enabled_events: [] };
+  expect([patterns, every, none]).toHaveLength(3);
+  expectTypeOf<ReturnType<Receiver['eventFilters']>>().toExtend<EnabledEvents>();
   expectTypeOf<Client['eChecks']['findByMerchantTransactionId']>()
     .parameter(0)
     .toEqualTypeOf<string | readonly string[]>();

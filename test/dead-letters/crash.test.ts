@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createFileDeadLetters } from 'posthorn/file';
 import { deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 import { eventAt, openEndpoint } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
@@ -34,7 +35,8 @@ async function startReceiver(directory: string, death: string, minutesAhead: num
   const child = startProgram(program, env, packageRoot);
   onTestFinished(() => child.kill('SIGKILL'));
   const port = (await child.line(/^listening on \d+$/)).slice('listening on '.length);
-  return { ...child, send: (event) => deliver(`http://127.0.0.1:${port}/`, event, { key: KEY }) };
+  const url = `http://127.0.0.1:${port}/`;
+  return { ...child, send: (event) => awaitedLater(deliver(url, event, { key: KEY })) };
 }
 
 describe.each(['exit', 'SIGKILL'])('a poison event that kills its process by %s', (death) => {

@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { DeadLetters, Report } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
@@ -124,7 +125,7 @@ describe.each([
     gate.shut();
     const good = Array.from({ length: 100 }, () => eventThat('SUCCEEDED'));
     const bad = Array.from({ length: 100 }, () => eventThat('FAILED'));
-    const sending = Promise.all([...good, ...bad].map((event) => send(event)));
+    const sending = awaitedLater(Promise.all([...good, ...bad].map((event) => send(event))));
     // An attempt that is not the last needs no letter.
     const young = { ...eventThat('SUCCEEDED'), created_at: new Date(clock.now()).toISOString() };
     expect(await send(young)).toEqual(accepted('processed', young.id));
@@ -166,7 +167,7 @@ test('dead letters that hang when written delay handlers by their time limits, n
   };
   // They come one after the other, so that there is always one whose earlier letter is read without trouble.
   for (let count = 0; count < 250; count += 1) {
-    sending.push(sendOne());
+    sending.push(awaitedLater(sendOne()));
     await setTimeout(20);
   }
   // The limit of one operation is two seconds, and there are two of them; handlers wait for eight seconds at

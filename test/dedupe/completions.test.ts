@@ -185,3 +185,26 @@ test('a completion that the store always refuses does not hold up the others', a
   expect(await send(refusedAlways)).toEqual(accepted('duplicate', refusedAlways.id));
   expect(runs).toBe(2);
 });
+
+test('a completion that is lost with its process: a further delivery runs the handlers again', async () => {
+  const { state, store, switched } = createSwitchedStore();
+  let runs = 0;
+  const dying = await openEndpoint({ store: switched, leaseMs: 300 }, (receiver) =>
+    receiver.on('transfer.*', () => {
+      runs += 1;
+      state.isAway = true;
+    }),
+  );
+  const event = eventAt(Date.now());
+  expect(await dying.send(event)).toEqual(accepted('processed', event.id));
+  expect(dying.reports.all[0]?.warnings).toContainEqual(PENDING);
+  // To this one the store is there, and the other has died: nobody tells of the completion.
+  const other = await openEndpoint({ store }, (receiver) =>
+    receiver.on('transfer.*', () => {
+      runs += 1;
+    }),
+  );
+  expect(await other.send(event)).toEqual(accepted('processed', event.id));
+  expect(other.reports.all).toMatchObject([{ attempt: 2 }]);
+  expect(runs).toBe(2);
+});

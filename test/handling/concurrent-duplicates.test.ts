@@ -10,6 +10,7 @@ import {
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 
 const key = 'duplicates-key';
 const closers: (() => Promise<unknown>)[] = [];
@@ -41,10 +42,11 @@ async function startProcess(options: Partial<ReceiverOptions> = {}): Promise<Pro
   });
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
-  const send = async (event: object): ReturnType<Process['send']> => {
+  const sendAndRead = async (event: object): ReturnType<Process['send']> => {
     const response = await deliver(url, event, { key });
     return { status: response.status, ...JSON.parse(await response.text()) };
   };
+  const send: Process['send'] = (event) => awaitedLater(sendAndRead(event));
   return { receiver, reports, send, arrived: (count) => until(() => arrivals >= count) };
 }
 

@@ -1,13 +1,27 @@
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
 import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
 
-/** A CommonJS project of test/matrix/projects, with what it needs, until the test ends. */
-function createProject(name: string, ...packages: readonly string[]): InstalledPackage {
+/** A project with posthorn and other packages, until the test ends. */
+function installProject(...packages: readonly string[]): InstalledPackage {
   const installed = installPackage(['npm install posthorn', ...packages].join(' '));
   onTestFinished(installed.remove);
+  return installed;
+}
+
+/** The recipes as they are printed. That in TypeScript has no types, so that Jest can run it too. */
+function readRecipes(): { readonly ts: string; readonly js: string } {
+  const page = readFileSync(join(packageRoot, 'docs', 'testing.md'), 'utf8');
+  const [, ts = ''] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
+  const [, js = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
+  return { ts, js };
+}
+
+/** A CommonJS project of test/matrix/projects, with what it needs. */
+function createProject(name: string, ...packages: readonly string[]): InstalledPackage {
+  const installed = installProject(...packages);
   cpSync(join(import.meta.dirname, 'projects', name), installed.project, { recursive: true });
   return installed;
 }
@@ -20,6 +34,38 @@ describe('CommonJS projects that cannot load ESM:', () => {
     const { run } = createProject('jest', `jest@${version}`, 'express@5', 'big.js@7');
     expect(run('node_modules/.bin/jest', ['--json'])).toMatch('"numPassedTests":4');
   });
+
+  test.each(['29', '30'])(
+    'Jest %s runs the recipes of docs/testing.md, as CommonJS and as ESM',
+    (version) => {
+      const { project, run } = installProject(`jest@${version}`);
+      const { ts, js } = readRecipes();
+      const forJest = ts.replaceAll('vi.fn()', 'jest.fn()');
+      const folder = (name: string, type: string, files: Readonly<Record<string, string>>): string => {
+        mkdirSync(join(project, name));
+        writeFileSync(join(project, name, 'package.json'), JSON.stringify({ type }));
+        for (const [file, code] of Object.entries(files)) writeFileSync(join(project, name, file), code);
+        return join(project, name);
+      };
+      const commonJs = folder('commonjs', 'commonjs', {
+        'short.test.js': js,
+        // What ts-jest and Babel make of the imports; Jest has its functions as globals.
+        'long.test.js': forJest
+          .replace(/^import .* from 'vitest';$/m, '')
+          .replaceAll(/^import (.*) from (.*);$/gm, 'const $1 = require($2);'),
+      });
+      const esm = folder('esm', 'module', {
+        'long.test.js': forJest.replace(
+          /\{ expect, test, vi \} from 'vitest'/,
+          "{ expect, jest, test } from '@jest/globals'",
+        ),
+      });
+      const jest = 'node_modules/jest/bin/jest.js';
+      expect(run('node', [jest, '--json', '--rootDir', commonJs])).toMatch('"numPassedTests":5');
+      const inEsm = ['--experimental-vm-modules', jest, '--json', '--rootDir', esm];
+      expect(run('node', inEsm)).toMatch('"numPassedTests":4');
+    },
+  );
 
   test.each(['29', '30'])('ts-jest with Jest %s', (version) => {
     const packages = [`jest@${version}`, `@types/jest@${version}`, '@types/node@20'];

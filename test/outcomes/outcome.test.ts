@@ -1,4 +1,4 @@
-import { createMemoryStore, createReceiver, PermanentError, type Report } from 'posthorn';
+import { createMemoryStore, createReceiver, PermanentError, type Receiver, type Report } from 'posthorn';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -8,8 +8,17 @@ import { KEY, post, serve } from '../support/served.ts';
 const store = createMemoryStore();
 const SECRET = 'SECRET-of-the-handler';
 
+/** What `deliver` takes: the answers of both must be the same. */
+type Target = string | Receiver;
+
+const forms = ['over HTTP', 'without a server'] as const;
+
+async function open(how: (typeof forms)[number], receiver: Receiver): Promise<Target> {
+  return how === 'over HTTP' ? serve(receiver) : receiver;
+}
+
 /** One receiver that can fail in every way that needs no waiting. */
-async function mount() {
+async function mount(how: (typeof forms)[number] = 'over HTTP') {
   const reports: Report[] = [];
   const receiver = createReceiver({
     signingKey: KEY,
@@ -27,7 +36,7 @@ async function mount() {
       throw new PermanentError(SECRET);
     })
     .observe((report) => reports.push(report));
-  return { url: await serve(receiver), reports };
+  return { to: await open(how, receiver), reports };
 }
 
 const options = { key: KEY, authentication: { type: 'BEARER', bearer: { token: 'token' } } } as const;
@@ -40,7 +49,7 @@ interface Case {
   readonly code: string;
   readonly status: number;
   readonly outcome: Report['outcome'];
-  readonly send: (url: string) => Promise<Response>;
+  readonly send: (to: Target) => Promise<Response>;
   /** What the answer says besides. */
   readonly header?: readonly [string, string];
 }
@@ -50,112 +59,128 @@ const failed = 'failed';
 
 const refusals: readonly Case[] = [
   {
-    code: 'method_not_allowed',
-    status: 405,
-    outcome: rejected,
-    send: (url) => fetch(url),
-    header: ['allow', 'POST'],
-  },
-  {
     code: 'credentials_invalid',
     status: 401,
     outcome: rejected,
-    send: (url) => deliver(url, createEvent('transfer.created'), { key: KEY }),
+    send: (to) => deliver(to, createEvent('transfer.created'), { key: KEY }),
     header: ['www-authenticate', 'Bearer realm="webhooks"'],
   },
   {
     code: 'signature_missing',
     status: 403,
     outcome: rejected,
-    send: (url) => deliver(url, '{}', { ...options, signatureHeader: 'x-other' }),
+    send: (to) => deliver(to, '{}', { ...options, signatureHeader: 'x-other' }),
   },
   {
     code: 'signature_malformed',
     status: 403,
     outcome: rejected,
-    send: (url) => deliver(url, '{}', { ...options, headers: { 'x-service-signature': SECRET } }),
+    send: (to) => deliver(to, '{}', { ...options, headers: { 'x-service-signature': SECRET } }),
   },
   {
     code: 'signature_mismatch',
     status: 403,
     outcome: rejected,
-    send: (url) => deliver(url, '{}', { ...options, key: 'other' }),
+    send: (to) => deliver(to, '{}', { ...options, key: 'other' }),
   },
   {
     code: 'encoding_unsupported',
     status: 415,
     outcome: rejected,
-    send: (url) => deliver(url, '{}', { ...options, headers: { 'content-encoding': 'gzip' } }),
+    send: (to) => deliver(to, '{}', { ...options, headers: { 'content-encoding': 'gzip' } }),
     header: ['accept-encoding', 'identity'],
   },
   {
     code: 'body_too_large',
     status: 413,
     outcome: rejected,
-    send: (url) => deliver(url, JSON.stringify('x'.repeat(2_000)), options),
+    send: (to) => deliver(to, JSON.stringify('x'.repeat(2_000)), options),
   },
   {
     code: 'body_not_json',
     status: 400,
     outcome: rejected,
-    send: (url) => deliver(url, `{${SECRET}`, options),
+    send: (to) => deliver(to, `{${SECRET}`, options),
   },
   {
     code: 'envelope_invalid',
     status: 400,
     outcome: rejected,
-    send: (url) => deliver(url, { id: SECRET }, options),
+    send: (to) => deliver(to, { id: SECRET }, options),
   },
   {
     code: 'event_too_old',
     status: 400,
     outcome: rejected,
-    send: (url) => deliver(url, old(25 * 3_600_000), options),
+    send: (to) => deliver(to, old(25 * 3_600_000), options),
   },
   {
     code: 'event_in_future',
     status: 400,
     outcome: rejected,
-    send: (url) => deliver(url, old(-600_000), options),
+    send: (to) => deliver(to, old(-600_000), options),
   },
   {
     code: 'handler_failed',
     status: 500,
     outcome: failed,
-    send: (url) => deliver(url, createEvent('transfer.failed'), options),
+    send: (to) => deliver(to, createEvent('transfer.failed'), options),
   },
   {
     code: 'handler_failed_permanently',
     status: 500,
     outcome: failed,
-    send: (url) => deliver(url, createEvent('dispute.lost'), options),
+    send: (to) => deliver(to, createEvent('dispute.lost'), options),
   },
   {
     code: 'data_invalid',
     status: 500,
     outcome: failed,
-    send: (url) => deliver(url, createEvent('merchant.created', { id: 5, note: SECRET }), options),
+    send: (to) => deliver(to, createEvent('merchant.created', { id: 5, note: SECRET }), options),
   },
 ];
 
-describe('a refusal is a problem of RFC 9457, with title, status and code and nothing else', () => {
-  test.each(refusals)('$status $code', async ({ code, status, outcome, send, header }) => {
-    const { url, reports } = await mount();
-    const response = await send(url);
-    const text = await response.text();
-    expect(response.status).toBe(status);
-    expect(response.headers.get('content-type')).toBe('application/problem+json');
-    expect(JSON.parse(text)).toEqual({ title: expect.stringMatching(/./), status, code });
-    for (const word of [SECRET, KEY, 'token', 'stack']) expect(text).not.toContain(word);
-    if (header !== undefined) expect(response.headers.get(header[0])).toBe(header[1]);
-    expect(reports).toMatchObject([{ outcome, status, code, late: false }]);
-    expect(reports[0]?.error).toMatchObject({ code });
+/** The answer has title, status and code, and nothing else. */
+async function expectRefusal(
+  response: Response,
+  reports: readonly Report[],
+  { code, status, outcome, header }: Omit<Case, 'send'>,
+): Promise<void> {
+  const text = await response.text();
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  expect(JSON.parse(text)).toEqual({ title: expect.stringMatching(/./), status, code });
+  for (const word of [SECRET, KEY, 'token', 'stack']) expect(text).not.toContain(word);
+  if (header !== undefined) expect(response.headers.get(header[0])).toBe(header[1]);
+  expect(reports).toMatchObject([{ outcome, status, code, late: false, answerSent: true }]);
+  expect(reports[0]?.error).toMatchObject({ code });
+}
+
+describe.each(forms)('a refusal, %s, is a problem of RFC 9457', (how) => {
+  test.each(refusals)('$status $code', async ({ send, ...expected }) => {
+    const { to, reports } = await mount(how);
+    await expectRefusal(await send(to), reports, expected);
+  });
+});
+
+describe('a refusal of what deliver does not send', () => {
+  test('405 method_not_allowed', async () => {
+    const { to, reports } = await mount();
+    await expectRefusal(await fetch(String(to)), reports, {
+      code: 'method_not_allowed',
+      status: 405,
+      outcome: rejected,
+      header: ['allow', 'POST'],
+    });
   });
 
   test('403 signature_repeated', async () => {
-    const { url } = await mount();
+    const { to } = await mount();
     const { 'x-service-signature': signature = '', ...headers } = signedHeaders('{}', options);
-    const answer = await post(url, '{}', { ...headers, 'x-service-signature': [signature, signature] });
+    const answer = await post(String(to), '{}', {
+      ...headers,
+      'x-service-signature': [signature, signature],
+    });
     expect(answer.status).toBe(403);
     expect(JSON.parse(answer.body)).toEqual({
       title: expect.stringMatching(/./),
@@ -165,9 +190,9 @@ describe('a refusal is a problem of RFC 9457, with title, status and code and no
   });
 });
 
-describe('a success is JSON with the outcome and the id', () => {
+describe.each(forms)('a success, %s, is JSON', (how) => {
   test('processed, duplicate and ignored', async () => {
-    const { url, reports } = await mount();
+    const { to, reports } = await mount(how);
     const event = createEvent('transfer.created');
     const other = createEvent('dispute.won');
     const sent = [
@@ -176,7 +201,7 @@ describe('a success is JSON with the outcome and the id', () => {
       { event: other, outcome: 'ignored' },
     ];
     for (const { event, outcome } of sent) {
-      const response = await deliver(url, event, options);
+      const response = await deliver(to, event, options);
       expect(response.status).toBe(200);
       expect(response.headers.get('content-type')).toBe('application/json');
       expect(await response.text()).toBe(JSON.stringify({ outcome, id: event.id }));
@@ -194,7 +219,7 @@ describe('a success is JSON with the outcome and the id', () => {
       .on('*', () => Promise.reject(new PermanentError(SECRET)))
       .observe((report) => reports.push(report));
     const event = createEvent('transfer.created');
-    const response = await deliver(await serve(receiver), event, { key: KEY });
+    const response = await deliver(await open(how, receiver), event, { key: KEY });
     expect([response.status, await response.text()]).toEqual([
       200,
       JSON.stringify({ outcome: 'parked', id: event.id }),
@@ -206,14 +231,14 @@ describe('a success is JSON with the outcome and the id', () => {
       attempts: 1,
     });
   });
+});
 
-  test('an id of any characters comes back as it was', async () => {
-    const { url } = await mount();
-    for (const id of ['"\\\n', '\u2028🎺', '__proto__', ' ']) {
-      const response = await deliver(url, { ...createEvent('transfer.created'), id }, options);
-      expect(await response.json()).toEqual({ outcome: 'processed', id });
-    }
-  });
+test('an id of any characters comes back as it was', async () => {
+  const { to } = await mount();
+  for (const id of ['"\\\n', '\u2028🎺', '__proto__', ' ']) {
+    const response = await deliver(to, { ...createEvent('transfer.created'), id }, options);
+    expect(await response.json()).toEqual({ outcome: 'processed', id });
+  }
 });
 
 describe('whatever a handler throws is a failure', () => {

@@ -12,7 +12,13 @@ import {
 } from 'posthorn/postgres';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
-import { type Answer, type Endpoint, eventAt, openEndpoint } from '../support/open-endpoint.ts';
+import {
+  type Answer,
+  type Endpoint,
+  type EndpointOptions,
+  eventAt,
+  openEndpoint,
+} from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { isPostgresInstalled } from './installed.ts';
@@ -134,20 +140,17 @@ describe.skipIf(!isPostgresInstalled())('PostgreSQL in trouble', () => {
   }
 
   /** A receiver whose handler books, in a transaction of an inbox, after its gate. */
-  async function open(pool: Pool, store: Store, deadLetters?: DeadLetters) {
+  async function open(pool: Pool, store: Store, options: EndpointOptions = {}) {
     const gate = new Gate();
-    const endpoint = await openEndpoint(
-      { store, deadlineMs: DEADLINE_MS, ...(deadLetters && { deadLetters }) },
-      (receiver) => {
-        receiver.on(
-          'transfer.succeeded',
-          createPostgresInbox(pool, { scope }).once('book', async (event, { transaction }) => {
-            await book(event, transaction);
-            await gate.pass();
-          }),
-        );
-      },
-    );
+    const endpoint = await openEndpoint({ store, deadlineMs: DEADLINE_MS, ...options }, (receiver) => {
+      receiver.on(
+        'transfer.succeeded',
+        createPostgresInbox(pool, { scope }).once('book', async (event, { transaction }) => {
+          await book(event, transaction);
+          await gate.pass();
+        }),
+      );
+    });
     return { ...endpoint, gate };
   }
 
@@ -160,8 +163,8 @@ describe.skipIf(!isPostgresInstalled())('PostgreSQL in trouble', () => {
       if (trouble === undefined) throw new Error('no such trouble');
       const { pool, ledger, inflict, mend, running } = trouble;
       const letters = { store: temporaryDeadLetters(), inbox: temporaryDeadLetters() };
-      const withStore = await open(pool, storeOn(pool), letters.store);
-      const withInbox = await open(pool, createMemoryStore(), letters.inbox);
+      const withStore = await open(pool, storeOn(pool), { deadLetters: letters.store });
+      const withInbox = await open(pool, createMemoryStore(), { deadLetters: letters.inbox });
       const busy = await open(pool, storeOn(pool));
       const now = Date.now();
       const [refused, failing, begun] = [eventAt(now), eventAt(now), eventAt(now)];
@@ -218,7 +221,7 @@ describe.skipIf(!isPostgresInstalled())('PostgreSQL in trouble', () => {
     async ({ inflict, mend }) => {
       const pool = fixture.connect();
       const letters = createPostgresDeadLetters(pool, { scope });
-      const { send, reports } = await open(pool, storeOn(pool), letters);
+      const { send, reports } = await open(pool, storeOn(pool), { deadLetters: letters });
       const event = eventAt(Date.now() - 1_000_000);
       expect((await send(eventAt(Date.now()))).status).toBe(200);
       await inflict();
@@ -233,7 +236,82 @@ describe.skipIf(!isPostgresInstalled())('PostgreSQL in trouble', () => {
       expect(await bookings(fixture.connect(), event)).toBe(1);
     },
   );
+
+  describe('with onStoreFailure: process, an event that nobody has claimed is booked once', () => {
+    const onStoreFailure = 'process';
+
+    test('while the store is killed, and the inbox is on a server that lives', async () => {
+      const server = await fixture.servers.single();
+      const pool = fixture.connect({ port: server.port });
+      await migratePostgres(pool);
+      await createLedger(pool);
+      const storePool = fixture.connect();
+      const openOne = () => open(pool, storeOn(storePool), { onStoreFailure });
+      const [one, other, late] = [await openOne(), await openOne(), await openOne()];
+      const event = eventAt(Date.now());
+      expect((await one.send(eventAt(Date.now()))).status).toBe(200);
+
+      await fixture.postgres.stop('kill');
+      one.gate.shut();
+      const ofOne = one.send(event);
+      await one.gate.held.nth(1);
+      const ofOther = other.send(event);
+      await until('the other run waits for the record', () => waitsForLock(pool));
+      one.gate.open();
+      expect(await Promise.all([ofOne, ofOther])).toMatchObject([committed, committed]);
+      expect(await late.send(event)).toMatchObject(committed);
+      expect([...other.reports.all, ...late.reports.all]).toMatchObject([
+        unclaimedAndSkipped,
+        unclaimedAndSkipped,
+      ]);
+
+      await fixture.postgres.restart();
+      const restarted = await openOne();
+      await until('the store has the completion', async () => {
+        const { body } = await restarted.send(event);
+        return JSON.stringify(body).includes('duplicate');
+      });
+      expect(await bookings(pool, event)).toBe(1);
+    });
+
+    test('after the server was killed that has both, the store and the inbox', async () => {
+      const pool = fixture.connect();
+      const deadLetters = temporaryDeadLetters();
+      const endpoint = await open(pool, storeOn(pool), { onStoreFailure, deadLetters });
+      const { gate, send, reports } = endpoint;
+      const now = Date.now();
+      const [begun, fresh, final] = [eventAt(now), eventAt(now), eventAt(now - 1_000_000)];
+      gate.shut();
+      const ofBegun = send(begun);
+      await gate.held.nth(1);
+      await fixture.postgres.stop('kill');
+      gate.open();
+      const answers = await Promise.all([ofBegun, send(fresh), send(final)]);
+      expect(answers).toMatchObject([failed, failed, { status: 200, body: { outcome: 'parked' } }]);
+      const { warnings } = await reports.first((report) => report.event?.id === fresh.id);
+      expect(warnings.join()).toContain('claimed_nothing');
+
+      await fixture.postgres.restart();
+      for (const event of [begun, fresh]) {
+        await until('the retry is handled', async () => (await send(event)).status === 200);
+      }
+      await replay(endpoint, deadLetters, final);
+      for (const event of [begun, fresh, final]) expect(await bookings(pool, event)).toBe(1);
+    });
+  });
 });
+
+/** Handled by another run, which the inbox remembers where the store cannot. */
+const unclaimedAndSkipped = {
+  outcome: 'processed',
+  warnings: expect.arrayContaining([expect.stringContaining('claimed_nothing')]),
+  handlers: [{ skipped: 'handled_before' }],
+};
+
+async function waitsForLock(pool: Pool): Promise<boolean> {
+  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock'";
+  return (await pool.query(waiting)).rowCount !== 0;
+}
 
 async function timed(answer: Promise<Answer>): Promise<Answer & { readonly durationMs: number }> {
   const startedAt = performance.now();

@@ -3,6 +3,7 @@ import { createPostgresInbox, type PostgresTransaction } from 'posthorn/postgres
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { Gate } from '../support/gate.ts';
 import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
@@ -201,7 +202,7 @@ describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fa
           isTaken.now -= 1;
         });
         const { send } = await open(own, () => {}, { deadlineMs: 20_000 });
-        const answers = Promise.all(events.map((event) => send(event)));
+        const answers = awaitedLater(Promise.all(events.map((event) => send(event))));
         await until('all have looked', () => isTaken.most === share);
         for (let count = 0; count < 10; count += 1) {
           const startedAt = performance.now();

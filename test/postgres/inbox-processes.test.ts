@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent, deliver } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
@@ -74,7 +75,7 @@ describe.skipIf(!isPostgresInstalled())('a process with an inbox', () => {
   test('that freezes inside a transaction gives the row up, and fails when it wakes', async () => {
     const worker = await start('freezes', { deadlineMs: 2_000, maxRunMs: 60_000 });
     const event = createEvent('transfer.succeeded');
-    const cut = deliver(worker.url, event, { key: KEY });
+    const cut = awaitedLater(deliver(worker.url, event, { key: KEY }));
     await worker.line(/^booked/);
     worker.kill('SIGSTOP');
     const { send, reports } = await openOther(10_000);

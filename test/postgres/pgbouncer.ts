@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { programPath } from './installed.ts';
-import { onFreePort, user } from './servers.ts';
+import { onFreePort } from './servers.ts';
+import { user } from './template.ts';
 
 /** A process of PgBouncer in front of a server. */
 export interface PgBouncer {

@@ -1,14 +1,33 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import type { TestProject } from 'vitest/node';
 import { isPgBouncerInstalled, isPostgresInstalled } from './installed.ts';
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The data directory that those of all servers are copies of. */
+    readonly postgresTemplate: string;
+  }
+}
+
 const INSTALL_COMMAND = 'apt-get update && apt-get install -y postgresql pgbouncer';
+
+/** Installs what is missing, and makes what all servers begin with; returns what removes it. */
+export default async function setup({ provide }: TestProject): Promise<(() => void) | undefined> {
+  install();
+  if (!isPostgresInstalled()) return undefined;
+  // Not before the installation, which creates the user that servers run as.
+  const { createTemplate } = await import('./template.ts');
+  const { template, remove } = createTemplate();
+  provide('postgresTemplate', template);
+  return remove;
+}
 
 /**
  * Installs PostgreSQL and PgBouncer where nobody has to be asked: as root on Debian. Elsewhere the suites
  * that need them are skipped, and with `CI=true` the tests fail instead.
  */
-export default function setup(): void {
+function install(): void {
   if (missing() === '') return;
   if (process.getuid?.() === 0 && existsSync('/etc/debian_version')) {
     announce(`${missing()} is missing; installing it: ${INSTALL_COMMAND}`);

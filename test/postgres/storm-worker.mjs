@@ -3,12 +3,10 @@
 
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
-import { createRedisStore } from 'posthorn/redis';
 
 const { POSTGRES_URL, REDIS_PORT, KEY, COMPLETIONS } = process.env;
 const SCOPE = 'storm';
@@ -17,20 +15,20 @@ function note(...words) {
   process.stdout.write(`${words.join(' ')}\n`);
 }
 
-async function connectRedis() {
+/** Loads what it needs only where it is called: some forty of these processes are started. */
+async function openRedisStore() {
+  const { Redis } = await import('ioredis');
+  const { createRedisStore } = await import('posthorn/redis');
   const redis = new Redis({ host: '127.0.0.1', port: Number(REDIS_PORT) });
   await new Promise((resolve) => redis.once('ready', resolve));
-  return redis;
+  return createRedisStore(redis, settings);
 }
 
 const pool = new pg.Pool({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 5_000 });
 pool.on('error', (error) => note('pool', error.message));
 const inbox = createPostgresInbox(pool, { scope: SCOPE });
 const settings = { scope: SCOPE, commandTimeoutMs: 1_000 };
-const kept =
-  REDIS_PORT === undefined
-    ? createPostgresStore(pool, settings)
-    : createRedisStore(await connectRedis(), settings);
+const kept = REDIS_PORT === undefined ? createPostgresStore(pool, settings) : await openRedisStore();
 
 let completions = 0;
 const store = {

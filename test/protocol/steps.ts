@@ -11,7 +11,11 @@ export type Mistake =
   | 'a release ends the lease of anybody'
   | 'a completion counts for the owner only'
   | 'the letter of a last attempt is stored after it'
-  | 'nobody looks again after a letter was stored beside a run';
+  | 'nobody looks again after a letter was stored beside a run'
+  | 'a delivery that no retry will follow fails with the run that it waits for';
+
+const FAILS_WITH_ITS_RUN: Mistake =
+  'a delivery that no retry will follow fails with the run that it waits for';
 
 /** A `step` or `tick` happens sooner or later; a `fault` or an `option` may never happen. */
 export type Kind = 'step' | 'tick' | 'fault' | 'option';
@@ -81,7 +85,7 @@ export abstract class Steps {
     next.runs = next.runs.filter(({ token }) => token !== run.token);
     for (const delivery of next.deliveries) {
       if (delivery.run !== run.token) continue;
-      if (outcome === 'refused' && delivery.name === 'second') {
+      if (outcome === 'refused' && delivery.name === 'second' && this.mistake !== FAILS_WITH_ITS_RUN) {
         // Whether this letter can be written is the choice of a fault that has happened before.
         const isStored = !next.faults.letter;
         if (isStored) {

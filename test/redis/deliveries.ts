@@ -5,6 +5,7 @@ import type { Receiver, Report } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { deliver } from 'posthorn/testing';
 import { onTestFinished } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 
 export const KEY = 'key-of-the-redis-tests';
 
@@ -32,8 +33,12 @@ export async function serve(
   return (event) => send(`http://127.0.0.1:${port}/`, event);
 }
 
-/** Delivers an event and reads the answer. */
-export async function send(url: string, event: object): Promise<Answered> {
+/** Delivers an event and reads the answer, which may be awaited later. */
+export function send(url: string, event: object): Promise<Answered> {
+  return awaitedLater(sendAndRead(url, event));
+}
+
+async function sendAndRead(url: string, event: object): Promise<Answered> {
   const startedAt = performance.now();
   const response = await deliver(url, event, { key: KEY });
   const { outcome, code } = (await response.json()) as { outcome?: string; code?: string };

@@ -7,6 +7,7 @@ import { createFileDeadLetters } from 'posthorn/file';
 import { createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { until } from '../support/until.ts';
 import { createClusterClient, ready } from './clients.ts';
 import { KEY, send } from './deliveries.ts';
@@ -47,7 +48,7 @@ describe.skipIf(!isRedisInstalled())('a Cluster that fails over under load', () 
     const running = await Promise.all([workers.start(), workers.start(), workers.start()]);
     const sender = new Sender(running);
 
-    const sending = sender.sendUntilStopped();
+    const sending = awaitedLater(sender.sendUntilStopped());
     await until('a hundred events were sent', () => sender.sent.length >= 100);
     await sleep(REPLICATION_LAG_MS);
     const brokenAt = Date.now();

@@ -53,8 +53,9 @@ const receiver = createReceiver({
     // Kills are to fall here too, between the effect and its recording.
     if (GATES === undefined) await sleep(Math.random() * 30);
   })
-  .observe(({ event, outcome, attempt, late, warnings }) => {
-    note('reported', event?.id, outcome, attempt, late, JSON.stringify(warnings));
+  .observe(({ event, outcome, attempt, late, warnings, code, error }) => {
+    const reason = [JSON.stringify(warnings), code, JSON.stringify(error?.message)];
+    note('reported', event?.id, outcome, attempt, late, ...reason);
   });
 
 const server = createServer(toNode(receiver));

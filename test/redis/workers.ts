@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReceiverOptions } from 'posthorn';
@@ -76,7 +76,10 @@ export class Workers {
 
   /** Lets the handler of one event end in one worker. */
   openGate(worker: Worker, id: string, end: 'succeed' | 'fail'): void {
-    writeFileSync(join(this.#directory, `${worker.pid}-${id}`), end);
+    const gate = join(this.#directory, `${worker.pid}-${id}`);
+    // Renamed, because the worker could find it empty while it is written, which would fail its handler.
+    writeFileSync(`${gate}.written`, end);
+    renameSync(`${gate}.written`, gate);
   }
 
   /** In the order of writing, whoever wrote it. */

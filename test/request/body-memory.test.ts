@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
@@ -162,10 +163,10 @@ function http2Head(): Buffer {
 test('300 deliveries that wait for the run of their event hold one body', async () => {
   const { url, heldBytes, deliveries, endHandlers } = await startReceiver();
   const event = createEvent('transfer.succeeded', { data: { note: 'x'.repeat(900_000) } });
-  const first = deliver(url, event, { key: KEY });
+  const first = awaitedLater(deliver(url, event, { key: KEY }));
   await until('the first body is held', async () => (await heldBytes()) > 0.9 * MIB);
   const before = await heldBytes();
-  const rest = Array.from({ length: 300 }, () => deliver(url, event, { key: KEY }));
+  const rest = Array.from({ length: 300 }, () => awaitedLater(deliver(url, event, { key: KEY })));
   await until('the others have come', async () => (await deliveries()) === 301);
   // While a body arrives it is held; 300 of them would take 270 MB.
   await until('their bodies are let go', async () => (await heldBytes()) - before < 15 * MIB);

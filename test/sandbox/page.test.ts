@@ -9,7 +9,7 @@ import { toNode } from 'posthorn/node';
 import { createSandbox } from 'posthorn/sandbox';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { CHROMIUM } from './chromium.ts';
-import { BANKING, createWebhook, type Played, play, START_AT } from './play.ts';
+import { ADMINISTRATOR, BANKING, createWebhook, type Played, play, START_AT } from './play.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -251,6 +251,28 @@ describe('the page of the sandbox', () => {
     await page.getByText('This clock is 21 minutes ahead of the real one').waitFor();
   });
 
+  test('enables a webhook again that is given up, by the keyboard alone', async () => {
+    const played = await play({ clock: 'manual' });
+    const { handled } = await receive(played, 4);
+    const { page, faults } = await open(played.url);
+    played.sandbox.send({ type: 'dispute.lost' });
+    await played.sandbox.clock.advance(21 * 60_000);
+    await page.getByText('disabled', { exact: true }).waitFor();
+    await page.getByRole('button', { name: /^Enable again http/ }).focus();
+    // What happens meanwhile takes the focus from nobody.
+    played.sandbox.send({ type: 'transfer.created' });
+    await page.getByText('no enabled webhook wants it').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('enabled', { exact: true }).waitFor();
+    await page.getByText(/^enabled WH\w+$/).waitFor();
+    expect(await page.getByRole('button', { name: /^Enable again/ }).count()).toBe(0);
+    expect(await page.evaluate('document.activeElement.id')).toBe('webhooks-title');
+    played.sandbox.send({ type: 'transfer.updated', id: 'evt_after' });
+    await played.sandbox.settled();
+    expect(handled).toEqual(['evt_after']);
+    expect(faults).toEqual([]);
+  });
+
   test('finds the sandbox again after a restart, and begins anew', async () => {
     const { sandbox, url } = await play();
     const { page } = await open(url);
@@ -296,6 +318,8 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
       played.sandbox.send({ type: 'transfer.failed', changed: true });
       played.sandbox.send({ type: 'transfer.failed' });
       await played.sandbox.settled();
+      const givenUp = await createWebhook(played, '{"url":"https://example.com/given-up"}');
+      await played.call('PUT', `/payments/na/webhooks/${givenUp.id}`, ADMINISTRATOR, '{"enabled":false}');
       const { page } = await open(played.url, {
         colorScheme,
         viewport: { width, height: 900 },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ADMINISTRATOR, createWebhook, play, retrieveWebhook, START_AT } from './play.ts';
+import { ADMINISTRATOR, CONTROL, createWebhook, play, retrieveWebhook, START_AT } from './play.ts';
 
 const PATH = '/payments/na/webhooks';
 const ISO = '2026-03-01T12:00:00.500Z';
@@ -141,5 +141,30 @@ describe('PUT /payments/na/webhooks/{id}', () => {
     );
     expect(reply).toMatchObject({ status: 200 });
     expect(reply.body).toEqual({ ...before, updated_at: expect.any(String) });
+  });
+});
+
+describe('POST /sandbox/webhooks/{id}/enable', () => {
+  test('enables a webhook without credentials, and shows nothing of it', async () => {
+    const played = await play();
+    const { id } = await createWebhook(played, '{"url":"https://example.com/hooks"}');
+    await played.call('PUT', `${PATH}/${id}`, ADMINISTRATOR, '{"enabled":false}');
+    const reply = await played.call('POST', `/sandbox/webhooks/${id}/enable`, CONTROL);
+    expect(reply).toMatchObject({ status: 200 });
+    expect(reply.body).toEqual({ id, enabled: true });
+    expect(await retrieveWebhook(played, id)).toMatchObject({
+      enabled: true,
+      updated_at: '2026-03-01T12:00:00.502Z',
+    });
+  });
+
+  test('knows no other webhook, and serves no page of another origin', async () => {
+    const { call } = await play();
+    expect(await call('POST', '/sandbox/webhooks/WH1/enable', CONTROL)).toMatchObject({
+      status: 404,
+      body: { message: 'Webhook not found' },
+    });
+    const foreign = { ...CONTROL, origin: 'http://evil.example' };
+    expect((await call('POST', '/sandbox/webhooks/WH1/enable', foreign)).status).toBe(403);
   });
 });

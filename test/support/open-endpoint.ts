@@ -9,6 +9,7 @@ import {
 } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished } from 'vitest';
+import { awaitedLater } from './awaited-later.ts';
 import { Seen } from './seen.ts';
 import { KEY, serve } from './served.ts';
 
@@ -17,6 +18,7 @@ export interface Endpoint {
   readonly url: string;
   readonly receiver: Receiver;
   readonly reports: Seen<Report>;
+  /** Its answer may be awaited later. */
   readonly send: (
     event: object | string | Uint8Array<ArrayBuffer>,
     headers?: Readonly<Record<string, string>>,
@@ -44,12 +46,13 @@ export async function openEndpoint(
   register(receiver);
   const url = await serve(receiver);
   onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
-  const send: Endpoint['send'] = async (event, headers = {}) =>
-    readAnswer(await deliver(url, event, { key: KEY, headers }));
+  const send: Endpoint['send'] = (event, headers = {}) =>
+    awaitedLater(deliver(url, event, { key: KEY, headers }).then(readAnswer));
   return { url, receiver, reports, send };
 }
 
-async function readAnswer(response: Response): Promise<Answer> {
+/** Reads an answer to its end. */
+export async function readAnswer(response: Response): Promise<Answer> {
   return {
     status: response.status,
     contentType: response.headers.get('content-type'),

@@ -7,7 +7,9 @@ import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type Endpoint, openEndpoint } from '../support/open-endpoint.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
 
-/** A receiver that has had every outcome, a late end, a job, a replay, and an endpoint at risk. */
+/**
+ * A receiver that has had a delivery of every outcome, a late end, a job, a replay, and an endpoint at risk.
+ */
 export interface Busy {
   readonly endpoint: Endpoint;
   readonly deadLetters: DeadLetters;

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { DeadLetter, DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { isPosthornError, type PosthornError } from '../../errors.ts';
-import { matchesPattern } from '../../handling/router.ts';
+import { matchesPattern } from '../../events/pattern.ts';
 import { CommandError, usageError } from '../failure.ts';
 import { readDuration } from '../options.ts';
 

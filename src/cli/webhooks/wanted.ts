@@ -1,15 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Authentication } from '../../authentication/credentials.ts';
-import { catalog, eventTypes } from '../../events/catalog.ts';
+import { eventTypes, type Pattern } from '../../events/catalog.ts';
 import { nearestPattern } from '../../events/nearest-pattern.ts';
-import { matchesPattern } from '../../handling/router.ts';
-import type { EventFilter, StoredEventFilter } from '../../service/webhooks.ts';
+import { isPattern } from '../../events/pattern.ts';
 import { usageError } from '../failure.ts';
 import { basicOption, bearerOption, type CredentialOptions, readAuthentication } from '../options.ts';
 
 /** The wanted properties of a webhook, apart from its url. */
 export interface WantedOptions extends CredentialOptions {
-  readonly event?: readonly string[];
+  readonly event?: readonly Pattern[];
   readonly authentication?: 'none' | 'basic' | 'bearer';
 }
 
@@ -35,8 +34,8 @@ export function eventOption(): Option {
   );
 }
 
-function collectPattern(pattern: string, earlier: readonly string[] = []): readonly string[] {
-  if ([...eventTypes].some((type) => matchesPattern(pattern, type))) return [...earlier, pattern];
+function collectPattern(pattern: string, earlier: readonly Pattern[] = []): readonly Pattern[] {
+  if (isPattern(pattern)) return [...earlier, pattern];
   const nearest = nearestPattern(pattern);
   const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
   throw new InvalidArgumentError(`It matches no type of the service: ${[...eventTypes].join(', ')}.${meant}`);
@@ -44,12 +43,12 @@ function collectPattern(pattern: string, earlier: readonly string[] = []): reado
 
 /** The members of a webhook that the options ask for; what they do not mention is left out. */
 export function readWanted(options: WantedOptions): {
-  readonly enabled_events?: readonly EventFilter[];
+  readonly enabled_events?: readonly Pattern[];
   readonly authentication?: Authentication;
 } {
   const authentication = readWantedAuthentication(options);
   return {
-    ...(options.event && { enabled_events: toFilters(options.event) }),
+    ...(options.event && { enabled_events: options.event }),
     ...(authentication && { authentication }),
   };
 }
@@ -71,27 +70,4 @@ function readWantedAuthentication(options: WantedOptions): Authentication | unde
       ? `--authentication ${type} needs ${type === 'basic' ? 'BASIC_USERNAME and BASIC_PASSWORD' : 'BEARER_TOKEN'} in the environment`
       : `--authentication ${type} contradicts --${authentication.type.toLowerCase()}`,
   );
-}
-
-/**
- * The service's form of the patterns (interface, "Webhook"): an empty list means every event. That no types
- * mean all of an entity rests on a comment in the interface, so that the types are named.
- */
-export function toFilters(patterns: readonly string[]): EventFilter[] {
-  if (patterns.includes('*')) return [];
-  const filters = Object.entries(catalog).map(
-    ([entity, types]): StoredEventFilter => ({
-      entity,
-      types: types.filter((type) => isWanted(`${entity}.${type}`, patterns)),
-    }),
-  );
-  return filters.filter(({ types }) => types.length > 0).filter(isEventFilter);
-}
-
-function isWanted(type: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => matchesPattern(pattern, type));
-}
-
-function isEventFilter(filter: StoredEventFilter): filter is EventFilter {
-  return filter.types.every((type) => eventTypes.has(`${filter.entity}.${type}`));
 }

@@ -49,8 +49,9 @@ ${kinds.map(kindOption).join('\n')}
 </form>
 </section>
 <section aria-labelledby="webhooks-title">
-<h2 id="webhooks-title">Webhooks</h2>
+<h2 id="webhooks-title" tabindex="-1">Webhooks</h2>
 <ul id="webhooks"></ul>
+<p id="enable-result" role="status"></p>
 <p id="no-webhooks" class="minor">None yet. Create one with
 <code>posthorn webhooks create http://127.0.0.1:3000/webhooks</code>.</p>
 </section>

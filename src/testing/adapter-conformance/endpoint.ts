@@ -1,6 +1,7 @@
 import type { ReceiverOptions } from '../../options.ts';
 import type { Report } from '../../outcomes/report.ts';
-import { createReceiver, type Receiver } from '../../receiver.ts';
+import { createReceiver } from '../../receiver.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 import type { Delivery, Reply } from '../../request/delivery.ts';
 import { deliver } from '../deliver.ts';
 import { expectEqual, expectMembers, type Seen, seen } from './answer.ts';

@@ -6,7 +6,7 @@ import { PermanentError } from '../../errors.ts';
 import type { WebhookEvent } from '../../events/event.ts';
 import type { ReceiverOptions } from '../../options.ts';
 import type { ReportCode } from '../../outcomes/outcome.ts';
-import type { Receiver } from '../../receiver.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 import { signedHeaders } from '../signed-headers.ts';
 import { AS_IT_IS } from './advice.ts';
 import { expectAccepted, expectEqual, expectMembers, expectProblem } from './answer.ts';

@@ -1,5 +1,5 @@
 import type { ReceiverOptions } from '../../options.ts';
-import type { Receiver } from '../../receiver.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 import { expectAccepted } from './answer.ts';
 import type { Bench } from './bench.ts';
 import type { Check } from './case.ts';

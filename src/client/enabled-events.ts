@@ -1,0 +1,31 @@
+import { ConfigurationError, show } from '../errors.ts';
+import { toEventFilters } from '../events/event-filter.ts';
+import { isPattern, wrongPattern } from '../events/pattern.ts';
+import type { EnabledEvents, StoredEventFilter } from '../service/webhooks.ts';
+
+/**
+ * Gives patterns as filters, and filters as they are: those are for the service to check. Throws
+ * {@link ConfigurationError} that names the method for a wrong pattern, and for a list of both.
+ */
+export function readEnabledEvents(
+  events: EnabledEvents | readonly StoredEventFilter[] | undefined,
+  method: string,
+): readonly StoredEventFilter[] | undefined {
+  if (events === undefined) return undefined;
+  if (!Array.isArray(events)) throw wrongList(method, `got ${show(events)}`);
+  const list: readonly (string | StoredEventFilter)[] = events;
+  const patterns = list.filter((each) => typeof each === 'string');
+  const filters = list.filter((each) => typeof each !== 'string');
+  if (patterns.length === 0) return filters;
+  if (filters.length > 0) throw wrongList(method, 'not of both');
+  const wrong = patterns.find((pattern) => !isPattern(pattern));
+  if (wrong === undefined) return toEventFilters(patterns);
+  throw wrongPattern(wrong, 'Types that are not in this list yet come with "*" alone');
+}
+
+function wrongList(method: string, problem: string): ConfigurationError {
+  return new ConfigurationError(
+    `enabled_events of ${method} must be a list of patterns, such as "transfer.*", or a list of filters, such as ` +
+      `{ entity: "transfer", types: ["succeeded"] }; ${problem}`,
+  );
+}

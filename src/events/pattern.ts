@@ -1,0 +1,25 @@
+import { ConfigurationError, show } from '../errors.ts';
+import { eventTypes, type Pattern } from './catalog.ts';
+import { nearestPattern } from './nearest-pattern.ts';
+
+/** Whether a pattern, taken to be well formed, means a type. */
+export function matchesPattern(pattern: string, type: string): boolean {
+  return (
+    pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
+  );
+}
+
+/** Whether a value is a pattern: it matches a type of the catalog. */
+export function isPattern(value: unknown): value is Pattern {
+  return typeof value === 'string' && [...eventTypes].some((type) => matchesPattern(value, type));
+}
+
+/** The error for what is no pattern. `ofNewTypes` says what becomes of types that the catalog lacks. */
+export function wrongPattern(value: unknown, ofNewTypes: string): ConfigurationError {
+  const nearest = typeof value === 'string' ? nearestPattern(value) : undefined;
+  const question = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+  return new ConfigurationError(
+    `${show(value)} matches no event type.${question} A pattern is "*", a type such as "transfer.succeeded", or a ` +
+      `prefix such as "transfer.*"; the types are ${[...eventTypes].join(', ')}. ${ofNewTypes}`,
+  );
+}

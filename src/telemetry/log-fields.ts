@@ -1,0 +1,93 @@
+import { inspect } from 'node:util';
+import { messageOf } from '../errors.ts';
+import { oneLine } from '../outcomes/one-line.ts';
+import type { Outcome, ReportCode } from '../outcomes/outcome.ts';
+import type { HandlerReport, Report } from '../outcomes/report.ts';
+import { stackFramesOf } from '../outcomes/stack-frames.ts';
+
+/**
+ * The fields of a line, of which those are undefined that have nothing to tell: what is false, empty or
+ * unknown. Times are in milliseconds.
+ */
+export interface LogFields {
+  /** What became of the delivery. */
+  readonly outcome?: Outcome | undefined;
+  /** The HTTP status of the answer. */
+  readonly status?: number | undefined;
+  /** The code of the error. */
+  readonly code?: ReportCode | undefined;
+  /** As far as they could be read from an authentic body. */
+  readonly event?: { readonly id: string; readonly type: string | undefined } | undefined;
+  /** The number of the attempt, from 1. */
+  readonly attempt?: number | undefined;
+  /** No further attempt could be counted on. */
+  readonly final?: true | undefined;
+  /** The run ended after its delivery had been answered. */
+  readonly late?: true | undefined;
+  /** From the arrival of the delivery to the report. */
+  readonly durationMs?: number | undefined;
+  /** The service may now stop sending events at all. */
+  readonly endpointAtRisk?: true | undefined;
+  /** Problems that did not change the outcome, each as `code: text`. */
+  readonly warnings?: readonly string[] | undefined;
+  /** The handlers that ended in this attempt. */
+  readonly handlers?: readonly HandlerReport[] | undefined;
+  /** Why the event was not processed: a message, and the frames of the stacks, without their messages. */
+  readonly error?: { readonly message: string; readonly stack: string | undefined } | undefined;
+  /** How many deliveries with this code had no line of their own in the last minute. */
+  readonly leftOut?: number | undefined;
+}
+
+/** The fields of the line about a report. */
+export function toLogFields(report: Report): LogFields {
+  return new ReportFields(report);
+}
+
+/** On a console, which prints other objects over several lines, it is one line of JSON. */
+class ReportFields implements LogFields {
+  readonly outcome: LogFields['outcome'];
+  readonly status: LogFields['status'];
+  readonly code: LogFields['code'];
+  readonly event: LogFields['event'];
+  readonly attempt: LogFields['attempt'];
+  readonly final: LogFields['final'];
+  readonly late: LogFields['late'];
+  readonly durationMs: LogFields['durationMs'];
+  readonly endpointAtRisk: LogFields['endpointAtRisk'];
+  readonly warnings: LogFields['warnings'];
+  readonly handlers: LogFields['handlers'];
+  readonly error: LogFields['error'];
+
+  constructor(report: Report) {
+    const { event, error, warnings, handlers } = report;
+    this.outcome = report.outcome;
+    this.status = report.status;
+    this.code = report.code;
+    this.event = event && { id: oneLine(event.id), type: event.type && oneLine(event.type) };
+    this.attempt = report.attempt;
+    this.final = report.final || undefined;
+    this.late = report.late || undefined;
+    this.durationMs = rounded(report.durationMs);
+    this.endpointAtRisk = report.endpointAtRisk || undefined;
+    this.warnings = warnings.length === 0 ? undefined : warnings.map(oneLine);
+    this.handlers = handlers.length === 0 ? undefined : handlers.map(toHandlerFields);
+    this.error = error && { message: oneLine(messageOf(error)), stack: stackOf(error) };
+  }
+
+  [inspect.custom](): string {
+    return JSON.stringify(this);
+  }
+}
+
+function toHandlerFields({ name, ok, durationMs, skipped }: HandlerReport): HandlerReport {
+  return { name: name && oneLine(name), ok, durationMs: rounded(durationMs), skipped };
+}
+
+function stackOf(error: NonNullable<Report['error']>): string | undefined {
+  return stackFramesOf(error).join(' ') || undefined;
+}
+
+/** Tenths of a millisecond: further digits take time to write, and tell nothing. */
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,80 @@
+import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
+import { checkOptions, invalidOption } from '../check-options.ts';
+import { ConfigurationError, propertyOf, show } from '../errors.ts';
+import type { WebhookEvent } from '../events/event.ts';
+import type { MiddlewareContext } from '../handling/middleware.ts';
+import type { Observer } from '../outcomes/report.ts';
+import { DeliveryMetrics } from './opentelemetry/metrics.ts';
+import { quietly } from './opentelemetry/quietly.ts';
+import { DeliverySpans } from './opentelemetry/spans.ts';
+
+/** The parts of a receiver that are observed: of one with any schemas. */
+export interface TracedReceiver {
+  /** See `Receiver.observe`. */
+  observe(observer: Observer): unknown;
+  /** See `Receiver.use`. */
+  use(
+    middleware: (
+      event: WebhookEvent<string, unknown>,
+      context: MiddlewareContext,
+      next: () => Promise<unknown>,
+    ) => unknown,
+  ): unknown;
+}
+
+/** Options of {@link observeWithOpenTelemetry}. */
+export interface OpenTelemetryOptions {
+  /** A `TracerProvider`, which makes the spans; the global one by default. */
+  readonly tracerProvider?: { getTracer(name: string): unknown } | undefined;
+  /** A `MeterProvider`, which makes the metrics; the global one by default. */
+  readonly meterProvider?: { getMeter(name: string): unknown } | undefined;
+}
+
+/**
+ * Traces and measures a receiver: a span for each delivery, replay and job, with one for each handler below
+ * it, and counters and histograms of what became of them. A handler runs in the context of its span, so that
+ * the spans that it makes are children of it. The way into the queue has a span too, and the span of the
+ * worker is a child of that.
+ *
+ * Call it before other middleware, which then runs within the spans. Nothing that OpenTelemetry does or fails
+ * to do changes an answer. As one observer it switches the default log off.
+ *
+ * @throws ConfigurationError for a wrong option, and after the first delivery.
+ *
+ * @example
+ * ```ts
+ * observeWithOpenTelemetry(receiver);
+ * ```
+ */
+export function observeWithOpenTelemetry(receiver: TracedReceiver, options: OpenTelemetryOptions = {}): void {
+  if (typeof propertyOf(receiver, 'use') !== 'function')
+    throw new ConfigurationError('observeWithOpenTelemetry takes a receiver, and then its options');
+  checkOptions(options, ['tracerProvider', 'meterProvider'], 'observeWithOpenTelemetry');
+  const { tracerProvider, meterProvider } = options;
+  if (tracerProvider !== undefined && !isTracerProvider(tracerProvider))
+    throw noProvider('tracerProvider', 'getTracer', tracerProvider);
+  if (meterProvider !== undefined && !isMeterProvider(meterProvider))
+    throw noProvider('meterProvider', 'getMeter', meterProvider);
+  const spans = new DeliverySpans(tracerProvider);
+  const metrics = new DeliveryMetrics(meterProvider);
+  receiver.use((event, context, next) => {
+    const { step, handler } = context;
+    return spans.around(event, context, step === 'handle' ? () => metrics.around(handler, next) : next);
+  });
+  receiver.observe((report) => {
+    quietly(() => spans.report(report));
+    quietly(() => metrics.report(report));
+  });
+}
+
+function isTracerProvider(value: unknown): value is TracerProvider {
+  return typeof propertyOf(value, 'getTracer') === 'function';
+}
+
+function isMeterProvider(value: unknown): value is MeterProvider {
+  return typeof propertyOf(value, 'getMeter') === 'function';
+}
+
+function noProvider(option: string, method: string, value: unknown): ConfigurationError {
+  return invalidOption(option, `must be a provider of OpenTelemetry, with ${method}(), got ${show(value)}`);
+}

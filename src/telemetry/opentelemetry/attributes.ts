@@ -1,0 +1,53 @@
+import type { Attributes } from '@opentelemetry/api';
+import { shorten } from '../../errors.ts';
+import { eventTypes } from '../../events/catalog.ts';
+import type { Report } from '../../outcomes/report.ts';
+
+/** An id and a type have any length. */
+const MAX_LENGTH = 200;
+
+/** The operation and the type of the event; a type that is not in the catalog is `other`. */
+export function spanName(operation: string, type: string | undefined): string {
+  const destination = destinationOf(type);
+  return destination === undefined ? operation : `${operation} ${destination}`;
+}
+
+/** What the conventions of OpenTelemetry have a span of messaging say. */
+export function messagingAttributes(operation: 'process' | 'enqueue', event: Report['event']): Attributes {
+  return {
+    'messaging.system': 'posthorn',
+    'messaging.operation.name': operation,
+    'messaging.operation.type': operation === 'process' ? 'process' : 'send',
+    'messaging.destination.name': destinationOf(event?.type),
+    'messaging.message.id': event && shorten(event.id, MAX_LENGTH),
+    'posthorn.event.type': event?.type === undefined ? undefined : shorten(event.type, MAX_LENGTH),
+  };
+}
+
+/** What became known of a delivery, a replay or a job at its end. */
+export function reportAttributes(report: Report): Attributes {
+  const { source, late, warnings } = report;
+  const isDelivery = source === 'delivery';
+  return {
+    'posthorn.outcome': report.outcome,
+    'error.type': report.code,
+    'http.response.status_code': isDelivery && !late ? report.status : undefined,
+    'posthorn.attempt': report.attempt,
+    'posthorn.final': report.final,
+    'posthorn.late': late,
+    'posthorn.answer_sent': isDelivery ? report.answerSent : undefined,
+    'posthorn.endpoint_at_risk': report.endpointAtRisk,
+    'posthorn.signing_key.index': report.keyIndex,
+    'posthorn.warnings': warnings.length === 0 ? undefined : warnings.map(warningCodeOf),
+  };
+}
+
+/** The code that a warning begins with. */
+export function warningCodeOf(warning: string): string {
+  return warning.slice(0, warning.indexOf(':'));
+}
+
+/** Types that are not in the catalog are without number, and names of spans must not be. */
+function destinationOf(type: string | undefined): string | undefined {
+  return type === undefined || eventTypes.has(type) ? type : 'other';
+}

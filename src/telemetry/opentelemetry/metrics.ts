@@ -1,0 +1,129 @@
+import {
+  type Attributes,
+  type Counter,
+  type Histogram,
+  type MeterProvider,
+  metrics,
+} from '@opentelemetry/api';
+import { isInstance, PermanentError } from '../../errors.ts';
+import { catalog } from '../../events/catalog.ts';
+import { entityOf } from '../../events/event.ts';
+import type { Report } from '../../outcomes/report.ts';
+import { warningCodeOf } from './attributes.ts';
+import { quietly } from './quietly.ts';
+
+/** In seconds: from a handler of a millisecond to the service's own limit, and to `maxRunMs`. */
+const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 240];
+
+interface Instruments {
+  readonly deliveries: Counter;
+  readonly deliveryDuration: Histogram;
+  readonly lateEnds: Counter;
+  readonly handlerDuration: Histogram;
+  readonly warnings: Counter;
+  readonly endpointAtRisk: Counter;
+}
+
+/** What became of deliveries, as counters and histograms. No attribute is of an event alone. */
+export class DeliveryMetrics {
+  readonly #provider: MeterProvider | undefined;
+  #instruments: Instruments | undefined;
+
+  constructor(provider: MeterProvider | undefined) {
+    this.#provider = provider;
+  }
+
+  /** Measures a handler. */
+  async around(
+    handler: { readonly name?: string | undefined },
+    next: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const startedAt = performance.now();
+    const record = (code: string | undefined): void => {
+      const seconds = (performance.now() - startedAt) / 1_000;
+      const attributes = present({ 'posthorn.handler.name': handler.name, 'error.type': code });
+      quietly(() => this.#read().handlerDuration.record(seconds, attributes));
+    };
+    try {
+      const returned = await next();
+      record(undefined);
+      return returned;
+    } catch (error) {
+      record(isInstance(error, PermanentError) ? 'handler_failed_permanently' : 'handler_failed');
+      throw error;
+    }
+  }
+
+  /** Counts what a report tells. */
+  report(report: Report): void {
+    const { deliveries, deliveryDuration, lateEnds, warnings, endpointAtRisk } = this.#read();
+    const attributes = attributesOf(report);
+    if (report.late) lateEnds.add(1, attributes);
+    else {
+      deliveries.add(1, attributes);
+      deliveryDuration.record(report.durationMs / 1_000, attributes);
+    }
+    if (report.endpointAtRisk) endpointAtRisk.add(1, attributes);
+    for (const warning of report.warnings)
+      warnings.add(1, { 'posthorn.warning.code': warningCodeOf(warning) });
+  }
+
+  /**
+   * They are made when they are first needed: a global provider that is set after this receiver was made
+   * counts too.
+   */
+  #read(): Instruments {
+    if (this.#instruments !== undefined) return this.#instruments;
+    const meter = (this.#provider ?? metrics.getMeterProvider()).getMeter('posthorn');
+    const advice = { explicitBucketBoundaries: BOUNDARIES };
+    this.#instruments = {
+      deliveries: meter.createCounter('posthorn.deliveries', {
+        description: 'Deliveries that were answered, and replays and jobs that ended.',
+        unit: '{delivery}',
+      }),
+      deliveryDuration: meter.createHistogram('posthorn.delivery.duration', {
+        description: 'From the arrival of a delivery to its answer.',
+        unit: 's',
+        advice,
+      }),
+      lateEnds: meter.createCounter('posthorn.late_ends', {
+        description: 'Runs that ended after their delivery had been answered.',
+        unit: '{run}',
+      }),
+      handlerDuration: meter.createHistogram('posthorn.handler.duration', {
+        description: 'From the start of a handler to its end.',
+        unit: 's',
+        advice,
+      }),
+      warnings: meter.createCounter('posthorn.warnings', {
+        description: 'Warnings of reports.',
+        unit: '{warning}',
+      }),
+      endpointAtRisk: meter.createCounter('posthorn.endpoint_at_risk', {
+        description: 'Last attempts that were answered as failed: the service may stop sending.',
+        unit: '{delivery}',
+      }),
+    };
+    return this.#instruments;
+  }
+}
+
+function attributesOf({ source, outcome, code, event }: Report): Attributes {
+  return present({
+    'posthorn.source': source,
+    'posthorn.outcome': outcome,
+    'error.type': code,
+    'posthorn.entity': event?.type === undefined ? undefined : knownEntity(event.type),
+  });
+}
+
+/** Exporters of metrics, unlike those of spans, may write `undefined` out. */
+function present(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+}
+
+/** The service may add entities, and their number must not be that of the series. */
+function knownEntity(type: string): string {
+  const entity = entityOf(type);
+  return Object.hasOwn(catalog, entity) ? entity : 'other';
+}

@@ -1,0 +1,160 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PermanentError } from 'posthorn';
+import { createRedisDeadLetters } from 'posthorn/redis';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { temporaryDirectory } from '../cli/letters.ts';
+import { jsonLines, posthorn } from '../cli/posthorn.ts';
+import { useRedis } from '../redis/fixture.ts';
+import { isRedisInstalled } from '../redis/installed.ts';
+import { packageRoot } from '../support/child-program.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { readAll } from '../support/read-all.ts';
+import { Seen } from '../support/seen.ts';
+import { KEY } from '../support/served.ts';
+import { book, openQueue } from './queue-fixture.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The module of a receiver whose handler "book" is mended, for `posthorn dead-letters replay`. */
+function mendedReceiver(redisUrl: string, scope: string): string {
+  return `
+    import { Redis } from 'ioredis';
+    import { createReceiver } from 'posthorn';
+    import { createBullQueue } from 'posthorn/bullmq';
+    import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
+    const [url, scope] = ['${redisUrl}', '${scope}'];
+    const redis = new Redis(url);
+    await new Promise((resolve) => redis.once('ready', resolve));
+    export const receiver = createReceiver({
+      signingKey: '${KEY}',
+      store: createRedisStore(redis, { scope }),
+      deadLetters: createRedisDeadLetters(redis, { scope }),
+      queue: createBullQueue({ connection: { url }, scope }),
+    }).on('transfer.*', ({ id }) => console.log('booked', id), { name: 'book', queue: true });
+  `;
+}
+
+describe.skipIf(!isRedisInstalled())('a job', () => {
+  const fixture = useRedis();
+
+  test('comes again later; poison becomes a letter, is listed, replayed after the fix, and gone', async () => {
+    const { bull, promote, receiver, scope, worker } = await openQueue(fixture);
+    const deadLetters = createRedisDeadLetters(await fixture.connect(), { scope });
+    const seen = new Seen<{ attempt: number; final: boolean; isStored: boolean }>();
+    const running = receiver(
+      book(async ({ id }, { attempt, final }) => {
+        seen.add({ attempt, final, isStored: (await deadLetters.get(id))?.runningUntil !== undefined });
+        throw new Error('poison');
+      }),
+      { deadLetters },
+    );
+    worker(running);
+    const event = createEvent('transfer.succeeded');
+    await running.receive(deliveryOf(event));
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
+      const final = attempt === 10;
+      expect(await seen.nth(attempt)).toEqual({ attempt, final, isStored: final });
+      if (final) break;
+      await expect.poll(() => bull.getDelayedCount()).toBe(1);
+      const [job] = await bull.getDelayed();
+      expect(job).toMatchObject({ attemptsMade: attempt, failedReason: expect.stringContaining('poison') });
+      expect(job?.delay).toBeGreaterThanOrEqual(5_000 * 2 ** (attempt - 1));
+      await promote();
+    }
+    await expect.poll(() => bull.getJobCountByTypes('active', 'delayed', 'waiting', 'failed')).toBe(0);
+
+    expect(await readAll(deadLetters.list())).toMatchObject([
+      { id: event.id, reason: 'handler_failed', attempts: 10 },
+    ]);
+    const url = `redis://127.0.0.1:${fixture.redis.port}`;
+    const list = ['dead-letters', 'list', '--redis', url, '--scope', scope, '--json'];
+    expect(jsonLines(await posthorn(list))).toMatchObject([
+      { kind: 'letter', id: event.id, attempts: 10 },
+      { kind: 'summary', letters: 1, running: 0 },
+    ]);
+    const file = join(temporaryDirectory(join(packageRoot, 'dist')), 'receiver.js');
+    writeFileSync(file, mendedReceiver(url, scope));
+    expect(await posthorn(['dead-letters', 'replay', event.id, '--receiver', file])).toMatchObject({
+      code: 0,
+      stdout: `booked ${event.id}\nprocessed transfer.succeeded ${event.id}\n1 replayed\n`,
+    });
+    expect(await readAll(deadLetters.list())).toEqual([]);
+    expect(jsonLines(await posthorn(list))).toEqual([{ kind: 'summary', letters: 0, running: 0 }]);
+    expect(await running.receive(deliveryOf(event))).toMatchObject({ status: 200 });
+    expect(seen.all).toHaveLength(10);
+  });
+
+  test('runs each handler of its event once across retries, before the answer and in the worker', async () => {
+    const { bull, promote, receiver, reports, worker } = await openQueue(fixture);
+    const runs = new Seen<string>();
+    const failsAtFirst = (name: string) => () => {
+      runs.add(name);
+      if (runs.all.filter((run) => run === name).length === 1) throw new Error(`${name} is away`);
+    };
+    const running = receiver((fresh) =>
+      fresh
+        .on('transfer.*', () => runs.add('log'), { name: 'log' })
+        .on('transfer.*', failsAtFirst('notify'), { name: 'notify' })
+        .on('transfer.*', () => runs.add('mail'), { name: 'mail', queue: true })
+        .on('transfer.*', failsAtFirst('book'), { name: 'book', queue: true }),
+    );
+    const event = createEvent('transfer.succeeded');
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count += 1)
+      statuses.push((await running.receive(deliveryOf(event))).status);
+    expect(statuses).toEqual([500, 202, 200]);
+    worker(running);
+    await reports.nth(2, ({ outcome }) => outcome === 'failed');
+    await expect.poll(() => bull.getDelayedCount()).toBe(1);
+    await promote();
+    await expect.poll(() => bull.getJobCountByTypes('active', 'delayed', 'waiting', 'failed')).toBe(0);
+    expect(runs.all.toSorted()).toEqual(['book', 'book', 'log', 'mail', 'notify', 'notify']);
+    expect(await running.receive(deliveryOf(event))).toMatchObject({ status: 200 });
+  });
+
+  test('of a backlog that is older than the retry schedule is not parked at its first failure', async () => {
+    const { bull, letters, promote, receiver, reports, worker } = await openQueue(fixture);
+    const seen = new Seen<{ attempt: number; final: boolean; letters: number }>();
+    const register = book((_event, { attempt, final }) => {
+      seen.add({ attempt, final, letters: letters.size });
+      if (attempt === 1) throw new Error('locked');
+    });
+    const event = createEvent('transfer.succeeded');
+    expect(await receiver(register).receive(deliveryOf(event))).toMatchObject({ status: 202 });
+    // The workers were away for three days: longer than the schedule, and than maxEventAgeMs.
+    worker(receiver(register, { now: () => Date.now() + 3 * DAY_MS }));
+    expect(await seen.nth(1)).toEqual({ attempt: 1, final: false, letters: 0 });
+    await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 1 }]);
+    expect(letters.size).toBe(0);
+    await promote();
+    expect(await seen.nth(2)).toEqual({ attempt: 2, final: false, letters: 0 });
+    await expect.poll(() => bull.getJobCountByTypes('active', 'delayed', 'waiting', 'failed')).toBe(0);
+    expect(reports.all.map(({ outcome, endpointAtRisk }) => [outcome, endpointAtRisk])).toEqual([
+      ['queued', false],
+      ['failed', false],
+      ['processed', false],
+    ]);
+    expect(letters.size).toBe(0);
+  });
+
+  test('ends where its handler throws a PermanentError; without dead letters it fails for good', async () => {
+    const { bull, deadLetters, receiver, worker } = await openQueue(fixture);
+    const register = book(() => {
+      throw new PermanentError('no such account');
+    });
+    const parking = worker(receiver(register));
+    const event = createEvent('transfer.succeeded');
+    const accepting = receiver(register);
+    await accepting.receive(deliveryOf(event));
+    await expect.poll(() => deadLetters.get(event.id)).toMatchObject({ attempts: 1 });
+    await parking.close();
+    worker(receiver(register, { deadLetters: undefined }));
+    await accepting.receive(deliveryOf(createEvent('transfer.succeeded')));
+    await expect.poll(() => bull.getFailedCount()).toBe(1);
+    const [job] = await bull.getFailed();
+    expect(job?.failedReason).toMatch(/^handler_failed_permanently: .*no such account/);
+    expect(job?.attemptsMade).toBe(1);
+  });
+});

@@ -1,0 +1,141 @@
+import { createMemoryStore } from 'posthorn';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { useRedis } from '../redis/fixture.ts';
+import { isRedisInstalled } from '../redis/installed.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { HeldHandler } from '../support/held-handler.ts';
+import { Seen } from '../support/seen.ts';
+import { book, openQueue } from './queue-fixture.ts';
+
+/** What nobody catches, until the test ends. What cannot be put back is printed, too. */
+function watchUncaught(): readonly unknown[] {
+  const print = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const uncaught = new Seen<unknown>();
+  process.on('unhandledRejection', uncaught.add);
+  onTestFinished(() => {
+    process.off('unhandledRejection', uncaught.add);
+    print.mockRestore();
+  });
+  return uncaught.all;
+}
+
+describe.skipIf(!isRedisInstalled())('a job that cannot be put back', () => {
+  const fixture = useRedis();
+
+  test('because its lock was lost is left to the queue: it waits, and is handled once', async () => {
+    const uncaught = watchUncaught();
+    const { bull, receiver, stallActive, worker } = await openQueue(fixture);
+    const held = new HeldHandler();
+    const running = receiver(book(held.handle));
+    const event = createEvent('transfer.succeeded');
+    await running.receive(deliveryOf(event));
+    const frozen = worker(running, { concurrency: 1 });
+    const { context } = await held.calls.nth(1);
+    const closed = frozen.close({ graceMs: 500 });
+    // It takes nothing anew, so the job waits for another worker when it is given up.
+    await stallActive();
+    expect(await bull.getWaitingCount()).toBe(1);
+    expect(await closed).toEqual({ abandoned: [`event-${event.id}`] });
+    expect(context.signal.aborted).toBe(true);
+    expect(await bull.getWaiting()).toMatchObject([{ attemptsMade: 0 }]);
+    worker(running);
+    const second = await held.calls.nth(2);
+    expect(second.context).toMatchObject({ attempt: 1, final: false });
+    second.succeed();
+    await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
+    expect(uncaught).toEqual([]);
+  });
+
+  test('because another worker has it is left to that one', async () => {
+    const uncaught = watchUncaught();
+    const { bull, receiver, reports, stallActive, worker } = await openQueue(fixture);
+    const [lost, held] = [new HeldHandler(), new HeldHandler()];
+    const event = createEvent('transfer.succeeded');
+    // Stores of their own: the lease does not keep the other worker from the event.
+    const first = receiver(book(lost.handle), { store: createMemoryStore() });
+    await first.receive(deliveryOf(event));
+    const frozen = worker(first, { concurrency: 1 });
+    const { context } = await lost.calls.nth(1);
+    const closed = frozen.close({ graceMs: 500 });
+    await stallActive();
+    worker(receiver(book(held.handle), { store: createMemoryStore() }));
+    const call = await held.calls.nth(1);
+    await closed;
+    expect(context.signal.aborted).toBe(true);
+    expect(await bull.getActive()).toMatchObject([{ attemptsMade: 0 }]);
+    expect(call.context.signal.aborted).toBe(false);
+    call.succeed();
+    await reports.first(({ outcome }) => outcome === 'processed');
+    await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
+    expect([lost.calls.all.length, held.calls.all.length]).toEqual([1, 1]);
+    expect(uncaught).toEqual([]);
+  });
+
+  test('because its own worker has it again is named when that closes', async () => {
+    watchUncaught();
+    const { receiver, reports, stallActive, worker } = await openQueue(fixture);
+    const held = new HeldHandler();
+    const running = receiver(book(held.handle));
+    const event = createEvent('transfer.succeeded');
+    await running.receive(deliveryOf(event));
+    const frozen = worker(running);
+    await held.calls.nth(1);
+    await stallActive();
+    await reports.first(({ outcome }) => outcome === 'busy');
+    expect(await frozen.close({ graceMs: 0 })).toEqual({ abandoned: [`event-${event.id}`] });
+  });
+
+  test('because Redis is away stays, and the worker closes in time', async () => {
+    const uncaught = watchUncaught();
+    const redis = await fixture.servers.single({ appendonly: 'yes', appendfsync: 'always' });
+    const { bull, receiver, stallActive, worker } = await openQueue(fixture, redis);
+    const held = new HeldHandler();
+    const options = { store: createMemoryStore() };
+    const running = receiver(book(held.handle), options);
+    const event = createEvent('transfer.succeeded');
+    await running.receive(deliveryOf(event));
+    const cutOff = worker(running, { concurrency: 1 });
+    const { context } = await held.calls.nth(1);
+    await redis.kill();
+    const startedAt = performance.now();
+    expect(await cutOff.close({ graceMs: 0 })).toEqual({ abandoned: [`event-${event.id}`] });
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    expect(context.signal.aborted).toBe(true);
+    await redis.restart();
+    await expect.poll(() => bull.getActiveCount().catch(() => 0)).toBe(1);
+    await stallActive();
+    worker(receiver(book(held.handle), options));
+    const second = await held.calls.nth(2);
+    expect(second.context).toMatchObject({ attempt: 1, final: false });
+    second.succeed();
+    await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
+    expect(uncaught).toEqual([]);
+  });
+
+  test('because its worker died comes twice again, and then becomes a letter', async () => {
+    watchUncaught();
+    const { keyOf, letters, receiver, worker } = await openQueue(fixture);
+    const redis = await fixture.connect();
+    const held = new HeldHandler();
+    /** A worker looks for stalled jobs when it starts. */
+    const start = async () => {
+      await redis.del(keyOf('stalled-check'));
+      const running = receiver(book(held.handle), { store: createMemoryStore() });
+      worker(running);
+      return running;
+    };
+    const event = createEvent('transfer.succeeded');
+    const first = await start();
+    await first.receive(deliveryOf(event));
+    for (let workers = 1; workers <= 3; workers += 1) {
+      await held.calls.nth(workers);
+      expect(letters.size).toBe(0);
+      await redis.del(keyOf(`event-${event.id}:lock`));
+      await redis.sadd(keyOf('stalled'), `event-${event.id}`);
+      await start();
+    }
+    await expect.poll(() => letters.get(event.id)).toMatchObject({ reason: 'run_abandoned' });
+    expect(held.calls.all).toHaveLength(3);
+  });
+});

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { KEY, send } from '../redis/deliveries.ts';
+import { useRedis } from '../redis/fixture.ts';
+import { isRedisInstalled } from '../redis/installed.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
+import { until } from '../support/until.ts';
+
+const SENDERS = 4;
+const PAUSE_MS = 150;
+
+describe.skipIf(!isRedisInstalled())('examples/queue.ts under load', () => {
+  const fixture = useRedis();
+
+  /** Starts it as a receiver or a worker; resolves once it is ready. */
+  async function start(...args: string[]): Promise<ChildProgram> {
+    const directory = mkdtempSync(join(tmpdir(), 'posthorn-signals-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const program = startProgram(
+      join(packageRoot, 'dist', 'examples', 'queue.js'),
+      {
+        PATH: process.env.PATH,
+        PORT: '0',
+        SIGNING_KEY: KEY,
+        REDIS_URL: `redis://127.0.0.1:${fixture.redis.port}`,
+      },
+      directory,
+      args,
+    );
+    onTestFinished(() => program.kill('SIGKILL'));
+    await program.line(/^(working|listening on )/);
+    return program;
+  }
+
+  test('a receiver and a worker end on their signals; what was acknowledged is handled once', async () => {
+    const [receiver, first, second] = await Promise.all([start(), start('worker'), start('worker')]);
+    const [, url = ''] = (await receiver.line(/^listening on /)).split('listening on ');
+    const acknowledged: string[] = [];
+    const statuses = new Set<number>();
+    let isOver = false;
+    const senders = Array.from({ length: SENDERS }, async () => {
+      while (!isOver) {
+        const event = createEvent('transfer.succeeded');
+        // One that the receiver no longer takes fails, or gets 503; the service would send it again.
+        const answer = await send(url, event).catch(() => undefined);
+        if (answer !== undefined) statuses.add(answer.status);
+        if (answer?.status === 202) acknowledged.push(event.id);
+        await sleep(PAUSE_MS);
+      }
+    });
+
+    await until('the first worker is busy', () => idsOf(first).length > 0);
+    first.kill('SIGTERM');
+    expect(await first.exit, first.lines.join('\n')).toBe(0);
+    receiver.kill('SIGTERM');
+    expect(await receiver.exit, receiver.lines.join('\n')).toBe(0);
+    isOver = true;
+    await Promise.all(senders);
+    const handled = (): string[] => [first, second].flatMap(idsOf);
+    await until('all are handled', () => handled().length >= acknowledged.length);
+    second.kill('SIGINT');
+    expect(await second.exit, second.lines.join('\n')).toBe(0);
+    expect(handled().toSorted()).toEqual(acknowledged.toSorted());
+    expect([...statuses].filter((status) => status !== 202 && status !== 503)).toEqual([]);
+  });
+});
+
+/** The events that a worker has printed. */
+function idsOf({ lines }: ChildProgram): string[] {
+  return lines.flatMap((line) => / transfer\.succeeded (evt_\S+) /.exec(line)?.[1] ?? []);
+}

@@ -1,0 +1,231 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createMemoryStore, type Outcome, type Store } from 'posthorn';
+import { describe, expect, test } from 'vitest';
+import { type Operation, operations, type StoreRecord } from './protocol/store-model.ts';
+import { packageRoot } from './support/child-program.ts';
+import { rowsOf } from './support/table-rows.ts';
+
+const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
+const page = read('docs/how-it-works.md');
+
+interface Transition {
+  readonly from: string;
+  readonly to: string;
+  readonly label: string;
+}
+
+/** The few words of Mermaid that the page uses; anything else is a mistake. */
+function transitionsOf(diagram: string): Transition[] {
+  const [kind, ...lines] = diagram.trimEnd().split('\n');
+  expect(kind).toBe('stateDiagram-v2');
+  return lines.map((line) => {
+    const [, from = '', to = '', label = ''] =
+      /^ {2}(\[\*\]|[a-z]+) --> (\[\*\]|[a-z]+)(?:: ([A-Za-z,() ]+))?$/.exec(line) ?? [];
+    expect(from, `a line that is no transition: ${line}`).not.toBe('');
+    for (const name of [from, to]) expect(RESERVED).not.toContain(name);
+    return { from, to, label };
+  });
+}
+
+/** What Mermaid takes for something else than the name of a state. */
+const RESERVED = ['as', 'class', 'default', 'direction', 'end', 'hide', 'note', 'scale', 'state', 'style'];
+const OUTSIDE = '[*]';
+
+const diagrams = Array.from(page.matchAll(/^```mermaid\n(.*?)^```$/gms), ([, text = '']) => text);
+const [ofRun = [], ofStore = []] = diagrams.map(transitionsOf);
+
+function statesOf(transitions: readonly Transition[]): string[] {
+  const names = new Set(transitions.flatMap(({ from, to }) => [from, to]));
+  return [...names].filter((name) => name !== OUTSIDE).sort();
+}
+
+test('there are two diagrams', () => {
+  expect(diagrams).toHaveLength(2);
+});
+
+describe('the diagram of a run', () => {
+  test('has the steps of RunState, and no others', () => {
+    const [, type = ''] =
+      /^export type RunState =$(.*?);\n\n/ms.exec(read('src/handling/run-state.ts')) ?? [];
+    const members = type.match(/(?<=readonly step: )('\w+'( \| )?)+/g) ?? [];
+    const steps = members.flatMap((member) => member.match(/\w+/g) ?? []);
+    expect(steps.length).toBeGreaterThan(5);
+    expect(statesOf(ofRun)).toEqual(steps.sort());
+  });
+
+  test('leads from the beginning to each step, and from each to an end', () => {
+    const reached = (start: string, next: (name: string) => string[]): string[] => {
+      const seen = new Set([start]);
+      for (const name of seen) for (const found of next(name)) seen.add(found);
+      return [...seen].filter((name) => name !== OUTSIDE).sort();
+    };
+    const after = (name: string) => ofRun.filter(({ from }) => from === name).map(({ to }) => to);
+    const before = (name: string) => ofRun.filter(({ to }) => to === name).map(({ from }) => from);
+    expect(reached(OUTSIDE, after)).toEqual(statesOf(ofRun));
+    expect(reached(OUTSIDE, before)).toEqual(statesOf(ofRun));
+  });
+});
+
+const LEASE_MS = 1_000;
+const RETENTION_MS = 10_000;
+const LEASE_ENDS = 'the lease ends';
+const RETENTION_ENDS = 'the retention ends';
+
+type Token = 'own' | 'another';
+type Command =
+  | typeof LEASE_ENDS
+  | typeof RETENTION_ENDS
+  | { readonly operation: Operation; readonly token: Token };
+
+const by = (token: Token, operation: Operation): Command => ({ operation, token });
+
+/** How a real memory store gets into each state. */
+const ways: Record<StoreRecord['state'] | 'expired', readonly Command[]> = {
+  absent: [],
+  processing: [by('own', 'claim')],
+  expired: [by('own', 'claim'), LEASE_ENDS],
+  released: [by('own', 'claim'), by('own', 'release')],
+  completed: [by('own', 'complete')],
+};
+
+/** The store after some commands, and what it answered last. */
+async function after(commands: readonly Command[]): Promise<{ store: Store; answer: string }> {
+  let now = 0;
+  let answer = '';
+  const store = createMemoryStore({ now: () => now });
+  for (const command of commands) {
+    if (command === LEASE_ENDS) now += LEASE_MS;
+    else if (command === RETENTION_ENDS) now += RETENTION_MS;
+    else answer = (await store[command.operation](requestOf(command.token))).state;
+  }
+  return { store, answer };
+}
+
+function requestOf(token: string) {
+  return { id: 'evt_1', token, leaseMs: LEASE_MS, retentionMs: RETENTION_MS, handled: [] };
+}
+
+/** Asks by a claim, which changes the state: the store is not used afterwards. */
+async function stateAfter(commands: readonly Command[]): Promise<string> {
+  const { store } = await after(commands);
+  const claim = await store.claim(requestOf('question'));
+  if (claim.state === 'busy') return 'processing';
+  if (claim.state === 'completed') return 'completed';
+  if (claim.attempt === 1) return 'absent';
+  return claim.abandoned > 0 ? 'expired' : 'released';
+}
+
+describe('the diagram of an id', () => {
+  test('has the transitions of the memory store, and no others', async () => {
+    const found: string[] = [];
+    for (const [from, way] of Object.entries(ways)) {
+      expect(await stateAfter(way)).toBe(from);
+      const labels = new Map<string, string[]>();
+      const note = (to: string, label: string) => labels.set(to, [...(labels.get(to) ?? []), label]);
+      for (const operation of operations) {
+        const own = await stateAfter([...way, by('own', operation)]);
+        const another = await stateAfter([...way, by('another', operation)]);
+        if (own === another) note(own, operation);
+        else {
+          note(own, `own ${operation}`);
+          note(another, `another ${operation}`);
+        }
+      }
+      // The retention is never over before the lease.
+      const time = from === 'processing' ? LEASE_ENDS : RETENTION_ENDS;
+      note(await stateAfter([...way, time]), time);
+      labels.delete(from);
+      for (const [to, names] of labels) found.push(`${from} --> ${to}: ${names.join(', ')}`);
+    }
+    const drawn = ofStore.filter(({ from }) => from !== OUTSIDE);
+    expect(drawn.map(({ from, to, label }) => `${from} --> ${to}: ${label}`).sort()).toEqual(found.sort());
+    expect(ofStore.filter(({ from }) => from === OUTSIDE)).toEqual([
+      { from: OUTSIDE, to: 'absent', label: '' },
+    ]);
+  });
+
+  test('is followed by the answer of each operation in each state', async () => {
+    const columns: readonly Operation[] = ['claim', 'renew', 'release', 'complete'];
+    expect(page).toContain(`| in this state | ${columns.join(' | ')} |`);
+    const rows = new Map(rowsOf('how-it-works.md').map(([name = '', ...answers]) => [name, answers]));
+    for (const [state, way] of Object.entries(ways)) {
+      const hasOwner = state !== 'absent' && state !== 'completed';
+      for (const token of ['own', 'another'] as const) {
+        const answers: string[] = [];
+        for (const operation of columns) answers.push((await after([...way, by(token, operation)])).answer);
+        const name = hasOwner ? `${state}, ${token} token` : state;
+        expect(rows.get(name), name).toEqual(answers);
+      }
+    }
+  });
+});
+
+test('each outcome is told', () => {
+  const outcomes: Record<Outcome, true> = {
+    processed: true,
+    duplicate: true,
+    ignored: true,
+    queued: true,
+    parked: true,
+    rejected: true,
+    failed: true,
+    busy: true,
+  };
+  const [, way = ''] = /^## From byte to answer$(.*?)^## /ms.exec(page) ?? [];
+  expect(Object.keys(outcomes).filter((outcome) => !way.includes(`\`${outcome}\``))).toEqual([]);
+});
+
+describe('what is said of the model', () => {
+  test('has its promises', () => {
+    const source = read('test/protocol/promises.ts') + read('test/protocol/run-steps.ts');
+    const promises = source.match(/(?<=(return|\?) ')[a-z][^']{20,}(?=')/g) ?? [];
+    const [, told = ''] = /^In none of them .*?:\n\n(.*?)\n\n/ms.exec(page) ?? [];
+    expect(told.split('\n').sort()).toEqual(promises.map((promise) => `- ${promise}`).sort());
+  });
+
+  test('has the number of its mistakes', () => {
+    const [, mistakes = ''] = /^export type Mistake =$(.*?);$/ms.exec(read('test/protocol/steps.ts')) ?? [];
+    expect(page).toContain(`one of ${mistakes.match(/^ {2}\| /gm)?.length} mistakes`);
+  });
+});
+
+describe('what is named is there', () => {
+  test('files', () => {
+    const files = page.match(/(?<=`)(src|adapters|test|docs)\/[\w./-]+\w(?=`)/g) ?? [];
+    expect(files.length).toBeGreaterThan(60);
+    expect(files.filter((file) => !existsSync(join(packageRoot, file)))).toEqual([]);
+  });
+
+  const [, faults = ''] = /^## What each fault costs$(.*)/ms.exec(page) ?? [];
+  const shown = faults.split('\n').filter((line) => line.startsWith('| ') && !/^\| (---|fault) /.test(line));
+
+  test('some faults', () => {
+    expect(shown.length).toBeGreaterThan(30);
+  });
+
+  test.each(shown.map((row) => row.slice(2).split(' | ')))('the tests of: %s', (...cells) => {
+    expect(cells).toHaveLength(5);
+    const named = [...(cells[4] ?? '').matchAll(/`([\w./-]+)`((?: \*[^*]+\*)+)/g)];
+    expect(named).not.toEqual([]);
+    for (const [, file = '', titles = ''] of named) {
+      for (const [title] of titles.matchAll(/(?<= \*)[^*]+(?=\*)/g))
+        expect(hasTitle(read(file), title), `${file}: ${title}`).toBe(true);
+    }
+  });
+});
+
+/** What stands in a title for a value, in the forms of Vitest and of templates. */
+const PLACEHOLDER = /%[sijd]|\$\{[^}]*\}|\$\w+/;
+
+/** Whether a test of this source has the title, perhaps with values of the source in it. */
+function hasTitle(source: string, title: string): boolean {
+  const texts = source.matchAll(/(?<=^\s*|\(|: )(['"`])((?:(?!\1).)+)\1(?=[,:])/gm);
+  return Array.from(texts, ([, , text = '']) => text.split(PLACEHOLDER))
+    .filter((parts) => parts.join('').length > 10)
+    .some((parts) => {
+      const pattern = parts.map((part) => part.replace(/[^\w\s]/g, '\\$&')).join('(.+)');
+      const values = new RegExp(`^${pattern}$`).exec(title)?.slice(1);
+      return values?.every((value) => source.includes(value)) ?? false;
+    });
+}

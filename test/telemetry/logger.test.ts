@@ -1,0 +1,427 @@
+import fastify from 'fastify';
+import { createMemoryStore, createReceiver, type Receiver, type ReceiverOptions } from 'posthorn';
+import { type Logger, observeWithLogger } from 'posthorn/logger';
+import { createEvent, deliver } from 'posthorn/testing';
+import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
+import { createLogger } from 'winston';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { HeldHandler } from '../support/held-handler.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { eventAt } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
+import { KEY, post, serve } from '../support/served.ts';
+import { MINUTE_MS } from '../support/step-clock.ts';
+import { Lines, openConsole, openPino, openWinston } from './log-sinks.ts';
+
+let consoleError: MockInstance<typeof console.error>;
+beforeEach(() => {
+  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => {
+  vi.useRealTimers();
+  consoleError.mockRestore();
+});
+
+const printed = (): string[] => consoleError.mock.calls.map((args) => args.map(String).join(' '));
+
+type Options = Partial<ReceiverOptions<Record<never, never>>>;
+
+function create(options: Options = {}): Receiver {
+  const deadLetters = createMapDeadLetters();
+  const receiver = createReceiver({ signingKey: KEY, store: createMemoryStore(), deadLetters, ...options });
+  onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
+  return receiver;
+}
+
+const fail = (): never => {
+  throw new Error('no booking today');
+};
+const forged = { key: 'other' };
+
+interface Line {
+  readonly level: string;
+  readonly fields: Record<string, unknown>;
+  readonly message: string;
+}
+
+/** A logger that takes the fields first, whose lines a test can wait for. */
+function openLogger() {
+  const lines = new Seen<Line>();
+  const at = (level: string) => (fields: object, message: string) =>
+    lines.add({ level, fields: JSON.parse(JSON.stringify(fields)), message });
+  return { lines, logger: { info: at('info'), warn: at('warn'), error: at('error') } };
+}
+
+/** Sends a good event, one whose handler fails, and one that is forged. */
+async function sendThree(logger: Logger) {
+  const receiver = create()
+    .on('transfer.created', () => {}, { name: 'book' })
+    .on('dispute.won', fail);
+  observeWithLogger(receiver, logger);
+  const url = await serve(receiver);
+  const [good, bad] = [createEvent('transfer.created'), createEvent('dispute.won')];
+  await deliver(url, good, { key: KEY });
+  await deliver(url, bad, { key: KEY });
+  await deliver(url, good, forged);
+  return { good, bad };
+}
+
+/** The fields of the three lines. */
+function expectedFields({ good, bad }: Awaited<ReturnType<typeof sendThree>>) {
+  const durationMs = expect.any(Number);
+  return [
+    {
+      outcome: 'processed',
+      status: 200,
+      event: { id: good.id, type: good.type },
+      attempt: 1,
+      durationMs,
+      handlers: [{ name: 'book', ok: true, durationMs }],
+    },
+    {
+      outcome: 'failed',
+      status: 500,
+      code: 'handler_failed',
+      event: { id: bad.id, type: bad.type },
+      attempt: 1,
+      durationMs,
+      handlers: [{ ok: false, durationMs }],
+      error: {
+        message: 'a handler failed: no booking today',
+        stack: expect.stringMatching(/^\[stack: at fail \(.*logger\.test\.ts:\d+:\d+\)/),
+      },
+    },
+    {
+      outcome: 'rejected',
+      status: 403,
+      code: 'signature_mismatch',
+      durationMs,
+      error: { message: expect.stringMatching(/^the signature matches none /) },
+    },
+  ];
+}
+
+const messages = [
+  'posthorn: processed 200',
+  'posthorn: failed 500 handler_failed',
+  'posthorn: rejected 403 signature_mismatch',
+];
+
+describe('one line for each delivery, with', () => {
+  test('pino: the fields stay fields', async () => {
+    const { logger, lines } = openPino();
+    const fields = expectedFields(await sendThree(logger));
+    const levels = [30, 40, 40];
+    expect(lines.json).toEqual(
+      fields.map((each, index) => ({
+        level: levels[index],
+        time: expect.any(Number),
+        ...each,
+        msg: messages[index],
+      })),
+    );
+  });
+
+  test('winston: the fields stay fields', async () => {
+    const { logger, lines } = openWinston();
+    const fields = expectedFields(await sendThree(logger));
+    const levels = ['info', 'warn', 'warn'];
+    expect(lines.json).toEqual(
+      fields.map((each, index) => ({ level: levels[index], ...each, message: messages[index] })),
+    );
+  });
+
+  test('the console: a message and JSON on one line, failures on stderr', async () => {
+    const { logger, stdout, stderr } = openConsole();
+    const fields = expectedFields(await sendThree(logger));
+    expect([stdout.all.length, stderr.all.length]).toEqual([1, 2]);
+    const parts = [...stdout.all, ...stderr.all].map((line) => /^([^{]*) (\{.*\})$/.exec(line) ?? []);
+    expect(parts.map(([, message]) => message)).toEqual(messages);
+    expect(parts.map(([, , json = '']) => JSON.parse(json))).toEqual(fields);
+  });
+
+  test('the logger of Fastify', async () => {
+    const lines = new Lines();
+    const app = fastify({ logger: { stream: lines } });
+    onTestFinished(() => app.close());
+    const fields = expectedFields(await sendThree(app.log));
+    expect(lines.json).toMatchObject(fields.map((each, index) => ({ ...each, msg: messages[index] })));
+  });
+
+  test('a logger whose methods need their `this`, and which is changed later', async () => {
+    class Prefixed {
+      readonly #lines: string[] = [];
+      get lines(): string[] {
+        return this.#lines;
+      }
+      info(_fields: object, message: string): void {
+        this.#lines.push(message);
+      }
+      warn(_fields: object, message: string): void {
+        this.#lines.push(message);
+      }
+      error(_fields: object, message: string): void {
+        this.#lines.push(message);
+      }
+    }
+    const logger = new Prefixed();
+    await sendThree(logger);
+    expect(logger.lines).toEqual(messages);
+    const { logger: pino, lines } = openPino();
+    const receiver = create().on('*', () => {});
+    observeWithLogger(receiver, pino);
+    const url = await serve(receiver);
+    pino.level = 'warn';
+    await deliver(url, createEvent('transfer.created'), { key: KEY });
+    pino.level = 'info';
+    await deliver(url, createEvent('transfer.created'), { key: KEY });
+    expect(lines.all).toHaveLength(1);
+  });
+});
+
+describe('the level is', () => {
+  const last = eventAt(Date.now() - 20 * MINUTE_MS);
+
+  /** Sends an event; resolves with the line that has the outcome. */
+  async function lineOf(
+    outcome: string,
+    options: Options,
+    register: (receiver: Receiver) => unknown,
+    event: object = createEvent('transfer.created'),
+  ): Promise<Line> {
+    const { lines, logger } = openLogger();
+    const receiver = create(options);
+    observeWithLogger(receiver, logger);
+    register(receiver);
+    await deliver(await serve(receiver), event, { key: KEY });
+    return await lines.first(({ fields }) => fields.outcome === outcome);
+  }
+
+  const queue = { add: async () => {}, close: async () => {} };
+  const failing = (receiver: Receiver): unknown => receiver.on('*', fail);
+  const fine = (receiver: Receiver): unknown => receiver.on('*', () => {});
+
+  test('info for what is routine', async () => {
+    const queued = (receiver: Receiver): unknown => receiver.on('*', () => {}, { name: 'book', queue: true });
+    expect((await lineOf('processed', {}, fine)).level).toBe('info');
+    expect((await lineOf('ignored', {}, (receiver) => receiver.on('dispute.won', fail))).level).toBe('info');
+    expect((await lineOf('queued', { queue }, queued)).level).toBe('info');
+    const { lines, logger } = openLogger();
+    const receiver = create().on('*', () => {});
+    observeWithLogger(receiver, logger);
+    const event = createEvent('transfer.created');
+    for (const _time of [1, 2]) await receiver.receive(deliveryOf(event));
+    expect(lines.all).toMatchObject([{ level: 'info' }, { level: 'info', fields: { outcome: 'duplicate' } }]);
+  });
+
+  test('warn for what wants a look: a retry will come, or nobody was harmed', async () => {
+    const put = async () => fail();
+    const deadLetters = { ...createMapDeadLetters(), put };
+    const warned = await lineOf('processed', { deadLetters }, fine, last);
+    expect(warned).toMatchObject({
+      level: 'warn',
+      fields: { warnings: [expect.stringMatching(/^dead_letter_not_stored: /)], final: true },
+    });
+    expect((await lineOf('failed', {}, failing)).level).toBe('warn');
+    expect((await lineOf('failed', { signingKey: fail }, fine)).level).toBe('warn');
+    expect((await lineOf('rejected', { signingKey: 'another' }, fine)).level).toBe('warn');
+  });
+
+  test('error for what needs somebody to act: no retry comes, or the program is wrong', async () => {
+    expect(await lineOf('parked', {}, failing, last)).toMatchObject({
+      level: 'error',
+      message: 'posthorn: parked 200 handler_failed',
+    });
+    expect(await lineOf('failed', { deadLetters: undefined }, failing, last)).toMatchObject({
+      level: 'error',
+      message: 'posthorn: failed 500 handler_failed ENDPOINT AT RISK',
+      fields: { final: true, endpointAtRisk: true },
+    });
+    const { lines, logger } = openLogger();
+    const receiver = create();
+    observeWithLogger(receiver, logger);
+    await Reflect.apply(receiver.receive, receiver, [{ method: 'POST', headers: {} }]);
+    expect(lines.all).toMatchObject([{ level: 'error', fields: { code: 'configuration_invalid' } }]);
+  });
+
+  test('that of the end of a run as well, which is marked as late', async () => {
+    const held = new HeldHandler();
+    const { lines, logger } = openLogger();
+    const receiver = create({ deadlineMs: 100 }).on('*', held.handle);
+    observeWithLogger(receiver, logger);
+    await receiver.receive(deliveryOf(createEvent('transfer.created')));
+    held.calls.all[0]?.succeed();
+    await lines.nth(2);
+    expect(lines.all).toMatchObject([
+      { level: 'warn', message: 'posthorn: failed 503 deadline_reached' },
+      { level: 'info', message: 'posthorn: processed late 200', fields: { late: true } },
+    ]);
+    expect(lines.all[0]?.fields).not.toHaveProperty('late');
+  });
+});
+
+describe('nobody forges lines or fields', () => {
+  const nasty = 'x"}\n{"level":60}\r\u001b[2J\u202e%s %o\u2028outcome=processed';
+
+  test('by an id, a type, a name, or what a handler throws', async () => {
+    const { logger: pino, lines } = openPino();
+    const { logger: winston, lines: winstonLines } = openWinston();
+    const { logger: console, stderr } = openConsole();
+    const receiver = create().on('*', () => Promise.reject(new Error(nasty)), { name: nasty });
+    for (const logger of [pino, winston, console]) observeWithLogger(receiver, logger);
+    const event = { ...createEvent(`transfer.${nasty}`), id: nasty };
+    await deliver(await serve(receiver), event, { key: KEY });
+    for (const { all } of [lines, winstonLines, stderr]) {
+      expect(all).toHaveLength(1);
+      expect(all[0]).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      const { outcome, event: logged } = JSON.parse(all[0]?.replace(/^[^{]*/, '') ?? '');
+      expect([outcome, logged.id]).toEqual(['failed', expect.stringContaining('\\u{a}{"level":60}')]);
+    }
+    expect(stderr.all[0]).toMatch(/^posthorn: failed 500 handler_failed \{"outcome":"failed"/);
+  });
+
+  test('by a header', async () => {
+    const { lines, logger } = openLogger();
+    const receiver = create().on('*', fail);
+    observeWithLogger(receiver, logger);
+    const name = `x-${'a'.repeat(5_000)}-signature`;
+    await post(await serve(receiver), '{}', { [name]: '0' });
+    expect(lines.all).toMatchObject([{ fields: { code: 'signature_missing' } }]);
+    expect(JSON.stringify(lines.all).length).toBeLessThan(2_000);
+  });
+});
+
+describe('strangers cannot flood the log:', () => {
+  const FLOOD = 30;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+  });
+
+  async function flooded(logger: Logger): Promise<void> {
+    const receiver = create().on('*', () => {});
+    observeWithLogger(receiver, logger);
+    for (let count = 0; count < FLOOD; count += 1)
+      await receiver.receive(deliveryOf('{}', { 'x-service-signature': ['0'.repeat(64)] }));
+  }
+
+  const message = 'posthorn: 25 more deliveries ended with signature_mismatch in the last minute';
+
+  test('five lines a minute for each code, and one that counts the others', async () => {
+    const { lines, logger } = openLogger();
+    await flooded(logger);
+    expect(lines.all.map(({ fields }) => fields.code)).toEqual(Array(5).fill('signature_mismatch'));
+    vi.advanceTimersByTime(60_000);
+    expect(lines.all.slice(5)).toEqual([
+      { level: 'warn', message, fields: { code: 'signature_mismatch', leftOut: 25 } },
+    ]);
+    vi.advanceTimersByTime(120_000);
+    expect(lines.all).toHaveLength(6);
+  });
+
+  test('events of the service have all their lines', async () => {
+    const { lines, logger } = openLogger();
+    const receiver = create().on('*', fail);
+    observeWithLogger(receiver, logger);
+    for (let count = 0; count < FLOOD; count += 1)
+      await receiver.receive(deliveryOf(createEvent('dispute.won')));
+    expect(lines.all).toHaveLength(FLOOD);
+  });
+
+  test('a logger that fails to take the count ends no process', async () => {
+    const { lines, logger } = openLogger();
+    let isBroken = false;
+    const warn: typeof logger.warn = (fields, text) => {
+      if (isBroken) fail();
+      logger.warn(fields, text);
+    };
+    await flooded({ ...logger, warn });
+    isBroken = true;
+    vi.advanceTimersByTime(60_000);
+    await vi.waitFor(() => expect(printed()).toEqual(['posthorn: an observer failed: no booking today']));
+    expect(lines.all).toHaveLength(5);
+  });
+});
+
+describe('a logger that', () => {
+  const faults: readonly {
+    readonly name: string;
+    readonly write: () => unknown;
+    readonly isTold: boolean;
+  }[] = [
+    { name: 'throws', write: fail, isTold: true },
+    { name: 'rejects', write: () => Promise.reject(new Error('no booking today')), isTold: true },
+    { name: 'hangs', write: () => new Promise(() => {}), isTold: false },
+  ];
+  for (const { name, write, isTold } of faults) {
+    test(`${name} changes no answer and stops no other observer`, async () => {
+      const seen: string[] = [];
+      const receiver = create().on('*', () => {});
+      observeWithLogger(receiver, { info: write, warn: write, error: write });
+      receiver.observe(({ outcome }) => seen.push(outcome));
+      const url = await serve(receiver);
+      expect((await deliver(url, createEvent('transfer.created'), { key: KEY })).status).toBe(200);
+      expect((await deliver(url, '{}', forged)).status).toBe(403);
+      expect(seen).toEqual(['processed', 'rejected']);
+      const told = Array(isTold ? 2 : 0).fill('posthorn: an observer failed: no booking today');
+      await vi.waitFor(() => expect(printed()).toEqual(told));
+      expect(await receiver.close()).toEqual({ abandoned: [] });
+    });
+  }
+
+  test('loses a method later changes no answer', async () => {
+    const { logger } = openLogger();
+    const receiver = create().on('*', () => {});
+    observeWithLogger(receiver, logger);
+    Reflect.deleteProperty(logger, 'info');
+    const response = await deliver(await serve(receiver), createEvent('transfer.created'), { key: KEY });
+    expect(response.status).toBe(200);
+    expect(printed()).toEqual([expect.stringMatching(/^posthorn: an observer failed: .*not a function/)]);
+  });
+
+  test('lacks a method is refused at once, and the error names the method', () => {
+    const { logger } = openLogger();
+    const wrong: readonly [string, unknown][] = [
+      ['info', undefined],
+      ['info', null],
+      ['info', 'console'],
+      ['info', { log: fail, warn: fail, error: fail }],
+      ['warn', createLogger({ levels: { error: 0, warning: 1, info: 2 }, silent: true })],
+      ['error', { ...logger, error: 'error' }],
+      ['info', revoked()],
+    ];
+    for (const [method, value] of wrong) {
+      const observe = vi.fn();
+      expect(() => Reflect.apply(observeWithLogger, undefined, [{ observe }, value])).toThrow(
+        expect.objectContaining({
+          code: 'configuration_invalid',
+          message: expect.stringContaining(`has no method ${method}()`),
+        }),
+      );
+      expect(observe).not.toHaveBeenCalled();
+    }
+    expect(() => Reflect.apply(observeWithLogger, undefined, [logger, create()])).toThrow(
+      'observeWithLogger takes a receiver, and then a logger',
+    );
+  });
+});
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+test('a wrapper of any other logger gets typed fields and the message', async () => {
+  const seen: string[] = [];
+  const nest = { log: (text: string, about: object) => seen.push(text, JSON.stringify(about)) };
+  const receiver = create().on('*', () => {});
+  observeWithLogger(receiver, {
+    info: (fields, message) => nest.log(message, { ...fields, event: fields.event?.id }),
+    warn: (fields, message) => nest.log(message, fields),
+    error: (fields, message) => nest.log(message, fields),
+  });
+  const event = createEvent('transfer.created');
+  await receiver.receive(deliveryOf(event));
+  expect(seen).toEqual(['posthorn: processed 200', expect.stringContaining(`"event":"${event.id}"`)]);
+});

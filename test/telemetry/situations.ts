@@ -1,0 +1,113 @@
+import type { DeadLetter } from 'posthorn';
+import { expect } from 'vitest';
+import { ListQueue } from '../queue/list-queue.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { failures } from './failures.ts';
+import { rejections } from './rejections.ts';
+import { bearer } from './secrets.ts';
+import {
+  authorized,
+  failing,
+  failLate,
+  holding,
+  LAST_MS,
+  parking,
+  type Situation,
+  secretEvent,
+} from './situation.ts';
+
+const others: readonly Situation[] = [
+  {
+    name: 'processed',
+    expected: { outcome: 'processed', status: 200 },
+    run: ({ send }) => send(secretEvent()),
+  },
+  {
+    name: 'duplicate',
+    expected: { outcome: 'duplicate', status: 200 },
+    run: async ({ send }) => {
+      const event = secretEvent();
+      await send(event);
+      await send(event, { authentication: bearer });
+    },
+  },
+  {
+    name: 'ignored',
+    expected: { outcome: 'ignored', status: 200 },
+    register: (receiver) => receiver.on('dispute.won', () => {}),
+    run: ({ send }) => send(secretEvent()),
+  },
+  {
+    name: 'queued',
+    expected: { outcome: 'queued', status: 202 },
+    options: () => ({ queue: new ListQueue() }),
+    register: (receiver) => receiver.on('*', () => {}, { name: 'book', queue: true }),
+    run: ({ send }) => send(secretEvent()),
+  },
+  {
+    name: 'parked',
+    expected: { outcome: 'parked', status: 200, code: 'handler_failed', final: true },
+    options: parking,
+    register: failing,
+    run: ({ send }) => send(secretEvent(LAST_MS)),
+  },
+  {
+    name: 'failed, for the last time',
+    expected: { outcome: 'failed', code: 'handler_failed', endpointAtRisk: true, final: true },
+    register: failing,
+    run: ({ send }) => send(secretEvent(LAST_MS)),
+  },
+  {
+    name: 'processed with a warning',
+    expected: { outcome: 'processed', warnings: [expect.stringMatching(/^dead_letter_not_stored: /)] },
+    options: () => ({ deadLetters: { ...createMapDeadLetters(), put: failLate } }),
+    run: ({ send }) => send(secretEvent(LAST_MS)),
+  },
+  {
+    name: 'processed late',
+    expected: { outcome: 'processed', late: true },
+    options: () => ({ deadlineMs: 100 }),
+    register: holding,
+    run: async ({ send, held }) => {
+      await send(secretEvent());
+      held.calls.all[0]?.succeed();
+    },
+  },
+  {
+    name: 'replayed',
+    expected: { outcome: 'processed', answerSent: false },
+    options: parking,
+    run: ({ receiver }) => {
+      const event = secretEvent(LAST_MS);
+      const rawBody = Buffer.from(JSON.stringify(event));
+      const times = { receivedAt: Date.now(), parkedAt: Date.now() };
+      const about = { id: event.id, type: event.type, reason: 'handler_failed', message: 'm' };
+      const letter: DeadLetter = {
+        ...about,
+        ...times,
+        rawBody,
+        headers: { authorization: [authorized.authorization] },
+        attempts: 4,
+        handled: [],
+      };
+      return receiver.replay(letter);
+    },
+  },
+];
+
+/** Every outcome and every code that a report can have. */
+export const situations: readonly Situation[] = [
+  ...rejections.map(
+    ({ expected, ...rest }): Situation => ({
+      ...rest,
+      expected: { outcome: 'rejected', code: rest.name, ...expected },
+    }),
+  ),
+  ...failures.map(
+    ({ expected, ...rest }): Situation => ({
+      ...rest,
+      expected: { outcome: 'failed', code: rest.name, ...expected },
+    }),
+  ),
+  ...others,
+];
