@@ -183,13 +183,13 @@ describe('the packed tarball, installed in an empty project', () => {
     const promClient = join(packageRoot, 'node_modules', 'prom-client', 'index.js');
     writeFileSync(
       join(project, 'registers.ts'),
-      `import { register, Registry } from ${JSON.stringify(promClient)};
+      `import { type OpenMetricsContentType, register, Registry } from ${JSON.stringify(promClient)};
       import { createReceiver } from 'posthorn';
       import { observeWithPrometheus } from 'posthorn/prometheus';
       const receiver = createReceiver({ signingKey: 'k' });
       observeWithPrometheus(receiver);
       observeWithPrometheus(receiver, { register });
-      observeWithPrometheus(receiver, { register: new Registry(Registry.OPENMETRICS_CONTENT_TYPE) });`,
+      observeWithPrometheus(receiver, { register: new Registry<OpenMetricsContentType>() });`,
     );
     const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
     const typeRoots = join(packageRoot, 'node_modules', '@types');

@@ -12,6 +12,7 @@ export interface DeadLetters {
   /**
    * Lists letters in the order of `parkedAt`, the oldest first, each at most once. `after` is the id of the
    * last letter seen, which may have been removed since. Rejects if the letters cannot be reached.
+   * `receiver.health` counts up to 1,000 letters by it.
    */
   list(options?: { readonly after?: string; readonly limit?: number }): AsyncIterable<DeadLetter>;
 }

@@ -16,7 +16,10 @@ export interface Store {
   renew(request: LeaseRequest): Awaitable<RenewResult>;
   /** Writes `completed`, whoever holds the lease now: the event was handled. */
   complete(request: CompleteRequest): Awaitable<CompleteResult>;
-  /** Ends the lease of its owner; keeps the attempts, and which handlers have finished. */
+  /**
+   * Ends the lease of its owner; keeps the attempts, and which handlers have finished. `receiver.health` calls
+   * it with an id that nobody has, to see whether the store answers: that must write nothing.
+   */
   release(request: ReleaseRequest): Awaitable<ReleaseResult>;
 }
 
