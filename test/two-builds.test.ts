@@ -6,11 +6,11 @@ import { pathToFileURL } from 'node:url';
 import type { Receiver, Report } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type InstalledPackage, installPackage } from './support/installed-package.ts';
+import { type CopiedPackage, copyPackage } from './support/copied-package.ts';
 import { createMapDeadLetters } from './support/map-dead-letters.ts';
 import { KEY } from './support/served.ts';
 
-/** One build of the packed package: what its subpaths export. */
+/** One build of the package: what its subpaths export. */
 interface Build {
   readonly core: typeof import('posthorn');
   readonly node: typeof import('posthorn/node');
@@ -19,14 +19,13 @@ interface Build {
   readonly sandbox: typeof import('posthorn/sandbox');
 }
 
-let installed: InstalledPackage;
+let copied: CopiedPackage;
 const builds: Record<string, Build> = {};
 
 beforeAll(async () => {
-  installed = installPackage();
-  const root = join(installed.project, 'node_modules', 'posthorn');
-  const require = createRequire(join(installed.project, 'application.js'));
-  const load = (path: string) => import(pathToFileURL(join(root, 'dist', path)).href);
+  copied = copyPackage();
+  const require = createRequire(join(copied.project, 'application.js'));
+  const load = (path: string) => import(pathToFileURL(join(copied.root, 'dist', path)).href);
   builds.ESM = {
     core: await load('src/index.js'),
     node: await load('adapters/node.js'),
@@ -41,9 +40,9 @@ beforeAll(async () => {
     client: require('posthorn/client'),
     sandbox: require('posthorn/sandbox'),
   };
-}, 180_000);
+});
 
-afterAll(() => installed.remove());
+afterAll(() => copied.remove());
 afterEach(() => void vi.unstubAllEnvs());
 
 function buildOf(name: string): Build {

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { packageRoot, startProgram } from '../support/child-program.ts';
+import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
 import { letter, temporaryDirectory } from './letters.ts';
 import { posthorn } from './posthorn.ts';
 
@@ -137,32 +137,23 @@ describe('posthorn', () => {
 });
 
 describe('where optional packages are not installed', () => {
-  /** A copy of what is built, beside no more than the dependencies. */
-  function install(): string {
-    const directory = temporaryDirectory();
-    cpSync(join(packageRoot, 'dist', 'src'), join(directory, 'dist', 'src'), { recursive: true });
-    cpSync(join(packageRoot, 'dist', 'adapters'), join(directory, 'dist', 'adapters'), { recursive: true });
-    cpSync(join(packageRoot, 'package.json'), join(directory, 'package.json'));
-    mkdirSync(join(directory, 'node_modules'));
-    for (const name of Object.keys(manifest.dependencies)) {
-      symlinkSync(join(packageRoot, 'node_modules', name), join(directory, 'node_modules', name));
-    }
-    return join(directory, 'dist', 'src', 'cli', 'bin.js');
-  }
+  let copied: CopiedPackage;
+  let program: string;
+  beforeAll(() => {
+    copied = copyPackage();
+    program = join(copied.root, 'dist', 'src', 'cli', 'bin.js');
+  });
+  afterAll(() => copied.remove());
 
   test('the sandbox works', async () => {
-    const program = startProgram(install(), { PATH: process.env.PATH }, packageRoot, [
-      'sandbox',
-      '--port',
-      '0',
-    ]);
-    await program.line(/http:\/\/127\.0\.0\.1:\d+/);
-    program.kill('SIGINT');
-    expect(await program.exit).toBe(0);
+    const env = { PATH: process.env.PATH };
+    const sandbox = startProgram(program, env, packageRoot, ['sandbox', '--port', '0']);
+    await sandbox.line(/http:\/\/127\.0\.0\.1:\d+/);
+    sandbox.kill('SIGINT');
+    expect(await sandbox.exit).toBe(0);
   });
 
   test('what needs Redis says how to install ioredis', async () => {
-    const program = install();
     const env = { REDIS_URL: 'redis://127.0.0.1:1' };
     expect(await posthorn(['dead-letters', 'list', '--scope', 'a'], { program, env })).toEqual({
       code: 2,
@@ -175,7 +166,7 @@ describe('where optional packages are not installed', () => {
 
   test('what needs PostgreSQL says how to install pg', async () => {
     const args = ['postgres', 'migrate', '--url', 'postgres://127.0.0.1:1/'];
-    expect(await posthorn(args, { program: install() })).toEqual({
+    expect(await posthorn(args, { program })).toEqual({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(/ pg, .*: npm install "pg@\^8\.11\.0" \(package_missing\)\n$/),
