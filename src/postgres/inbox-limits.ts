@@ -14,7 +14,7 @@ const RESERVE_MS = 200;
  * An AbortSignal is created when it is first read, and costs more than everything else that the inbox does in
  * this process: a fifteenth of a short transaction. A run that has ended by then has not read it.
  */
-const LISTEN_AFTER_MS = 50;
+const LISTEN_AFTER_MS = 100;
 
 /** One for all, because each would cost a stack trace. */
 export const LATE: Error = new Error('PostgreSQL did not answer before the deadline');

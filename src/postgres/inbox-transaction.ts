@@ -32,7 +32,17 @@ export class PoolTransaction {
 
   /** Takes a client, on which {@link begin} begins. */
   static async open(pool: PostgresPool, limits: RunLimits): Promise<PoolTransaction> {
-    return new PoolTransaction(pool, await connect(pool, limits), limits);
+    const connecting = pool.connect();
+    try {
+      return new PoolTransaction(pool, await limits.within(connecting), limits);
+    } catch (error) {
+      // A client that comes too late goes back at once.
+      connecting.then(
+        (client) => client.release(),
+        () => {},
+      );
+      throw error === LATE ? new Error('the pool had no connection before the deadline') : error;
+    }
   }
 
   /** Runs BEGIN and another statement, in one message; resolves with what that gave. */
@@ -99,20 +109,6 @@ export class PoolTransaction {
     this.#isGivenBack = true;
     this.#client.release(isUnknown);
     this.#client.removeListener('error', this.#onError);
-  }
-}
-
-async function connect(pool: PostgresPool, limits: RunLimits): Promise<PostgresClient> {
-  const connecting = pool.connect();
-  try {
-    return await limits.within(connecting);
-  } catch (error) {
-    // A client that comes too late goes back at once.
-    connecting.then(
-      (client) => client.release(),
-      () => {},
-    );
-    throw error === LATE ? new Error('the pool had no connection before the deadline') : error;
   }
 }
 
