@@ -17,8 +17,8 @@ export interface Store {
   /** Writes `completed`, whoever holds the lease now: the event was handled. */
   complete(request: CompleteRequest): Awaitable<CompleteResult>;
   /**
-   * Ends the lease of its owner; keeps the attempts, and which handlers have finished. `receiver.health` calls
-   * it with an id that nobody has, to see whether the store answers: that must write nothing.
+   * Ends the lease of its owner; keeps the attempts, and which handlers have finished. `receiver.health`
+   * calls it with an id that nobody has, to see whether the store answers: that must write nothing.
    */
   release(request: ReleaseRequest): Awaitable<ReleaseResult>;
 }

@@ -22,8 +22,8 @@ export interface PrometheusOptions {
 /**
  * Counts and times what a receiver reports, as metrics of prom-client, and asks for its health at each
  * scrape. Labels are outcomes, codes, entities of the catalog (`other` for the rest) and names of handlers:
- * no id, and nothing that a sender chooses. docs/operations.md has every metric, and rules and a dashboard for
- * them.
+ * no id, and nothing that a sender chooses. docs/operations.md has every metric, and rules and a dashboard
+ * for them.
  *
  * As an observer it switches the default log off. Each receiver needs a register of its own.
  *
