@@ -6,10 +6,10 @@ const WINDOW_MS = 60_000;
 
 /**
  * Whether anybody can cause any number of reports like this one: rejections, and all reports of deliveries
- * without a valid signature, which have neither a key nor an event.
+ * without a valid signature, which have no key.
  */
-export function mayFlood({ outcome, keyIndex, event }: Report): boolean {
-  return outcome === 'rejected' || (keyIndex === undefined && event === undefined);
+export function mayFlood({ outcome, source, keyIndex }: Report): boolean {
+  return outcome === 'rejected' || (source === 'delivery' && keyIndex === undefined);
 }
 
 /** Names deliveries that may have no line of their own. */

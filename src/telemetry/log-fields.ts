@@ -12,6 +12,8 @@ import { stackFramesOf } from '../outcomes/stack-frames.ts';
 export interface LogFields {
   /** What became of the delivery. */
   readonly outcome?: Outcome | undefined;
+  /** What was handled, where that is no delivery. */
+  readonly source?: 'replay' | 'job' | undefined;
   /** The HTTP status of the answer. */
   readonly status?: number | undefined;
   /** The code of the error. */
@@ -46,6 +48,7 @@ export function toLogFields(report: Report): LogFields {
 /** On a console, which prints other objects over several lines, it is one line of JSON. */
 class ReportFields implements LogFields {
   readonly outcome: LogFields['outcome'];
+  readonly source: LogFields['source'];
   readonly status: LogFields['status'];
   readonly code: LogFields['code'];
   readonly event: LogFields['event'];
@@ -61,6 +64,7 @@ class ReportFields implements LogFields {
   constructor(report: Report) {
     const { event, error, warnings, handlers } = report;
     this.outcome = report.outcome;
+    this.source = report.source === 'delivery' ? undefined : report.source;
     this.status = report.status;
     this.code = report.code;
     this.event = event && { id: oneLine(event.id), type: event.type && oneLine(event.type) };

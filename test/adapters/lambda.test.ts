@@ -23,7 +23,11 @@ import {
 } from './lambda-events.ts';
 import { behind, gateways } from './lambda-gateway.ts';
 
-describe.each(Object.entries(gateways))('toLambda behind %s', (_, gateway) => {
+// A function URL sends the event of payload format 2.0 with another domain, which the adapter does not read.
+// That it is handled and answered alike is among the shapes below.
+const different = Object.entries(gateways).filter(([name]) => name !== 'a function URL');
+
+describe.each(different)('toLambda behind %s', (_, gateway) => {
   const cases = adapterConformance(behind(gateway), {
     wholeBodiesOnly: true,
     foldsRepeatedHeaders: gateway.ofRepeatedHeaders === 'joined',

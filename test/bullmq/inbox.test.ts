@@ -1,9 +1,12 @@
 import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { createMemoryStore, PermanentError, type Receiver } from 'posthorn';
+import { createPostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { usePostgres } from '../postgres/fixture.ts';
 import { isPostgresInstalled } from '../postgres/installed.ts';
-import { bookings, createLedger } from '../postgres/ledger.ts';
+import { bookings, createLedger, book as insertBooking, recordsOf } from '../postgres/ledger.ts';
 import { useRedis } from '../redis/fixture.ts';
 import { isRedisInstalled } from '../redis/installed.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
@@ -15,10 +18,143 @@ import { book, openQueue } from './queue-fixture.ts';
 describe.skipIf(!isRedisInstalled() || !isPostgresInstalled())('a worker with an inbox', () => {
   const redis = useRedis();
   const postgres = usePostgres();
+  let pool: Pool;
+  beforeAll(async () => {
+    pool = postgres.connect();
+    await createLedger(pool);
+  });
+
+  /** Registers the queued handler "book" of an inbox, which runs `then` after its insert. */
+  const bookInInbox =
+    (then: (transaction: PostgresTransaction) => unknown = () => {}, ownPool: Pool = pool) =>
+    (receiver: Receiver): unknown =>
+      receiver.on(
+        'transfer.*',
+        createPostgresInbox(ownPool, { scope: 'queue-test' }).once('book', async (event, { transaction }) => {
+          await insertBooking(event, transaction);
+          await then(transaction);
+        }),
+        { queue: true },
+      );
+
+  test('runs the handler once, also when store and queue have forgotten the event', async () => {
+    const { bull, receiver, reports, worker } = await openQueue(redis);
+    const event = createEvent('transfer.succeeded');
+    for (const [run, skipped] of [
+      [1, undefined],
+      [2, 'handled_before'],
+    ] as const) {
+      const running = receiver(bookInInbox(), { store: createMemoryStore() });
+      const working = worker(running);
+      expect(await running.receive(deliveryOf(event))).toMatchObject({ status: 202 });
+      const report = await reports.nth(run, ({ outcome }) => outcome === 'processed');
+      expect(report.handlers.map((one) => [one.name, one.ok, one.skipped])).toEqual([
+        ['book', true, skipped],
+      ]);
+      await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed')).toBe(0);
+      await working.close();
+    }
+    expect(await bookings(pool, event)).toBe(1);
+  });
+
+  test('keeps nothing of attempts that fail, and takes the letter of the last one out', async () => {
+    const opened = await openQueue(redis);
+    const { letters, receiver, reports, worker } = opened;
+    let calls = 0;
+    const letterOfCall: boolean[] = [];
+    const running = receiver(
+      bookInInbox(() => {
+        calls += 1;
+        letterOfCall.push(letters.has(event.id));
+        if (calls < 10) throw new Error('not yet');
+      }),
+    );
+    const event = createEvent('transfer.succeeded');
+    await running.receive(deliveryOf(event));
+    worker(running);
+    await runFastClock(opened, redis, redis.redis);
+    expect(await reports.first(({ outcome }) => outcome === 'processed')).toMatchObject({
+      attempt: 10,
+      final: true,
+    });
+    expect(letterOfCall).toEqual([...Array(9).fill(false), true]);
+    expect(letters.size).toBe(0);
+    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+  });
+
+  test('keeps nothing of an event that is parked, and books it once when its letter is replayed', async () => {
+    const { deadLetters, receiver, worker } = await openQueue(redis);
+    let isMended = false;
+    const register = bookInInbox(() => {
+      if (!isMended) throw new PermanentError('no such account');
+    });
+    const running = receiver(register);
+    worker(running);
+    const event = createEvent('transfer.succeeded');
+    await running.receive(deliveryOf(event));
+    await expect.poll(() => deadLetters.get(event.id)).toMatchObject({ attempts: 1 });
+    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
+    const letter = await deadLetters.get(event.id);
+    if (letter === undefined) throw new Error('no letter');
+    isMended = true;
+    expect(await running.replay(letter)).toMatchObject({ outcome: 'processed', handlers: [{ ok: true }] });
+
+    // A copy of the letter, replayed where nothing but the inbox remembers the event.
+    const other = receiver(register, { store: createMemoryStore() });
+    expect((await other.replay(letter)).handlers).toMatchObject([{ ok: true, skipped: 'handled_before' }]);
+    expect(await bookings(pool, event)).toBe(1);
+  });
+
+  test('counts an attempt for which PostgreSQL gives no transaction', async () => {
+    const { bull, receiver, worker } = await openQueue(redis);
+    const running = receiver(bookInInbox(() => {}, postgres.connect({ port: 1 })));
+    worker(running);
+    await running.receive(deliveryOf(createEvent('transfer.succeeded')));
+    await expect
+      .poll(() => bull.getDelayed())
+      .toMatchObject([
+        { attemptsMade: 1, failedReason: expect.stringContaining('the inbox could not begin the handler') },
+      ]);
+  });
+
+  test('lets a handler stand still for 30 seconds, however long it may run', async () => {
+    const { receiver, reports, worker } = await openQueue(redis);
+    const limits: unknown[] = [];
+    const running = receiver(
+      bookInInbox(async ({ query }) => {
+        limits.push((await query('show idle_in_transaction_session_timeout')).rows);
+      }),
+    );
+    worker(running);
+    await running.receive(deliveryOf(createEvent('transfer.succeeded')));
+    await reports.first(({ outcome }) => outcome === 'processed');
+    expect(limits).toEqual([[{ idle_in_transaction_session_timeout: '30s' }]]);
+  });
+
+  test('keeps the records of handlers before the answer and in a worker apart', async () => {
+    const { receiver, reports, worker } = await openQueue(redis);
+    const inbox = createPostgresInbox(pool, { scope: 'queue-test' });
+    const running = receiver((one) =>
+      one
+        .on(
+          'transfer.*',
+          inbox.once('first', () => {}),
+        )
+        .on(
+          'transfer.*',
+          inbox.once('second', () => {}),
+          { queue: true },
+        ),
+    );
+    const event = createEvent('transfer.succeeded');
+    expect(await running.receive(deliveryOf(event))).toMatchObject({ status: 202 });
+    expect(await recordsOf(pool, event)).toEqual(['first']);
+    worker(running);
+    await reports.first(({ outcome }) => outcome === 'processed');
+    expect(await recordsOf(pool, event)).toEqual(['first', 'second']);
+  });
 
   test('that is killed between commit and completion books once', async () => {
-    const pool = postgres.connect();
-    await createLedger(pool);
     const opened = await openQueue(redis);
     const start = (env: NodeJS.ProcessEnv = {}): ChildProgram => {
       const program = startProgram(

@@ -51,7 +51,7 @@ let added = 0;
 /** At the given job the process is killed between the queue's answer and the sender's. */
 async function add(job) {
   // An event that is acknowledged before it is in the queue is lost where a kill falls here.
-  if (!IS_GATED) await sleep(Math.random() * 30);
+  if (!IS_GATED) await sleep(Math.random() * 100);
   await queue.add(job);
   added += 1;
   if (added !== Number(DIES_AT)) return;

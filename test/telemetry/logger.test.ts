@@ -319,13 +319,20 @@ describe('strangers cannot flood the log:', () => {
     expect(lines.all).toHaveLength(6);
   });
 
-  test('events of the service have all their lines', async () => {
+  test('events of the service, and jobs of workers, have all their lines', async () => {
     const { lines, logger } = openLogger();
     const receiver = create().on('*', fail);
     observeWithLogger(receiver, logger);
-    for (let count = 0; count < FLOOD; count += 1)
+    for (let count = 0; count < FLOOD; count += 1) {
       await receiver.receive(deliveryOf(createEvent('dispute.won')));
-    expect(lines.all).toHaveLength(FLOOD);
+      await receiver.dispatch('damaged', { attempt: 1, final: false });
+    }
+    expect(lines.all).toHaveLength(2 * FLOOD);
+    expect(lines.all.slice(0, 2)).toMatchObject([
+      { fields: { code: 'handler_failed' } },
+      { fields: { code: 'job_unreadable', source: 'job' } },
+    ]);
+    expect(lines.all[0]?.fields).not.toHaveProperty('source');
   });
 
   test('a logger that fails to take the count ends no process', async () => {
