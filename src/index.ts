@@ -55,6 +55,7 @@ export type { ReceiverOptions } from './options.ts';
 export type { Outcome, ReportCode } from './outcomes/outcome.ts';
 export type {
   HandlerReport,
+  ObserveOptions,
   Observer,
   Report,
   ReportSource,

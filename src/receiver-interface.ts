@@ -7,7 +7,7 @@ import type { DispatchOptions } from './handling/dispatched-jobs.ts';
 import type { Middleware } from './handling/middleware.ts';
 import type { HandlerContext, UnhandledHandler } from './handling/router.ts';
 import type { Health } from './health/health.ts';
-import type { Observer, Report } from './outcomes/report.ts';
+import type { ObserveOptions, Observer, Report } from './outcomes/report.ts';
 import type { Delivery, Reply } from './request/delivery.ts';
 import type { HeaderFields } from './request/headers.ts';
 import type { RawBody } from './request/raw-body.ts';
@@ -68,8 +68,13 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    */
   eventFilters(): EventFilter[];
 
-  /** Adds an observer of every report. Without any, failures go to `console.error`. */
-  observe(observer: Observer): this;
+  /**
+   * Adds an observer of every report. Failures go to `console.error` until an observer is added without
+   * `keepDefaultLog`.
+   *
+   * @throws ConfigurationError for what is no function, and for a wrong option.
+   */
+  observe(observer: Observer, options?: ObserveOptions): this;
 
   /**
    * Authenticates a delivery, checks its age and parses it; nothing is claimed and no handler runs.

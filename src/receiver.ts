@@ -22,7 +22,7 @@ import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
-import type { Observer, Report, ReportSource } from './outcomes/report.ts';
+import type { ObserveOptions, Observer, Report, ReportSource } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import type { Receiver } from './receiver-interface.ts';
 import { BodyMemory } from './request/body-memory.ts';
@@ -138,8 +138,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     );
   }
 
-  observe(observer: Observer): this {
-    this.#reporter.add(observer);
+  observe(observer: Observer, options: ObserveOptions = {}): this {
+    this.#reporter.add(observer, options);
     return this;
   }
 

@@ -84,3 +84,12 @@ export type Warning = `${WarningCode}: ${string}`;
 
 /** Receives each report. It may throw or reject: no answer changes. */
 export type Observer = (report: Report) => unknown;
+
+/** Options of `receiver.observe`. */
+export interface ObserveOptions {
+  /**
+   * Whether failures go on to `console.error` beside this observer; false by default. For one that counts or
+   * traces, and prints nothing.
+   */
+  readonly keepDefaultLog?: boolean;
+}

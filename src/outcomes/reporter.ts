@@ -1,10 +1,12 @@
+import { checkOptions, invalidOption } from '../check-options.ts';
 import { ConfigurationError, show } from '../errors.ts';
-import type { Observer, Report, Warning } from './report.ts';
+import type { ObserveOptions, Observer, Report, Warning } from './report.ts';
 import { ReportLog } from './report-log.ts';
 
-/** Sends reports to the observers. Without an observer, prints all but plain successes to `console.error`. */
+/** Sends reports to the observers. The default log prints them too, until an observer takes its place. */
 export class Reporter {
   readonly #observers: Observer[] = [];
+  #keepsDefaultLog = true;
   readonly #log = new ReportLog();
   #firstWarnings: readonly Warning[];
 
@@ -13,10 +15,15 @@ export class Reporter {
     this.#firstWarnings = firstWarnings;
   }
 
-  add(observer: Observer): void {
+  add(observer: Observer, options: ObserveOptions): void {
     if (typeof observer !== 'function') {
       throw new ConfigurationError(`an observer must be a function, got ${show(observer)}`);
     }
+    checkOptions(options, ['keepDefaultLog'], 'observe');
+    const { keepDefaultLog = false } = options;
+    if (typeof keepDefaultLog !== 'boolean')
+      throw invalidOption('keepDefaultLog', `must be true or false, got ${show(keepDefaultLog)}`);
+    if (!keepDefaultLog) this.#keepsDefaultLog = false;
     this.#observers.push(observer);
   }
 
@@ -24,7 +31,7 @@ export class Reporter {
   emit(original: Report): void {
     const firstWarnings = this.#firstWarnings;
     this.#firstWarnings = [];
-    if (this.#observers.length === 0) {
+    if (this.#keepsDefaultLog) {
       for (const warning of firstWarnings) this.#log.writeWarning(warning);
       this.#log.write(original);
     }

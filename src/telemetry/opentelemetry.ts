@@ -3,7 +3,7 @@ import { checkOptions, invalidOption } from '../check-options.ts';
 import { ConfigurationError, propertyOf, show } from '../errors.ts';
 import type { WebhookEvent } from '../events/event.ts';
 import type { MiddlewareContext } from '../handling/middleware.ts';
-import type { Observer } from '../outcomes/report.ts';
+import type { ObserveOptions, Observer } from '../outcomes/report.ts';
 import { DeliveryMetrics } from './opentelemetry/metrics.ts';
 import { quietly } from './opentelemetry/quietly.ts';
 import { DeliverySpans } from './opentelemetry/spans.ts';
@@ -11,7 +11,7 @@ import { DeliverySpans } from './opentelemetry/spans.ts';
 /** The parts of a receiver that are observed: of one with any schemas. */
 export interface TracedReceiver {
   /** See `Receiver.observe`. */
-  observe(observer: Observer): unknown;
+  observe(observer: Observer, options?: ObserveOptions): unknown;
   /** See `Receiver.use`. */
   use(
     middleware: (
@@ -37,7 +37,7 @@ export interface OpenTelemetryOptions {
  * worker is a child of that.
  *
  * Call it before other middleware, which then runs within the spans. Nothing that OpenTelemetry does or fails
- * to do changes an answer. As one observer it switches the default log off.
+ * to do changes an answer. The default log goes on beside it.
  *
  * @throws ConfigurationError for a wrong option, and after the first delivery.
  *
@@ -61,10 +61,11 @@ export function observeWithOpenTelemetry(receiver: TracedReceiver, options: Open
     const { step, handler } = context;
     return spans.around(event, context, step === 'handle' ? () => metrics.around(handler, next) : next);
   });
-  receiver.observe((report) => {
+  const observer: Observer = (report) => {
     quietly(() => spans.report(report));
     quietly(() => metrics.report(report));
-  });
+  };
+  receiver.observe(observer, { keepDefaultLog: true });
 }
 
 function isTracerProvider(value: unknown): value is TracerProvider {

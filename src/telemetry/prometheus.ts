@@ -25,7 +25,7 @@ export interface PrometheusOptions {
  * no id, and nothing that a sender chooses. docs/operations.md has every metric, and rules and a dashboard
  * for them.
  *
- * As an observer it switches the default log off. Each receiver needs a register of its own.
+ * The default log goes on beside it. Each receiver needs a register of its own.
  *
  * @throws ConfigurationError for a wrong option, for what is no receiver, and where the register has metrics
  * of a receiver already.
@@ -49,7 +49,7 @@ export function observeWithPrometheus(
     );
   }
   const register = readRegister(options.register);
-  receiver.observe(createReportMetrics(register));
+  receiver.observe(createReportMetrics(register), { keepDefaultLog: true });
   createHealthMetrics(register, () => receiver.health());
 }
 

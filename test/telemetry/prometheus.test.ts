@@ -49,6 +49,8 @@ function countSamples(families: ReadonlyMap<string, Family>): number {
 function observe(receiver: Receiver): Registry {
   const register = new Registry();
   observeWithPrometheus(receiver, { register });
+  // What is expected to fail here stays out of the log.
+  receiver.observe(() => {});
   return register;
 }
 
