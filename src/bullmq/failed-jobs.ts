@@ -1,6 +1,6 @@
 import type { Queue as BullQueue, Job } from 'bullmq';
 import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
-import { messageOf } from '../errors.ts';
+import { errorCodes, messageOf } from '../errors.ts';
 import { type AnyEvent, parseEvent } from '../events/event.ts';
 import { type ReadJob, readJob } from '../queue/queued-job.ts';
 
@@ -56,9 +56,7 @@ async function toLetter(
   return {
     id,
     type,
-    // What the queue fails by itself has killed or outlived its workers.
-    reason: /stalled|started more than/.test(failedReason) ? 'run_abandoned' : 'handler_failed',
-    message: messageOf(failedReason),
+    ...readFailure(failedReason),
     rawBody,
     headers,
     receivedAt,
@@ -67,3 +65,14 @@ async function toLetter(
     handled: [...new Set([...(earlier?.handled ?? []), ...handled])],
   };
 }
+
+/** The worker puts the code of an error before its message. */
+function readFailure(failedReason: string): Pick<DeadLetter, 'reason' | 'message'> {
+  const [reason = ''] = failedReason.split(': ', 1);
+  if (codes.has(reason)) return { reason, message: failedReason.slice(reason.length + 2) };
+  // What the queue fails by itself has killed or outlived its workers.
+  const isAbandoned = /stalled|started more than/.test(failedReason);
+  return { reason: isAbandoned ? 'run_abandoned' : 'handler_failed', message: messageOf(failedReason) };
+}
+
+const codes: ReadonlySet<string> = new Set(Object.values(errorCodes).flat());

@@ -142,7 +142,7 @@ describe.skipIf(!isRedisInstalled())('a job', () => {
   test('ends where its handler throws a PermanentError; without dead letters it fails for good', async () => {
     const { bull, deadLetters, receiver, worker } = await openQueue(fixture);
     const register = book(() => {
-      throw new PermanentError('no such account');
+      throw new PermanentError('the account has stalled');
     });
     const parking = worker(receiver(register));
     const event = createEvent('transfer.succeeded');
@@ -154,7 +154,17 @@ describe.skipIf(!isRedisInstalled())('a job', () => {
     await accepting.receive(deliveryOf(createEvent('transfer.succeeded')));
     await expect.poll(() => bull.getFailedCount()).toBe(1);
     const [job] = await bull.getFailed();
-    expect(job?.failedReason).toMatch(/^handler_failed_permanently: .*no such account/);
+    expect(job?.failedReason).toMatch(/^handler_failed_permanently: .*the account has stalled/);
     expect(job?.attemptsMade).toBe(1);
+    // Once there are dead letters, a worker makes a letter of it, with the code and the message.
+    worker(receiver(register));
+    await expect
+      .poll(() => deadLetters.get(String(job?.data.id)))
+      .toMatchObject({
+        reason: 'handler_failed_permanently',
+        message: 'the handler "book" failed: the account has stalled',
+        attempts: 1,
+      });
+    await expect.poll(() => bull.getFailedCount()).toBe(0);
   });
 });
