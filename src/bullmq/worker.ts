@@ -157,7 +157,8 @@ class JobWorker implements BullWorker {
     const closed = this.#bull.close().then(() => true);
     let abandoned: string[] = [];
     if ((await settledWithin(closed, graceMs)) !== true) {
-      abandoned = [...this.#running].map(({ id }) => id ?? '');
+      // A job that came again to the worker that runs it is there twice.
+      abandoned = [...new Set([...this.#running].map(({ id }) => id ?? ''))];
       this.#closing.abort(new Error('the worker is closing'));
     }
     const sweeping = {
