@@ -39,6 +39,8 @@ describe.skipIf(!isRedisInstalled())('over several processes', () => {
     const worker = await start('worker');
     openGate(worker);
     await expect.poll(() => handledBy(event.id)).toEqual([worker.pid]);
+    // While the queue has the job it takes no other of the event.
+    await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed')).toBe(0);
     // The retry of the service: once the lease of the dead receiver has run out, it is queued anew.
     await expect.poll(async () => (await send(receiver.url, event)).status).toBe(202);
     await worker.line(new RegExp(`reported ${event.id} duplicate`));
@@ -71,6 +73,7 @@ describe.skipIf(!isRedisInstalled())('over several processes', () => {
         return handledBy(event.id);
       })
       .toEqual([third.pid]);
+    await third.line(new RegExp(`reported ${event.id} processed`));
     for (const woken of [frozen, second]) {
       woken.kill('SIGCONT');
       await woken.line(/ aborted /);
