@@ -49,7 +49,8 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   readonly queue?: Queue;
   /**
    * How many handlers run at once in this process, for deliveries; without a limit by default. Deliveries
-   * past it wait for room, and are answered 503 `too_many_running` after five sixths of `deadlineMs`. A
+   * past it wait for room, and are answered 503 `too_many_running` after 18.8 seconds by default: of
+   * `deadlineMs`, a sixth is kept for the handlers, and 2 seconds (a fourth, if that is less) for a letter. A
    * worker has its `concurrency` instead.
    */
   readonly maxRunning?: number;

@@ -1,5 +1,16 @@
+import { type PosthornError, UnavailableError } from '../errors.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import { Timer } from '../timing/time-limit.ts';
+import type { Interruption } from './interruption.ts';
+
+/** The places of somebody in a room, or a place in the line before it. */
+interface Entry {
+  /** False where there was no room in time. */
+  readonly entered: Promise<boolean>;
+  readonly isWaiting: boolean;
+  /** Gives the places back, or leaves the line. */
+  readonly leave: () => void;
+}
 
 interface Waiting {
   readonly count: number;
@@ -18,33 +29,40 @@ export class Room {
 
   /**
    * Takes places for handlers that run side by side; all of them where there are more handlers than places.
-   * Resolves with what gives them back, or with undefined where there was no room by `latest`, a time of the
-   * monotonic clock.
+   * Who waits leaves the line at `latest`, a time of the monotonic clock.
    */
-  enter(handlers: number, latest: number): Promise<(() => void) | undefined> {
+  enter(handlers: number, latest: number): Entry {
     const count = Math.min(handlers, this.#size);
-    return new Promise((resolve) => {
-      const timer = new Timer(latest, () => {
-        this.#waiting.delete(entry);
-        resolve(undefined);
-        // It may have been the first, and too large for what is free.
-        this.#beginNext();
-      });
-      const entry: Waiting = {
-        count,
-        begin: () => {
-          timer.clear();
-          resolve(() => this.#leave(count));
-        },
-      };
-      this.#waiting.add(entry);
+    let settle: (isIn: boolean) => void = () => {};
+    const entered = new Promise<boolean>((resolve) => (settle = resolve));
+    let step: 'waiting' | 'in' | 'out' = 'waiting';
+    const leave = (): void => {
+      if (step === 'in') this.#taken -= count;
+      step = 'out';
+      timer.clear();
+      this.#waiting.delete(waiting);
+      settle(false);
+      // It may have been the first in line, and too large for what is free.
       this.#beginNext();
-    });
-  }
-
-  #leave(count: number): void {
-    this.#taken -= count;
+    };
+    const timer = new Timer(latest, leave);
+    const waiting: Waiting = {
+      count,
+      begin: () => {
+        step = 'in';
+        timer.clear();
+        settle(true);
+      },
+    };
+    this.#waiting.add(waiting);
     this.#beginNext();
+    return {
+      entered,
+      leave,
+      get isWaiting() {
+        return step === 'waiting';
+      },
+    };
   }
 
   #beginNext(): void {
@@ -55,45 +73,58 @@ export class Room {
       entry.begin();
     }
   }
+
+  /** The error of a run for which there was no place in time. */
+  fullError(): UnavailableError {
+    return new UnavailableError(
+      'too_many_running',
+      `maxRunning (${this.#size}) handlers were running, and no place for this event became free in time`,
+    );
+  }
 }
 
 /** The places of one run. */
 export class Places {
   readonly #room: Room | undefined;
-  #leave: (() => void) | undefined;
+  readonly #bodyMemory: BodyMemory;
+  readonly #bodyBytes: number;
+  #entry: Entry | undefined;
 
-  constructor(room: Room | undefined) {
+  constructor(room: Room | undefined, bodyMemory: BodyMemory, bodyBytes: number) {
     this.#room = room;
+    this.#bodyMemory = bodyMemory;
+    this.#bodyBytes = bodyBytes;
   }
 
   /**
-   * Waits for places until `latest`; false where there were none, or the wait was interrupted. The body that
-   * is kept meanwhile is counted; where there is no room for it, nobody waits.
+   * Takes places, and waits for them until `latest`; resolves with an error where there are none. The body
+   * that is kept meanwhile is counted; where there is no memory for it, nobody waits.
    */
-  async take(handlers: number, latest: number, wait: PlacesWait): Promise<boolean> {
-    if (this.#room === undefined || this.#leave !== undefined || handlers === 0) return true;
-    const share = wait.bodyMemory.hold(wait.bodyBytes);
-    if (share === undefined) return false;
-    const entered = this.#room.enter(handlers, latest);
-    const leave = await wait.orAbort(entered);
-    wait.bodyMemory.release(share);
-    if (typeof leave === 'function') this.#leave = leave;
-    else void entered.then((unused) => unused?.());
-    return this.#leave !== undefined;
+  async take(
+    handlers: number,
+    latest: number,
+    interruption: Interruption,
+  ): Promise<PosthornError | undefined> {
+    if (this.#room === undefined || this.#entry !== undefined || handlers === 0) return undefined;
+    const entry = this.#room.enter(handlers, latest);
+    const refused = entry.isWaiting ? await this.#wait(entry, this.#room, interruption) : undefined;
+    if (refused === undefined) this.#entry = entry;
+    else entry.leave();
+    return refused;
+  }
+
+  async #wait(entry: Entry, room: Room, interruption: Interruption): Promise<PosthornError | undefined> {
+    const share = this.#bodyMemory.hold(this.#bodyBytes);
+    if (share === undefined) return this.#bodyMemory.fullError();
+    const hasEntered = await interruption.race(entry.entered);
+    this.#bodyMemory.release(share);
+    return hasEntered === true ? undefined : (interruption.endedBy ?? room.fullError());
   }
 
   /** Gives the places back once the handlers have ended; at once without them. */
   leave(handlers: Promise<unknown> = Promise.resolve()): void {
-    const leave = this.#leave;
-    this.#leave = undefined;
-    if (leave !== undefined) void handlers.then(leave);
+    const entry = this.#entry;
+    this.#entry = undefined;
+    if (entry !== undefined) void handlers.then(entry.leave);
   }
-}
-
-/** What a wait for places needs. */
-export interface PlacesWait {
-  readonly bodyMemory: BodyMemory;
-  readonly bodyBytes: number;
-  /** Resolves with the promise, or at once when the run is aborted. */
-  readonly orAbort: <T>(promise: Promise<T>) => Promise<T | Error>;
 }

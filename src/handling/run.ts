@@ -52,7 +52,7 @@ export class Run {
 
   constructor(job: Job, services: RunServices, onEnd: (run: Run) => void) {
     const { id, event, rawBody, headers, receivedAt, deadline, deadlineMs, replayed, dispatched } = job;
-    const { parking, room } = services;
+    const { parking, bodyMemory } = services;
     begun += 1;
     this.runId = begun;
     this.#job = job;
@@ -70,7 +70,8 @@ export class Run {
         isKept: job.enqueue !== undefined,
       },
     );
-    this.#places = new Places(replayed === undefined && dispatched === undefined ? room : undefined);
+    const room = replayed === undefined && dispatched === undefined ? services.room : undefined;
+    this.#places = new Places(room, bodyMemory, rawBody.byteLength);
   }
 
   get id(): string {
@@ -128,7 +129,8 @@ export class Run {
       if (result.state !== 'claimed') return this.#answerUnclaimed(result.state);
       const answer = await this.#prepare(result);
       if (answer !== undefined) return answer;
-      if (this.#services.room !== undefined && !(await this.#waitForRoom())) return this.#answerNoRoom();
+      const refused = this.#services.room && (await this.#takePlaces());
+      if (refused !== undefined) return this.#recordFailure(refused);
       const validated = await this.#validate();
       if (validated instanceof PosthornError) return this.#recordFailure(validated);
       while (this.#claim.isOld) {
@@ -178,23 +180,9 @@ export class Run {
     return enqueue({ handled: [...this.progress.handled], isParked: this.#letter.mayExist });
   }
 
-  /** False where there was none in time. */
-  #waitForRoom(): Promise<boolean> {
+  #takePlaces(): Promise<PosthornError | undefined> {
     const { length } = openRoutes(this.#job.routes, this.progress);
-    return this.#places.take(length, this.#letter.handlersWaitUntil, {
-      bodyMemory: this.#services.bodyMemory,
-      bodyBytes: this.#job.rawBody.byteLength,
-      orAbort: (promise) => this.#interruption.race(promise),
-    });
-  }
-
-  #answerNoRoom(): Promise<Answer> {
-    const { maxRunning } = this.#services.settings;
-    const noRoom = new UnavailableError(
-      'too_many_running',
-      `maxRunning (${maxRunning}) handlers were running, and none of them ended in time`,
-    );
-    return this.#recordFailure(this.#interruption.endedBy ?? noRoom);
+    return this.#places.take(length, this.#letter.handlersWaitUntil, this.#interruption);
   }
 
   /** The answer to a delivery whose deadline has come before the end of the run. */
@@ -212,7 +200,14 @@ export class Run {
     const mayRun = !hasEnded(this.#state) && this.#state.step !== 'claiming';
     const storedAs = await this.#letter.store(error, this.#attemptInfo(mayRun), answerBy);
     if (storedAs !== undefined && hasEnded(this.#state)) void this.#reconcile();
+    if (storedAs !== undefined && this.#state.step === 'waiting') void this.#reconcileUnlessClaimed();
     return storedAs;
+  }
+
+  /** The run of another process may have completed the event before the letter was there. */
+  async #reconcileUnlessClaimed(): Promise<void> {
+    await this.answer.settled();
+    if (this.#state.step === 'waiting') await this.#reconcile();
   }
 
   /** Interrupts the run: see {@link Interruption}. */
@@ -258,7 +253,6 @@ export class Run {
       await this.#letter.remove();
       return accept('duplicate', this.id);
     }
-    if (this.#letter.isBegun) void this.#reconcile();
     return refuse(new UnavailableError('twin_running', 'another process is still handling this event'));
   }
 

@@ -1,10 +1,14 @@
-import { createMemoryStore, PermanentError } from 'posthorn';
+import { setImmediate } from 'node:timers/promises';
+import { createMemoryStore, createReceiver, PermanentError, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { KEY } from '../support/served.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 import { ListQueue } from './list-queue.ts';
 
@@ -124,5 +128,53 @@ describe('maxRunning', () => {
       expect.objectContaining({ code: 'run_closed' }),
       expect.objectContaining({ code: expect.stringMatching(/run_closed|closing/) }),
     ]);
+  });
+
+  test('keeps no process alive with those that have waited, once it is closed', async () => {
+    const held = new HeldHandler();
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const receiver = createReceiver({ signingKey: KEY, maxRunning: 1 });
+    receiver.on('*', held.handle).observe(() => {});
+    const before = timers();
+    const replies = [receiver.receive(deliveryOf(createEvent('transfer.created')))];
+    await held.calls.nth(1);
+    replies.push(receiver.receive(deliveryOf(createEvent('transfer.created'))));
+    await setImmediate();
+    await receiver.close({ graceMs: 0 });
+    expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([503, 503]);
+    // One of an earlier test may end meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
+  test('takes no memory for bodies where there is room at once', async () => {
+    const store = createMemoryStore();
+    const gate = new Gate();
+    const slowStore: Store = {
+      ...store,
+      claim: async (request) => {
+        await gate.pass();
+        return store.claim(request);
+      },
+    };
+    const keys = new Gate();
+    const signingKey = async (): Promise<string> => {
+      await keys.pass();
+      return KEY;
+    };
+    const { send } = await openEndpoint(
+      { maxRunning: 5, maxBodyBytes: 1_000, maxBufferedBytes: 1_000, signingKey, store: slowStore },
+      (receiver) => receiver.on('*', () => {}),
+    );
+    const large = () => createEvent('transfer.created', { pad: 'x'.repeat(700) });
+    gate.shut();
+    const first = send(large());
+    await gate.held.nth(1);
+    keys.shut();
+    const second = send(large());
+    await keys.held.nth(1);
+    gate.open();
+    expect(await first).toMatchObject({ status: 200 });
+    keys.open();
+    expect(await second).toMatchObject({ status: 200 });
   });
 });
