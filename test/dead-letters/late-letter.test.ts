@@ -1,0 +1,42 @@
+import { createMemoryStore } from 'posthorn';
+import { expect, test } from 'vitest';
+import { HeldHandler } from '../support/held-handler.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { accepted, eventAt, openEndpoint } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
+import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+
+test('a letter that comes after the waiting run, and after the run in the other process, is taken out', async () => {
+  const clock = new StepClock();
+  const store = createMemoryStore({ now: clock.now });
+  const deadLetters = createMapDeadLetters();
+  const putting = new Seen<() => void>();
+  const slowDeadLetters = {
+    ...deadLetters,
+    put: async (letter: Parameters<typeof deadLetters.put>[0]) => {
+      await new Promise<void>((resolve) => putting.add(resolve));
+      await deadLetters.put(letter);
+    },
+  };
+  const held = new HeldHandler();
+  const shared = { now: clock.now, store, maxRunMs: 200_000, leaseMs: 5 * MINUTE_MS };
+  const running = await openEndpoint({ ...shared, deadLetters }, (receiver) =>
+    receiver.on('transfer.*', held.handle),
+  );
+  const options = { ...shared, deadLetters: slowDeadLetters, deadlineMs: 6_000 };
+  const waiting = await openEndpoint(options, (receiver) => receiver.on('transfer.*', () => {}));
+  const event = eventAt(clock.startedAt);
+  clock.moveTo(13 * MINUTE_MS);
+  const handled = running.send(event);
+  const call = await held.calls.nth(1);
+  clock.moveTo(15 * MINUTE_MS);
+  const parked = waiting.send(event);
+  const goOn = await putting.nth(1);
+  // Nobody waits for the run any more: it ends when it has asked the store once more.
+  await expect.poll(async () => (await waiting.receiver.health()).running).toBe(0);
+  call.succeed();
+  expect(await handled).toEqual(accepted('processed', event.id));
+  goOn();
+  expect(await parked).toEqual(accepted('parked', event.id));
+  await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
+});
