@@ -165,8 +165,9 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       const answer = await this.#handle(delivery, headers, length, trace);
       if (mayBeLarge) await nextTurn();
       trace.answerSent = delivery.isConnected?.() ?? true;
-      this.#report(answer, trace);
+      // First, because the platform's waitUntil may throw: the delivery is then answered 500.
       if (trace.unfinished && !trace.joined) this.#reportEndLater(delivery, trace);
+      this.#report(answer, trace);
       const isUnread = !trace.bodyRead && mustClose(headers, length, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
     } catch (error) {

@@ -25,7 +25,7 @@ const POLL_MS = 400;
 /** Before a release is tried again; doubled each time. */
 const FIRST_PAUSE_MS = 100;
 
-/** A claim is refused after so many renewals, each of which took half a lease or longer. */
+/** After so many confirmations that took half a lease or longer each, the claim is refused. */
 const MOST_CONFIRMATIONS = 3;
 
 /**
@@ -89,7 +89,10 @@ export class Claim {
   readonly #warnings: Warning[];
   #renewal: Timer | undefined;
   #isRenewing = false;
-  /** When the claim or renewal was sent that last succeeded; undefined before the first. */
+  /**
+   * When the claim or renewal was sent that last succeeded; undefined while there is none, and where the
+   * handlers run without a claim.
+   */
   #heldSince: number | undefined;
   /** When the last claim or renewal was sent, whatever came of it. */
   #askedAt = 0;
@@ -186,6 +189,8 @@ export class Claim {
     const askedAt = performance.now();
     this.#askedAt = askedAt;
     const { state } = await this.#store.renew({ ...this.#request, leaseMs: this.#settings.leaseMs });
+    // Over several connections an answer may come after that to a later question.
+    if (this.#heldSince !== undefined && askedAt < this.#heldSince) return;
     this.#state = state;
     if (state === 'held') this.#heldSince = askedAt;
   }

@@ -1,9 +1,12 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStore, createReceiver, type ReceiverOptions, type Report, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
 
 const HOUR_MS = 3_600_000;
@@ -150,4 +153,52 @@ test('a run that fails in an unforeseen way gives its id back', async () => {
   expect(await send(event)).toEqual(refused(500, 'internal_error'));
   const retry = await memory.claim({ ...another, id: event.id, leaseMs: 1_000 });
   expect(retry).toMatchObject({ state: 'claimed', abandoned: 0 });
+});
+
+test('an answer to a renewal that comes after the event was claimed anew aborts nothing', async () => {
+  const store = createMemoryStore();
+  const [asked, renewing] = [new Seen<{ id: string; token: string }>(), new Seen<() => void>()];
+  let renewals = 0;
+  const outOfOrder: Store = {
+    ...store,
+    claim: async (request) => {
+      asked.add(request);
+      return store.claim(request);
+    },
+    renew: async (request) => {
+      renewals += 1;
+      const isFirst = renewals === 1;
+      // Meanwhile another process had the event, and has given it back.
+      if (isFirst) await store.release({ ...request, handled: [] });
+      const answer = await store.renew(request);
+      if (isFirst) await new Promise<void>((resolve) => renewing.add(resolve));
+      return answer;
+    },
+  };
+  const validate = async (value: unknown) => {
+    // Past half of the lease the claim is confirmed, and by then it is lost.
+    if (asked.all.length === 1) await renewing.nth(1).then(() => sleep(0.4 * 900));
+    return { value };
+  };
+  const schema = { '~standard': { version: 1, vendor: 'test', validate } } as const;
+  const held = new HeldHandler();
+  const receiver = createReceiver({
+    signingKey: KEY,
+    leaseMs: 900,
+    store: outOfOrder,
+    schemas: { transfer: schema },
+  });
+  const reports: Report[] = [];
+  receiver.on('transfer.*', held.handle).observe((report) => reports.push(report));
+  const reply = receiver.receive(deliveryOf(createEvent('transfer.succeeded')));
+  const call = await held.calls.nth(1);
+  expect(asked.all).toHaveLength(2);
+  renewing.all[0]?.();
+  await setImmediate();
+  expect(call.context.signal.aborted).toBe(false);
+  call.succeed();
+  expect(await reply).toMatchObject({ status: 200 });
+  expect(reports).toMatchObject([
+    { outcome: 'processed', warnings: [expect.stringMatching(/^dead_letters/)] },
+  ]);
 });

@@ -2,6 +2,7 @@ import { ConfigurationError, createMemoryStore, createReceiver, type Receiver, t
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY, serve } from '../support/served.ts';
 
@@ -253,4 +254,19 @@ describe('without dead letters', () => {
     await deliver(await serve(receiver), createEvent('transfer.created'), { key: KEY });
     expect(warnings).toEqual([]);
   });
+});
+
+test('a waitUntil that throws is one report, of the answer that is sent', async () => {
+  const reports: Report[] = [];
+  const held = new HeldHandler();
+  const receiver = createReceiver({ signingKey: KEY, store, deadlineMs: 50 });
+  receiver.on('*', held.handle).observe((report) => reports.push(report));
+  const waitUntil = (): never => {
+    throw new Error('no request here');
+  };
+  const delivery = { ...deliveryOf(createEvent('dispute.won')), waitUntil };
+  expect(await receiver.receive(delivery)).toMatchObject({ status: 500 });
+  expect(reports).toMatchObject([{ status: 500, code: 'internal_error', late: false }]);
+  (await held.calls.nth(1)).succeed();
+  await expect.poll(() => reports).toMatchObject([{ late: false }, { outcome: 'processed', late: true }]);
 });
