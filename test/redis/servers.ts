@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../support/child-program.ts';
 import { until } from '../support/until.ts';
 
@@ -55,7 +56,7 @@ export class Servers {
       signal: (signal) => void child.kill(signal),
       kill: () => kill(child),
       restart: async () => {
-        child = await start(port);
+        child = await onceFree(() => start(port));
       },
       command: (...command) => cli(port, command),
     };
@@ -157,6 +158,22 @@ async function onFreePort(
       return { port, child: await start(port) };
     } catch (error) {
       if (tries === 5) throw error;
+    }
+  }
+}
+
+/**
+ * While a server is away its port may be anybody's, such as a connection's of another test. Most give it
+ * back soon; another port will not do, since the clients know this one.
+ */
+async function onceFree(start: () => Promise<ChildProcess>): Promise<ChildProcess> {
+  const endsAt = performance.now() + 20_000;
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!String(error).includes('Address already in use') || performance.now() > endsAt) throw error;
+      await sleep(100);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { catalog, createReceiver, type Receiver, type Report } from 'posthorn';
+import { type AnyEvent, catalog, createReceiver, type Receiver, type Report } from 'posthorn';
 import { observeWithLogger } from 'posthorn/logger';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
@@ -131,6 +131,12 @@ describe('nor in the default log:', () => {
   });
 });
 
+/** An event with sample data, whose amount has more digits than any group of an id, or duration. */
+function createSample(type: string): AnyEvent {
+  const event: AnyEvent = createEvent(type);
+  return { ...event, data: { ...event.data, amount: 2_718_281_828_459 } };
+}
+
 test('no value in the data of any event of the catalog, whatever becomes of it', async () => {
   const { observe, reports, linesOf } = watch();
   const deadLetters = createMapDeadLetters();
@@ -150,7 +156,7 @@ test('no value in the data of any event of the catalog, whatever becomes of it',
   );
   const values: string[] = [];
   for (const type of types) {
-    for (const event of [createEvent(type), createEvent(type, { ...payload, id: `${type}-9d8c` })]) {
+    for (const event of [createSample(type), createEvent(type, { ...payload, id: `${type}-9d8c` })]) {
       const parked = { ...event, created_at: new Date(Date.now() - 20 * MINUTE_MS).toISOString() };
       const sent = [{ ...event, id: `good-${event.id}` }, event, { ...parked, id: `old-${event.id}` }];
       for (const each of sent) {
@@ -186,5 +192,13 @@ describe('the search for secrets finds them', () => {
 
   test('and no number within another', () => {
     expect(secretsIn('17951250 12.1250', ['1250'])).toEqual([]);
+  });
+
+  test('and none of the sample data in an id or a duration', () => {
+    const line = 'evt_0f160837-1250-4c1d-8a2b-1250cafe1250 processed in 1250 ms';
+    expect(secretsIn(line, leavesOf(createSample('transfer.created').data))).toEqual([]);
+    expect(secretsIn('amount-2718281828459', leavesOf(createSample('transfer.created').data))).toHaveLength(
+      1,
+    );
   });
 });
