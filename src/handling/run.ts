@@ -145,89 +145,6 @@ export class Run {
     }
   }
 
-  async #runHandlers(event: ValidEvent): Promise<Answer> {
-    if (this.#interruption.endedBy !== undefined) return this.#recordFailure(this.#interruption.endedBy);
-    this.#state = { step: 'running', isParked: this.#letter.storedAs !== undefined };
-    this.#interruption.limit(this.#services.settings.maxRunMs);
-    const { attempt: number = 1, final, runId } = this;
-    const attempt = { attempt: number, final };
-    const { middlewares } = this.#services;
-    const interruption = this.#interruption;
-    const { routes, enqueue } =
-      middlewares.length === 0
-        ? this.#job
-        : throughMiddlewares(this.#job, middlewares, { event, runId, attempt, interruption });
-    const context = new RunContext(this.#job, attempt, interruption);
-    const handled = runHandlers(routes, event, context, this.progress);
-    this.#places.leave(handled);
-    const finished = enqueue === undefined ? handled : this.#enqueueAfter(handled, enqueue);
-    const failure = await this.#interruption.race(finished);
-    this.#interruption.unlimit();
-    if (this.#claim.missedRenewal) this.#warnings.push(LEASE_EXPIRED);
-    if (failure === undefined) return this.#recordSuccess();
-    const answer = await this.#recordFailure(failure);
-    if (failure === this.#interruption.endedBy) void this.#recordLateEnd(finished);
-    return answer;
-  }
-
-  /** The event goes into the queue once its own handlers have succeeded. Never rejects. */
-  async #enqueueAfter(
-    handlers: Promise<PosthornError | undefined>,
-    enqueue: Enqueue,
-  ): Promise<PosthornError | undefined> {
-    const failure = await handlers;
-    if (failure !== undefined) return failure;
-    return enqueue({ handled: [...this.progress.handled], isParked: this.#letter.mayExist });
-  }
-
-  #takePlaces(): Promise<PosthornError | undefined> {
-    const { length } = openRoutes(this.#job.routes, this.progress);
-    return this.#places.take(length, this.#letter.handlersWaitUntil, this.#interruption);
-  }
-
-  /** The answer to a delivery whose deadline has come before the end of the run. */
-  answerNow(): Answer {
-    return answerAtDeadline(this.#state, {
-      id: this.id,
-      success: this.#success,
-      isParked: this.#letter.storedAs !== undefined,
-    });
-  }
-
-  /** Parks the event beside or after its run, for a delivery that no retry will follow. */
-  async park(error: PosthornError, answerBy: number): Promise<string | undefined> {
-    if (!hasEnded(this.#state) && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
-    const mayRun = !hasEnded(this.#state) && this.#state.step !== 'claiming';
-    const storedAs = await this.#letter.store(error, this.#attemptInfo(mayRun), answerBy);
-    if (storedAs !== undefined && hasEnded(this.#state)) void this.#reconcile();
-    if (storedAs !== undefined && this.#state.step === 'waiting') void this.#reconcileUnlessClaimed();
-    return storedAs;
-  }
-
-  /** The run of another process may have completed the event before the letter was there. */
-  async #reconcileUnlessClaimed(): Promise<void> {
-    await this.answer.settled();
-    if (this.#state.step === 'waiting') await this.#reconcile();
-  }
-
-  /** Interrupts the run: see {@link Interruption}. */
-  abort(reason: AbortedError): void {
-    const isTaken = reason.code === 'lease_lost' || reason.code === 'completed_elsewhere';
-    if (isTaken) this.#warnings.push(`lease_lost: ${reason.message}`);
-    this.#interruption.abort(reason);
-  }
-
-  /** Asks the store whether the event is still this process's to run; an error refuses the delivery. */
-  async #confirmClaim(): Promise<PosthornError | undefined> {
-    this.#state = { step: 'claiming' };
-    try {
-      await this.#claim.confirm();
-      return undefined;
-    } catch (error) {
-      return refuse(error).error;
-    }
-  }
-
   /** The body that is kept meanwhile is counted; where there is no room for it, nobody waits. */
   async #waitForOtherProcess(claim: ClaimResult): Promise<ClaimResult> {
     this.#claim.stopRenewing();
@@ -296,18 +213,9 @@ export class Run {
     return accept('parked', this.id, refuse(reason).error);
   }
 
-  /**
-   * Aborts running handlers. Before they run, the claim is asked for its state. After them `completed` comes
-   * from this run's own completion; a lease that is lost while the completion is recorded is worth a warning.
-   */
-  #onTaken(state: 'lost' | 'completed'): void {
-    const { step } = this.#state;
-    if (step !== 'running' && !(step === 'completing' && state === 'lost')) return;
-    this.abort(
-      state === 'lost'
-        ? new AbortedError('lease_lost', 'the lease ran out and another process has taken the event')
-        : new AbortedError('completed_elsewhere', 'another process has completed the event'),
-    );
+  #takePlaces(): Promise<PosthornError | undefined> {
+    const { length } = openRoutes(this.#job.routes, this.progress);
+    return this.#places.take(length, this.#letter.handlersWaitUntil, this.#interruption);
   }
 
   /**
@@ -321,6 +229,66 @@ export class Run {
     this.#state = { step: 'validating', isParked: this.#letter.storedAs !== undefined };
     this.#interruption.limit(this.#services.settings.maxRunMs);
     return this.#interruption.race(validateEvent(event, schema));
+  }
+
+  /** Asks the store whether the event is still this process's to run; an error refuses the delivery. */
+  async #confirmClaim(): Promise<PosthornError | undefined> {
+    this.#state = { step: 'claiming' };
+    try {
+      await this.#claim.confirm();
+      return undefined;
+    } catch (error) {
+      return refuse(error).error;
+    }
+  }
+
+  async #runHandlers(event: ValidEvent): Promise<Answer> {
+    if (this.#interruption.endedBy !== undefined) return this.#recordFailure(this.#interruption.endedBy);
+    this.#state = { step: 'running', isParked: this.#letter.storedAs !== undefined };
+    this.#interruption.limit(this.#services.settings.maxRunMs);
+    const { attempt: number = 1, final, runId } = this;
+    const attempt = { attempt: number, final };
+    const { middlewares } = this.#services;
+    const interruption = this.#interruption;
+    const { routes, enqueue } =
+      middlewares.length === 0
+        ? this.#job
+        : throughMiddlewares(this.#job, middlewares, { event, runId, attempt, interruption });
+    const context = new RunContext(this.#job, attempt, interruption);
+    const handled = runHandlers(routes, event, context, this.progress);
+    this.#places.leave(handled);
+    const finished = enqueue === undefined ? handled : this.#enqueueAfter(handled, enqueue);
+    const failure = await this.#interruption.race(finished);
+    this.#interruption.unlimit();
+    if (this.#claim.missedRenewal) this.#warnings.push(LEASE_EXPIRED);
+    if (failure === undefined) return this.#recordSuccess();
+    const answer = await this.#recordFailure(failure);
+    if (failure === this.#interruption.endedBy) void this.#recordLateEnd(finished);
+    return answer;
+  }
+
+  /** The event goes into the queue once its own handlers have succeeded. Never rejects. */
+  async #enqueueAfter(
+    handlers: Promise<PosthornError | undefined>,
+    enqueue: Enqueue,
+  ): Promise<PosthornError | undefined> {
+    const failure = await handlers;
+    if (failure !== undefined) return failure;
+    return enqueue({ handled: [...this.progress.handled], isParked: this.#letter.mayExist });
+  }
+
+  /**
+   * Aborts running handlers. Before they run, the claim is asked for its state. After them `completed` comes
+   * from this run's own completion; a lease that is lost while the completion is recorded is worth a warning.
+   */
+  #onTaken(state: 'lost' | 'completed'): void {
+    const { step } = this.#state;
+    if (step !== 'running' && !(step === 'completing' && state === 'lost')) return;
+    this.abort(
+      state === 'lost'
+        ? new AbortedError('lease_lost', 'the lease ran out and another process has taken the event')
+        : new AbortedError('completed_elsewhere', 'another process has completed the event'),
+    );
   }
 
   /** The lease is renewed until the completion is recorded, so that no other process takes the event. */
@@ -339,7 +307,7 @@ export class Run {
     return this.#job.enqueue === undefined ? 'processed' : 'queued';
   }
 
-  /** An earlier attempt of a retried event may have parked it, or a queue that gave up a frozen worker's job. */
+  /** An earlier attempt of a retried event may have parked it, or a queue that gave up its job. */
   get #mayHaveLetter(): boolean {
     const { parking, settings } = this.#services;
     if (parking === undefined) return false;
@@ -385,6 +353,31 @@ export class Run {
     return accept('parked', this.id, refused.error);
   }
 
+  /** The answer to a delivery whose deadline has come before the end of the run. */
+  answerNow(): Answer {
+    return answerAtDeadline(this.#state, {
+      id: this.id,
+      success: this.#success,
+      isParked: this.#letter.storedAs !== undefined,
+    });
+  }
+
+  /** Parks the event beside or after its run, for a delivery that no retry will follow. */
+  async park(error: PosthornError, answerBy: number): Promise<string | undefined> {
+    if (!hasEnded(this.#state) && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
+    const mayRun = !hasEnded(this.#state) && this.#state.step !== 'claiming';
+    const storedAs = await this.#letter.store(error, this.#attemptInfo(mayRun), answerBy);
+    if (storedAs !== undefined && hasEnded(this.#state)) void this.#reconcile();
+    if (storedAs !== undefined && this.#state.step === 'waiting') void this.#reconcileUnlessClaimed();
+    return storedAs;
+  }
+
+  /** The run of another process may have completed the event before the letter was there. */
+  async #reconcileUnlessClaimed(): Promise<void> {
+    await this.answer.settled();
+    if (this.#state.step === 'waiting') await this.#reconcile();
+  }
+
   #reconcile(): Promise<void> {
     const { store, settings } = this.#services;
     return this.#letter.reconcile(store, settings);
@@ -394,6 +387,13 @@ export class Run {
     const { now, maxRunMs } = this.#services.settings;
     const runningUntil = mayRun ? now() + maxRunMs : undefined;
     return { attempts: this.attempt ?? 0, handled: this.progress.handled, runningUntil };
+  }
+
+  /** Interrupts the run: see {@link Interruption}. */
+  abort(reason: AbortedError): void {
+    const isTaken = reason.code === 'lease_lost' || reason.code === 'completed_elsewhere';
+    if (isTaken) this.#warnings.push(`lease_lost: ${reason.message}`);
+    this.#interruption.abort(reason);
   }
 }
 
