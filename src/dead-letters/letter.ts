@@ -68,9 +68,9 @@ export class Letter {
   }
 
   /**
-   * Until when the handlers of a last attempt wait for its letter. A sixth of the time is theirs, besides
-   * what is kept for parking; and where the delivery has waited for another process first, the letter still
-   * has the time of one operation.
+   * Until when handlers wait: for the letter of a last attempt, or for room. A sixth of the time is theirs,
+   * besides what is kept for parking; and where the delivery has waited for another process first, the letter
+   * still has the time of one operation.
    */
   get handlersWaitUntil(): number {
     const { deadline, deadlineMs } = this.#times;
@@ -139,9 +139,8 @@ export class Letter {
   }
 
   /**
-   * A letter that is not there yet goes first, because its delivery fails without it at the deadline. For the
-   * rest, or after the deadline, nobody waits: the delivery of a letter that is there is answered as parked,
-   * whether or not that is up to date.
+   * A new letter is urgent: without it the delivery fails at its deadline. A renewed letter, or one written
+   * after the deadline, is not: nobody waits for it.
    */
   #wait(answerBy?: number): Wait {
     const { deadline, deadlineMs } = this.#times;

@@ -93,7 +93,7 @@ export function parkBy({ deadline, deadlineMs }: Trace): number {
   return Math.max(deadline, performance.now() + parkingLimitMs(deadlineMs));
 }
 
-/** The answer for a run, to who began it or to who joined it. */
+/** A run's answer as one delivery gets it: for one that joined, a success is a duplicate. */
 export function answerTo({ joined }: Trace, answer: Answer): Answer {
   if (!joined) return answer;
   if (answer.outcome === 'processed' || answer.outcome === 'queued') return accept('duplicate', answer.id);

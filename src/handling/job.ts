@@ -34,7 +34,7 @@ export type Enqueue = (
 
 /** An authentic event and the handlers that want it. */
 export interface Job {
-  /** The event's, as it came: a handler may write into the event. */
+  /** The event's, copied: a handler may change the event. */
   readonly id: string;
   /** What the store knows the run by: `handlingId` or `acceptanceId` of the id. */
   readonly claimId: string;
@@ -46,8 +46,8 @@ export interface Job {
   readonly receivedAt: number;
   readonly deadlineAt: number;
   /**
-   * By the monotonic clock, when letters must be stored at the latest; of a replay, `deadlineMs` from its
-   * start.
+   * When letters must be stored at the latest, by the monotonic clock. For a replay or a job: `deadlineMs`
+   * after its start.
    */
   readonly deadline: number;
   /** The time from the delivery's arrival to `deadline`. */

@@ -26,10 +26,9 @@ export interface MiddlewareContext extends HandlerContext {
 }
 
 /**
- * Runs around each handler: `next()` runs the rest and resolves with what the handler returned. It must call
- * `next()` once. It can fail the handler by throwing, also with another error than the handler's; what the
- * handler throws fails it whether or not the middleware throws it on, and `next()` is waited for whether or
- * not the middleware does.
+ * Runs around each handler: `next()` runs the rest and resolves with what the handler returned. Call
+ * `next()` exactly once. A middleware that throws fails the handler. A handler that throws has failed even if
+ * the middleware catches the error. The receiver waits for `next()` even if the middleware does not.
  */
 export type Middleware<S extends Schemas = Record<never, never>> = (
   event: KnownEvent<S> | UnknownEvent<S>,

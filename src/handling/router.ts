@@ -18,8 +18,9 @@ export interface HandlerContext {
    */
   readonly final: boolean;
   /**
-   * Aborts when the lease is lost, at `maxRunMs`, and when `close()` runs out of grace; its reason says
-   * which. Not at the deadline: a late success still counts.
+   * Aborts when another process takes or completes the event, at `maxRunMs`, when `close()` runs out of
+   * grace, and when a worker gives the job up; its reason says which. Not at the deadline: a late success
+   * still counts.
    */
   readonly signal: AbortSignal;
   /** When the delivery is answered, whether or not the handlers are done. */

@@ -7,7 +7,7 @@ export type RunState =
   | { readonly step: 'claiming' }
   /** Another process handles the event. */
   | { readonly step: 'waiting' }
-  /** The event is claimed, and the letter of a last attempt is written. */
+  /** The event is claimed, and the letter of a last attempt is written, or the run waits for room. */
   | { readonly step: 'preparing' }
   /** The schema or the handlers run. `isParked`: the letter was stored before. */
   | { readonly step: 'validating' | 'running'; readonly isParked: boolean }

@@ -13,7 +13,7 @@ export interface Trace {
   readonly warnings: Warning[];
   /** The receiver was closing when the delivery came. */
   readonly closing: boolean;
-  /** What is handled: only for a delivery a sender waits. */
+  /** What is handled. Only a delivery has a sender who waits. */
   readonly source: ReportSource;
   keyIndex: number | undefined;
   /** Whether the body has been read to its end. */

@@ -27,7 +27,7 @@ export interface Report {
   readonly final?: boolean | undefined;
   /** True if the run ended after its delivery had been answered. An earlier report describes the answer. */
   readonly late: boolean;
-  /** False if the sender hung up before the answer, and for a replay, which has no sender. */
+  /** False if the sender hung up before the answer, and for a replay or a job, which has no sender. */
   readonly answerSent: boolean;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;

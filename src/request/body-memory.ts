@@ -9,10 +9,10 @@ export interface BodyShare {
 }
 
 /**
- * Limits the memory for bodies: those whose signature is not verified yet, and those of events that another
- * process is handling. Bytes count once they have arrived, whatever length the sender declared. When they
- * exceed `maxBufferedBytes`, the unfinished body with the least recent progress gives way, so that a sender
- * of many stalled bodies keeps nobody else out.
+ * Limits the memory for bodies: those whose signature is not verified yet, and those of events that wait for
+ * another process or for room. Bytes count once they have arrived, whatever length the sender declared. When
+ * they exceed `maxBufferedBytes`, the unfinished body with the least recent progress gives way, so that a
+ * sender of many stalled bodies keeps nobody else out.
  */
 export class BodyMemory {
   readonly #maxBufferedBytes: number;
