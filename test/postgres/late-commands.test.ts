@@ -172,6 +172,29 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
     expect((await direct.get(id))?.id).toBe(id);
   });
 
+  test('leaves no process behind that waits for the lock of a letter', async () => {
+    const deadLetters = createPostgresDeadLetters(fixture.connect(), { scope: 'late' });
+    const ids = { put: randomUUID(), remove: randomUUID() };
+    for (const id of Object.values(ids)) await deadLetters.put(createLetter({ id }));
+    const holder = await fixture.connect().connect();
+    await holder.query('begin');
+    await holder.query('select from posthorn.dead_letters where key = any ($1) for update', [
+      Object.values(ids),
+    ]);
+    const refused = { code: 'dead_letters_unavailable' };
+    await Promise.all([
+      expect(deadLetters.put(createLetter({ id: ids.put, attempts: 7 }))).rejects.toMatchObject(refused),
+      expect(deadLetters.remove(ids.remove)).rejects.toMatchObject(refused),
+    ]);
+    await until('nobody waits for the lock', () => {
+      return fixture.postgres.sql('select count(*) from pg_locks where not granted') === '0';
+    });
+    await holder.query('commit');
+    holder.release();
+    expect((await deadLetters.get(ids.put))?.attempts).toBe(4);
+    expect(await deadLetters.remove(ids.remove)).toBe(true);
+  });
+
   test('is believed after one more trip, if only the clock of the server has gone ahead', async () => {
     const pool = fixture.connect();
     const sent: unknown[] = [];
