@@ -9,6 +9,7 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { isPostgresInstalled } from './installed.ts';
@@ -134,11 +135,17 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
   });
 
   test('is given back by its release, if it ran though its answer was lost', async () => {
-    const { proxy, pool, store } = await throughProxy();
+    const { proxy, pool } = await throughProxy();
     const request = newRequest();
     proxy.treatReplies('swallow');
-    await expect(store.claim(request)).rejects.toThrow(UnavailableError);
+    const claimed = awaitedLater(storeOn(pool).claim(request));
+    await until('the claim has run', () => {
+      const rows = `select count(*) from posthorn.events where key = '${request.id}'`;
+      return fixture.postgres.sql(rows) === '1';
+    });
+    proxy.cutConnections();
     proxy.treatReplies('pass');
+    await expect(claimed).rejects.toThrow(UnavailableError);
     const direct = storeOn(fixture.connect());
     expect((await direct.claim({ ...request, token: 'another' })).state).toBe('busy');
     expect((await storeOn(pool).release(request)).state).toBe('released');
