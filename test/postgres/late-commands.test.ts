@@ -104,7 +104,7 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
   test('does not hold up the operations that share its statement', async () => {
     const store = createPostgresStore(fixture.connect({ max: 1 }), {
       scope: 'late',
-      commandTimeoutMs: 2_000,
+      commandTimeoutMs: 8_000,
     });
     const locked = newRequest();
     await store.claim({ ...locked, leaseMs: 1 });
