@@ -5,7 +5,7 @@ import { serializeLetter } from '../dead-letters/serialized-letter.ts';
 import { toKey } from '../dedupe/store.ts';
 import { DeadLetterError, messageOf } from '../errors.ts';
 import { checkPool, type PostgresPool, readSchema, readScope } from './client.ts';
-import { IS_LATE, PostgresStatements, type Row } from './statements.ts';
+import { IS_LATE, limitsLockWait, PostgresStatements, type Row } from './statements.ts';
 
 /** Options of {@link createPostgresDeadLetters}. */
 export interface PostgresDeadLettersOptions {
@@ -19,6 +19,8 @@ export interface PostgresDeadLettersOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 5_000;
+
+const LIMITS_LOCK_WAIT = limitsLockWait(COMMAND_TIMEOUT_MS);
 
 /**
  * Keeps dead letters in PostgreSQL. They do not expire. `list` can continue `after` a letter that was removed
@@ -88,7 +90,7 @@ function actionsOn(table: string): Record<'put' | 'get' | 'remove' | 'next', str
   return {
     put: `action as (
 insert into ${table} as present (scope, key, parked_at, letter)
-select $2, $3, $4::bigint, $5::text where not ${IS_LATE}
+select $2, $3, $4::bigint, $5::text where ${LIMITS_LOCK_WAIT} and not ${IS_LATE}
 on conflict (scope, key) do update set
   parked_at = excluded.parked_at, letter = excluded.letter, removed_at = null,
   position = case
@@ -110,7 +112,7 @@ select true as found, letter from ${table} where scope = $2 and key = $3 and let
   ))
 ), action as (
 update ${table} set letter = null, removed_at = clock_timestamp()
-where scope = $2 and key = $3 and letter is not null and not ${IS_LATE}
+where scope = $2 and key = $3 and letter is not null and ${LIMITS_LOCK_WAIT} and not ${IS_LATE}
 returning true as found
 )`,
 

@@ -61,7 +61,9 @@ ${inboxFunctions(schema)}`,
  */
 export function migrationSql(schema: string): string {
   const steps = migrations.map((statements, index) => step(schema, index + 1, statements(schema)));
-  return `-- Of several processes at once, one migrates while the others wait.
+  return `-- Of several processes at once, one migrates while the others wait. Under a stricter isolation
+-- they would see the database as it was before they waited, without what the one has made.
+set transaction isolation level read committed;
 select pg_advisory_xact_lock(hashtextextended('posthorn.migrations', 0));
 do $posthorn$ begin
 -- "if not exists" would ask for the right to create schemas even where this one is there.

@@ -5,10 +5,10 @@ const DRIFT_ALLOWANCE = 0.02;
  * Tells when a statement is too late, by the clock of the server.
  *
  * A statement that was given up may still run: a frozen server reads it when it thaws, and one that waits for
- * a lock goes on waiting. `statement_timeout` counts from when the server begins, so it would not help. So
- * each statement carries a time after which it takes nothing. Nothing is set in the session, which PgBouncer
- * may lend to somebody else next. What remains is a server that freezes in the middle of a statement: its
- * claim may hold until the lease ends, unless the release that follows comes first.
+ * a lock may get it a moment later. `statement_timeout` counts from when the server begins, so it would not
+ * help. So each statement carries a time after which it takes nothing. Nothing is set in the session, which
+ * PgBouncer may lend to somebody else next. What remains is a server that freezes in the middle of a
+ * statement: its claim may hold until the lease ends, unless the release that follows comes first.
  */
 export class ServerClock {
   /**

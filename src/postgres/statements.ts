@@ -12,6 +12,15 @@ export const IS_LATE = 'clock_timestamp() > to_timestamp($1::float8 / 1000)';
 /** How often a statement is sent that PostgreSQL refuses for the sake of another transaction. */
 const MAX_TRIES = 5;
 
+/**
+ * A condition that holds, for the WHERE of an action that locks a row. PostgreSQL comes to the lock once all
+ * of WHERE holds, so by then the transaction waits no longer than this says: a caller that has given up must
+ * not leave a process behind that waits.
+ */
+export function limitsLockWait(limitMs: number): string {
+  return `set_config('lock_timeout', '${Math.ceil(limitMs / MAX_TRIES)}', true) is not null`;
+}
+
 /** Runs single statements under a time limit, after which they do nothing. */
 export class PostgresStatements {
   readonly #pool: PostgresPool;

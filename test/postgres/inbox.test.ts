@@ -251,6 +251,29 @@ describe.skipIf(!isPostgresInstalled())('an inbox', () => {
     expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
   });
 
+  test('runs the whole transaction again after a serialization failure at COMMIT', async () => {
+    // What a sequence has counted stays counted when its transaction is rolled back.
+    await pool.query(`
+      create table conflicting (id text);
+      create sequence commits;
+      create function refuse_twice() returns trigger language plpgsql as $function$ begin
+        if nextval('commits') <= 2 then raise sqlstate '40001'; end if;
+        return null;
+      end $function$;
+      create constraint trigger refuse_twice after insert on conflicting
+      deferrable initially deferred for each row execute function refuse_twice()`);
+    let runs = 0;
+    const { send, reports } = await open(async ({ query }, id) => {
+      runs += 1;
+      await query('insert into conflicting values ($1)', [id]);
+    });
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBe(200);
+    expect([runs, await bookings(pool, event), await recordsOf(pool, event)]).toEqual([3, 1, ['book']]);
+    expect((await pool.query('select id from conflicting')).rows).toEqual([{ id: event.id }]);
+    expect(reports.all[0]?.attempt).toBe(1);
+  });
+
   test('leaves the settings of the session to the handler, but for the idle limit', async () => {
     const own = fixture.connect({ options: '-c lock_timeout=7s', max: 1 });
     await own.query('set lock_timeout = 4321');

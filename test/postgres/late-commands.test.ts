@@ -9,6 +9,7 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { isPostgresInstalled } from './installed.ts';
@@ -103,7 +104,7 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
   test('does not hold up the operations that share its statement', async () => {
     const store = createPostgresStore(fixture.connect({ max: 1 }), {
       scope: 'late',
-      commandTimeoutMs: 2_000,
+      commandTimeoutMs: 8_000,
     });
     const locked = newRequest();
     await store.claim({ ...locked, leaseMs: 1 });
@@ -134,11 +135,17 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
   });
 
   test('is given back by its release, if it ran though its answer was lost', async () => {
-    const { proxy, pool, store } = await throughProxy();
+    const { proxy, pool } = await throughProxy();
     const request = newRequest();
     proxy.treatReplies('swallow');
-    await expect(store.claim(request)).rejects.toThrow(UnavailableError);
+    const claimed = awaitedLater(storeOn(pool).claim(request));
+    await until('the claim has run', () => {
+      const rows = `select count(*) from posthorn.events where key = '${request.id}'`;
+      return fixture.postgres.sql(rows) === '1';
+    });
+    proxy.cutConnections();
     proxy.treatReplies('pass');
+    await expect(claimed).rejects.toThrow(UnavailableError);
     const direct = storeOn(fixture.connect());
     expect((await direct.claim({ ...request, token: 'another' })).state).toBe('busy');
     expect((await storeOn(pool).release(request)).state).toBe('released');
@@ -170,6 +177,29 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
     proxy.passRequests();
     await untilQuiet();
     expect((await direct.get(id))?.id).toBe(id);
+  });
+
+  test('leaves no process behind that waits for the lock of a letter', async () => {
+    const deadLetters = createPostgresDeadLetters(fixture.connect(), { scope: 'late' });
+    const ids = { put: randomUUID(), remove: randomUUID() };
+    for (const id of Object.values(ids)) await deadLetters.put(createLetter({ id }));
+    const holder = await fixture.connect().connect();
+    await holder.query('begin');
+    await holder.query('select from posthorn.dead_letters where key = any ($1) for update', [
+      Object.values(ids),
+    ]);
+    const refused = { code: 'dead_letters_unavailable' };
+    await Promise.all([
+      expect(deadLetters.put(createLetter({ id: ids.put, attempts: 7 }))).rejects.toMatchObject(refused),
+      expect(deadLetters.remove(ids.remove)).rejects.toMatchObject(refused),
+    ]);
+    await until('nobody waits for the lock', () => {
+      return fixture.postgres.sql('select count(*) from pg_locks where not granted') === '0';
+    });
+    await holder.query('commit');
+    holder.release();
+    expect((await deadLetters.get(ids.put))?.attempts).toBe(4);
+    expect(await deadLetters.remove(ids.remove)).toBe(true);
   });
 
   test('is believed after one more trip, if only the clock of the server has gone ahead', async () => {

@@ -5,6 +5,7 @@ import { freePort } from '../support/child-program.ts';
 import { usePostgres } from './fixture.ts';
 import { isPostgresInstalled } from './installed.ts';
 
+const isolations = ['read committed', 'repeatable read', 'serializable'];
 const TABLES = ['dead_letters', 'events', 'inbox', 'inbox_latest', 'migrations'];
 
 describe.skipIf(!isPostgresInstalled())('migratePostgres', () => {
@@ -19,11 +20,13 @@ describe.skipIf(!isPostgresInstalled())('migratePostgres', () => {
     expect(tablesOf('posthorn')).toEqual(TABLES);
   });
 
-  test('creates them once, however many processes start at the same time', async () => {
-    const pool = fixture.connect();
-    await Promise.all(Array.from({ length: 8 }, () => migratePostgres(pool, { schema: 'at-once' })));
-    expect(tablesOf('at-once')).toEqual(TABLES);
-    expect(fixture.postgres.sql('select version from "at-once".migrations')).toBe('1');
+  test.each(isolations)('creates them once, however many processes start at once: %s', async (isolation) => {
+    const schema = `at-once-${isolation.replace(' ', '-')}`;
+    const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`;
+    const pool = fixture.connect({ options });
+    await Promise.all(Array.from({ length: 8 }, () => migratePostgres(pool, { schema })));
+    expect(tablesOf(schema)).toEqual(TABLES);
+    expect(fixture.postgres.sql(`select version from "${schema}".migrations`)).toBe('1');
   });
 
   test('leaves alone what a later version has made', async () => {
