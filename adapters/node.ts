@@ -61,7 +61,11 @@ function leave(
 ): void {
   const [requested = '/'] = pathsOf(request);
   if (next === undefined) {
-    sendReply(request, response, NOT_FOUND);
+    try {
+      sendReply(request, response, NOT_FOUND);
+    } catch (error) {
+      fail(request, next, error);
+    }
     receiver.reportMisdirected?.(request.rawHeaders, { requested, served });
   } else {
     reportIfNotFound(receiver, request, response, { requested, served });

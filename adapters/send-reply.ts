@@ -9,7 +9,9 @@ export function sendReply(request: NodeRequest, response: NodeResponse, reply: R
   if (takesHeaderList(response)) response.writeHead(reply.status, headerListOf(reply, close));
   else response.writeHead(reply.status, headersOf(reply, close));
   if (response.stream !== undefined) limitStream(response.stream, reply.drainMs);
-  if (request.complete) sendBody(response, reply.body);
+  // With `rejectNonStandardBodyWrites` Node.js throws where the answer to HEAD gets a body.
+  if (request.method === 'HEAD') response.end();
+  else if (request.complete) sendBody(response, reply.body);
   else if (response.stream !== undefined) sendAndCloseStream(request, response, response.stream, reply);
   else if (close) sendAndCloseConnection(request, response, reply);
   else sendAndKeepConnection(request, response, reply);

@@ -138,7 +138,7 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
     const { proxy, pool } = await throughProxy();
     const request = newRequest();
     proxy.treatReplies('swallow');
-    const claimed = awaitedLater(storeOn(pool).claim(request));
+    const claimed = awaitedLater(Promise.resolve(storeOn(pool).claim(request)));
     await until('the claim has run', () => {
       const rows = `select count(*) from posthorn.events where key = '${request.id}'`;
       return fixture.postgres.sql(rows) === '1';
