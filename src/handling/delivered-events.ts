@@ -52,7 +52,7 @@ export class DeliveredEvents {
     const whole = { id, claimId: handlingId(id), event, rawBody, headers, ...times, routes };
     const { queue } = settings;
     const isForWorkers = queue !== undefined && routes.some(isQueued);
-    const job = isForWorkers ? toAcceptance(whole, queue, settings) : whole;
+    const job = isForWorkers ? toAcceptance(whole, queue, settings.now) : whole;
     if (runs.isCompletionPending(job.claimId)) return accept('duplicate', id);
     return this.#handling.startOrJoin(job, trace);
   }

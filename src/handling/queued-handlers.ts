@@ -9,12 +9,6 @@ import type { Route, Router } from './router.ts';
 /** The most that adding one job may take; a fourth of the deadline where that is less. */
 const ADD_LIMIT_MS = 5_000;
 
-/** The settings that putting an event into the queue needs. */
-export interface EnqueueSettings {
-  readonly deadlineMs: number;
-  readonly now: () => number;
-}
-
 export function isQueued({ queued }: Route): boolean {
   return queued;
 }
@@ -23,8 +17,8 @@ export function isQueued({ queued }: Route): boolean {
  * The part of an event's handling that comes before the answer: the handlers that are not queued, and then
  * the way into the queue. The store knows it apart from what the worker does.
  */
-export function toAcceptance(job: Job, queue: Queue, { deadlineMs, now }: EnqueueSettings): Job {
-  const { id, event, rawBody, headers, receivedAt, routes } = job;
+export function toAcceptance(job: Job, queue: Queue, now: () => number): Job {
+  const { id, event, rawBody, headers, receivedAt, deadlineMs, routes } = job;
   const { type } = event;
   const handlers = routes.filter(isQueued).flatMap(({ name }) => name ?? []);
   return {

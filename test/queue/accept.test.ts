@@ -7,6 +7,7 @@ import {
 } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
@@ -27,6 +28,13 @@ function open(options: EndpointOptions, register: (receiver: Receiver) => void =
 }
 
 describe('an event with queued handlers', () => {
+  test('fails with the code of the queue where that hangs, in the time that the platform leaves', async () => {
+    const { queue, receiver } = await open({});
+    queue.instead = () => new Promise(() => {});
+    const reply = await receiver.receive({ ...deliveryOf(event), timeLimitMs: 1_000 });
+    expect([reply.status, JSON.parse(reply.body).code]).toEqual([503, 'queue_unavailable']);
+  });
+
   test('is answered 202 once its job is durable, and 200 when it comes again', async () => {
     const { queue, reports, send } = await open({});
     let add = (): void => {};
