@@ -183,6 +183,26 @@ describe('a delivery is a span', () => {
     expect(handler.attributes).toMatchObject({ 'error.type': 'run_timeout' });
   });
 
+  test('and nothing begins when a run that is over goes on to the queue', async () => {
+    const held = new HeldHandler();
+    const queue = new ListQueue();
+    const { reports, send, ...collected } = await open(
+      (receiver) =>
+        receiver
+          .on('transfer.*', held.handle, { name: 'check' })
+          .on('transfer.*', () => {}, { name: 'book', queue: true }),
+      { deadlineMs: 100, maxRunMs: 200, queue },
+    );
+    expect(await send(event)).toMatchObject({ status: 503 });
+    await reports.first(({ late }) => late);
+    const tree = collected.tree();
+    expect(tree).toContain('process transfer.succeeded > handle check');
+    (await held.calls.nth(1)).succeed();
+    await expect.poll(() => queue.calls).toBe(1);
+    await new Promise(setImmediate);
+    expect(collected.tree()).toEqual(tree);
+  });
+
   test('and each duplicate that joins its run has one of its own, without handlers', async () => {
     const held = new HeldHandler();
     const { receiver, send, ...collected } = await open((opened) =>
@@ -415,6 +435,18 @@ test('metrics tell handlers by name, warnings by code and the endpoint at risk, 
   expect(of('posthorn.warnings')).toEqual([{ count: 1, 'posthorn.warning.code': 'dead_letters_missing' }]);
   expect(of('posthorn.endpoint_at_risk')).toMatchObject([{ count: 1, 'posthorn.entity': 'transfer' }]);
   expect(JSON.stringify(all)).not.toContain(old.id);
+});
+
+test('an endpoint at risk is counted once, where the run fails after its answer', async () => {
+  const held = new HeldHandler();
+  const { points, reports, send } = await open((receiver) => receiver.on('transfer.*', held.handle), {
+    deadlineMs: 100,
+  });
+  expect(await send(eventAt(Date.now() - HOUR_MS))).toMatchObject({ status: 503 });
+  (await held.calls.nth(1)).fail(new Error('too late'));
+  expect(await reports.first(({ late }) => late)).toMatchObject({ endpointAtRisk: true });
+  const atRisk = (await points()).filter(({ metric }) => metric === 'posthorn.endpoint_at_risk');
+  expect(atRisk).toMatchObject([{ count: 1 }]);
 });
 
 test('what a handler throws is recorded on its span; nothing of payload, keys and headers is anywhere', async () => {

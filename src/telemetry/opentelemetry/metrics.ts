@@ -62,8 +62,9 @@ export class DeliveryMetrics {
     else {
       deliveries.add(1, attributes);
       deliveryDuration.record(report.durationMs / 1_000, attributes);
+      // The late report of a run says it again.
+      if (report.endpointAtRisk) endpointAtRisk.add(1, attributes);
     }
-    if (report.endpointAtRisk) endpointAtRisk.add(1, attributes);
     for (const warning of report.warnings)
       warnings.add(1, { 'posthorn.warning.code': warningCodeOf(warning) });
   }

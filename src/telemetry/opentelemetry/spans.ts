@@ -67,8 +67,14 @@ export class DeliverySpans {
     }
   }
 
-  #beginStep(event: Identity, step: MiddlewareContext): { readonly span: Span; readonly open: OpenRun } {
-    const open = this.#open.get(step.runId) ?? this.#beginRun(event, step);
+  #beginStep(
+    event: Identity,
+    step: MiddlewareContext,
+  ): { readonly span: Span; readonly open: OpenRun } | undefined {
+    const known = this.#open.get(step.runId);
+    // A run that is over has no further report, which would end its span.
+    if (known === undefined && step.signal.aborted) return undefined;
+    const open = known ?? this.#beginRun(event, step);
     const span = step.step === 'handle' ? this.#beginHandler(step, open) : this.#beginEnqueue(event, open);
     open.steps.add(span);
     if (step.step === 'enqueue') inject(trace.setSpan(open.context, span), step.traceContext);
