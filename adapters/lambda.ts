@@ -50,11 +50,15 @@ const MARGIN_MS = 500;
 export function toLambda(receiver: Mountable): LambdaHandler {
   checkReceiver(receiver, 'toLambda');
   return async (event, context) => {
-    const remainingMs = context?.getRemainingTimeInMillis?.();
-    const timeLimitMs = remainingMs === undefined ? undefined : remainingMs - MARGIN_MS;
-    const reply = await receiver.receive(toDelivery(event, timeLimitMs));
+    const reply = await receiver.receive(toDelivery(event, readTimeLimit(context)));
     return toResult(event, reply);
   };
+}
+
+/** Undefined where the runtime does not tell how much time is left. */
+function readTimeLimit(context: LambdaContext | null | undefined): number | undefined {
+  if (typeof context?.getRemainingTimeInMillis !== 'function') return undefined;
+  return context.getRemainingTimeInMillis() - MARGIN_MS;
 }
 
 function toResult(event: LambdaEvent, { status, headers, body }: Reply): LambdaResult {

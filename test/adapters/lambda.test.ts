@@ -245,6 +245,13 @@ describe('the remaining time of the function', () => {
     return { statusCode, ...JSON.parse(body), durationMs: reports[0]?.durationMs };
   }
 
+  test('is unknown where the context has no function that tells it', async () => {
+    const { handler } = create({}, () => {});
+    const context = JSON.parse('{"getRemainingTimeInMillis":5}');
+    const event = httpApiEvent(requestOf(createEvent('transfer.succeeded')));
+    expect(await handler(event, context)).toMatchObject({ statusCode: 200 });
+  });
+
   test('shortens the deadline, less 500 ms', async () => {
     const { code, durationMs } = await hang(remaining(700));
     expect(code).toBe('deadline_reached');
