@@ -134,7 +134,7 @@ describe.each([
       ...good.map(({ id }) => accepted('processed', id)),
       ...bad.map(() => refused(500, 'handler_failed')),
     ]);
-    for (const { durationMs } of reports.all) expect(durationMs).toBeLessThan(1.1 * deadlineMs);
+    for (const { durationMs } of reports.all) expect(durationMs).toBeLessThan(deadlineMs + 2_000);
 
     gate.open();
     const later = Array.from({ length: 100 }, () => eventThat('FAILED'));

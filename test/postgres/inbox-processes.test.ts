@@ -77,7 +77,6 @@ describe.skipIf(!isPostgresInstalled())('a process with an inbox', () => {
     const event = createEvent('transfer.succeeded');
     const cut = awaitedLater(deliver(worker.url, event, { key: KEY }));
     await worker.line(/^booked/);
-    worker.kill('SIGSTOP');
     const { send, reports } = await openOther(10_000);
     expect((await send(event)).status).toBe(200);
     expect(reports.all[0]?.handlers).toMatchObject([{ ok: true }]);

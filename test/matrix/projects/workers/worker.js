@@ -11,13 +11,13 @@ const receiver = createReceiver({
     isKeyStuck = false;
     return stuck ? new Promise(() => {}) : 'matrix-key';
   },
-  deadlineMs: 500,
-  maxRunMs: 2_000,
+  deadlineMs: 2_000,
+  maxRunMs: 8_000,
   leaseMs: 500,
   maxBodyBytes: 1_000,
 })
   .on('transfer.*', () => pause(50))
-  .on('dispute.*', () => pause(1_000))
+  .on('dispute.*', () => pause(4_000))
   .on('merchant.*', () => {
     const stuck = isStuck;
     isStuck = false;
