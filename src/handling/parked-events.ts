@@ -2,7 +2,7 @@ import type { DeadLetter } from '../dead-letters/dead-letters.ts';
 import type { Wait } from '../dead-letters/line.ts';
 import { acceptanceId, handlingId } from '../dedupe/claim-id.ts';
 import { retentionFor } from '../dedupe/retention.ts';
-import { messageOf, UnavailableError } from '../errors.ts';
+import { ConfigurationError, messageOf, show, UnavailableError } from '../errors.ts';
 import { createdAtMs, parseEvent } from '../events/event.ts';
 import { type Answer, accept, isSuccess } from '../outcomes/outcome.ts';
 import { readHeaders } from '../request/headers.ts';
@@ -21,6 +21,7 @@ export class ParkedEvents {
   /** Runs a parked event; waits for the end of its handlers. */
   async replay(letter: DeadLetter, trace: Trace): Promise<Answer> {
     const { settings, runs } = this.#handling;
+    checkLetter(letter, 'replay()');
     trace.event = letter;
     if (this.#isRunning(letter)) {
       throw new UnavailableError(
@@ -58,6 +59,7 @@ export class ParkedEvents {
    */
   async drop(letter: DeadLetter): Promise<boolean> {
     const { parking, settings, store } = this.#handling;
+    checkLetter(letter, 'drop()');
     if (parking === undefined || this.#isRunning(letter)) return false;
     const stored = await parking.find(letter.id, this.#wait());
     if (stored === undefined || this.#isRunning(stored)) return false;
@@ -105,4 +107,12 @@ export class ParkedEvents {
   #isRunning({ runningUntil }: DeadLetter): boolean {
     return runningUntil !== undefined && runningUntil > this.#handling.settings.now();
   }
+}
+
+/** `deadLetters.get` resolves with undefined where somebody else was faster. */
+function checkLetter(letter: unknown, functionName: string): void {
+  if (typeof letter === 'object' && letter !== null) return;
+  throw new ConfigurationError(
+    `${functionName} takes a letter, got ${show(letter)}: if deadLetters.get() found none, it was replayed or dropped`,
+  );
 }

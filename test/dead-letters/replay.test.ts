@@ -1,9 +1,16 @@
-import { createMemoryStore, type HandlerContext, UnavailableError } from 'posthorn';
+import {
+  ConfigurationError,
+  createMemoryStore,
+  createReceiver,
+  type HandlerContext,
+  UnavailableError,
+} from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
+import { KEY } from '../support/served.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
@@ -280,4 +287,16 @@ describe('drop', () => {
     await expect(receiver.drop(letter)).rejects.toThrow(UnavailableError);
     expect(await readAll(deadLetters.list())).toEqual([letter]);
   });
+});
+
+test('what is no letter is a clear error: it may have been replayed or dropped meanwhile', async () => {
+  const deadLetters = createMapDeadLetters();
+  const receiver = createReceiver({ signingKey: KEY, deadLetters }).on('*', () => {});
+  receiver.observe(() => {});
+  // As JavaScript hands it on.
+  const letter = JSON.parse('null');
+  const { outcome, error } = await receiver.replay(letter);
+  expect([outcome, error?.code]).toEqual(['failed', 'configuration_invalid']);
+  expect(error?.message).toContain('it was replayed or dropped');
+  await expect(receiver.drop(letter)).rejects.toThrow(ConfigurationError);
 });
