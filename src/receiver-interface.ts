@@ -122,7 +122,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * Gives a parked event up: its id is completed in the store, and the letter is taken out. False if there
    * was none, or if its event may still be running.
    *
-   * @throws UnavailableError or DeadLetterError.
+   * @throws UnavailableError or DeadLetterError; ConfigurationError for what is no letter.
    */
   drop(letter: DeadLetter): Promise<boolean>;
 
