@@ -307,17 +307,12 @@ export class Run {
     return this.#job.enqueue === undefined ? 'processed' : 'queued';
   }
 
-  /** An earlier attempt of a retried event may have parked it, or a queue that gave up its job. */
+  /** An earlier attempt of a retried event may have parked it, or a queue that gave up a long job. */
   get #mayHaveLetter(): boolean {
     const { parking, settings } = this.#services;
     if (parking === undefined) return false;
-    if (
-      this.#job.dispatched !== undefined ||
-      this.#letter.mayExist ||
-      this.attempt !== 1 ||
-      this.#interruption.isAborted
-    )
-      return true;
+    if (this.#letter.mayExist || this.attempt !== 1 || this.#interruption.isAborted) return true;
+    if (this.#job.dispatched !== undefined && performance.now() > this.#job.deadline) return true;
     return isFinalByAge(settings.now() - this.#job.createdAt, settings.retryScheduleMs);
   }
 

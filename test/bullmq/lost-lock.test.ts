@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -119,7 +120,7 @@ describe.skipIf(!isRedisInstalled())('a job that cannot be put back', () => {
     /** A worker looks for stalled jobs when it starts. */
     const start = async () => {
       await redis.del(keyOf('stalled-check'));
-      const running = receiver(book(held.handle), { store: createMemoryStore() });
+      const running = receiver(book(held.handle), { store: createMemoryStore(), deadlineMs: 500 });
       worker(running);
       return running;
     };
@@ -135,7 +136,8 @@ describe.skipIf(!isRedisInstalled())('a job that cannot be put back', () => {
     }
     await expect.poll(() => letters.get(event.id)).toMatchObject({ reason: 'run_abandoned' });
     expect(held.calls.all).toHaveLength(3);
-    // It was frozen rather than dead.
+    // It was frozen rather than dead: the lock of a job outlasts the deadline.
+    await sleep(500);
     (await held.calls.nth(3)).succeed();
     await expect.poll(() => letters.size).toBe(0);
   });
