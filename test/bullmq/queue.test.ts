@@ -96,7 +96,7 @@ describe.skipIf(!isRedisInstalled())('a queue of BullMQ', () => {
 
   test('keeps its jobs over a restart of a Redis with AOF', async () => {
     const redis = await fixture.servers.single({ appendonly: 'yes', appendfsync: 'always' });
-    const { bull, receiver, worker } = await openQueue(fixture, redis);
+    const { bull, promote, receiver, stallActive, worker } = await openQueue(fixture, redis);
     const handled = new Seen<string>();
     const running = receiver(book(({ id }) => handled.add(id)));
     const events = Array.from({ length: 20 }, () => createEvent('transfer.succeeded'));
@@ -107,10 +107,20 @@ describe.skipIf(!isRedisInstalled())('a queue of BullMQ', () => {
     await redis.restart();
     for (const event of events)
       await expect
-        .poll(async () => (await running.receive(deliveryOf(event))).status)
+        .poll(async () => (await running.receive(deliveryOf(event))).status, { timeout: 30_000 })
         .toSatisfy((status: number) => status === 200 || status === 202);
-    await handled.nth(20);
-    await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed')).toBe(0);
+    // A job that the worker was getting when Redis died is active, and no worker has it.
+    await stallActive();
+    await expect
+      .poll(
+        async () => {
+          await promote();
+          return bull.getJobCountByTypes('waiting', 'active', 'delayed');
+        },
+        // A claim whose answer was lost lasts as long as its lease.
+        { timeout: 30_000 },
+      )
+      .toBe(0);
     expect(new Set(handled.all).size).toBe(20);
     await work.close();
   });
