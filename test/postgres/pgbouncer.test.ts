@@ -10,6 +10,7 @@ import {
 import { createEvent, storeConformance } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { Gate } from '../support/gate.ts';
 import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
@@ -157,15 +158,21 @@ describe.skipIf(!isPostgresInstalled() || !isPgBouncerInstalled())('through PgBo
       const event = createEvent('transfer.succeeded');
       const answer = send(event);
       await until('the handler sleeps', async () => (await sleeping(60)) === 1);
-      const other = fixture.connect({ port: bouncer.port, max: 1 }).query('select pg_sleep(1.5)');
-      await until('somebody else sleeps', async () => (await sleeping(1.5)) === 1);
+      const other = awaitedLater(
+        fixture.connect({ port: bouncer.port, max: 1 }).query('select pg_sleep(600)'),
+      );
+      await until('somebody else sleeps', async () => (await sleeping(600)) === 1);
       expect((await receiver.close({ graceMs: 0 })).abandoned).toEqual([event.id]);
       expect((await answer).status).toBe(503);
       expect(await late.nth(1)).toMatchObject({ code: '57014' });
       await until('the query has ended', async () => (await sleeping(60)) === 0);
-      await other;
       expect((await (await open()).send(event)).status).toBe(200);
       expect(await bookings(direct, event)).toBe(1);
+      expect(await sleeping(600)).toBe(1);
+      await direct.query('select pg_cancel_backend(pid) from pg_stat_activity where query = $1', [
+        'select pg_sleep(600)',
+      ]);
+      await expect(other).rejects.toMatchObject({ code: '57014' });
     });
 
     async function sleeping(seconds: number): Promise<number> {
