@@ -20,11 +20,15 @@ export interface Client<Tx> {
 export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool) => Client<Tx>): void {
   type Handle = (tx: Tx, run: (statement: string) => Promise<unknown>) => unknown;
 
-  function open(handle: Handle = () => {}, options: EndpointOptions = {}) {
+  async function open(handle: Handle = () => {}, options: EndpointOptions = {}) {
     const { pool } = fixture;
-    const { begin, run } = of(pool);
+    const client = of(pool);
+    const { run } = client;
+    /** One entry for each transaction that has ended. */
+    const ended = new Seen<true>();
+    const begin: BeginTransaction<Tx> = (work) => client.begin(work).finally(() => ended.add(true));
     const inbox = createPostgresInbox(pool, { scope: 'begin-test', begin });
-    return openEndpoint(options, (receiver) => {
+    const endpoint = await openEndpoint(options, (receiver) => {
       receiver.on(
         'transfer.*',
         inbox.once(
@@ -37,6 +41,7 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
         ),
       );
     });
+    return { ...endpoint, ended };
   }
 
   const end = async (event: { readonly id: string }) => [
@@ -119,6 +124,7 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
     await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
     const third = await open(() => expect.unreachable());
     const waiting = third.send(event);
+    await third.ended.nth(2);
     gate.open();
     expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
     expect(await end(event)).toEqual([1, ['book']]);

@@ -158,8 +158,12 @@ describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fa
       const event = createEvent('transfer.succeeded');
       const running = first.send(event);
       await gate.held.nth(1);
-      const second = await open(pool);
+      const own = fixture.connect({ max: 1 });
+      const isReleased = new Seen<true>();
+      own.on('release', () => isReleased.add(true));
+      const second = await open(own);
       const waiting = second.send(event);
+      await isReleased.nth(2);
       gate.open();
       expect([(await running).status, (await waiting).status]).toEqual([500, 200]);
       expect(await bookings(pool, event)).toBe(1);

@@ -4,6 +4,7 @@ import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
 import { usePostgres } from './fixture.ts';
 import { isPostgresInstalled } from './installed.ts';
 import { recordsOf } from './ledger.ts';
@@ -17,11 +18,11 @@ describe.skipIf(!isPostgresInstalled())('latest', () => {
   });
 
   /** A receiver whose handler writes the state of a transfer. */
-  const open = (work: () => unknown = () => {}) =>
+  const open = (work: () => unknown = () => {}, on: Pool = pool) =>
     openEndpoint({ maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
       receiver.on(
         'transfer.*',
-        createPostgresInbox(pool, { scope: 'latest-test' }).once(
+        createPostgresInbox(on, { scope: 'latest-test' }).once(
           'state',
           async ({ data }, { transaction: { query } }) => {
             await query('insert into transfers values ($1, $2)', [data.id, data.state]);
@@ -100,8 +101,13 @@ describe.skipIf(!isPostgresInstalled())('latest', () => {
     const one = await open(() => gate.pass());
     const sent = one.send(eventOf(running, 'first', `2026-05-04T03:02:${first}Z`));
     await gate.held.nth(1);
-    const other = await open();
+    const own = fixture.connect({ max: 1 });
+    const isReleased = new Seen<true>();
+    own.on('release', () => isReleased.add(true));
+    const other = await open(() => {}, own);
     const waiting = other.send(eventOf(running, 'second', `2026-05-04T03:02:${second}Z`));
+    // It gives its connection back between two looks.
+    await isReleased.nth(2);
     gate.open();
     expect([(await sent).status, (await waiting).status]).toEqual([200, 200]);
     expect(await states(running)).toEqual(expected);
