@@ -1,6 +1,6 @@
 /**
- * Resolves once the condition holds; rejects, naming it, if that takes longer than 20 seconds. A function gives
- * the name then, with what has been seen last.
+ * Resolves once the condition holds; rejects, naming it, if that takes longer than 20 seconds. A function
+ * gives the name then, with what has been seen last.
  */
 export async function until(
   name: string | (() => string),
