@@ -4,8 +4,11 @@ import { ConfigurationError, show } from '../errors.ts';
 export interface PostgresPool {
   /** How many clients the pool has. posthorn tells a pool from a single client by it. */
   readonly totalCount: number;
-  /** Resolves with a client that is taken out of the pool until it is released. */
-  connect(): Promise<PostgresClient>;
+  /**
+   * Calls back with a client that is taken out of the pool until it is released, or with an error. posthorn
+   * does not use the promise of `pg`, because it has to listen to the client at once.
+   */
+  connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): void;
 }
 
 /** The parts of a client of `pg` 8 that posthorn uses. */

@@ -1,9 +1,10 @@
 import { messageOf } from '../errors.ts';
 import { settledWithin } from '../timing/time-limit.ts';
-import type { PostgresClient, PostgresPool } from './client.ts';
+import type { PostgresPool } from './client.ts';
 import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
 import { GRACE_MS, LATE, type RunLimits } from './inbox-limits.ts';
 import { CANCEL, columnOf, PROBE } from './inbox-statements.ts';
+import { LentClient } from './lent-client.ts';
 import { HandlerTransaction } from './transaction.ts';
 import { withClient } from './with-client.ts';
 
@@ -12,33 +13,28 @@ export class PoolTransaction {
   /** What the handler gets. */
   readonly handle: HandlerTransaction;
   readonly #pool: PostgresPool;
-  readonly #client: PostgresClient;
+  readonly #lent: LentClient;
   readonly #limits: RunLimits;
   /** A statement got no answer, or it may still come. */
   #isUnknown = false;
   #isGivenBack = false;
-  /** Emitted by a lost connection; without a listener it would end the process. */
-  readonly #onError = (error: Error): void => {
-    this.handle.lostBy ??= error;
-  };
 
-  private constructor(pool: PostgresPool, client: PostgresClient, limits: RunLimits) {
+  private constructor(pool: PostgresPool, lent: LentClient, limits: RunLimits) {
     this.#pool = pool;
-    this.#client = client;
+    this.#lent = lent;
     this.#limits = limits;
-    this.handle = new HandlerTransaction(client);
-    client.on('error', this.#onError);
+    this.handle = new HandlerTransaction(lent);
   }
 
   /** Takes a client, on which {@link begin} begins. */
   static async open(pool: PostgresPool, limits: RunLimits): Promise<PoolTransaction> {
-    const connecting = pool.connect();
+    const taking = LentClient.takeFrom(pool);
     try {
-      return new PoolTransaction(pool, await limits.within(connecting), limits);
+      return new PoolTransaction(pool, await limits.within(taking), limits);
     } catch (error) {
       // A client that comes too late goes back at once.
-      connecting.then(
-        (client) => client.release(),
+      taking.then(
+        (lent) => lent.giveBack(false),
         () => {},
       );
       throw error === LATE ? new Error('the pool had no connection before the deadline') : error;
@@ -48,7 +44,7 @@ export class PoolTransaction {
   /** Runs BEGIN and another statement, in one message; resolves with what that gave. */
   async begin(text: string): Promise<unknown> {
     try {
-      const results: unknown = await this.#limits.within(this.#client.query(text));
+      const results: unknown = await this.#limits.within(this.#lent.client.query(text));
       return Array.isArray(results) ? results.at(-1) : results;
     } catch (error) {
       this.#isUnknown = sqlStateOf(error) === undefined;
@@ -68,7 +64,7 @@ export class PoolTransaction {
     if (this.handle.isInDoubt) await this.#probe(xact);
     let command: string;
     try {
-      ({ command } = await this.#limits.withGrace(this.#client.query('commit'), late));
+      ({ command } = await this.#limits.withGrace(this.#lent.client.query('commit'), late));
     } catch (cause) {
       const isRefused = isRefusedCommit(cause);
       this.#giveBack(!isRefused);
@@ -88,7 +84,7 @@ export class PoolTransaction {
     const running = this.handle.stop();
     if (running !== undefined) await cancel(this.#pool, xact, running);
     if (running !== undefined || this.#isUnknown) return this.#giveBack(true);
-    const rolledBack = this.#client.query('rollback').then(({ command }) => command === 'ROLLBACK');
+    const rolledBack = this.#lent.client.query('rollback').then(({ command }) => command === 'ROLLBACK');
     const isClean = await settledWithin(rolledBack, GRACE_MS).catch(() => false);
     this.#giveBack(isClean !== true);
   }
@@ -97,7 +93,7 @@ export class PoolTransaction {
   async #probe(xact: unknown): Promise<void> {
     let result: unknown;
     try {
-      result = await this.#limits.orAbort(this.#client.query(PROBE));
+      result = await this.#limits.orAbort(this.#lent.client.query(PROBE));
     } catch (error) {
       throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(this.handle.failure) : error;
     }
@@ -107,8 +103,7 @@ export class PoolTransaction {
   #giveBack(isUnknown: boolean): void {
     if (this.#isGivenBack) return;
     this.#isGivenBack = true;
-    this.#client.release(isUnknown);
-    this.#client.removeListener('error', this.#onError);
+    this.#lent.giveBack(isUnknown);
   }
 }
 

@@ -5,6 +5,7 @@ import { withTimeLimit } from '../timing/time-limit.ts';
 import { setImmediate } from '../timing/turn.ts';
 import { Cleaning } from './cleaning.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
+import type { LentClient } from './lent-client.ts';
 import { explain, isConflict, isRefusal } from './refusals.ts';
 import { ServerClock } from './server-clock.ts';
 import { connectUntil, lateError, noClientError, useClient } from './with-client.ts';
@@ -101,29 +102,29 @@ export class PostgresOperations {
   }
 
   async #serve(): Promise<void> {
-    let client: PostgresClient | undefined;
+    let lent: LentClient | undefined;
     try {
-      client = await connectUntil(this.#pool, performance.now() + this.#settings.limitMs);
+      lent = await connectUntil(this.#pool, performance.now() + this.#settings.limitMs);
     } catch (error) {
       for (const pending of this.#takeBatch()) pending.fail(error);
     } finally {
       this.#connecting -= 1;
     }
-    if (client !== undefined) await this.#send(client);
+    if (lent !== undefined) await this.#send(lent);
     this.#connect();
   }
 
   /** Sends the operations that have waited longest, while further clients may serve the others. */
-  async #send(client: PostgresClient): Promise<void> {
+  async #send(lent: LentClient): Promise<void> {
     const batch = this.#takeBatch();
     this.#connect();
     if (batch.length === 0) {
-      client.release();
+      lent.giveBack(false);
       return;
     }
     const endsAt = Math.max(...batch.map((pending) => pending.endsAt));
     try {
-      const [now, ...results] = await useClient(client, endsAt, () => this.#query(client, batch));
+      const [now, ...results] = await useClient(lent, endsAt, (client) => this.#query(client, batch));
       this.#clock.set(Number(now));
       batch.forEach((pending, index) => {
         this.#settle(pending, results[index] ?? '');

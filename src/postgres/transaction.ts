@@ -1,6 +1,6 @@
 import { ConfigurationError, messageOf, propertyOf, typeNameOf } from '../errors.ts';
-import type { PostgresClient } from './client.ts';
 import { InboxError } from './inbox-error.ts';
+import type { LentClient } from './lent-client.ts';
 
 /** A statement as an object, as `pg` takes it. */
 export interface PostgresStatement {
@@ -48,11 +48,9 @@ const ENDING_COMMANDS = new Set(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBA
 export class HandlerTransaction implements PostgresTransaction {
   /** The last statement that failed with an error; a handler may have swallowed it. */
   failure: unknown;
-  /** What the connection was lost by. */
-  lostBy: Error | undefined;
   /** Whether it takes a look to know if the transaction is still the one that was begun. */
   isInDoubt = false;
-  readonly #client: PostgresClient;
+  readonly #lent: LentClient;
   #isClosed = false;
   #mayRun = true;
   #last: Promise<unknown> = Promise.resolve();
@@ -60,8 +58,8 @@ export class HandlerTransaction implements PostgresTransaction {
   #given = 0;
   #isRunning = false;
 
-  constructor(client: PostgresClient) {
-    this.#client = client;
+  constructor(lent: LentClient) {
+    this.#lent = lent;
   }
 
   // A property, so that it can be taken out of its object.
@@ -84,9 +82,10 @@ export class HandlerTransaction implements PostgresTransaction {
 
   /** Throws if the connection was lost: PostgreSQL has rolled back, and `pg` forgets the reason. */
   checkConnection(): void {
-    if (this.lostBy === undefined) return;
-    const message = `the connection of the transaction was lost: ${messageOf(this.lostBy)}`;
-    throw new InboxError('inbox_rolled_back', message, { cause: this.lostBy });
+    const { lostBy } = this.#lent;
+    if (lostBy === undefined) return;
+    const message = `the connection of the transaction was lost: ${messageOf(lostBy)}`;
+    throw new InboxError('inbox_rolled_back', message, { cause: lostBy });
   }
 
   /** Takes no more statements. Resolves with the end of those that were given before, if they still run. */
@@ -111,10 +110,8 @@ export class HandlerTransaction implements PostgresTransaction {
     this.#isRunning = true;
     try {
       const parameters = values === undefined ? [] : [[...values]];
-      const result: unknown = await Reflect.apply(this.#client.query, this.#client, [
-        statement,
-        ...parameters,
-      ]);
+      const { client } = this.#lent;
+      const result: unknown = await Reflect.apply(client.query, client, [statement, ...parameters]);
       // Several statements in one text give a list.
       const isEnding = (one: unknown): boolean => ENDING_COMMANDS.has(String(propertyOf(one, 'command')));
       if (Array.isArray(result) ? result.some(isEnding) : isEnding(result)) this.isInDoubt = true;

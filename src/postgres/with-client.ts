@@ -1,5 +1,6 @@
 import { settledWithin, withTimeLimit } from '../timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
+import { LentClient } from './lent-client.ts';
 import { isRefusal } from './refusals.ts';
 
 /**
@@ -11,21 +12,21 @@ export async function withClient<T>(
   endsAt: number,
   use: (client: PostgresClient) => Promise<T>,
 ): Promise<T> {
-  const client = await connectUntil(pool, endsAt);
-  if (client !== undefined) return useClient(client, endsAt, use);
+  const lent = await connectUntil(pool, endsAt);
+  if (lent !== undefined) return useClient(lent, endsAt, use);
   throw noClientError();
 }
 
 /** Takes a client out of the pool. Resolves with undefined at `endsAt`; one that comes later goes back. */
-export async function connectUntil(pool: PostgresPool, endsAt: number): Promise<PostgresClient | undefined> {
+export async function connectUntil(pool: PostgresPool, endsAt: number): Promise<LentClient | undefined> {
   let isLate = false;
-  const connected = pool.connect().then((client) => {
-    if (isLate) client.release();
-    return client;
+  const taken = LentClient.takeFrom(pool).then((lent) => {
+    if (isLate) lent.giveBack(false);
+    return lent;
   });
-  const client = await settledWithin(connected, endsAt - performance.now());
-  isLate = client === undefined;
-  return client;
+  const lent = await settledWithin(taken, endsAt - performance.now());
+  isLate = lent === undefined;
+  return lent;
 }
 
 /**
@@ -33,23 +34,18 @@ export async function connectUntil(pool: PostgresPool, endsAt: number): Promise<
  * nobody knows what state it is in: then the pool closes it.
  */
 export async function useClient<T>(
-  client: PostgresClient,
+  lent: LentClient,
   endsAt: number,
   use: (client: PostgresClient) => Promise<T>,
 ): Promise<T> {
-  let failure: Error | boolean = false;
-  const onError = (error: Error): void => {
-    failure = error;
-  };
-  client.on('error', onError);
+  let isUnknown = false;
   try {
-    return await withTimeLimit(use(client), endsAt - performance.now(), lateError);
+    return await withTimeLimit(use(lent.client), endsAt - performance.now(), lateError);
   } catch (error) {
-    if (!isRefusal(error)) failure ||= true;
+    isUnknown = !isRefusal(error);
     throw error;
   } finally {
-    client.removeListener('error', onError);
-    client.release(failure);
+    lent.giveBack(isUnknown);
   }
 }
 

@@ -209,20 +209,21 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
       get totalCount() {
         return pool.totalCount;
       },
-      connect: async () => {
-        const client = await pool.connect();
-        return {
-          release: client.release.bind(client),
-          on: client.on.bind(client),
-          removeListener: client.removeListener.bind(client),
-          query: (text, values = []) => {
-            sent.push(text);
-            // The clock here is behind by as much as that of the server is ahead.
-            const behind = sent.length === 1 ? [Date.now() - 60_000] : values[2];
-            return client.query(text, values.with(2, behind));
-          },
-        };
-      },
+      connect: (callback) =>
+        pool.connect((error, client) => {
+          if (client === undefined) return callback(error, undefined);
+          callback(undefined, {
+            release: client.release.bind(client),
+            on: client.on.bind(client),
+            removeListener: client.removeListener.bind(client),
+            query: (text, values = []) => {
+              sent.push(text);
+              // The clock here is behind by as much as that of the server is ahead.
+              const behind = sent.length === 1 ? [Date.now() - 60_000] : values[2];
+              return client.query(text, values.with(2, behind));
+            },
+          });
+        }),
     });
     expect((await store.claim(newRequest())).state).toBe('claimed');
     expect(sent).toHaveLength(2);
