@@ -28,8 +28,9 @@ describe.skipIf(!isPostgresInstalled())('receivers that are killed at random', (
     onTestFinished(() => storm.stop());
     await storm.run();
 
-    const { early, acknowledged, counts } = storm;
+    const { crashes, early, acknowledged, counts } = storm;
     process.stdout.write(`storm: ${JSON.stringify({ seed: options.seed, ...counts })}\n`);
+    expect(crashes).toEqual([]);
     expect(early).toEqual([]);
     expect(acknowledged.size).toBe(counts.events);
     for (const table of ['ledger', 'clearing'] as const) {

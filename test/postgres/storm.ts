@@ -36,6 +36,8 @@ export class Storm {
   readonly acknowledged = new Set<string>();
   /** Acknowledged, and not booked at that moment. */
   readonly early: string[] = [];
+  /** What workers have printed that ended without being killed. */
+  readonly crashes: string[] = [];
   readonly counts = {
     events: 0,
     deliveries: 0,
@@ -102,7 +104,8 @@ export class Storm {
       const [, port] = (await program.line(/^listening /)).split(' ');
       this.#running[place] = { program, url: `http://127.0.0.1:${port}/` };
       if (this.#isOver) program.kill('SIGKILL');
-      await program.exit;
+      // A kill leaves no exit code.
+      if ((await program.exit) !== null) this.crashes.push(program.lines.join('\n'));
       this.#running[place] = undefined;
       this.counts.diedAfterCommit += count(program, /^committed /);
       this.counts.skipped += count(program, / processed handled_before /);
