@@ -131,7 +131,9 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
     });
     taken.release();
     expect(await storeOn(pool).claim({ ...request, token: 'another' })).toMatchObject(firstAttempt);
-    expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0]);
+    // The store may still be deleting expired ids.
+    await until('the client is back', () => pool.idleCount === 1 && pool.waitingCount === 0);
+    expect(pool.totalCount).toBe(1);
   });
 
   test('is given back by its release, if it ran though its answer was lost', async () => {
