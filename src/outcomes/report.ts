@@ -82,6 +82,11 @@ export type WarningCode = (typeof warningCodes)[number];
 /** A problem that did not change the outcome, but needs attention: a code and an explanation. */
 export type Warning = `${WarningCode}: ${string}`;
 
+/** The code that a warning begins with. */
+export function warningCodeOf(warning: Warning): string {
+  return warning.slice(0, warning.indexOf(':'));
+}
+
 /** Receives each report. It may throw or reject: no answer changes. */
 export type Observer = (report: Report) => unknown;
 

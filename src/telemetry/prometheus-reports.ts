@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry, type RegistryContentType } from 'prom-client';
-import { catalog } from '../events/catalog.ts';
-import { type HandlerReport, type Observer, type Report, warningCodes } from '../outcomes/report.ts';
+import { type HandlerReport, type Observer, warningCodeOf, warningCodes } from '../outcomes/report.ts';
+import { knownEntityOf } from './known-entity.ts';
 
 const names = {
   deliveries: 'posthorn_deliveries_total',
@@ -65,13 +65,13 @@ export function createReportMetrics(register: Registry<RegistryContentType>): Ob
 
   return (report) => {
     const { outcome, code = 'none', source } = report;
-    const entity = entityLabel(report);
+    const entity = knownEntityOf(report) ?? 'other';
     (report.late ? lateRuns : ended[source]).inc({ outcome, code, entity });
     if (source === 'delivery' && !report.late) {
       answers.observe({ outcome, entity }, report.durationMs / 1_000);
       if (report.endpointAtRisk) endpointAtRisk.inc();
     }
-    for (const warning of report.warnings) warnings.inc({ code: warning.slice(0, warning.indexOf(':')) });
+    for (const warning of report.warnings) warnings.inc({ code: warningCodeOf(warning) });
     for (const handler of report.handlers) {
       if (counted.has(handler)) continue;
       counted.add(handler);
@@ -79,12 +79,6 @@ export function createReportMetrics(register: Registry<RegistryContentType>): Ob
       handlers.observe({ handler: name, result: resultOf(handler) }, durationMs / 1_000);
     }
   };
-}
-
-/** An authentic event can have any type, and each label is kept for good. */
-function entityLabel({ event }: Report): string {
-  const [entity = ''] = event?.type?.split('.', 1) ?? [];
-  return Object.hasOwn(catalog, entity) ? entity : 'other';
 }
 
 function resultOf({ ok, skipped }: HandlerReport): 'ok' | 'failed' | 'skipped' {

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { shorten } from '../../errors.ts';
 import { eventTypes } from '../../events/catalog.ts';
-import type { Report } from '../../outcomes/report.ts';
+import { type Report, warningCodeOf } from '../../outcomes/report.ts';
 
 /** An id and a type have any length. */
 const MAX_LENGTH = 200;
@@ -40,11 +40,6 @@ export function reportAttributes(report: Report): Attributes {
     'posthorn.signing_key.index': report.keyIndex,
     'posthorn.warnings': warnings.length === 0 ? undefined : warnings.map(warningCodeOf),
   };
-}
-
-/** The code that a warning begins with. */
-export function warningCodeOf(warning: string): string {
-  return warning.slice(0, warning.indexOf(':'));
 }
 
 /** Types that are not in the catalog are without number, and names of spans must not be. */

@@ -6,10 +6,8 @@ import {
   metrics,
 } from '@opentelemetry/api';
 import { isInstance, PermanentError } from '../../errors.ts';
-import { catalog } from '../../events/catalog.ts';
-import { entityOf } from '../../events/event.ts';
-import type { Report } from '../../outcomes/report.ts';
-import { warningCodeOf } from './attributes.ts';
+import { type Report, warningCodeOf } from '../../outcomes/report.ts';
+import { knownEntityOf } from '../known-entity.ts';
 import { quietly } from './quietly.ts';
 
 /** In seconds: from a handler of a millisecond to the service's own limit, and to `maxRunMs`. */
@@ -109,22 +107,17 @@ export class DeliveryMetrics {
   }
 }
 
-function attributesOf({ source, outcome, code, event }: Report): Attributes {
+function attributesOf(report: Report): Attributes {
+  const { source, outcome, code } = report;
   return present({
     'posthorn.source': source,
     'posthorn.outcome': outcome,
     'error.type': code,
-    'posthorn.entity': event?.type === undefined ? undefined : knownEntity(event.type),
+    'posthorn.entity': knownEntityOf(report),
   });
 }
 
 /** Exporters of metrics, unlike those of spans, may write `undefined` out. */
 function present(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
-}
-
-/** The service may add entities, and their number must not be that of the series. */
-function knownEntity(type: string): string {
-  const entity = entityOf(type);
-  return Object.hasOwn(catalog, entity) ? entity : 'other';
 }

@@ -1,0 +1,13 @@
+import { catalog } from '../events/catalog.ts';
+import { entityOf } from '../events/event.ts';
+import type { Report } from '../outcomes/report.ts';
+
+/**
+ * The entity of the event, or `other` for one that the catalog lacks: an authentic event can have any type,
+ * and metrics keep each value for good. Undefined where no type could be read.
+ */
+export function knownEntityOf({ event }: Report): string | undefined {
+  if (event?.type === undefined) return undefined;
+  const entity = entityOf(event.type);
+  return Object.hasOwn(catalog, entity) ? entity : 'other';
+}
