@@ -15,7 +15,7 @@ const names = {
 
 export const reportMetricNames: readonly string[] = Object.values(names);
 
-/** From a memory store to the service's patience, in seconds. */
+/** Up to the service's time limit, in seconds. */
 const ANSWER_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 25, 30];
 
 /** A handler goes on after the answer, for up to 240 seconds by default. */
