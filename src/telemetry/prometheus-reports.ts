@@ -23,7 +23,29 @@ const HANDLER_BUCKETS = [...ANSWER_BUCKETS, 60, 120, 240];
 
 /** Creates the metrics of what is reported; returns the observer that moves them. */
 export function createReportMetrics(register: Registry<RegistryContentType>): Observer {
-  const registers = [register];
+  const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers } = createMetrics([register]);
+  // A late report has the handlers of the earlier one once more.
+  const counted = new WeakSet<HandlerReport>();
+
+  return (report) => {
+    const { outcome, code = 'none', source } = report;
+    const entity = knownEntityOf(report) ?? 'other';
+    (report.late ? lateRuns : ended[source]).inc({ outcome, code, entity });
+    if (source === 'delivery' && !report.late) {
+      answers.observe({ outcome, entity }, report.durationMs / 1_000);
+      if (report.endpointAtRisk) endpointAtRisk.inc();
+    }
+    for (const warning of report.warnings) warnings.inc({ code: warningCodeOf(warning) });
+    for (const handler of report.handlers) {
+      if (counted.has(handler)) continue;
+      counted.add(handler);
+      const { name = 'unnamed', durationMs } = handler;
+      handlers.observe({ handler: name, result: resultOf(handler) }, durationMs / 1_000);
+    }
+  };
+}
+
+function createMetrics(registers: Registry<RegistryContentType>[]) {
   const labelNames = ['outcome', 'code', 'entity'] as const;
   const counterOf = (name: string, help: string): Counter<(typeof labelNames)[number]> =>
     new Counter({ name, help, labelNames, registers });
@@ -60,25 +82,7 @@ export function createReportMetrics(register: Registry<RegistryContentType>): Ob
     buckets: HANDLER_BUCKETS,
     registers,
   });
-  // A late report has the handlers of the earlier one once more.
-  const counted = new WeakSet<HandlerReport>();
-
-  return (report) => {
-    const { outcome, code = 'none', source } = report;
-    const entity = knownEntityOf(report) ?? 'other';
-    (report.late ? lateRuns : ended[source]).inc({ outcome, code, entity });
-    if (source === 'delivery' && !report.late) {
-      answers.observe({ outcome, entity }, report.durationMs / 1_000);
-      if (report.endpointAtRisk) endpointAtRisk.inc();
-    }
-    for (const warning of report.warnings) warnings.inc({ code: warningCodeOf(warning) });
-    for (const handler of report.handlers) {
-      if (counted.has(handler)) continue;
-      counted.add(handler);
-      const { name = 'unnamed', durationMs } = handler;
-      handlers.observe({ handler: name, result: resultOf(handler) }, durationMs / 1_000);
-    }
-  };
+  return { ended, lateRuns, endpointAtRisk, warnings, answers, handlers };
 }
 
 function resultOf({ ok, skipped }: HandlerReport): 'ok' | 'failed' | 'skipped' {
