@@ -36,7 +36,16 @@ export class Timer {
   }
 
   #start(now: number): void {
-    if (this.#onDue !== undefined) this.#timeout = setTimeout(this.#onDue, this.#dueAt - now);
+    if (this.#onDue !== undefined) this.#timeout = setTimeout(() => this.#fall(), this.#dueAt - now);
+  }
+
+  /**
+   * Node.js runs timers that are due before it reads from its sockets. A process that stood still (a long
+   * collection of garbage, a processor taken away) first reads what has come in time.
+   */
+  #fall(): void {
+    if (requestsAreIsolated) this.#onDue?.();
+    else setImmediate(() => this.#onDue?.());
   }
 }
 

@@ -201,6 +201,7 @@ describe('100 deliveries without a valid signature print five lines, and after a
     }
     await until('all answers but one', () => answered === FLOOD);
     expectFive('buffer_full', 'failed 503');
+    await until('the last one is given up', () => printed().some((line) => line.includes('body_timeout')));
   });
 
   test('and those of one code hide the first of no other', async () => {
