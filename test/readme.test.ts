@@ -19,7 +19,8 @@ import { isPostgresInstalled } from './postgres/installed.ts';
 import { Servers as PostgresServers } from './postgres/servers.ts';
 import { isRedisInstalled } from './redis/installed.ts';
 import { Servers } from './redis/servers.ts';
-import { freePort, packageRoot, startProgram } from './support/child-program.ts';
+import { packageRoot, startProgram } from './support/child-program.ts';
+import { freePort } from './support/free-port.ts';
 import { installPackage } from './support/installed-package.ts';
 
 interface Block {

@@ -2,7 +2,7 @@ import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
 import { isRedisInstalled } from '../redis/installed.ts';
-import { freePort } from '../support/child-program.ts';
+import { freePort } from '../support/free-port.ts';
 import { letter } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 

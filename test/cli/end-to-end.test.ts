@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type ChildProgram, freePort } from '../support/child-program.ts';
+import type { ChildProgram } from '../support/child-program.ts';
+import { freePort } from '../support/free-port.ts';
 import { temporaryDirectory } from './letters.ts';
 import { startPosthorn } from './posthorn.ts';
 import { curl, type Sandboxed, startSandbox } from './sandboxed.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openLiteralService } from '../client/literal-service.ts';
 import { QUOTE } from '../service/bodies.ts';
-import { freePort } from '../support/child-program.ts';
+import { freePort } from '../support/free-port.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { curl, startSandbox } from './sandboxed.ts';
 

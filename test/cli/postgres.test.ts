@@ -3,7 +3,7 @@ import { createPostgresDeadLetters, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { usePostgres } from '../postgres/fixture.ts';
 import { isPostgresInstalled, programPath } from '../postgres/installed.ts';
-import { freePort } from '../support/child-program.ts';
+import { freePort } from '../support/free-port.ts';
 import { letter } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../support/child-program.ts';
+import { freePort } from '../support/free-port.ts';
 import { temporaryDirectory } from './letters.ts';
 import { posthorn, startPosthorn } from './posthorn.ts';
 import { curl, startSandbox } from './sandboxed.ts';

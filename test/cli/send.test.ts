@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../support/child-program.ts';
+import { freePort } from '../support/free-port.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { jsonLines, posthorn } from './posthorn.ts';

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { catalog } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../support/child-program.ts';
+import { freePort } from '../support/free-port.ts';
 import { temporaryDirectory } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { type Sandboxed, startSandbox } from './sandboxed.ts';

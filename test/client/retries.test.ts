@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { type Client, ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../support/child-program.ts';
+import { freePort } from '../support/free-port.ts';
 import { CHECKS, CURRENCIES, PURPOSES, page, QUOTE, webhook } from './literal-bodies.ts';
 import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
 import { clientOf, failureOf, SIGNING_KEY } from './secrets.ts';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { isRedisInstalled } from '../redis/installed.ts';
 import { Servers } from '../redis/servers.ts';
-import { freePort } from '../support/child-program.ts';
+import { freePort } from '../support/free-port.ts';
 import { expectDeliveries, openExample } from './example-project.ts';
 
 const servers = new Servers();

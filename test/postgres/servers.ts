@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inject } from 'vitest';
-import { freePort } from '../support/child-program.ts';
+import { onFreePort } from '../support/free-port.ts';
 import { programPath } from './installed.ts';
 import { createOwnDirectory, user } from './template.ts';
 
@@ -108,20 +108,6 @@ export class Servers {
   #remove(): void {
     // A process of a killed server may write its last bytes meanwhile.
     rmSync(this.#directory, { recursive: true, force: true, maxRetries: 10 });
-  }
-}
-
-/** A port that was free may be taken when the server asks for it; another one will do. */
-export async function onFreePort(
-  start: (port: number) => Promise<ChildProcess>,
-): Promise<{ port: number; child: ChildProcess }> {
-  for (let tries = 1; ; tries += 1) {
-    const port = await freePort();
-    try {
-      return { port, child: await start(port) };
-    } catch (error) {
-      if (tries === 5) throw error;
-    }
   }
 }
 

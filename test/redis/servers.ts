@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../support/child-program.ts';
+import { freePort, onFreePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 
 /** A server process of its own, on a free port, that keeps nothing on disk. */
@@ -56,7 +55,7 @@ export class Servers {
       signal: (signal) => void child.kill(signal),
       kill: () => kill(child),
       restart: async () => {
-        child = await onceFree(() => start(port));
+        child = await start(port);
       },
       command: (...command) => cli(port, command),
     };
@@ -145,36 +144,6 @@ export class Servers {
       child.on('close', () => reject(new Error(`redis-server ended:\n${printed.join('\n')}`)));
     });
     return child;
-  }
-}
-
-/** A port that was free may be taken when the server asks for it; another one will do. */
-async function onFreePort(
-  start: (port: number) => Promise<ChildProcess>,
-): Promise<{ port: number; child: ChildProcess }> {
-  for (let tries = 1; ; tries += 1) {
-    const port = await freePort();
-    try {
-      return { port, child: await start(port) };
-    } catch (error) {
-      if (tries === 5) throw error;
-    }
-  }
-}
-
-/**
- * While a server is away its port may be anybody's, such as a connection's of another test. Most give it
- * back soon; another port will not do, since the clients know this one.
- */
-async function onceFree(start: () => Promise<ChildProcess>): Promise<ChildProcess> {
-  const endsAt = performance.now() + 20_000;
-  for (;;) {
-    try {
-      return await start();
-    } catch (error) {
-      if (!String(error).includes('Address already in use') || performance.now() > endsAt) throw error;
-      await sleep(100);
-    }
   }
 }
 
