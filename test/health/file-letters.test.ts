@@ -13,7 +13,10 @@ function pathOf(directory: string, id: string): string {
   return join(directory, `${createHash('sha256').update(id).digest('hex')}.json`);
 }
 
-test('health counts 1,000 of 2,500 letters in files, then fewer, and tells of one that cannot be read', async () => {
+const name =
+  'health counts 1,000 of 2,500 letters in files, then fewer, and tells of one that cannot be read';
+
+test(name, { timeout: 60_000 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'posthorn-health-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const deadLetters = createFileDeadLetters(directory);
@@ -22,7 +25,7 @@ test('health counts 1,000 of 2,500 letters in files, then fewer, and tells of on
   const template = await readFile(pathOf(directory, 'evt_template'), 'utf8');
   // Written without waiting for the disk, which `put` does for each.
   const ids = Array.from({ length: 2_499 }, (_, index) => `evt_${index}`);
-  for (const id of ids) await writeFile(pathOf(directory, id), template.replace('evt_template', id));
+  await Promise.all(ids.map((id) => writeFile(pathOf(directory, id), template.replace('evt_template', id))));
 
   const { deadLetters: first } = await receiver.health();
   expect(first).toMatchObject({ ok: true, more: true, oldestParkedAt: expect.any(Number) });

@@ -49,7 +49,7 @@ describe.skipIf(!isPostgresInstalled())('an inbox in transactions of another cli
 
   async function failureOf(begin: BeginTransaction<unknown>) {
     const event = createEvent('transfer.succeeded');
-    const { send, reports } = await openEndpoint({ deadlineMs: 1_500 }, (receiver) => {
+    const { send, reports } = await openEndpoint({ deadlineMs: 5_000 }, (receiver) => {
       receiver.on(
         'transfer.*',
         createPostgresInbox(pool, { scope: 'begin-test', begin }).once('book', () => {}),

@@ -8,6 +8,9 @@ import { isPostgresInstalled } from './installed.ts';
 const COUNT = 2_000;
 const times = { leaseMs: 20_000, retentionMs: 86_400_000 };
 
+/** Thousands of operations: none is to be given up on a busy machine. */
+const commandTimeoutMs = 15_000;
+
 /** 32 characters, as the service's ids have. */
 const idOf = (number: number): string => `evt_${String(number).padStart(28, '0')}`;
 
@@ -35,7 +38,7 @@ describe.skipIf(!isPostgresInstalled())('an event in PostgreSQL costs little', (
 
   test('writes: an update touches no index', async () => {
     const numbers = Array.from({ length: COUNT }, (_, number) => number);
-    const store = createPostgresStore(fixture.connect(), { scope: 'hot' });
+    const store = createPostgresStore(fixture.connect(), { scope: 'hot', commandTimeoutMs });
     for (let first = 0; first < COUNT; first += 100) await handle(numbers.slice(first, first + 100), store);
     fixture.postgres.sql('select pg_stat_force_next_flush()');
     const statistics =
@@ -55,7 +58,7 @@ describe.skipIf(!isPostgresInstalled())('an event in PostgreSQL costs little', (
     const server = await fixture.servers.single();
     const pool = fixture.connect({ port: server.port });
     await migratePostgres(pool);
-    const store = createPostgresStore(pool, { scope: 'billing-1' });
+    const store = createPostgresStore(pool, { scope: 'billing-1', commandTimeoutMs });
     for (let first = 0; first < 10_000; first += 100) {
       await Promise.all(
         Array.from({ length: 100 }, async (_, index) => {
@@ -96,7 +99,7 @@ describe.skipIf(!isPostgresInstalled())('an event in PostgreSQL costs little', (
     rows('renewed', 10, '-1 hour', '1 hour');
     rows('kept', 1_000, '1 hour', '1 hour');
     const left = "select count(*) from posthorn.events where scope = 'cleaned'";
-    const store = createPostgresStore(fixture.connect(), { scope: 'cleaning' });
+    const store = createPostgresStore(fixture.connect(), { scope: 'cleaning', commandTimeoutMs });
     let number = 0;
     await until('the expired ids are gone', async () => {
       number += 1;

@@ -34,7 +34,7 @@ const DEADLINE_MS = 8_000;
  */
 const clockBehind = (): number => Date.now() - 4_000;
 /** What a busy machine takes to send and to read. */
-const TRANSPORT_MS = 2_000;
+const TRANSPORT_MS = 6_000;
 
 type Event = ReturnType<typeof eventAt>;
 
@@ -160,7 +160,7 @@ describe.skipIf(!isPostgresInstalled())('PostgreSQL in trouble', () => {
     return { ...endpoint, gate };
   }
 
-  const storeOn = (pool: Pool): Store => createPostgresStore(pool, { scope, commandTimeoutMs: 1_000 });
+  const storeOn = (pool: Pool): Store => createPostgresStore(pool, { scope, commandTimeoutMs: 2_500 });
 
   test.each(Object.keys(troubles))(
     'every delivery is answered rightly and in time while it %s',

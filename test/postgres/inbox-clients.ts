@@ -119,7 +119,7 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
     const event = createEvent('transfer.succeeded');
     const running = first.send(event);
     await gate.held.nth(1);
-    const second = await open(() => expect.unreachable(), { deadlineMs: 1_500 });
+    const second = await open(() => expect.unreachable(), { deadlineMs: 5_000 });
     expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
     await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
     const third = await open(() => expect.unreachable());

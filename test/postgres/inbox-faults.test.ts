@@ -176,7 +176,7 @@ describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fa
       const event = createEvent('transfer.succeeded');
       const running = first.send(event);
       await gate.held.nth(1);
-      const second = await open(pool, () => expect.unreachable(), { deadlineMs: 1_500 });
+      const second = await open(pool, () => expect.unreachable(), { deadlineMs: 5_000 });
       expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
       await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
       gate.open();
@@ -208,11 +208,13 @@ describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fa
         const { send } = await open(own, () => {}, { deadlineMs: 20_000 });
         const answers = awaitedLater(Promise.all(events.map((event) => send(event))));
         await until('all have looked', () => isTaken.most === share);
+        const durations: number[] = [];
         for (let count = 0; count < 10; count += 1) {
           const startedAt = performance.now();
           await own.query('select 1');
-          expect(performance.now() - startedAt).toBeLessThan(2_000);
+          durations.push(performance.now() - startedAt);
         }
+        expect(durations.sort((one, other) => one - other)[5]).toBeLessThan(2_000);
         expect(isTaken.most).toBeLessThanOrEqual(Math.min(max, share + 1));
         await holder.query('rollback');
         holder.release();
@@ -225,7 +227,7 @@ describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fa
   test('answers before the deadline while others keep all connections of the pool', async () => {
     const own = fixture.connect({ max: 2 });
     const taken = [await own.connect(), await own.connect()];
-    const { send, reports } = await open(own, () => {}, { deadlineMs: 1_500 });
+    const { send, reports } = await open(own, () => {}, { deadlineMs: 5_000 });
     const event = createEvent('transfer.succeeded');
     expect((await send(event)).status).toBeGreaterThanOrEqual(500);
     await reports.first(({ error }) => isInboxError(error?.cause, 'inbox_unavailable'));
@@ -247,7 +249,7 @@ describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fa
 
   test('answers in time while the server is frozen, and goes on when it thaws', async () => {
     const own = fixture.connect();
-    const { send, reports } = await open(own, () => {}, { deadlineMs: 1_500 });
+    const { send, reports } = await open(own, () => {}, { deadlineMs: 5_000 });
     expect((await send(createEvent('transfer.succeeded'))).status).toBe(200);
     const event = createEvent('transfer.succeeded');
     fixture.postgres.freeze();

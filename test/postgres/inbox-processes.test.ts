@@ -73,11 +73,11 @@ describe.skipIf(!isPostgresInstalled())('a process with an inbox', () => {
   );
 
   test('that freezes inside a transaction gives the row up, and fails when it wakes', async () => {
-    const worker = await start('freezes', { deadlineMs: 2_000, maxRunMs: 60_000 });
+    const worker = await start('freezes', { deadlineMs: 5_000, maxRunMs: 60_000 });
     const event = createEvent('transfer.succeeded');
     const cut = awaitedLater(deliver(worker.url, event, { key: KEY }));
     await worker.line(/^booked/);
-    const { send, reports } = await openOther(10_000);
+    const { send, reports } = await openOther(25_000);
     expect((await send(event)).status).toBe(200);
     expect(reports.all[0]?.handlers).toMatchObject([{ ok: true }]);
     expect(reports.all[0]?.handlers[0]?.skipped).toBeUndefined();

@@ -155,13 +155,13 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
   });
 
   test('is carried out all the same, if it is a completion: the event was handled', async () => {
-    const { proxy, pool, store } = await throughProxy();
+    const { proxy, store } = await throughProxy();
     const request = newRequest();
-    await storeOn(pool).claim(request);
+    const direct = storeOn(fixture.connect());
+    await direct.claim(request);
     proxy.holdRequests();
     await expect(store.complete(request)).rejects.toThrow(UnavailableError);
     proxy.passRequests();
-    const direct = storeOn(fixture.connect());
     await until('the completion has run', async () => {
       return (await direct.claim({ ...request, token: 'another' })).state === 'completed';
     });
@@ -219,6 +219,8 @@ describe.skipIf(!isPostgresInstalled())('a statement that its caller has given u
             on: client.on.bind(client),
             removeListener: client.removeListener.bind(client),
             query: (text, values = []) => {
+              // The store may be deleting expired ids as well.
+              if (!text.includes('.operate(')) return client.query(text, values);
               sent.push(text);
               // The clock here is behind by as much as that of the server is ahead.
               const behind = sent.length === 1 ? [Date.now() - 60_000] : values[2];

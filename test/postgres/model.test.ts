@@ -8,6 +8,8 @@ describe.skipIf(!isPostgresInstalled())('the PostgreSQL store and the memory sto
   const fixture = usePostgres();
 
   test('answer alike, whatever the operations', { timeout: 60_000 }, async () => {
-    await expectLikeMemoryStore(createPostgresStore(fixture.connect(), { scope: 'model' }));
+    await expectLikeMemoryStore(
+      createPostgresStore(fixture.connect(), { scope: 'model', commandTimeoutMs: 15_000 }),
+    );
   });
 });

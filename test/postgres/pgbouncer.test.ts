@@ -146,7 +146,7 @@ describe.skipIf(!isPostgresInstalled() || !isPgBouncerInstalled())('through PgBo
       const event = createEvent('transfer.succeeded');
       const running = first.send(event);
       await gate.held.nth(1);
-      const second = await open(() => expect.unreachable(), { deadlineMs: 1_500 });
+      const second = await open(() => expect.unreachable(), { deadlineMs: 5_000 });
       expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
       await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
       gate.open();

@@ -20,6 +20,9 @@ grant usage on schema posthorn to posthorn_service;
 grant select, insert, update, delete on all tables in schema posthorn to posthorn_service;
 `;
 
+/** A deletion that is given up comes again after a minute only. */
+const commandTimeoutMs = 15_000;
+
 describe.skipIf(!isPostgresInstalled())('a role in PostgreSQL', () => {
   const fixture = usePostgres();
 
@@ -32,7 +35,7 @@ describe.skipIf(!isPostgresInstalled())('a role in PostgreSQL', () => {
     );
     const pool = fixture.connect({ user: 'posthorn_service' });
     await expect(pool.query('create table posthorn.own (a text)')).rejects.toThrow('permission denied');
-    const store = createPostgresStore(pool, { scope: 'billing' });
+    const store = createPostgresStore(pool, { scope: 'billing', commandTimeoutMs });
     expect((await store.claim(request)).state).toBe('claimed');
     expect((await store.renew(request)).state).toBe('held');
     expect((await store.release(request)).state).toBe('released');
@@ -66,7 +69,8 @@ describe.skipIf(!isPostgresInstalled())('a role in PostgreSQL', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
     onTestFinished(() => void vi.restoreAllMocks());
-    const store = createPostgresStore(fixture.connect({ user: 'cautious' }), { scope: 'cautious' });
+    const pool = fixture.connect({ user: 'cautious' });
+    const store = createPostgresStore(pool, { scope: 'cautious', commandTimeoutMs });
     expect((await store.claim(request)).state).toBe('claimed');
     await until('the warning', () => warn.mock.calls.length > 0);
     expect(warn.mock.calls).toEqual([

@@ -96,10 +96,8 @@ describe('the manual clock', () => {
 describe('the real clock', () => {
   test('is that of the machine', async () => {
     const { sandbox } = await play({});
-    const before = Date.now();
-    const now = sandbox.clock.now();
-    expect(now).toBeGreaterThanOrEqual(before);
-    expect(now).toBeLessThanOrEqual(Date.now());
+    // That may be set while the test runs.
+    expect(Math.abs(sandbox.clock.now() - Date.now())).toBeLessThan(60_000);
   });
 
   test('with a speed, retries come by themselves, sooner', async () => {
