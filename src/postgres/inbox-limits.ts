@@ -16,6 +16,9 @@ const RESERVE_MS = 200;
  */
 const LISTEN_AFTER_MS = 100;
 
+/** Between two looks for a row that another run holds. The connection is free meanwhile. */
+export const ROW_PAUSE_MS = 400;
+
 /** One for all, because each would cost a stack trace. */
 export const LATE: Error = new Error('PostgreSQL did not answer before the deadline');
 
@@ -90,10 +93,14 @@ export class RunLimits {
     }
   }
 
-  /** Waits between half of `ms` and all of it, so that those who wait do not all come back at once. */
-  async pause(ms: number): Promise<void> {
+  /**
+   * Waits between half of `ms` and all of it, so that those who wait do not all come back at once; no longer
+   * than until `end`.
+   */
+  async pause(ms: number, end?: Promise<void>): Promise<void> {
     const left = Math.max(0, this.#endsAt - performance.now());
-    await this.orAbort(setTimeout(Math.min(left, ms * (0.5 + Math.random() / 2))));
+    const elapsed = setTimeout(Math.min(left, ms * (0.5 + Math.random() / 2)));
+    await this.orAbort(end === undefined ? elapsed : Promise.race([elapsed, end]));
   }
 
   #listen(onAbort: (reason: unknown) => void): void {

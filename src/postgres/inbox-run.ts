@@ -3,8 +3,9 @@ import type { SkipReason } from '../handling/named-handler.ts';
 import type { ConnectionShare } from './inbox-connections.ts';
 import { InboxError, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from './inbox-error.ts';
 import type { Guard } from './inbox-latest.ts';
-import { LATE, type RunLimits } from './inbox-limits.ts';
+import { LATE, ROW_PAUSE_MS, type RunLimits } from './inbox-limits.ts';
 import { columnOf, type InboxStatements } from './inbox-statements.ts';
+import type { KeyRun, LatestKeys } from './latest-keys.ts';
 import { explain } from './refusals.ts';
 
 /** What one run of a handler is about. */
@@ -30,6 +31,11 @@ export class TransactionStep {
   hasBegun = false;
   /** The number of the transaction. */
   xact: unknown;
+  readonly #onBegun: () => void;
+
+  constructor(onBegun: () => void) {
+    this.#onBegun = onBegun;
+  }
 
   /**
    * Writes the record of the event, and moves the guard; says why the handler is not to run. `run` gives the
@@ -45,6 +51,7 @@ export class TransactionStep {
       if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
       this.xact = recorded;
       this.hasBegun = true;
+      this.#onBegun();
       return undefined;
     } catch (error) {
       this.isRowHeld = sqlStateOf(error) === LOCK_NOT_AVAILABLE;
@@ -56,8 +63,12 @@ export class TransactionStep {
 /** How often a transaction that conflicts with others is run before the attempt fails. */
 const MAX_CONFLICTS = 4;
 const CONFLICT_PAUSE_MS = 50;
-/** Between two looks for a row that another run holds. The connection is free meanwhile. */
-const ROW_PAUSE_MS = 400;
+
+/** What the runs in one pool share. */
+export interface SharedByRuns {
+  readonly share: ConnectionShare;
+  readonly latestKeys: LatestKeys;
+}
 
 /**
  * Runs a handler in a transaction with the record of the event: again after a conflict with other
@@ -65,12 +76,31 @@ const ROW_PAUSE_MS = 400;
  */
 export async function runOnce(
   job: InboxJob,
+  { share, latestKeys }: SharedByRuns,
+  runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
+): Promise<SkipReason | undefined> {
+  const { guard, statements, scope, handler } = job;
+  if (guard === undefined) return runTransactions(job, share, undefined, runTransaction);
+  // None of the first three can have a NUL in it.
+  const keyRun = latestKeys.enter([statements.schema, scope, handler, guard.key].join('\0'));
+  try {
+    return await runTransactions(job, share, keyRun, runTransaction);
+  } finally {
+    keyRun.leave();
+  }
+}
+
+async function runTransactions(
+  job: InboxJob,
   share: ConnectionShare,
+  keyRun: KeyRun | undefined,
   runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
 ): Promise<SkipReason | undefined> {
   let isWaiting = false;
   for (let conflicts = 0; ; ) {
-    const step = new TransactionStep();
+    const step = new TransactionStep(() => keyRun?.begin());
+    if (keyRun !== undefined && (await orAtDeadline(keyRun.look(job.limits), () => busy(job))))
+      isWaiting = true;
     if (!share.takeAtOnce()) await waitForConnection(job, share, isWaiting);
     try {
       return await runTransaction(step);
@@ -84,18 +114,24 @@ export async function runOnce(
       if (isPermanent(error) || job.limits.signal.aborted || !isRetried) throw failure(job, step, error);
     } finally {
       share.give();
+      keyRun?.end();
     }
     if (!step.isRowHeld) conflicts += 1;
-    await job.limits.pause(step.isRowHeld ? ROW_PAUSE_MS : CONFLICT_PAUSE_MS);
+    await job.limits.pause(step.isRowHeld ? ROW_PAUSE_MS : CONFLICT_PAUSE_MS, keyRun?.otherRunEnd);
   }
 }
 
-async function waitForConnection(job: InboxJob, share: ConnectionShare, isWaiting: boolean): Promise<void> {
+function waitForConnection(job: InboxJob, share: ConnectionShare, isWaiting: boolean): Promise<void> {
+  const failure = (): InboxError => (isWaiting ? busy(job) : noConnection(job, share));
+  return share.take((permit) => orAtDeadline(job.limits.within(permit), failure));
+}
+
+/** Rejects with `failure` in place of {@link LATE}. */
+async function orAtDeadline<T>(waited: Promise<T>, failure: () => InboxError): Promise<T> {
   try {
-    await share.take((place) => job.limits.within(place));
+    return await waited;
   } catch (error) {
-    if (error !== LATE) throw error;
-    throw isWaiting ? busy(job) : noConnection(job, share);
+    throw error === LATE ? failure() : error;
   }
 }
 

@@ -10,8 +10,9 @@ import { ConnectionShare } from './inbox-connections.ts';
 import { guardOf } from './inbox-latest.ts';
 import { RunLimits } from './inbox-limits.ts';
 import { prune } from './inbox-prune.ts';
-import { runOnce } from './inbox-run.ts';
+import { runOnce, type SharedByRuns } from './inbox-run.ts';
 import { type InboxStatements, inboxStatements } from './inbox-statements.ts';
+import { LatestKeys } from './latest-keys.ts';
 import type { PostgresTransaction } from './transaction.ts';
 
 /** Options of {@link createPostgresInbox}. */
@@ -131,7 +132,7 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
   readonly #scope: string;
   readonly #statements: InboxStatements;
   readonly #runTransaction: RunTransaction<Tx>;
-  readonly #share: ConnectionShare;
+  readonly #shared: SharedByRuns;
   readonly #names = new Set<string>();
 
   constructor(pool: PostgresPool, scope: string, schema: string, runTransaction: RunTransaction<Tx>) {
@@ -139,7 +140,7 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
     this.#scope = scope;
     this.#statements = inboxStatements(schema);
     this.#runTransaction = runTransaction;
-    this.#share = ConnectionShare.of(pool);
+    this.#shared = { share: ConnectionShare.of(pool), latestKeys: LatestKeys.of(pool) };
   }
 
   once<Event extends InboxEvent>(
@@ -171,7 +172,7 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
       const handle = async (transaction: Tx): Promise<unknown> =>
         handler(event, Object.assign(new RunContext(context, context, context), { transaction }));
       try {
-        const reason = await runOnce(job, this.#share, (step) => this.#runTransaction(job, step, handle));
+        const reason = await runOnce(job, this.#shared, (step) => this.#runTransaction(job, step, handle));
         return reason === undefined ? undefined : skipped(reason);
       } finally {
         limits.end();

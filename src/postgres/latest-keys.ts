@@ -1,0 +1,109 @@
+import type { PostgresPool } from './client.ts';
+import { ROW_PAUSE_MS, type RunLimits } from './inbox-limits.ts';
+import { Semaphore } from './semaphore.ts';
+
+/**
+ * The keys of `latest` that have runs in this process. Of the runs of a key that wait, one looks for its row
+ * in PostgreSQL, which decides; the others wait here, in the order of their arrival. If each of them looked,
+ * they would take the connections of runs that could go on.
+ */
+export class LatestKeys {
+  /** Inboxes of the same pool share them. */
+  static readonly #ofPools = new WeakMap<PostgresPool, LatestKeys>();
+
+  readonly #keys = new Map<string, LatestKey>();
+
+  static of(pool: PostgresPool): LatestKeys {
+    const keys = LatestKeys.#ofPools.get(pool) ?? new LatestKeys();
+    LatestKeys.#ofPools.set(pool, keys);
+    return keys;
+  }
+
+  /** Adds a run of a key, which must leave in the end. */
+  enter(name: string): KeyRun {
+    const key = this.#keys.get(name) ?? new LatestKey(() => this.#keys.delete(name));
+    this.#keys.set(name, key);
+    return new KeyRun(key);
+  }
+}
+
+class LatestKey {
+  /** The permit to look for the row. */
+  readonly looking: Semaphore = new Semaphore(1);
+  /** Resolves when the transaction of this process ends that has the row, if there is one. */
+  runEnd: Promise<void> | undefined;
+  readonly #forget: () => void;
+  #runs = 0;
+
+  constructor(forget: () => void) {
+    this.#forget = forget;
+  }
+
+  add(): void {
+    this.#runs += 1;
+  }
+
+  remove(): void {
+    this.#runs -= 1;
+    if (this.#runs === 0) this.#forget();
+  }
+}
+
+/** One run of a key. */
+export class KeyRun {
+  readonly #key: LatestKey;
+  #isLooking = false;
+  #runEnd: Promise<void> | undefined;
+  #resolveEnd: () => void = () => {};
+
+  constructor(key: LatestKey) {
+    this.#key = key;
+    key.add();
+  }
+
+  /** Resolves when a run of this process ends that has the row, if there is one. */
+  get otherRunEnd(): Promise<void> | undefined {
+    return this.#key.runEnd;
+  }
+
+  /** Waits until this run may look for the row; resolves with whether it had to wait. */
+  async look(limits: RunLimits): Promise<boolean> {
+    if (this.#isLooking) return true;
+    const { looking } = this.#key;
+    const hasQueued = !looking.takeAtOnce();
+    // A run that begins again, after a conflict, has waited already.
+    const isFirst = this.#runEnd !== undefined;
+    if (hasQueued) await looking.take((permit) => limits.within(permit), isFirst);
+    this.#isLooking = true;
+    const { runEnd } = this.#key;
+    // Its row is not free yet, unless PostgreSQL has ended its transaction.
+    if (runEnd !== undefined) await limits.pause(ROW_PAUSE_MS, runEnd);
+    return hasQueued || runEnd !== undefined;
+  }
+
+  /** The transaction has the row, so the next run may look for it. */
+  begin(): void {
+    this.#runEnd = new Promise((resolve) => {
+      this.#resolveEnd = resolve;
+    });
+    this.#key.runEnd = this.#runEnd;
+    this.#stopLooking();
+  }
+
+  /** The transaction has ended, if it had begun. */
+  end(): void {
+    this.#resolveEnd();
+    if (this.#runEnd !== undefined && this.#key.runEnd === this.#runEnd) this.#key.runEnd = undefined;
+  }
+
+  /** Nothing of this run is left. */
+  leave(): void {
+    this.#stopLooking();
+    this.#key.remove();
+  }
+
+  #stopLooking(): void {
+    if (this.#isLooking) this.#key.looking.give();
+    this.#isLooking = false;
+  }
+}

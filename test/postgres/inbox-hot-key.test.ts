@@ -1,0 +1,235 @@
+import type { Pool } from 'pg';
+import type { EventData, WebhookEvent } from 'posthorn';
+import { type BeginTransaction, createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { Gate } from '../support/gate.ts';
+import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
+import { usePostgres } from './fixture.ts';
+import { isInboxError } from './inbox-failure.ts';
+import { isPostgresInstalled } from './installed.ts';
+
+const AT = '2026-05-04T03:02:01Z';
+
+/** An event of a resource. Those of one instant run in the order of their arrival. */
+const eventOf = (id: string) => ({ ...createEvent('transfer.updated', { id }), created_at: AT });
+
+const eventsOf = (id: string, count: number) => Array.from({ length: count }, () => eventOf(id));
+
+/** Transactions of another client, which does no more than it must. */
+const beginIn =
+  (pool: Pool): BeginTransaction<unknown> =>
+  async (work) => {
+    const client = await pool.connect();
+    let failure: boolean | undefined;
+    try {
+      await client.query('begin');
+      const result = await work(client, (text, values) => client.query(text, values));
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      failure = true;
+      throw error;
+    } finally {
+      client.release(failure);
+    }
+  };
+
+describe.skipIf(!isPostgresInstalled())('events of one latest key', () => {
+  const fixture = usePostgres();
+
+  /** What a process has: a pool of eight connections, of which inboxes take six. */
+  function openProcess() {
+    const pool = fixture.connect({ max: 8 });
+    const acquired = new Seen<true>();
+    const taken = { now: 0, most: 0 };
+    pool.on('connect', (client) => void client.on('error', () => {}));
+    pool.on('acquire', () => {
+      acquired.add(true);
+      taken.now += 1;
+      taken.most = Math.max(taken.most, taken.now);
+    });
+    pool.on('release', () => {
+      taken.now -= 1;
+    });
+    return { pool, acquired, taken };
+  }
+
+  interface Settings extends EndpointOptions {
+    readonly scope?: string;
+    readonly isBegun?: boolean;
+  }
+
+  /** A receiver that tells the ids of the events that run or wait, and of those that its handler has run. */
+  async function open(pool: Pool, work: (id: string) => unknown, settings: Settings = {}) {
+    const { scope = 'hot-key-test', isBegun = false, ...options } = settings;
+    const come = new Seen<string>();
+    const run = new Seen<string>();
+    const inbox: PostgresInbox<unknown> = isBegun
+      ? createPostgresInbox(pool, { scope, begin: beginIn(pool) })
+      : createPostgresInbox(pool, { scope });
+    const endpoint = await openEndpoint(
+      { maxEventAgeMs: Number.POSITIVE_INFINITY, ...options },
+      (receiver) => {
+        const handle = async ({ id }: { readonly id: string }): Promise<void> => {
+          await work(id);
+          run.add(id);
+        };
+        const once = inbox.once('state', handle, {
+          latest: (event: WebhookEvent<'transfer.updated', EventData>) => {
+            come.add(event.id);
+            return event.data.id;
+          },
+        });
+        receiver.on('transfer.updated', once);
+      },
+    );
+    return { ...endpoint, come, run };
+  }
+
+  test.each([
+    { transactions: 'of the pool', isBegun: false },
+    { transactions: 'of another client', isBegun: true },
+  ])(
+    'have one connection for all that wait, and run in the order of their arrival: $transactions',
+    async ({ isBegun }) => {
+      const gate = new Gate();
+      gate.shut();
+      const { pool, taken } = openProcess();
+      const hot = eventsOf('hot', 12);
+      const isHot = new Set(hot.map(({ id }) => id));
+      const work = (id: string) => (isHot.has(id) ? gate.pass() : undefined);
+      const { send, come, run } = await open(pool, work, { isBegun });
+      const answers = hot.map((event) => send(event));
+      await gate.held.nth(1);
+      await come.nth(hot.length);
+      for (const id of ['1', '2', '3']) expect((await send(eventOf(id))).status).toBe(200);
+      // The run that has the key, the one that looks for its row, and that of another key.
+      expect(taken.most).toBeLessThanOrEqual(3);
+      gate.open();
+      for (const answer of answers) expect((await answer).status).toBe(200);
+      expect(run.all.filter((id) => isHot.has(id))).toEqual(come.all.filter((id) => isHot.has(id)));
+    },
+  );
+
+  test('that wait give up at their deadline, and the next ones go on', async () => {
+    const gate = new Gate();
+    gate.shut();
+    const { pool } = openProcess();
+    const one = await open(pool, () => gate.pass());
+    const hasty = await open(pool, () => expect.unreachable(), { deadlineMs: 3_000 });
+    const [first, last] = [eventOf('late'), eventOf('late')];
+    const running = one.send(first);
+    await gate.held.nth(1);
+    // One looks for the row, and the other waits for that one.
+    const hurried = eventsOf('late', 2).map((event) => hasty.send(event));
+    await hasty.come.nth(2);
+    const waiting = one.send(last);
+    await one.come.nth(2);
+    await hasty.reports.nth(2, ({ error }) => isInboxError(error?.cause, 'inbox_busy'));
+    for (const answer of hurried) expect((await answer).status).toBeGreaterThanOrEqual(500);
+    gate.open();
+    expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
+    expect(one.run.all).toEqual([first.id, last.id]);
+  });
+
+  test('that wait give up when their signal aborts, and the next ones go on', async () => {
+    const gate = new Gate();
+    gate.shut();
+    const { pool } = openProcess();
+    const one = await open(pool, () => gate.pass());
+    const closing = await open(pool, () => expect.unreachable());
+    const [first, last] = [eventOf('closed'), eventOf('closed')];
+    const running = one.send(first);
+    await gate.held.nth(1);
+    const aborted = eventsOf('closed', 2).map((event) => closing.send(event));
+    await closing.come.nth(2);
+    const waiting = one.send(last);
+    await one.come.nth(2);
+    expect((await closing.receiver.close({ graceMs: 0 })).abandoned).toHaveLength(2);
+    for (const answer of aborted) expect((await answer).status).toBe(503);
+    gate.open();
+    expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
+    expect(one.run.all).toEqual([first.id, last.id]);
+  });
+
+  test('go on while one stands still whose transaction PostgreSQL has ended', async () => {
+    const gate = new Gate();
+    gate.shut();
+    const { pool } = openProcess();
+    const still = await open(pool, () => gate.pass(), { deadlineMs: 2_000 });
+    const running = still.send(eventOf('still'));
+    await gate.held.nth(1);
+    const { send } = await open(pool, () => {});
+    for (const event of eventsOf('still', 3)) expect((await send(event)).status).toBe(200);
+    gate.open();
+    expect((await running).status).toBeGreaterThanOrEqual(500);
+    await still.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_rolled_back'));
+  });
+
+  test('go on beside one that runs again after a conflict', async () => {
+    const { pool, taken } = openProcess();
+    const events = eventsOf('conflict', 9);
+    const conflicting = new Set(events.map(({ id }) => id));
+    const { send, run } = await open(pool, (id) => {
+      // What pg throws for a serialization failure.
+      if (conflicting.delete(id)) throw Object.assign(new Error('no'), { severity: 'ERROR', code: '40001' });
+    });
+    const answers = events.map((event) => send(event));
+    for (const answer of answers) expect((await answer).status).toBe(200);
+    expect(run.all).toHaveLength(9);
+    expect(taken.most).toBeLessThanOrEqual(2);
+  });
+
+  test('go on after one whose handler fails', async () => {
+    const gate = new Gate();
+    gate.shut();
+    const { pool } = openProcess();
+    const [first, second] = [eventOf('failed'), eventOf('failed')];
+    const { send, come, run } = await open(pool, async (id) => {
+      await gate.pass();
+      if (id === first.id) throw new Error('no');
+    });
+    const failing = send(first);
+    await gate.held.nth(1);
+    const waiting = send(second);
+    await come.nth(2);
+    gate.open();
+    expect([(await failing).status, (await waiting).status]).toEqual([500, 200]);
+    expect(run.all).toEqual([second.id]);
+  });
+
+  test('wait for another process on one connection', async () => {
+    const gate = new Gate();
+    gate.shut();
+    const one = await open(openProcess().pool, () => gate.pass());
+    const running = one.send(eventOf('elsewhere'));
+    await gate.held.nth(1);
+    const { pool, acquired, taken } = openProcess();
+    const other = await open(pool, () => {});
+    const events = eventsOf('elsewhere', 8);
+    const answers = events.map((event) => other.send(event));
+    await other.come.nth(events.length);
+    // Three looks for the row.
+    await acquired.nth(3);
+    expect(taken.most).toBe(1);
+    gate.open();
+    expect((await running).status).toBe(200);
+    for (const answer of answers) expect((await answer).status).toBe(200);
+    expect(other.run.all).toEqual(other.come.all);
+  });
+
+  test('of another scope do not wait', async () => {
+    const gate = new Gate();
+    gate.shut();
+    const { pool } = openProcess();
+    const one = await open(pool, () => gate.pass());
+    const running = one.send(eventOf('scopes'));
+    await gate.held.nth(1);
+    const other = await open(pool, () => {}, { scope: 'hot-key-other' });
+    expect((await other.send(eventOf('scopes'))).status).toBe(200);
+    gate.open();
+    expect((await running).status).toBe(200);
+  });
+});
