@@ -42,6 +42,7 @@ export const errorCodes = {
     'inbox_rolled_back',
     'inbox_commit_unknown',
     'inbox_transaction_ended',
+    'inbox_latest_invalid',
   ],
   /** Of `posthorn/client`. */
   ServiceError: [

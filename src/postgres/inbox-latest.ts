@@ -1,19 +1,43 @@
 import { toKey } from '../dedupe/store.ts';
-import { show } from '../errors.ts';
+import { propertyOf, show } from '../errors.ts';
 import { parseTime } from '../events/time.ts';
+import { InboxError } from './inbox-error.ts';
 
-/** The key of a guard, and the time that it compares. */
+/** What `latest` gives where events of one key can be created at the same instant. */
+export interface RankedKey {
+  /** The key, such as the id of the resource. Without a text the attempt fails. */
+  readonly key: string | undefined;
+  /**
+   * A safe integer, compared between events of the key that have the same `created_at`: the event with the
+   * higher rank is the newer one.
+   */
+  readonly rank: number;
+}
+
+/** The key of a guard, and what it compares. */
 export interface Guard {
   readonly key: string;
   readonly createdAt: string;
+  readonly rank: number;
 }
 
-/** Reads what `latest` gave for an event; throws if that is no key. */
-export function guardOf(handler: string, key: unknown, createdAt: string): Guard {
+/** Reads what `latest` gave for an event; throws InboxError if that has no key, or an unusable rank. */
+export function guardOf(handler: string, given: unknown, createdAt: string): Guard {
+  const isRanked = typeof given === 'object' && given !== null;
+  const key = isRanked ? propertyOf(given, 'key') : given;
+  const rank = isRanked ? propertyOf(given, 'rank') : 0;
+  const name = `latest of the handler ${JSON.stringify(handler)}`;
   if (typeof key !== 'string' || key === '') {
-    throw new Error(`latest of the handler ${JSON.stringify(handler)} must give a text, got ${show(key)}`);
+    // An async function gives a promise, and one that rejects would end the process.
+    if (isRanked) Promise.resolve(given).catch(() => {});
+    const allowed = isRanked ? 'a text as key of { key, rank }, and no promise' : 'a text';
+    throw new InboxError('inbox_latest_invalid', `${name} must give ${allowed}, got ${show(key)}`);
   }
-  return { key: toKey(key), createdAt: toTimestamp(createdAt) };
+  if (typeof rank !== 'number' || !Number.isSafeInteger(rank)) {
+    const message = `${name} must give a safe integer as rank, got ${show(rank)}`;
+    throw new InboxError('inbox_latest_invalid', message);
+  }
+  return { key: toKey(key), createdAt: toTimestamp(createdAt), rank };
 }
 
 /**

@@ -15,7 +15,7 @@ export interface InboxJob {
   readonly eventKey: string;
   /** The name of the handler. */
   readonly handler: string;
-  /** What `latest` gave, as a key, and the time to compare. */
+  /** What `latest` gave, and the time to compare. */
   readonly guard: Guard | undefined;
   readonly statements: InboxStatements;
   readonly limits: RunLimits;
@@ -45,7 +45,8 @@ export class TransactionStep {
     { scope, eventKey, handler, idleMs, guard }: InboxJob,
     run: (values: (string | null)[]) => Promise<unknown>,
   ): Promise<SkipReason | undefined> {
-    const ofGuard = [guard?.key ?? null, guard?.createdAt ?? null];
+    const ofGuard =
+      guard === undefined ? [null, null, null] : [guard.key, guard.createdAt, String(guard.rank)];
     try {
       const recorded = columnOf(await run([scope, eventKey, handler, `${idleMs}ms`, ...ofGuard]), 'recorded');
       if (recorded === 'handled_before' || recorded === 'superseded') return recorded;

@@ -7,7 +7,7 @@ export type InboxQuery = (text: string, values: unknown[]) => Promise<unknown>;
 export interface InboxStatements {
   /** The name of the schema, quoted. */
   readonly schema: string;
-  /** The parameters are those of the function `record_handled`. Gives `recorded`. */
+  /** The parameters are those of the function `record_ranked`. Gives `recorded`. */
   readonly record: string;
   /**
    * BEGIN, and the same record, in one message: a transaction that is written by hand takes one more. Only a
@@ -25,9 +25,9 @@ export const PRUNE_BATCH_SIZE: number = 5_000;
 export function inboxStatements(schema: string): InboxStatements {
   return {
     schema,
-    record: `select ${schema}.record_handled($1, $2, $3, $4, $5, $6) as recorded`,
+    record: `select ${schema}.record_ranked($1, $2, $3, $4, $5, $6, $7) as recorded`,
     beginAndRecord: (values) =>
-      `begin; select ${schema}.record_handled(${values.map(literalOf).join(', ')}) as recorded`,
+      `begin; select ${schema}.record_ranked(${values.map(literalOf).join(', ')}) as recorded`,
     prune: `with batch as (
   select scope, event_key, handler, handled_at from ${schema}.inbox
   where scope = $1 and (event_key, handler) > ($2, $3)

@@ -7,7 +7,7 @@ import type { HandlerContext } from '../handling/router.ts';
 import { checkPool, type PostgresPool, readSchema, readScope } from './client.ts';
 import { type BeginTransaction, inPool, inTransactionsOf, type RunTransaction } from './inbox-begin.ts';
 import { ConnectionShare } from './inbox-connections.ts';
-import { guardOf } from './inbox-latest.ts';
+import { guardOf, type RankedKey } from './inbox-latest.ts';
 import { RunLimits } from './inbox-limits.ts';
 import { prune } from './inbox-prune.ts';
 import { runOnce, type SharedByRuns } from './inbox-run.ts';
@@ -49,10 +49,11 @@ export interface InboxContext<Tx> extends HandlerContext {
 export interface OnceOptions<Event> {
   /**
    * Gives a key, such as the id of the resource: events that were created before the newest one that this
-   * handler has handled for their key are skipped. Where it gives undefined or an empty text, because the
-   * data lacks it, the attempt fails.
+   * handler has handled for their key are skipped. If it gives undefined or an empty text, because the data
+   * lacks it, the attempt fails. `{ key, rank }` compares events of the same `created_at` by their rank; a
+   * key alone has the rank 0.
    */
-  readonly latest?: (event: Event) => string | undefined;
+  readonly latest?: (event: Event) => string | RankedKey | undefined;
 }
 
 /** Ties what handlers write in PostgreSQL to the record that they have handled an event. */

@@ -10,6 +10,7 @@ export {
 } from './inbox.ts';
 export type { BeginTransaction } from './inbox-begin.ts';
 export { InboxError } from './inbox-error.ts';
+export type { RankedKey } from './inbox-latest.ts';
 export type { InboxQuery } from './inbox-statements.ts';
 export { migratePostgres, type PostgresMigrationOptions } from './migrate.ts';
 export { createPostgresStore, type PostgresStoreOptions } from './store.ts';

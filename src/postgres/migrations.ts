@@ -1,4 +1,5 @@
 import { inboxFunctions } from './inbox-functions.ts';
+import { latestRanks } from './latest-ranks.ts';
 import { storeFunctions } from './store-functions.ts';
 
 /**
@@ -53,6 +54,8 @@ create table ${schema}.inbox_latest (
   primary key (scope, handler, key)
 );
 ${inboxFunctions(schema)}`,
+
+  latestRanks,
 ];
 
 /**

@@ -43,6 +43,9 @@ test('a handler of once has the event of the pattern', () => {
         latest: (event) => event.data.id,
       }),
     );
+  inbox.once('ranked', () => {}, { latest: (event) => ({ key: event.id, rank: 1 }) });
+  // @ts-expect-error a rank is a number
+  inbox.once('not ranked', () => {}, { latest: (event) => ({ key: event.id, rank: '1' }) });
   const other = inbox.once('four', (event: { id: string; created_at: string; own: true }) => event);
   // @ts-expect-error a handler of another event
   createReceiver({ signingKey: 'key' }).on('dispute.won', other);
