@@ -34,6 +34,17 @@ const promises: Record<string, ServerDeadLettersCase['check']> = {
       expect(await idsOf(deadLetters, { after: ids[3], limit: 2 })).toEqual(ids.slice(4, 6));
       expect(await idsOf(deadLetters, { after: ids.at(-1) })).toEqual([]);
     },
+  'a letter that is parked again in a later moment, or after its removal, comes after those of that moment':
+    async (open) => {
+      const { deadLetters } = open(randomUUID());
+      for (const id of ['1', '2', '3']) await deadLetters.put(createLetter({ id, parkedAt: 1_000 }));
+      for (const id of ['4', '5']) await deadLetters.put(createLetter({ id, parkedAt: 2_000 }));
+      await deadLetters.put(createLetter({ id: '1', parkedAt: 2_000 }));
+      expect(await idsOf(deadLetters)).toEqual(['2', '3', '4', '5', '1']);
+      await deadLetters.remove('2');
+      await deadLetters.put(createLetter({ id: '2', parkedAt: 1_000 }));
+      expect(await idsOf(deadLetters)).toEqual(['3', '2', '4', '5', '1']);
+    },
   'a list goes on after a letter that is gone, with those of its moment and of later ones': async (open) => {
     const { deadLetters } = open(randomUUID());
     const parkedAt = 1_000;
