@@ -1,4 +1,5 @@
 import { propertyOf } from '../errors.ts';
+import { DURABLE_COMMIT } from './durable-commit.ts';
 
 /** Runs one statement in a transaction; its parameters are `$1`, `$2`, …, each used once and in order. */
 export type InboxQuery = (text: string, values: unknown[]) => Promise<unknown>;
@@ -25,9 +26,9 @@ export const PRUNE_BATCH_SIZE: number = 5_000;
 export function inboxStatements(schema: string): InboxStatements {
   return {
     schema,
-    record: `select ${schema}.record_ranked($1, $2, $3, $4, $5, $6, $7) as recorded`,
+    record: `select ${schema}.record_ranked($1, $2, $3, $4, $5, $6, $7) as recorded, ${DURABLE_COMMIT}`,
     beginAndRecord: (values) =>
-      `begin; select ${schema}.record_ranked(${values.map(literalOf).join(', ')}) as recorded`,
+      `begin; select ${schema}.record_ranked(${values.map(literalOf).join(', ')}) as recorded, ${DURABLE_COMMIT}`,
     prune: `with batch as (
   select scope, event_key, handler, handled_at from ${schema}.inbox
   where scope = $1 and (event_key, handler) > ($2, $3)

@@ -1,4 +1,5 @@
 import type { PostgresPool, PostgresResult } from './client.ts';
+import { DURABLE_COMMIT } from './durable-commit.ts';
 import { explain, isConflict } from './refusals.ts';
 import { ServerClock } from './server-clock.ts';
 import { lateError, withClient } from './with-client.ts';
@@ -21,7 +22,10 @@ export function limitsLockWait(limitMs: number): string {
   return `set_config('lock_timeout', '${Math.ceil(limitMs / MAX_TRIES)}', true) is not null`;
 }
 
-/** Runs single statements under a time limit, after which they do nothing. */
+/**
+ * Runs single statements under a time limit, after which they do nothing. What they write is on the disk once
+ * they are answered.
+ */
 export class PostgresStatements {
   readonly #pool: PostgresPool;
   readonly #schema: string;
@@ -57,7 +61,7 @@ export class PostgresStatements {
   async #call(action: string, values: readonly unknown[], endsAt: number): Promise<Row | undefined> {
     const text = `
 with ${action}
-select extract(epoch from clock_timestamp()) * 1000 as now, ${IS_LATE} as late, action.*
+select extract(epoch from clock_timestamp()) * 1000 as now, ${IS_LATE} as late, ${DURABLE_COMMIT}, action.*
 from (values (1)) as one left join action on true`;
     const { rows } = await this.#send(text, values, endsAt);
     const [row] = rows;

@@ -5,6 +5,7 @@ import { withTimeLimit } from '../timing/time-limit.ts';
 import { setImmediate } from '../timing/turn.ts';
 import { Cleaning } from './cleaning.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
+import { DURABLE_COMMIT } from './durable-commit.ts';
 import type { LentClient } from './lent-client.ts';
 import { explain, isConflict, isRefusal } from './refusals.ts';
 import { ServerClock } from './server-clock.ts';
@@ -155,8 +156,10 @@ export class PostgresOperations {
   async #query(client: PostgresClient, batch: readonly PendingOperation[]): Promise<readonly string[]> {
     const { schema, scope, limitMs } = this.#settings;
     const operations = batch.map(({ operation }) => operation);
+    // A completion is what later duplicates are answered 200 for; a claim that a crash forgets is made again.
+    const durable = operations.some(({ name }) => name === 'complete') ? `, ${DURABLE_COMMIT}` : '';
     const { rows } = await client.query(
-      `select ${schema}.operate($1, $2, $3, $4, $5, $6, $7, $8, $9) as results`,
+      `select ${schema}.operate($1, $2, $3, $4, $5, $6, $7, $8, $9) as results${durable}`,
       [
         // A row that somebody else has locked must not hold up other operations for long.
         Math.ceil(limitMs / MAX_REFUSALS),

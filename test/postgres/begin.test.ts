@@ -1,35 +1,13 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { usePostgres } from './fixture.ts';
-import { type Client, testClient } from './inbox-clients.ts';
+import { testClient } from './inbox-clients.ts';
 import { isPostgresInstalled } from './installed.ts';
 import { createLedger, recordsOf } from './ledger.ts';
-
-/** A client that does no more than it must, and gives rows as a list. */
-function clientOf(pool: Pool): Client<PoolClient> {
-  return {
-    begin: async (work) => {
-      const client = await pool.connect();
-      client.on('error', () => {});
-      let failure: boolean | undefined;
-      try {
-        await client.query('begin');
-        const result = await work(client, async (text, values) => (await client.query(text, values)).rows);
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        failure = true;
-        throw error;
-      } finally {
-        client.release(failure);
-      }
-    },
-    run: (client, statement) => client.query(statement),
-  };
-}
+import { clientOf } from './pool-client.ts';
 
 describe.skipIf(!isPostgresInstalled())('an inbox in transactions of another client', () => {
   const fixture = usePostgres();
