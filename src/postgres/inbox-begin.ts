@@ -1,11 +1,12 @@
 import { ConfigurationError, messageOf } from '../errors.ts';
 import type { SkipReason } from '../handling/named-handler.ts';
 import type { PostgresPool } from './client.ts';
+import { endedByHandler, isEndedByHandler, settleFailure } from './ended-by-handler.ts';
 import { IN_FAILED_TRANSACTION, InboxError, sqlStateOf } from './inbox-error.ts';
 import { LATE } from './inbox-limits.ts';
 import type { InboxJob, TransactionStep } from './inbox-run.ts';
 import { columnOf, type InboxQuery, MARK, PROBE } from './inbox-statements.ts';
-import { cancel, endedByHandler, PoolTransaction, swallowed } from './inbox-transaction.ts';
+import { cancel, PoolTransaction, swallowed } from './inbox-transaction.ts';
 import type { PostgresTransaction } from './transaction.ts';
 
 /**
@@ -30,12 +31,13 @@ export function inPool(pool: PostgresPool): RunTransaction<PostgresTransaction> 
     try {
       const begin = job.statements.beginAndRecord;
       const reason = await step.record(job, (values) => transaction.begin(begin(values)));
-      if (reason === undefined) await job.limits.orAbort(handle(transaction.handle));
-      await transaction.commit(step.xact);
+      if (reason === undefined) await job.limits.orAbort(handle(transaction.handOver(job, step.xact)));
+      await transaction.commit();
       return reason;
     } catch (error) {
       await transaction.rollBack(step.xact);
-      throw error;
+      const { mayHaveEnded, hasEnded } = transaction.doubt;
+      throw mayHaveEnded ? await settleFailure(pool, job, { error, xact: step.xact, hasEnded }) : error;
     }
   };
 }
@@ -52,33 +54,47 @@ export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: Postgres
       if (isGivenUp) throw late();
       recorded.set();
       if (reason === undefined) {
-        await handleIn(tx);
+        await untilHandled(pool, job, step, handle(tx));
         await probe(query, step);
       }
       hasEnded = true;
       return reason;
     };
-    const handleIn = async (tx: Tx): Promise<void> => {
-      const handled = handle(tx);
+    const run = async (): Promise<SkipReason | undefined> => {
       try {
-        await job.limits.orAbort(handled);
+        const reason = await begin(work);
+        if (hasEnded) return reason;
+        throw new ConfigurationError('begin must run its work, and resolve once that is committed');
       } catch (error) {
-        if (job.limits.signal.aborted) await cancel(pool, step.xact, handled);
-        throw error;
+        if (!step.hasBegun || hasEnded) throw error;
+        // What failed is not to be committed. If its record is there, the handler or the client has done so.
+        throw await settleFailure(pool, job, { error, xact: step.xact, hasEnded: isEndedByHandler(error) });
       }
     };
-    const begun = begin(work);
+    const begun = run();
     try {
       await job.limits.within(Promise.race([recorded.isSet, begun]));
     } catch (error) {
       isGivenUp = true;
       throw error === LATE ? late() : error;
     }
-    const reason = await job.limits.withGrace(begun, late);
-    if (!hasEnded)
-      throw new ConfigurationError('begin must run its work, and resolve once that is committed');
-    return reason;
+    return await job.limits.withGrace(begun, late);
   };
+}
+
+/** Waits for the end of the handler; cancels what it runs when the signal aborts. */
+async function untilHandled(
+  pool: PostgresPool,
+  { limits }: InboxJob,
+  { xact }: TransactionStep,
+  handled: Promise<unknown>,
+): Promise<void> {
+  try {
+    await limits.orAbort(handled);
+  } catch (error) {
+    if (limits.signal.aborted) await cancel(pool, xact, handled);
+    throw error;
+  }
 }
 
 /** Shows that there is a transaction: without one, the record would stay whatever happens. */

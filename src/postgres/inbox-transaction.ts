@@ -1,17 +1,19 @@
 import { messageOf } from '../errors.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import type { PostgresPool } from './client.ts';
+import { endedByHandler } from './ended-by-handler.ts';
 import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
 import { GRACE_MS, LATE, type RunLimits } from './inbox-limits.ts';
-import { CANCEL, columnOf, PROBE } from './inbox-statements.ts';
+import { CANCEL } from './inbox-statements.ts';
 import { LentClient } from './lent-client.ts';
 import { HandlerTransaction } from './transaction.ts';
+import { type RecordKey, TransactionRecord } from './transaction-record.ts';
 import { withClient } from './with-client.ts';
 
 /** A transaction on a client of the pool, from BEGIN until the client is given back. */
 export class PoolTransaction {
-  /** What the handler gets. */
-  readonly handle: HandlerTransaction;
+  /** What the handler gets, once the record is written. */
+  #handle: HandlerTransaction | undefined;
   readonly #pool: PostgresPool;
   readonly #lent: LentClient;
   readonly #limits: RunLimits;
@@ -23,7 +25,6 @@ export class PoolTransaction {
     this.#pool = pool;
     this.#lent = lent;
     this.#limits = limits;
-    this.handle = new HandlerTransaction(lent);
   }
 
   /** Takes a client, on which {@link begin} begins. */
@@ -52,16 +53,24 @@ export class PoolTransaction {
     }
   }
 
+  /** The transaction as a handler gets it. `xact` is the number of the transaction that has the record. */
+  handOver(key: RecordKey, xact: unknown): HandlerTransaction {
+    this.#handle = new HandlerTransaction(this.#lent, new TransactionRecord(this.#lent.client, key, xact));
+    return this.#handle;
+  }
+
+  /** Whether the handler may have ended the transaction, and is known to have. */
+  get doubt(): { readonly mayHaveEnded: boolean; readonly hasEnded: boolean } {
+    const mayHaveEnded = this.#handle?.record.wasWithheld === true;
+    return { mayHaveEnded, hasEnded: this.#handle?.hasEnded === true };
+  }
+
   /**
    * Commits, after the statements that the handler did not await. Only the answer `COMMIT` counts, because
-   * PostgreSQL answers `ROLLBACK`, without an error, where a statement has failed. `xact` is the number of
-   * the transaction that has the record.
+   * PostgreSQL answers `ROLLBACK`, without an error, where a statement has failed.
    */
-  async commit(xact: unknown): Promise<void> {
-    const running = this.handle.finish();
-    if (running !== undefined) await this.#limits.orAbort(running);
-    this.handle.checkConnection();
-    if (this.handle.isInDoubt) await this.#probe(xact);
+  async commit(): Promise<void> {
+    if (this.#handle !== undefined) await this.#finish(this.#handle);
     let command: string;
     try {
       ({ command } = await this.#limits.withGrace(this.#lent.client.query('commit'), late));
@@ -75,13 +84,13 @@ export class PoolTransaction {
       throw new InboxError('inbox_commit_unknown', message, { cause });
     }
     this.#giveBack(false);
-    if (command !== 'COMMIT') throw swallowed(this.handle.failure);
+    if (command !== 'COMMIT') throw swallowed(this.#handle?.failure);
   }
 
   /** Gives up what was written. Never rejects; a client whose state is unknown is closed. */
   async rollBack(xact: unknown): Promise<void> {
     if (this.#isGivenBack) return;
-    const running = this.handle.stop();
+    const running = this.#handle?.stop();
     if (running !== undefined) await cancel(this.#pool, xact, running);
     if (running !== undefined || this.#isUnknown) return this.#giveBack(true);
     const rolledBack = this.#lent.client.query('rollback').then(({ command }) => command === 'ROLLBACK');
@@ -89,15 +98,22 @@ export class PoolTransaction {
     this.#giveBack(isClean !== true);
   }
 
-  /** A handler that has swallowed an error may have rolled back to a savepoint, or ended the transaction. */
-  async #probe(xact: unknown): Promise<void> {
-    let result: unknown;
+  /**
+   * Waits for the statements that the handler did not await, and sees to it that its transaction has the
+   * record. A handler that has swallowed an error may have rolled back to a savepoint, or ended it.
+   */
+  async #finish(handle: HandlerTransaction): Promise<void> {
+    const running = handle.finish();
+    if (running !== undefined) await this.#limits.orAbort(running);
+    handle.checkAlive();
+    if (!handle.isInDoubt && !handle.record.wasWithheld) return;
+    let isInTransaction: boolean;
     try {
-      result = await this.#limits.orAbort(this.#lent.client.query(PROBE));
+      isInTransaction = await this.#limits.orAbort(handle.record.isInTransaction());
     } catch (error) {
-      throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(this.handle.failure) : error;
+      throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(handle.failure) : error;
     }
-    if (columnOf(result, 'xact') !== xact) throw endedByHandler();
+    if (!isInTransaction) throw endedByHandler();
   }
 
   #giveBack(isUnknown: boolean): void {
@@ -133,15 +149,6 @@ export function swallowed(cause: unknown): InboxError {
     `an SQL error was swallowed, and PostgreSQL has rolled back: ${messageOf(cause)}. ` +
       'Let the error out of the handler, or use a SAVEPOINT',
     { cause },
-  );
-}
-
-/** The handler's statements were not all in the transaction of the inbox. */
-export function endedByHandler(): InboxError {
-  return new InboxError(
-    'inbox_transaction_ended',
-    'the handler has ended its transaction itself: what it wrote is not tied to the record of the inbox; ' +
-      'leave COMMIT and ROLLBACK to the inbox',
   );
 }
 

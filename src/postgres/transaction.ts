@@ -1,6 +1,9 @@
 import { ConfigurationError, messageOf, propertyOf, typeNameOf } from '../errors.ts';
+import { endedByHandler } from './ended-by-handler.ts';
 import { InboxError } from './inbox-error.ts';
 import type { LentClient } from './lent-client.ts';
+import { endsTransaction, mayEndTransaction } from './statement-text.ts';
+import type { TransactionRecord } from './transaction-record.ts';
 
 /** A statement as an object, as `pg` takes it. */
 export interface PostgresStatement {
@@ -25,11 +28,13 @@ export interface PostgresRows<Row> {
 /** The transaction of a handler: what is written in it is committed together with the inbox's record. */
 export interface PostgresTransaction {
   /**
-   * Runs a statement, after those that were given before it. BEGIN, COMMIT and ROLLBACK are up to the inbox;
-   * SAVEPOINT and ROLLBACK TO are not.
+   * Runs a statement, after those that were given before it, or a text of several statements. BEGIN, COMMIT
+   * and ROLLBACK are up to the inbox; SAVEPOINT and ROLLBACK TO are not. A text that has ended the
+   * transaction all the same closes it: the attempt fails, for good if the text has committed something.
    *
    * @throws InboxError (`inbox_transaction_ended`) once the handler has ended, or its `signal` has aborted,
-   * and for statements that would end the transaction; whatever PostgreSQL refuses.
+   * and for statements that would end the transaction, or have ended it; ConfigurationError for cursors and
+   * callbacks; whatever PostgreSQL refuses.
    */
   readonly query: <Row extends object = Record<string, unknown>>(
     statement: string | PostgresStatement,
@@ -37,12 +42,11 @@ export interface PostgresTransaction {
   ) => Promise<PostgresRows<Row>>;
 }
 
-/** Statements that would end the transaction, or seem to begin another one. */
-const ENDS_TRANSACTION =
-  /^[\s;]*(begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+((work|transaction)\s+)?to\b))\b/i;
-
-/** What is left to find out by its result: `select 1; commit` ends the transaction as well. */
-const ENDING_COMMANDS = new Set(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBACK', 'PREPARE TRANSACTION']);
+/**
+ * The first words of the tags of statements that begin or end a transaction, as `pg` gives them. ROLLBACK is
+ * also the tag of ROLLBACK TO, PREPARE also that of a prepared statement.
+ */
+const ENDING_COMMANDS = new Set(['BEGIN', 'START', 'COMMIT', 'ROLLBACK', 'PREPARE']);
 
 /** The transaction as a handler gets it, until it is closed. One statement at a time goes to the client. */
 export class HandlerTransaction implements PostgresTransaction {
@@ -50,7 +54,10 @@ export class HandlerTransaction implements PostgresTransaction {
   failure: unknown;
   /** Whether it takes a look to know if the transaction is still the one that was begun. */
   isInDoubt = false;
+  /** The record of the inbox in the transaction. */
+  readonly record: TransactionRecord;
   readonly #lent: LentClient;
+  #endedBy: InboxError | undefined;
   #isClosed = false;
   #mayRun = true;
   #last: Promise<unknown> = Promise.resolve();
@@ -58,8 +65,14 @@ export class HandlerTransaction implements PostgresTransaction {
   #given = 0;
   #isRunning = false;
 
-  constructor(lent: LentClient) {
+  constructor(lent: LentClient, record: TransactionRecord) {
     this.#lent = lent;
+    this.record = record;
+  }
+
+  /** Whether the handler is known to have ended the transaction. */
+  get hasEnded(): boolean {
+    return this.#endedBy !== undefined;
   }
 
   // A property, so that it can be taken out of its object.
@@ -67,7 +80,7 @@ export class HandlerTransaction implements PostgresTransaction {
     statement: string | PostgresStatement,
     values?: readonly unknown[],
   ): Promise<PostgresRows<Row>> => {
-    const refusal = this.#isClosed ? ended() : refusalOf(statement);
+    const refusal = this.#isClosed ? closed() : refusalOf(statement, values);
     if (refusal !== undefined) return Promise.reject(refusal);
     const run = (): Promise<unknown> => this.#run(statement, values);
     const result = this.#given === 0 ? run() : this.#last.then(run);
@@ -80,8 +93,12 @@ export class HandlerTransaction implements PostgresTransaction {
     return result as Promise<PostgresRows<Row>>;
   };
 
-  /** Throws if the connection was lost: PostgreSQL has rolled back, and `pg` forgets the reason. */
-  checkConnection(): void {
+  /**
+   * Throws if the handler has ended the transaction, or the connection was lost: PostgreSQL has rolled back,
+   * and `pg` forgets the reason.
+   */
+  checkAlive(): void {
+    if (this.#endedBy !== undefined) throw this.#endedBy;
     const { lostBy } = this.#lent;
     if (lostBy === undefined) return;
     const message = `the connection of the transaction was lost: ${messageOf(lostBy)}`;
@@ -105,42 +122,76 @@ export class HandlerTransaction implements PostgresTransaction {
     statement: string | PostgresStatement,
     values: readonly unknown[] | undefined,
   ): Promise<unknown> {
-    if (!this.#mayRun) throw ended();
-    this.checkConnection();
+    if (!this.#mayRun) throw closed();
+    this.checkAlive();
     this.#isRunning = true;
+    const mayEnd = mayEndTransaction(textOf(statement) ?? '');
     try {
+      if (mayEnd) await this.record.withhold();
       const parameters = values === undefined ? [] : [[...values]];
       const { client } = this.#lent;
       const result: unknown = await Reflect.apply(client.query, client, [statement, ...parameters]);
-      // Several statements in one text give a list.
-      const isEnding = (one: unknown): boolean => ENDING_COMMANDS.has(String(propertyOf(one, 'command')));
-      if (Array.isArray(result) ? result.some(isEnding) : isEnding(result)) this.isInDoubt = true;
+      if (hasEndingCommand(result)) await this.#checkTransaction();
       return result;
     } catch (error) {
       this.failure = error;
       this.isInDoubt = true;
+      // What was sent before the error has no results, and may have ended the transaction.
+      if (mayEnd && !this.hasEnded) await this.#checkTransaction(error);
       throw error;
     } finally {
       this.#isRunning = false;
     }
   }
+
+  /** Throws if the transaction is not the one that was begun any more: from then on nothing is sent. */
+  async #checkTransaction(cause?: unknown): Promise<void> {
+    try {
+      this.isInDoubt = !(await this.record.isInTransaction());
+    } catch {
+      // In a failed transaction nothing can be asked, and nothing can be written but after a ROLLBACK TO.
+      this.isInDoubt = true;
+      return;
+    }
+    if (!this.isInDoubt) return;
+    this.#endedBy = endedByHandler(cause);
+    throw this.#endedBy;
+  }
 }
 
-function refusalOf(statement: unknown): Error | undefined {
+/** Several statements in one text give a list of results. */
+function hasEndingCommand(result: unknown): boolean {
+  const isEnding = (one: unknown): boolean => ENDING_COMMANDS.has(String(propertyOf(one, 'command')));
+  return Array.isArray(result) ? result.some(isEnding) : isEnding(result);
+}
+
+/** The SQL of a statement, or undefined for what is none. */
+function textOf(statement: unknown): string | undefined {
   const text = typeof statement === 'string' ? statement : propertyOf(statement, 'text');
-  if (typeof text !== 'string' || typeof propertyOf(statement, 'submit') === 'function') {
+  return typeof text === 'string' ? text : undefined;
+}
+
+function refusalOf(statement: unknown, values: unknown): Error | undefined {
+  const text = textOf(statement);
+  // A cursor, or a statement with a callback, would end at another time than its promise.
+  const isOwn = [propertyOf(statement, 'submit'), propertyOf(statement, 'callback'), values].some(
+    (member) => typeof member === 'function',
+  );
+  if (text === undefined || isOwn) {
     return new ConfigurationError(
-      `transaction.query takes SQL, or an object with text and values, and no cursor; got ${typeNameOf(statement)}`,
+      'transaction.query takes SQL, or an object with text and values, and no cursor and no callback; ' +
+        `got ${typeNameOf(statement)}`,
     );
   }
-  if (!ENDS_TRANSACTION.test(text)) return undefined;
+  if (!endsTransaction(text)) return undefined;
   return new InboxError(
     'inbox_transaction_ended',
-    'the inbox begins and ends the transaction of a handler: a handler must not; SAVEPOINT and ROLLBACK TO are free',
+    'the inbox begins and ends the transaction of a handler: what one writes that has ended its transaction itself ' +
+      'is not tied to the record of the inbox; SAVEPOINT and ROLLBACK TO are free',
   );
 }
 
-function ended(): InboxError {
+function closed(): InboxError {
   return new InboxError(
     'inbox_transaction_ended',
     'the transaction has ended: the handler has returned, or its signal has aborted; await every query',

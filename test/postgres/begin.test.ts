@@ -25,17 +25,19 @@ describe.skipIf(!isPostgresInstalled())('an inbox in transactions of another cli
     clientOf,
   );
 
-  async function failureOf(begin: BeginTransaction<unknown>) {
+  async function failureOf(begin: BeginTransaction<unknown>, handle: () => unknown = () => {}) {
     const event = createEvent('transfer.succeeded');
     const { send, reports } = await openEndpoint({ deadlineMs: 5_000 }, (receiver) => {
       receiver.on(
         'transfer.*',
-        createPostgresInbox(pool, { scope: 'begin-test', begin }).once('book', () => {}),
+        createPostgresInbox(pool, { scope: 'begin-test', begin }).once('book', handle),
       );
     });
     expect((await send(event)).status).toBeGreaterThanOrEqual(500);
     expect(await recordsOf(pool, event)).toEqual([]);
-    const { error } = await reports.first((report) => report.error?.code === 'handler_failed');
+    const { error } = await reports.first(
+      (report) => report.error?.code.startsWith('handler_failed') === true,
+    );
     return error?.cause;
   }
 
@@ -50,6 +52,16 @@ describe.skipIf(!isPostgresInstalled())('an inbox in transactions of another cli
     const skips: BeginTransaction<unknown> = (work) => Promise.resolve(Object(work));
     expect(await failureOf(skips)).toMatchObject({
       message: expect.stringContaining('begin must run its work'),
+    });
+  });
+
+  test('takes back the record where begin commits work that has failed', async () => {
+    const { begin } = clientOf(pool);
+    const commits: BeginTransaction<unknown> = (work) =>
+      begin((tx, query) => work(tx, query).catch((error) => Object(error)));
+    expect(await failureOf(commits, () => Promise.reject(new Error('no')))).toMatchObject({
+      code: 'permanent',
+      cause: { message: expect.stringContaining('begin must run its work') },
     });
   });
 

@@ -1,8 +1,10 @@
 import type { Pool } from 'pg';
+import type { DeadLetter } from 'posthorn';
 import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
 import { until } from '../support/until.ts';
@@ -99,6 +101,34 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
     expect((await send(event)).status).toBe(500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_transaction_ended' });
     expect(await end(event)).toEqual([0, []]);
+  });
+
+  test.each([
+    { name: 'commits', handle: (run: (statement: string) => Promise<unknown>) => run('commit') },
+    {
+      name: 'commits and begins another one',
+      handle: async (run: (statement: string) => Promise<unknown>) => {
+        await run('commit');
+        await run('begin');
+      },
+    },
+    {
+      name: 'commits and throws',
+      handle: async (run: (statement: string) => Promise<unknown>) => {
+        await run('commit');
+        throw new Error('no');
+      },
+    },
+  ])('takes back the record of a handler that $name', async ({ handle }) => {
+    const event = createEvent('transfer.succeeded');
+    for (const count of [1, 2]) {
+      const letters = new Map<string, DeadLetter>();
+      const deadLetters = createMapDeadLetters(letters);
+      const { send } = await open((_tx, run) => handle(run), { deadLetters });
+      expect(await send(event)).toMatchObject({ status: 200, body: { outcome: 'parked' } });
+      expect(letters.get(event.id)?.message).toContain('rows that it wrote may have been committed');
+      expect(await end(event)).toEqual([count, []]);
+    }
   });
 
   test.each(['40001', '40P01'])('runs again after %s', async (state) => {
