@@ -54,4 +54,51 @@ describe.skipIf(!isPostgresInstalled())('dead letters in PostgreSQL', () => {
     await remove('3');
     expect(fixture.postgres.sql(keys)).toBe('3');
   });
+
+  /** Refuses to write and to remove letters of the scope, as many times as it is told. */
+  const refuse = (scope: string, times: number, state: string): void => {
+    // What a sequence has counted stays counted when its transaction is rolled back.
+    fixture.postgres.sql(`
+      create sequence "${scope}";
+      create function "${scope}"() returns trigger language plpgsql as $function$ begin
+        if new.scope = '${scope}' and nextval('"${scope}"') <= ${times} then raise sqlstate '${state}'; end if;
+        return new;
+      end $function$;
+      create trigger "${scope}" before insert or update on posthorn.dead_letters
+      for each row execute function "${scope}"()`);
+  };
+  const triesOf = (scope: string): string => fixture.postgres.sql(`select last_value from "${scope}"`);
+
+  describe.each(['40001', '40P01', '55P03'])(
+    'that PostgreSQL refuses with %s, for the sake of others',
+    (state) => {
+      test('are written, and removed, at the fifth try', async () => {
+        const scope = randomUUID();
+        refuse(scope, 4, state);
+        const deadLetters = createPostgresDeadLetters(client, { scope });
+        await deadLetters.put(createLetter({ id: '1' }));
+        expect([(await deadLetters.get('1'))?.id, triesOf(scope)]).toEqual(['1', '5']);
+        fixture.postgres.sql(`alter sequence "${scope}" restart`);
+        expect(await deadLetters.remove('1')).toBe(true);
+        expect([await deadLetters.get('1'), triesOf(scope)]).toEqual([undefined, '5']);
+      });
+
+      test('fail after the fifth', async () => {
+        const scope = randomUUID();
+        refuse(scope, 100, state);
+        await expect(
+          createPostgresDeadLetters(client, { scope }).put(createLetter({ id: '1' })),
+        ).rejects.toMatchObject({ code: 'dead_letters_unavailable', cause: { code: state } });
+        expect(triesOf(scope)).toBe('5');
+      });
+    },
+  );
+
+  test('that PostgreSQL refuses for another reason are not tried again', async () => {
+    const scope = randomUUID();
+    refuse(scope, 100, '23514');
+    const { put } = createPostgresDeadLetters(client, { scope });
+    await expect(put(createLetter({ id: '1' }))).rejects.toMatchObject({ cause: { code: '23514' } });
+    expect(triesOf(scope)).toBe('1');
+  });
 });

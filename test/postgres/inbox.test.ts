@@ -213,6 +213,23 @@ describe.skipIf(!isPostgresInstalled())('an inbox', () => {
     });
   });
 
+  test('looks through few causes of what a handler throws, which may be its own cause', async () => {
+    let reads = 0;
+    const error = Object.defineProperty(new Error('round'), 'cause', {
+      get: () => {
+        reads += 1;
+        // An end for code that has none: it would block all tests for ever.
+        return reads < 10_000 ? error : undefined;
+      },
+    });
+    const { send, reports } = await open(() => {
+      throw error;
+    });
+    expect(await send(createEvent('transfer.succeeded'))).toMatchObject({ status: 500 });
+    expect(reports.all[0]?.error?.cause).toBe(error);
+    expect(reads).toBeLessThan(100);
+  });
+
   test('two handlers that lock each other out both come through', async () => {
     await pool.query('create table accounts (id integer primary key, balance integer)');
     await pool.query('insert into accounts values (1, 0), (2, 0)');
