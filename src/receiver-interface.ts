@@ -119,10 +119,13 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   dispatch(job: unknown, options: DispatchOptions): Promise<Report>;
 
   /**
-   * Gives a parked event up: its id is completed in the store, and the letter is taken out. False if there
-   * was none, or if its event may still be running.
+   * Gives a parked event up: claims its id, completes it in the store, and takes the letter out. True if this
+   * call gave the event up: no handler was running, and none will run. False if there is no letter, or if the
+   * event may be running, by a replay for example: then the letter stays. False also if the event was handled
+   * meanwhile: then the letter is taken out.
    *
-   * @throws UnavailableError or DeadLetterError; ConfigurationError for what is no letter.
+   * @throws UnavailableError if the store gives no answer: the letter stays. DeadLetterError if the dead
+   * letters fail; ConfigurationError for what is not a letter.
    */
   drop(letter: DeadLetter): Promise<boolean>;
 

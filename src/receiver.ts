@@ -256,8 +256,13 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return report;
   }
 
-  drop(letter: DeadLetter): Promise<boolean> {
-    return this.#parked.drop(letter);
+  async drop(letter: DeadLetter): Promise<boolean> {
+    this.#activity.begin();
+    try {
+      return await this.#parked.drop(letter);
+    } finally {
+      this.#activity.end();
+    }
   }
 
   async health(): Promise<Health> {

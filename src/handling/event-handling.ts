@@ -24,6 +24,7 @@ export class EventHandling {
   readonly router: Router;
   readonly store: TimeLimitedStore;
   readonly parking: Parking | undefined;
+  readonly completions: Completions;
   readonly runs: RunsInFlight;
 
   constructor(
@@ -39,9 +40,9 @@ export class EventHandling {
     this.parking =
       settings.deadLetters &&
       new Parking(settings.deadLetters, parkingLimitMs(settings.deadlineMs), settings.now);
-    const completions = new Completions(this.store, activity);
+    this.completions = new Completions(this.store, activity);
     const room = Number.isFinite(settings.maxRunning) ? new Room(settings.maxRunning) : undefined;
-    const shared = { completions, bodyMemory, room, middlewares };
+    const shared = { completions: this.completions, bodyMemory, room, middlewares };
     const services = { settings, store: this.store, parking: this.parking, ...shared };
     this.runs = new RunsInFlight(services, activity);
   }

@@ -162,6 +162,27 @@ describe('the module of --receiver', () => {
     expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('--dir or --scope') });
   });
 
+  test('drops no letter of an event that is being handled', async () => {
+    const code = `import { createMemoryStore, createReceiver } from 'posthorn';
+      import { createFileDeadLetters } from 'posthorn/file';
+      import { fileURLToPath } from 'node:url';
+      const deadLetters = createFileDeadLetters(fileURLToPath(new URL('letters', import.meta.url)));
+      const store = createMemoryStore();
+      store.claim({ id: 'evt_1', token: 'another', leaseMs: 60_000, retentionMs: 1e9 });
+      export const receiver = createReceiver({ signingKey: 'k', deadLetters, store }).on('*', () => {});`;
+    const { file, deadLetters } = await write(code, [letter('evt_1'), letter('evt_2')]);
+    const ended = await posthorn(['dead-letters', 'drop', 'evt_1', 'evt_2', '--receiver', file]);
+    expect(ended).toEqual({
+      code: 1,
+      stdout:
+        'dropped transfer.succeeded evt_2\n' +
+        '1 dropped, 1 not dropped: handled meanwhile, being handled, or no longer there\n',
+      stderr: '',
+    });
+    expect(await deadLetters.get('evt_1')).toBeDefined();
+    expect(await deadLetters.get('evt_2')).toBeUndefined();
+  });
+
   test.each([
     {
       what: 'exports something else',

@@ -22,6 +22,7 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
     const printer = new LetterPrinter(output);
     const progress = new Progress();
     let dropped = 0;
+    let uncompleted = 0;
     let failed = 0;
     for await (const letter of selection.letters(source.deadLetters)) {
       if (options.dryRun) {
@@ -30,12 +31,13 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
         continue;
       }
       progress.show(`dropping ${letter.id}: ${dropped} dropped so far`);
-      const isDropped = await dropOne(letter, source);
+      const { isDropped, completed } = await dropOne(letter, source);
       progress.clear();
       if (isDropped) {
         dropped += 1;
+        if (!completed) uncompleted += 1;
         const { id, type } = letter;
-        output.print({ kind: 'drop', id, type, completed: source.receiver !== undefined }, () =>
+        output.print({ kind: 'drop', id, type, completed }, () =>
           escapeControls(`dropped ${type ?? '?'} ${id}`),
         );
       } else failed += 1;
@@ -48,15 +50,15 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
       () =>
         countsOf(
           [dropped, options.dryRun ? 'would be dropped' : 'dropped'],
-          [failed, 'no longer there, or running'],
+          [failed, 'not dropped: handled meanwhile, being handled, or no longer there'],
           [running, 'still running'],
           [missing, 'not found'],
         ),
     );
-    if (source.receiver === undefined && !options.dryRun && dropped > 0) {
+    if (uncompleted > 0) {
       output.note(
         'only the letters were removed: an event that is delivered again is handled as new. --receiver ' +
-          'completes the ids too',
+          'completes the ids too, of letters in the dead letters of the receiver',
       );
     }
   });
@@ -73,12 +75,23 @@ async function confirmAll(): Promise<void> {
   throw new CommandError('failed', 'nothing was dropped');
 }
 
-async function dropOne(letter: DeadLetter, { deadLetters, receiver }: Source): Promise<boolean> {
-  if (receiver !== undefined) {
+interface Dropped {
+  readonly isDropped: boolean;
+  /** The id is completed too, so that the event is not handled when it is delivered again. */
+  readonly completed: boolean;
+}
+
+async function dropOne(
+  letter: DeadLetter,
+  { deadLetters, receiver, receiverLetters }: Source,
+): Promise<Dropped> {
+  // A receiver drops letters of its own dead letters only.
+  if (receiver !== undefined && (await receiverLetters?.get(letter.id)) !== undefined) {
     const isDropped = await receiver.drop(letter);
-    // The receiver takes a letter out of its own dead letters only.
-    return isRunning(letter) ? isDropped : (await deadLetters.remove(letter.id)) || isDropped;
+    if (isDropped) await deadLetters.remove(letter.id);
+    return { isDropped, completed: isDropped };
   }
   const current = await deadLetters.get(letter.id);
-  return current !== undefined && !isRunning(current) && deadLetters.remove(letter.id);
+  const isWaiting = current !== undefined && !isRunning(current);
+  return { isDropped: isWaiting && (await deadLetters.remove(letter.id)), completed: false };
 }

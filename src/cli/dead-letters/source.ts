@@ -27,6 +27,8 @@ export interface SourceOptions {
 export interface Source {
   readonly deadLetters: DeadLetters;
   readonly receiver?: ReceiverModule['receiver'];
+  /** Those of the receiver, which may be others than `deadLetters`. */
+  readonly receiverLetters?: ReceiverModule['deadLetters'];
 }
 
 /** Adds the options that say where the letters are. */
@@ -81,11 +83,12 @@ async function withReceiver(
   elsewhere: DeadLetters | undefined,
   use: (source: Source) => Promise<void>,
 ): Promise<void> {
-  const { receiver, deadLetters = elsewhere } = await awaitConnections(await loadReceiver(path, json));
+  const { receiver, deadLetters: receiverLetters } = await awaitConnections(await loadReceiver(path, json));
+  const deadLetters = elsewhere ?? receiverLetters;
   if (deadLetters === undefined) {
     throw usageError('the receiver has no dead letters: say where they are with --dir or --scope');
   }
-  await use({ receiver, deadLetters: elsewhere ?? deadLetters });
+  await use({ receiver, deadLetters, receiverLetters });
   // Completions that are still pending are written within the grace period of close().
   await receiver.close();
 }

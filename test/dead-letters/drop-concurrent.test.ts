@@ -1,0 +1,291 @@
+import { createMemoryStore, createReceiver, type DeadLetter, type DeadLetters, type Store } from 'posthorn';
+import { describe, expect, test } from 'vitest';
+import { ListQueue } from '../queue/list-queue.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { Gate } from '../support/gate.ts';
+import { HeldHandler } from '../support/held-handler.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { type EndpointOptions, eventAt } from '../support/open-endpoint.ts';
+import { KEY } from '../support/served.ts';
+import { createLetter } from './conformance.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A letter as a failed last attempt leaves it. */
+function letterAt(createdAt: number): DeadLetter {
+  const event = eventAt(createdAt);
+  const rawBody = Buffer.from(JSON.stringify(event));
+  return createLetter({ id: event.id, rawBody, handled: [], runningUntil: undefined });
+}
+
+/** A process that may handle an event, and a letter of it. */
+async function openWithLetter(options: EndpointOptions = {}) {
+  const held = new HeldHandler();
+  const letters = new Map<string, DeadLetter>();
+  const deadLetters = createMapDeadLetters(letters);
+  const store = createMemoryStore();
+  const settings = { signingKey: KEY, store, deadLetters, ...options };
+  const start = () =>
+    createReceiver(settings)
+      .on('transfer.*', held.handle)
+      .observe(() => {});
+  const letter = letterAt(Date.now());
+  letters.set(letter.id, letter);
+  const claim = (id = letter.id) =>
+    settings.store.claim({ id, token: 'another', leaseMs: HOUR_MS, retentionMs: HOUR_MS });
+  return { claim, deadLetters, held, letter, letters, receiver: start(), start, store };
+}
+
+describe('a drop', () => {
+  test.each(['the same process', 'another process'])(
+    'while %s replays the letter is refused',
+    async (where) => {
+      const { held, letter, letters, receiver, start } = await openWithLetter();
+      const replayed = (where === 'another process' ? start() : receiver).replay(letter);
+      const call = await held.calls.nth(1);
+      letters.set(letter.id, letter); // Not marked as running, as under a clock that is ahead.
+      expect(await receiver.drop(letter)).toBe(false);
+      expect(letters.has(letter.id)).toBe(true);
+      expect(call.context.signal.aborted).toBe(false);
+      call.succeed();
+      expect(await replayed).toMatchObject({ outcome: 'processed' });
+      expect(letters.size).toBe(0);
+    },
+  );
+
+  test('while a run without a claim has the event is refused', async () => {
+    const store = createMemoryStore();
+    let isAway = true;
+    const claim: Store['claim'] = (request) => {
+      if (isAway) throw new Error('ECONNREFUSED');
+      return store.claim(request);
+    };
+    const options = { store: { ...store, claim }, onStoreFailure: 'process' } as const;
+    const { held, letter, letters, receiver } = await openWithLetter(options);
+    const replayed = receiver.replay(letter);
+    const call = await held.calls.nth(1);
+    isAway = false;
+    letters.set(letter.id, letter);
+    expect(await receiver.drop(letter)).toBe(false);
+    call.succeed();
+    expect(await replayed).toMatchObject({ outcome: 'processed' });
+  });
+
+  test('of an event that was handled meanwhile is false, and takes the letter out', async () => {
+    const { letter, letters, receiver, store } = await openWithLetter();
+    await store.complete({ id: letter.id, token: 'elsewhere', retentionMs: HOUR_MS });
+    expect(await receiver.drop(letter)).toBe(false);
+    expect(letters.size).toBe(0);
+  });
+
+  test('of an event that was handled here, which the store does not know yet, is false', async () => {
+    const memory = createMemoryStore();
+    const complete = () => Promise.reject(new Error('ECONNREFUSED'));
+    const store = { ...memory, complete, commandTimeoutMs: 20 };
+    const { held, letter, letters, receiver } = await openWithLetter({ store });
+    const replayed = receiver.replay(letter);
+    (await held.calls.nth(1)).succeed();
+    expect(await replayed).toMatchObject({ outcome: 'processed' });
+    letters.set(letter.id, letter);
+    expect(await receiver.drop(letter)).toBe(false);
+    expect(letters.size).toBe(0);
+  });
+
+  test.each(['claim', 'complete'] as const)(
+    'throws where the store gives no answer to %s; the letter stays, and can be replayed',
+    async (operation) => {
+      const memory = createMemoryStore();
+      let isAway = true;
+      // The command runs, and its answer is lost. A completion is not: it would be the end of the event.
+      const store: Store = {
+        ...memory,
+        [operation]: (request: Parameters<Store['claim']>[0]) => {
+          if (isAway && operation === 'claim') memory.claim(request);
+          return isAway ? Promise.reject(new Error('ECONNRESET')) : memory[operation](request);
+        },
+      };
+      const options = { store, onStoreFailure: 'process' } as const;
+      const { held, letter, letters, receiver } = await openWithLetter(options);
+      await expect(receiver.drop(letter)).rejects.toMatchObject({ code: 'store_unavailable' });
+      expect([...letters.values()]).toEqual([letter]);
+      isAway = false;
+      const replayed = receiver.replay(letter);
+      (await held.calls.nth(1)).succeed();
+      expect(await replayed).toMatchObject({ outcome: 'processed', warnings: [] });
+    },
+  );
+
+  test('of a letter that somebody takes out before the id is claimed leaves the event alone', async () => {
+    const { claim, letter, letters, deadLetters, store } = await openWithLetter();
+    const reads: DeadLetters = {
+      ...deadLetters,
+      get: async (id) => {
+        const found = letters.get(id);
+        letters.delete(id);
+        return found;
+      },
+    };
+    const receiver = createReceiver({ signingKey: KEY, store, deadLetters: reads }).on('*', () => {});
+    expect(await receiver.drop(letter)).toBe(false);
+    expect(await claim()).toMatchObject({ state: 'claimed', abandoned: 0 });
+  });
+
+  test('whose claim is lost before the completion is refused: another process may have run the event', async () => {
+    const memory = createMemoryStore();
+    const { letter, letters, receiver } = await openWithLetter({
+      leaseMs: 1,
+      store: { ...memory, renew: async () => ({ state: 'lost' }) },
+    });
+    const read = letters.get.bind(letters);
+    let reads = 0;
+    letters.get = (id) => {
+      reads += 1;
+      const endsAt = performance.now() + 5;
+      while (reads === 2 && performance.now() < endsAt); // The event loop is blocked for longer than the lease.
+      return read(id);
+    };
+    expect(await receiver.drop(letter)).toBe(false);
+    expect(letters.size).toBe(1);
+    expect(memory.claim({ id: letter.id, token: 'b', leaseMs: 1, retentionMs: HOUR_MS })).toMatchObject({
+      state: 'claimed',
+    });
+  });
+
+  test('is awaited by close()', async () => {
+    const memory = createMemoryStore();
+    const gate = new Gate();
+    gate.shut();
+    const complete: Store['complete'] = async (request) => {
+      await gate.pass();
+      return memory.complete(request);
+    };
+    const store = { ...memory, complete, commandTimeoutMs: 20_000 };
+    const { letter, receiver } = await openWithLetter({ store });
+    const ended: string[] = [];
+    const dropped = receiver.drop(letter).then(() => ended.push('drop'));
+    await gate.held.nth(1);
+    const closed = receiver.close().then(() => ended.push('close'));
+    gate.open();
+    await Promise.all([dropped, closed]);
+    expect(ended).toEqual(['drop', 'close']);
+  });
+});
+
+describe('with a queue, a drop', () => {
+  async function openQueued() {
+    const queue = new ListQueue();
+    const opened = await openWithLetter({ queue });
+    const { letter, receiver } = opened;
+    receiver.on('transfer.*', () => {}, { name: 'book', queue: true });
+    return { ...opened, queue, delivery: deliveryOf(letter.rawBody) };
+  }
+
+  test('is refused while the handlers before the answer run', async () => {
+    const { delivery, held, letter, letters, queue, receiver } = await openQueued();
+    const replied = receiver.receive(delivery);
+    const call = await held.calls.nth(1);
+    expect(await receiver.drop(letter)).toBe(false);
+    expect(letters.size).toBe(1);
+    call.succeed();
+    expect(await replied).toMatchObject({ status: 202 });
+    expect(queue.jobs).toHaveLength(1);
+  });
+
+  test('is refused while another process runs these handlers', async () => {
+    const { claim, letter, letters, receiver } = await openQueued();
+    await claim(`accepted:${letter.id}`);
+    expect(await receiver.drop(letter)).toBe(false);
+    expect(letters.size).toBe(1);
+  });
+
+  test('is refused while a worker runs the event, and leaves its acceptance as it was', async () => {
+    const { claim, delivery, held, letter, letters, receiver } = await openQueued();
+    await claim();
+    expect(await receiver.drop(letter)).toBe(false);
+    expect(letters.size).toBe(1);
+    const replied = receiver.receive(delivery);
+    (await held.calls.nth(1)).succeed();
+    expect(await replied).toMatchObject({ status: 202 });
+  });
+
+  test('of an event that was accepted gives it up: neither a delivery nor its job runs it', async () => {
+    const { delivery, held, letter, letters, queue, receiver } = await openQueued();
+    const replied = receiver.receive(delivery);
+    (await held.calls.nth(1)).succeed();
+    await replied;
+    expect(await receiver.drop(letter)).toBe(true);
+    expect(letters.size).toBe(0);
+    expect(await receiver.receive(delivery)).toMatchObject({ status: 200 });
+    expect(await receiver.dispatch(queue.take(), { attempt: 1, final: false })).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(held.calls.all).toHaveLength(1);
+  });
+});
+
+/** Gives each operation of a store a random delay before it runs, and one before its answer arrives. */
+function slowly(store: Store): Store {
+  const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
+  const slow =
+    <Request, Result>(operation: (request: Request) => Result | Promise<Result>) =>
+    async (request: Request): Promise<Result> => {
+      await pause();
+      const result = await operation(request);
+      await pause();
+      return result;
+    };
+  const { claim, renew, complete, release } = store;
+  return { claim: slow(claim), renew: slow(renew), complete: slow(complete), release: slow(release) };
+}
+
+const stores: readonly (readonly [string, (store: Store) => Store])[] = [
+  ['a memory store', (store) => store],
+  ['a slow store', slowly],
+];
+const places = ['one process', 'two processes'];
+
+describe('of a drop and a replay at once exactly one tells that it has the event,', () => {
+  const cases = stores.flatMap(([name, change]) => places.map((place) => [name, place, change] as const));
+  test.each(cases)('with %s and %s, in 300 rounds', { timeout: 60_000 }, async (_store, place, change) => {
+    const letters = new Map<string, DeadLetter>();
+    const runs: string[] = [];
+    const deadLetters = createMapDeadLetters(letters);
+    const settings = { signingKey: KEY, store: change(createMemoryStore()), deadLetters };
+    const start = () => {
+      const receiver = createReceiver(settings).on('*', async ({ id }) => {
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
+        runs.push(id);
+      });
+      return receiver.observe(() => {});
+    };
+    const replaying = start();
+    const dropping = place === 'one process' ? replaying : start();
+    const rounds = Array.from({ length: 300 }, async () => {
+      const letter = letterAt(Date.now());
+      letters.set(letter.id, letter);
+      const later = <T>(act: () => Promise<T>): Promise<T> =>
+        new Promise((resolve, reject) => {
+          setTimeout(() => act().then(resolve, reject), Math.random() * 25);
+        });
+      const [isDropped, report] = await Promise.all([
+        later(() => dropping.drop(letter)),
+        later(() => replaying.replay(letter)),
+      ]);
+      const isHandled = runs.includes(letter.id);
+      return { isDropped, isHandled, saysHandled: report.outcome === 'processed', outcome: report.outcome };
+    });
+    const results = await Promise.all(rounds);
+    for (const { isDropped, isHandled, saysHandled, outcome } of results) {
+      expect({ isDropped, saysHandled, outcome }).toEqual({
+        isDropped: !isHandled,
+        saysHandled: isHandled,
+        outcome: expect.stringMatching(isHandled ? 'processed' : /^(busy|duplicate)$/),
+      });
+    }
+    expect(letters.size).toBe(0);
+    // Both must have won some rounds, or the test shows nothing.
+    const dropped = results.filter(({ isDropped }) => isDropped).length;
+    expect(dropped).toBeGreaterThan(0);
+    expect(dropped).toBeLessThan(300);
+  });
+});
