@@ -11,7 +11,7 @@ export interface KoaOptions {
   /**
    * Serve only this path, with or without a slash at its end; every path by default. Behind the prefix of a
    * mount (`koa-mount`) it may be the whole path, or what follows the prefix. Requests for other paths go to
-   * `next`; the first delivery that then gets 404 is reported.
+   * `next`; a delivery that then gets 404 is reported.
    */
   readonly path?: string;
 }

@@ -21,6 +21,7 @@ import type { Health, LastDelivery } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
+import { MisdirectedLimit } from './outcomes/misdirected-limit.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import type { ObserveOptions, Observer, Report, ReportSource } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
@@ -67,7 +68,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #letterCount: LetterCount | undefined;
   #lastDelivery: LastDelivery | undefined;
   #closed: Promise<{ abandoned: string[] }> | undefined;
-  #hasReportedMisdirected = false;
+  readonly #misdirectedLimit = new MisdirectedLimit();
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -186,14 +187,17 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     { requested, served }: { readonly requested: string; readonly served: string },
   ): void {
     const { now, deadlineMs, signatureHeader } = this.#settings;
-    if (this.#hasReportedMisdirected || !holdsSignature(readHeaders(headers), signatureHeader)) return;
-    this.#hasReportedMisdirected = true;
+    if (!holdsSignature(readHeaders(headers), signatureHeader)) return;
+    // `show` makes a short copy: a path may be as long as a head, and is kept.
+    const path = show(requested);
+    const leftOut = this.#misdirectedLimit.admit(path);
+    if (leftOut === undefined) return;
     const trace = beginTrace(now(), deadlineMs, { closing: false, source: 'delivery' });
     trace.answerSent = true;
     const error = new RequestError(
       'not_found',
-      `a delivery with a signature came for ${show(requested)}, and this receiver serves ${show(served)}; ` +
-        'further ones are not reported',
+      `a delivery with a signature came for ${path}, and this receiver serves ${show(served)}; further ones for ` +
+        `this path are not reported for a minute${leftOut > 0 ? `; ${leftOut} for more paths were left out before` : ''}`,
     );
     this.#report(refuse(error), trace);
   }

@@ -17,6 +17,14 @@ function createSeen(options: { readonly signatureHeader?: string } = {}) {
   return { receiver, reports };
 }
 
+/** Replaces the monotonic clock until the end of the test; timers go on. */
+function controlClock() {
+  let nowMs = performance.now();
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  onTestFinished(() => spy.mockRestore());
+  return { pass: (ms: number) => (nowMs += ms) };
+}
+
 /** Serves until the end of the test; returns a function that delivers an event to a path. */
 async function serve(listener: NonNullable<Listener>) {
   const { url, close } = await listen(listener);
@@ -107,14 +115,46 @@ describe('behind the prefix of a mount, on', () => {
 });
 
 describe('a delivery for another path', () => {
-  test('is reported once, however many come', async () => {
+  test('is reported once a minute for its path, however many come', async () => {
     const { receiver, reports } = createSeen();
+    const clock = controlClock();
     const send = await serve(toNode(receiver, { path: '/webhooks/' }));
-    for (const path of ['/webhook?a=b', '/webhook', '/hooks']) {
+    for (const path of ['/webhook?a=b', '/webhook', '/webhook/']) {
       expect(await send(path)).toMatchObject({ status: 404 });
     }
     expectMisdirected(reports, '/webhook', '/webhooks');
+    clock.pass(59_999);
+    await send('/webhook');
+    expect(reports).toHaveLength(1);
+    clock.pass(1);
+    await send('/webhook');
+    expectMisdirected(reports.slice(1), '/webhook', '/webhooks');
     expect(await send('/webhooks'), 'handlers can still be reached').toMatchObject({ status: 200 });
+  });
+
+  test('is reported after those of a stranger, who has no key, for other paths', async () => {
+    const { receiver, reports } = createSeen();
+    const send = await serve(toNode(receiver, { path: '/webhooks' }));
+    for (const path of ['/', '/wp-login.php', '/', '/api']) await send(path, {}, 'not the key');
+    await send('/webhook');
+    expectMisdirected(reports.slice(-1), '/webhook', '/webhooks');
+    expect(reports).toHaveLength(4);
+  });
+
+  test('is reported again after a flood for any number of paths, whose own reports are few', async () => {
+    const { receiver, reports } = createSeen();
+    const clock = controlClock();
+    const send = await serve(toNode(receiver, { path: '/webhooks' }));
+    for (let sent = 0; sent < 200; sent += 1) await send(`/${sent}`, {}, 'not the key');
+    await send('/webhook');
+    expect(reports).toHaveLength(10);
+    clock.pass(60_000);
+    await send('/webhook');
+    expectMisdirected(reports.slice(10), '/webhook', '/webhooks');
+    expect(reports[10]?.error?.message).toContain('; 191 for more paths were left out before');
+    clock.pass(60_000);
+    await send('/webhook');
+    expect(reports[11]?.error?.message).not.toContain('left out');
   });
 
   test('does not count as the first delivery: handlers can still be registered', async () => {
