@@ -3,7 +3,8 @@ import type { Reply } from '../src/request/delivery.ts';
 import { FetchBody } from './fetch-body.ts';
 import { checkFetchRequest } from './fetch-request.ts';
 import { checkReceiver, type Mountable } from './mountable.ts';
-import { findWaitUntil } from './wait-until.ts';
+import { checkedWaitUntil, findWaitUntil } from './wait-until.ts';
+import { createWarning } from './warn-once.ts';
 
 /** Answers a web Request. What the platform hands over beside it may be passed on, for its `waitUntil`. */
 export type FetchHandler = (request: Request, ...platformArguments: readonly unknown[]) => Promise<Response>;
@@ -41,10 +42,12 @@ export function toFetch(receiver: Mountable, options: FetchOptions = {}): FetchH
   checkOptions(options, ['waitUntil'], 'toFetch');
   const isRight = options.waitUntil === undefined || typeof options.waitUntil === 'function';
   if (!isRight) throw invalidOption('waitUntil', 'must be a function that takes a promise');
+  const warn = createWarning('waitUntil');
   return async (request, ...platformArguments) => {
     checkFetchRequest(request);
     const body = new FetchBody(request);
-    const waitUntil = options.waitUntil ?? findWaitUntil(platformArguments);
+    const given = options.waitUntil ?? findWaitUntil(platformArguments);
+    const waitUntil = given && checkedWaitUntil(given, warn);
     const reply = receiver.receive({
       method: request.method,
       headers: request.headers,

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { propertyOf } from '../src/errors.ts';
+import { dropPromise, propertyOf } from '../src/errors.ts';
 import type { Reply } from '../src/request/delivery.ts';
 import { type LambdaEvent, toDelivery } from './lambda-event.ts';
 import { checkReceiver, type Mountable } from './mountable.ts';
@@ -55,10 +55,15 @@ export function toLambda(receiver: Mountable): LambdaHandler {
   };
 }
 
-/** Undefined where the runtime does not tell how much time is left. */
+/**
+ * Undefined where the runtime does not tell how much time is left. What is not a number becomes NaN, which
+ * the receiver refuses by name.
+ */
 function readTimeLimit(context: LambdaContext | null | undefined): number | undefined {
   if (typeof context?.getRemainingTimeInMillis !== 'function') return undefined;
-  return context.getRemainingTimeInMillis() - MARGIN_MS;
+  const leftMs: unknown = context.getRemainingTimeInMillis();
+  dropPromise(leftMs);
+  return typeof leftMs === 'number' ? leftMs - MARGIN_MS : Number.NaN;
 }
 
 function toResult(event: LambdaEvent, { status, headers, body }: Reply): LambdaResult {

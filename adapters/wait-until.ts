@@ -1,4 +1,4 @@
-import { propertyOf } from '../src/errors.ts';
+import { dropPromise, messageOf, propertyOf } from '../src/errors.ts';
 
 /** Keeps a process alive until the promise settles. */
 export type WaitUntil = (promise: Promise<unknown>) => void;
@@ -18,4 +18,16 @@ export function findWaitUntil(platformArguments: readonly unknown[]): WaitUntil 
 
 function hasWaitUntil(value: unknown): value is { readonly waitUntil: WaitUntil } {
   return typeof propertyOf(value, 'waitUntil') === 'function';
+}
+
+/** The same function, of which neither what it throws nor what it returns changes an answer. */
+export function checkedWaitUntil(waitUntil: WaitUntil, warn: (problem: string) => void): WaitUntil {
+  return (promise) => {
+    try {
+      if (dropPromise(waitUntil(promise)))
+        warn('must return nothing, got a promise; nobody waits for that one');
+    } catch (error) {
+      warn(`threw, so that the platform may end what goes on after an answer: ${messageOf(error)}`);
+    }
+  };
 }

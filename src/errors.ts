@@ -270,6 +270,17 @@ export function propertyOf(value: unknown, name: PropertyKey): unknown {
   }
 }
 
+/**
+ * Lets a value settle unseen if it is a promise, and returns true then. A function of the application that is
+ * async by mistake returns one, and nobody waits for it: its rejection would end the process.
+ */
+export function dropPromise(value: unknown): boolean {
+  if (typeof propertyOf(value, 'then') !== 'function') return false;
+  const settle = async (): Promise<unknown> => await value;
+  settle().catch(() => {});
+  return true;
+}
+
 /** Returns true for an error of posthorn whose code and message can be read. */
 export function isPosthornError(value: unknown): value is PosthornError {
   return (

@@ -12,6 +12,7 @@ import { ConfigurationError, show } from './errors.ts';
 import { catalog, type Entity } from './events/catalog.ts';
 import type { Schemas, StandardSchemaV1 } from './events/schema.ts';
 import type { Queue } from './queue/queue.ts';
+import { createClock } from './timing/clock.ts';
 
 /** Options of `createReceiver`. Durations are in milliseconds, sizes in bytes. */
 export interface ReceiverOptions<S extends Schemas = Schemas> {
@@ -144,17 +145,23 @@ const optionNames = {
 /** The service waits 30 seconds for an answer (interface, "Limits"). */
 const SERVICE_TIMEOUT_MS = 30_000;
 
-/** Checks the options. Throws {@link ConfigurationError} that names the wrong one. */
-export function readOptions(options: ReceiverOptions): Settings {
+/**
+ * Checks the options. Throws {@link ConfigurationError} that names the wrong one. `onMisuse` is told of a
+ * function that returns later what it must not.
+ */
+export function readOptions(
+  options: ReceiverOptions,
+  onMisuse: (name: string, problem: string) => void = () => {},
+): Settings {
   checkOptions(options, Object.keys(optionNames), 'createReceiver');
-  const { signingKey, authentication = { type: 'NONE' }, now = Date.now, deadLetters, queue } = options;
+  const { signingKey, authentication = { type: 'NONE' }, deadLetters, queue } = options;
   if (signingKey === undefined)
     throw invalidOption(
       'signingKey',
       "is undefined: it must be the webhook's secret_signing_key. If it comes from an environment variable, set " +
         'that one; in a module that is loaded at build time, pass a function: () => process.env.SIGNING_KEY',
     );
-  if (typeof now !== 'function') throw invalidOption('now', 'must be a function that returns milliseconds');
+  const now = readNow(options.now, onMisuse);
   const retryScheduleMs = readSchedule(options.retryScheduleMs);
   const retentionMs = readRetention(options.retentionMs, retryScheduleMs);
   const maxBodyBytes = readInteger('maxBodyBytes', options.maxBodyBytes, 1_048_576, Number.MAX_SAFE_INTEGER);
@@ -187,6 +194,15 @@ export function readOptions(options: ReceiverOptions): Settings {
   };
 }
 
+function readNow(now: unknown, onMisuse: (name: string, problem: string) => void): () => number {
+  if (now === undefined) return Date.now;
+  if (typeof now !== 'function') throw invalidOption('now', 'must be a function that returns milliseconds');
+  return createClock(
+    () => now(),
+    (problem) => onMisuse('now', problem),
+  );
+}
+
 function readMaxRunning(value: number | undefined): number {
   if (value === undefined) return Number.POSITIVE_INFINITY;
   return readInteger('maxRunning', value, 1, Number.MAX_SAFE_INTEGER);
@@ -215,7 +231,8 @@ function readMaxRun(value: number | undefined, [, secondRetryMs]: readonly numbe
 
 function readSchedule(value: unknown = [60_000, 300_000, 900_000]): readonly number[] {
   const isDelay = (delay: unknown) => typeof delay === 'number' && Number.isFinite(delay) && delay > 0;
-  if (Array.isArray(value) && value.every(isDelay)) return [...value];
+  // `every` passes over the holes of a list, and a copy has none.
+  if (Array.isArray(value) && [...value].every(isDelay)) return [...value];
   throw invalidOption('retryScheduleMs', 'must be a list of delays in milliseconds, each above 0');
 }
 

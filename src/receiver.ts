@@ -23,11 +23,13 @@ import { StoreProbe } from './health/store-probe.ts';
 import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
 import { MisdirectedLimit } from './outcomes/misdirected-limit.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
+import { PendingWarnings } from './outcomes/pending-warnings.ts';
 import type { ObserveOptions, Observer, Report, ReportSource } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import type { Receiver } from './receiver-interface.ts';
 import { BodyMemory } from './request/body-memory.ts';
 import { checkDelivery, type Delivery, type Reply } from './request/delivery.ts';
+import { isConnected, waitUntil } from './request/delivery-functions.ts';
 import { type HeaderFields, type HeaderValues, readHeaders } from './request/headers.ts';
 import { type RawBody, toBytes } from './request/raw-body.ts';
 import { declaredLength, exceedsOneRead, mustClose } from './request/refusals.ts';
@@ -49,7 +51,8 @@ import { nextTurn } from './timing/turn.ts';
 export function createReceiver<const S extends Schemas = Record<never, never>>(
   options: ReceiverOptions<S>,
 ): Receiver<S> {
-  return new WebhookReceiver<S>(readOptions(options));
+  const warnings = new PendingWarnings();
+  return new WebhookReceiver<S>(readOptions(options, warnings.addMisuse), warnings);
 }
 
 class WebhookReceiver<S extends Schemas> implements Receiver<S> {
@@ -57,6 +60,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #replySettings: ReplySettings;
   readonly #router = new Router();
   readonly #middlewares: KeptMiddleware[] = [];
+  readonly #warnings: PendingWarnings;
   readonly #reporter: Reporter;
   readonly #activity = new Activity();
   readonly #authenticator: Authenticator;
@@ -70,14 +74,16 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   #closed: Promise<{ abandoned: string[] }> | undefined;
   readonly #misdirectedLimit = new MisdirectedLimit();
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, warnings: PendingWarnings) {
     this.#settings = settings;
+    this.#warnings = warnings;
     this.#replySettings = {
       challenge: settings.credentials.challenge,
       retryAfterSeconds: Math.ceil((settings.retryScheduleMs[0] ?? 60_000) / 1_000),
       drainMs: settings.bodyTimeoutMs,
     };
-    this.#reporter = new Reporter(firstWarnings(settings));
+    warnings.add(...firstWarnings(settings));
+    this.#reporter = new Reporter(warnings);
     const bodyMemory = new BodyMemory(settings.maxBufferedBytes);
     this.#authenticator = new Authenticator(settings, bodyMemory);
     this.#handling = new EventHandling(settings, this.#router, this.#middlewares, this.#activity, bodyMemory);
@@ -165,7 +171,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       if (!mayBeLarge) await nextTurn();
       const answer = await this.#handle(delivery, headers, length, trace);
       if (mayBeLarge) await nextTurn();
-      trace.answerSent = delivery.isConnected?.() ?? true;
+      trace.answerSent = isConnected(delivery, this.#warnings.addMisuse);
       // First, because the platform's waitUntil may throw: the delivery is then answered 500.
       if (trace.unfinished && !trace.joined) this.#reportEndLater(delivery, trace);
       this.#report(answer, trace);
@@ -299,7 +305,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   #reportEndLater(delivery: Delivery, trace: Trace): void {
     this.#activity.begin();
     const reported = this.#reportEnd(trace).then(() => this.#activity.end());
-    delivery.waitUntil?.(reported);
+    waitUntil(delivery, reported, this.#warnings.addMisuse);
   }
 
   async #reportEnd(trace: Trace): Promise<void> {

@@ -82,7 +82,7 @@ const core = {
   health: ['timing', 'outcomes', 'dedupe', 'dead-letters'],
   redis: ['timing', 'dedupe', 'dead-letters'],
   postgres: ['timing', 'events', 'dedupe', 'dead-letters', 'handling'],
-  'options.ts': ['queue', 'authentication', 'events', 'dedupe', 'dead-letters'],
+  'options.ts': ['queue', 'timing', 'authentication', 'events', 'dedupe', 'dead-letters'],
   'receiver-interface.ts': ['request', 'events', 'outcomes', 'dead-letters', 'handling', 'health'],
   'receiver.ts': [
     ...['timing', 'request', 'authentication', 'events', 'outcomes', 'dead-letters', 'handling'],

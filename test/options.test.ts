@@ -24,10 +24,29 @@ function without(object: object, method: string): object {
 const notDurations: readonly unknown[] = [null, 0, -1, 1.5, Number.NaN, Infinity, '1000', 10n, {}, [1_000]];
 const OVER_A_TIMER = 2 ** 31;
 
+/** A list whose first place is empty, as `delete list[0]` leaves it: most functions of lists pass over it. */
+function withHole(value: unknown): unknown[] {
+  const list: unknown[] = [];
+  list[1] = value;
+  return list;
+}
+
 const wrong: Readonly<Record<string, readonly unknown[]>> = {
-  signingKey: [undefined, null, '', [], [''], [KEY, ''], new Uint8Array(), 5, {}, Symbol('key')],
+  signingKey: [
+    undefined,
+    null,
+    '',
+    [],
+    [''],
+    [KEY, ''],
+    withHole(KEY),
+    new Uint8Array(),
+    5,
+    {},
+    Symbol('key'),
+  ],
   signatureHeader: [null, '', 'two words', 'x:', 'é', 'x\n', 5, 5n, {}],
-  authentication: [null, [], {}, { type: 'DIGEST' }, 'NONE', 5n],
+  authentication: [null, [], {}, { type: 'DIGEST' }, 'NONE', 5n, withHole({ type: 'NONE' })],
   store: [null, {}, 'memory', 5, ...['claim', 'renew', 'complete', 'release'].map((m) => without(store, m))],
   deadLetters: [null, {}, '/tmp', ...['put', 'get', 'remove', 'list'].map((m) => without(deadLetters, m))],
   schemas: [null, 5, 'zod', { transfr: z.object() }, { transfer: 5 }, { transfer: {} }, { transfer: null }],
@@ -51,6 +70,7 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
     [Infinity],
     ['60000'],
     [null],
+    withHole(60_000),
     {},
   ],
   onStoreFailure: [null, '', 'accept', 'Reject', true, 5n],

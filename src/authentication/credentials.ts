@@ -25,7 +25,8 @@ export interface CredentialsCheck {
 
 /** Creates a check that accepts any of several credentials, so that they can be changed without downtime. */
 export function createCredentialsCheck(option: Authentication | readonly Authentication[]): CredentialsCheck {
-  const accepted: readonly Authentication[] = Array.isArray(option) ? option : [option];
+  // Copied, because `map` passes over the holes of a list, and a copy has none.
+  const accepted: readonly Authentication[] = Array.isArray(option) ? [...option] : [option];
   if (accepted.length === 0)
     throw new ConfigurationError(
       'authentication must hold at least one entry; to accept every sender, set {type: "NONE"}',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DeadLetterError, isInstance, messageOf } from '../errors.ts';
+import { DeadLetterError, isInstance, messageOf, show } from '../errors.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
@@ -58,7 +58,7 @@ export class Parking {
   }
 
   find(id: string, wait: Wait): Promise<DeadLetter | undefined> {
-    return this.#inOrder(id, wait, () => this.#deadLetters.get(id));
+    return this.#inOrder(id, wait, async () => checkFound(await this.#deadLetters.get(id)));
   }
 
   /** Stores a letter and returns its id: the event's, or the SHA-256 of the body where it has none. */
@@ -91,7 +91,7 @@ export class Parking {
 
   async #readEarlier(id: string): Promise<DeadLetter | undefined> {
     try {
-      return await this.#deadLetters.get(id);
+      return checkFound(await this.#deadLetters.get(id));
     } catch {
       return undefined;
     }
@@ -146,4 +146,17 @@ export class Parking {
     const limitMs = Math.max(0, Math.min(this.#limitMs, answerBy - performance.now()));
     return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
   }
+}
+
+/**
+ * Dead letters of the application may give null for a letter that is not there, or something else than a
+ * letter.
+ */
+function checkFound(letter: DeadLetter | null | undefined): DeadLetter | undefined {
+  if (letter === undefined || letter === null) return undefined;
+  if (typeof letter === 'object' && Array.isArray(letter.handled)) return letter;
+  throw new DeadLetterError(
+    'dead_letter_unreadable',
+    `the dead letters gave ${show(letter)}, which is not a letter`,
+  );
 }

@@ -1,5 +1,6 @@
 import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, propertyOf, show } from '../errors.ts';
+import { readClock } from '../timing/clock.ts';
 import { RecentIds } from './recent-ids.ts';
 import type {
   ClaimRequest,
@@ -51,7 +52,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions(options, ['maxEntries', 'now'], 'createMemoryStore');
   const { maxEntries = 100_000, now = monotonicNow } = options;
   checkValues(maxEntries, now);
-  const memory = new Memory(maxEntries, now);
+  const clock = options.now === undefined ? now : () => readClock(now, 'now of createMemoryStore');
+  const memory = new Memory(maxEntries, clock);
   const store: Store = {
     claim: (request) => memory.claim(request),
     renew: (request) => memory.renew(request),

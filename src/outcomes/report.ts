@@ -67,6 +67,7 @@ export interface HandlerReport {
 export const warningCodes = [
   'dead_letters_missing',
   'memory_store_shared',
+  'return_value_invalid',
   'claimed_nothing',
   'lease_lost',
   'completion_pending',

@@ -1,6 +1,7 @@
 import { checkOptions, invalidOption } from '../check-options.ts';
 import { ConfigurationError, show } from '../errors.ts';
-import type { ObserveOptions, Observer, Report, Warning } from './report.ts';
+import type { PendingWarnings } from './pending-warnings.ts';
+import type { ObserveOptions, Observer, Report } from './report.ts';
 import { ReportLog } from './report-log.ts';
 
 /** Sends reports to the observers. The default log prints them too, until an observer takes its place. */
@@ -8,11 +9,11 @@ export class Reporter {
   readonly #observers: Observer[] = [];
   #keepsDefaultLog = true;
   readonly #log = new ReportLog();
-  #firstWarnings: readonly Warning[];
+  readonly #pendingWarnings: PendingWarnings;
 
-  /** `firstWarnings` are added to the first report, or printed before it, each on a line of its own. */
-  constructor(firstWarnings: readonly Warning[]) {
-    this.#firstWarnings = firstWarnings;
+  /** The pending warnings are added to the next report, or printed before it, each on a line of its own. */
+  constructor(pendingWarnings: PendingWarnings) {
+    this.#pendingWarnings = pendingWarnings;
   }
 
   add(observer: Observer, options: ObserveOptions): void {
@@ -29,16 +30,13 @@ export class Reporter {
 
   /** Never throws. */
   emit(original: Report): void {
-    const firstWarnings = this.#firstWarnings;
-    this.#firstWarnings = [];
+    const pending = this.#pendingWarnings.take();
     if (this.#keepsDefaultLog) {
-      for (const warning of firstWarnings) this.#log.writeWarning(warning);
+      for (const warning of pending) this.#log.writeWarning(warning);
       this.#log.write(original);
     }
     const report =
-      firstWarnings.length === 0
-        ? original
-        : { ...original, warnings: [...firstWarnings, ...original.warnings] };
+      pending.length === 0 ? original : { ...original, warnings: [...pending, ...original.warnings] };
     for (const observer of this.#observers) void this.#notify(observer, report);
   }
 

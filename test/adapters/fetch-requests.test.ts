@@ -10,7 +10,7 @@ import {
   sign,
 } from 'posthorn';
 import { type FetchHandler, type FetchOptions, toFetch } from 'posthorn/fetch';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { expectAccepted, expectProblem, Gate, KEY, type Seen, signed, transfer } from './endpoint.ts';
 
 interface Mounted {
@@ -254,6 +254,38 @@ describe('waitUntil', () => {
     };
     const event = transfer();
     expectAccepted(await seen(handle(requestOf(event), undefined, null, context)), 'processed', event.id);
+  });
+
+  const wrong: readonly {
+    readonly name: string;
+    readonly waitUntil: () => unknown;
+    readonly told: string;
+  }[] = [
+    {
+      name: 'throws',
+      waitUntil: () => {
+        throw new Error('outside of a request');
+      },
+      told: 'posthorn: waitUntil threw, so that the platform may end what goes on after an answer: outside of a request',
+    },
+    {
+      name: 'returns a promise that rejects',
+      waitUntil: () => Promise.reject(new Error('no platform')),
+      told: 'posthorn: waitUntil must return nothing, got a promise; nobody waits for that one',
+    },
+  ];
+  test.each(wrong)('that $name is told of once, and changes no answer', async ({ waitUntil, told }) => {
+    const emitted = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    onTestFinished(() => emitted.mockRestore());
+    const gate = new Gate();
+    const { handle, reports } = mount({ deadlineMs: 50 }, () => gate.opened, { waitUntil });
+    for (const event of [transfer(), transfer()])
+      expectProblem(await seen(handle(requestOf(event))), 503, 'deadline_reached');
+    gate.open();
+    const event = transfer();
+    expectAccepted(await seen(handle(requestOf(event))), 'processed', event.id);
+    expect(emitted.mock.calls).toEqual([[told]]);
+    await vi.waitFor(() => expect(reports.filter(({ late }) => late)).toHaveLength(2));
   });
 
   test('it waits for the answer as well, which ends what a sender that hung up has begun', async () => {

@@ -283,6 +283,14 @@ describe('the remaining time of the function', () => {
     expect(statusCode).toBe(500);
   });
 
+  test('that is a promise, whatever becomes of it, is answered 500', async () => {
+    const { handler, reports } = create({}, () => {});
+    const event = httpApiEvent(requestOf(createEvent('transfer.succeeded')));
+    const context = { getRemainingTimeInMillis: () => Promise.reject(new Error('no runtime')) };
+    expect(await Reflect.apply(handler, undefined, [event, context])).toMatchObject({ statusCode: 500 });
+    expect(reports[0]?.error?.message).toContain('timeLimitMs of a delivery must be a number');
+  });
+
   test('parks a last attempt before it is over', async () => {
     const clock = new StepClock();
     const event = eventAt(clock.startedAt);

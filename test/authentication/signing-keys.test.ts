@@ -82,6 +82,7 @@ describe('a source of keys', () => {
     { name: 'gives no bytes', source: async () => new Uint8Array() },
     { name: 'gives an empty list', source: async () => [] },
     { name: 'gives a list with an empty key', source: async () => [KEY, ''] },
+    { name: 'gives a list with a hole', source: async () => Object.assign([], { 1: KEY }) },
     { name: 'is late', source: () => new Promise(() => {}) },
   ];
   test.each(nothing)('that $name: 503, and no handler runs', async ({ source }) => {

@@ -7,6 +7,7 @@ import {
   type WebhookEvent,
 } from 'posthorn';
 import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { nastyValues } from '../support/nasty-values.ts';
 import {
   type Answer,
@@ -17,24 +18,18 @@ import {
   refused,
 } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
+import { expectNoUnhandledRejections } from '../support/unhandled-rejections.ts';
 import { until } from '../support/until.ts';
 
-const unhandled: unknown[] = [];
-const onUnhandled = (reason: unknown): void => void unhandled.push(typeof reason);
 let consoleError: MockInstance<typeof console.error>;
 
 beforeEach(() => {
   consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
-  process.on('unhandledRejection', onUnhandled);
 });
 
-afterEach(async () => {
-  consoleError.mockRestore();
-  // Node.js tells of an unhandled rejection before the event loop turns.
-  await new Promise(setImmediate);
-  process.off('unhandledRejection', onUnhandled);
-  expect(unhandled.splice(0)).toEqual([]);
-});
+afterEach(() => consoleError.mockRestore());
+
+expectNoUnhandledRejections();
 
 interface Case {
   readonly name: string;
@@ -254,6 +249,22 @@ describe('whatever is returned', () => {
     });
     expect(await sendAll(endpoint, cases)).toEqual(processed(cases));
     expect(consoleError).toHaveBeenCalledTimes(cases.length);
+  });
+
+  test('by dead letters as an earlier letter: a last attempt runs all the same', async () => {
+    const cases = [...casesOf(Date.now() - 20 * 60_000)];
+    const values = new Map(cases.map(({ event, value }) => [event.id, value]));
+    const get = async (id: string): Promise<unknown> => values.get(id);
+    const deadLetters: DeadLetters = Object.assign(createMapDeadLetters(), { get });
+    const endpoint = await openEndpoint({ deadLetters }, (receiver) => {
+      receiver.on('*', () => {});
+    });
+    expect(await sendAll(endpoint, cases)).toEqual(processed(cases));
+    for (const report of endpoint.reports.all) {
+      expectReadable(report);
+      const isNone = values.get(report.event?.id ?? '') == null;
+      expect(report.warnings).toEqual(isNone ? [] : [expect.stringMatching(/^dead_letter_not_read: ./)]);
+    }
   });
 
   test('by a schema as its result or its issues: 500, or what it has of a value', async () => {

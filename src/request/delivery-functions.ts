@@ -1,0 +1,27 @@
+import { dropPromise, typeNameOf } from '../errors.ts';
+import type { Delivery } from './delivery.ts';
+
+/** Is told of a function of a delivery that returns what it must not. */
+type OnMisuse = (name: string, problem: string) => void;
+
+/** Whether the sender still waits for the answer. */
+export function isConnected(delivery: Delivery, onMisuse: OnMisuse): boolean {
+  if (delivery.isConnected === undefined) return true;
+  const answer: unknown = delivery.isConnected();
+  if (typeof answer === 'boolean') return answer;
+  dropPromise(answer);
+  onMisuse(
+    'isConnected',
+    `isConnected of a delivery must return true or false, got ${typeNameOf(answer)}; the answer counts as sent`,
+  );
+  return true;
+}
+
+/** Has the platform keep the process alive until the promise settles. */
+export function waitUntil(delivery: Delivery, promise: Promise<unknown>, onMisuse: OnMisuse): void {
+  if (!dropPromise(delivery.waitUntil?.(promise))) return;
+  onMisuse(
+    'waitUntil',
+    'waitUntil of a delivery must return nothing, got a promise; nobody waits for that one',
+  );
+}

@@ -1,0 +1,41 @@
+import { ConfigurationError, dropPromise, messageOf, typeNameOf } from '../errors.ts';
+
+/** The latest time that a Date can hold (ECMAScript, "Time Values and Time Range"). */
+const MAX_TIME_MS = 8.64e15;
+
+/**
+ * Reads a clock of the application. Throws {@link ConfigurationError} that names it if it throws, or returns
+ * something else than a time: compared with NaN, a recording of any age would pass for a new event.
+ */
+export function readClock(now: () => unknown, name: string): number {
+  const time = callClock(now, name);
+  if (typeof time === 'number' && Math.abs(time) <= MAX_TIME_MS) return time;
+  dropPromise(time);
+  const got = typeof time === 'number' ? String(time) : typeNameOf(time);
+  throw new ConfigurationError(`${name} must return milliseconds, a number; got ${got}`);
+}
+
+function callClock(now: () => unknown, name: string): unknown {
+  try {
+    return now();
+  } catch (cause) {
+    throw new ConfigurationError(`${name} must return milliseconds, and threw: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * A clock that always tells a time: where that of the application tells none, the time of the system. A
+ * receiver that refused all events instead would be cut off by the service.
+ */
+export function createClock(now: () => unknown, onFailure: (problem: string) => void): () => number {
+  return () => {
+    try {
+      return readClock(now, 'now');
+    } catch (error) {
+      onFailure(`${messageOf(error)}; Date.now() is used instead`);
+      return Date.now();
+    }
+  };
+}
