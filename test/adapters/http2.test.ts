@@ -219,6 +219,16 @@ overHttp2(
   },
 );
 
+overHttp2('streams that are closed leave no timer behind', { bodyTimeoutMs: 600_000 }, async (target) => {
+  const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = countTimers();
+  const events = Array.from({ length: 100 }, () => transfer());
+  await Promise.all(events.map((event) => answerTo(target.send(event))));
+  await expect.poll(target.countStreams, { interval: 5 }).toBe(0);
+  // Those of the server and of the test come and go.
+  await expect.poll(() => countTimers() - before).toBeLessThan(50);
+});
+
 const gate = new Gate();
 overHttp2(
   'a sender that resets its stream while the handler runs aborts nothing',

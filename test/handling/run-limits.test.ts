@@ -1,12 +1,14 @@
 import { AbortedError, createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { aborted } from '../support/aborted.ts';
+import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
 import { Seen } from '../support/seen.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
+import { until } from '../support/until.ts';
 
 async function openHeld(options: EndpointOptions) {
   const held = new HeldHandler();
@@ -40,6 +42,41 @@ describe('maxRunMs', () => {
     const { event, reports, send } = await openHeld({ maxRunMs: 200, deadLetters: createMapDeadLetters() });
     expect(await send(event)).toEqual(refused(503, 'run_timeout'));
     expect(reports.all).toMatchObject([{ code: 'run_timeout', warnings: [] }]);
+  });
+
+  test('does not pass while the run waits for another process that has taken its event', async () => {
+    const memory = createMemoryStore();
+    let isTaken = false;
+    let sawLoss = false;
+    const store: Store = {
+      ...memory,
+      claim: (request) => (isTaken ? { state: 'busy', msLeft: 20 } : memory.claim(request)),
+      renew: (request) => {
+        sawLoss ||= isTaken;
+        return isTaken ? { state: 'lost' } : memory.renew(request);
+      },
+    };
+    // The schema takes its time, in which the lease is lost; the limit counts from its start.
+    const gate = new Gate();
+    gate.shut();
+    const validate = async (value: unknown) => {
+      await gate.pass();
+      return { value };
+    };
+    const transfer = { '~standard': { version: 1, vendor: 'test', validate } } as const;
+    const { event, held, send } = await openHeld({ maxRunMs, store, leaseMs: 300, schemas: { transfer } });
+    const answer = send(event);
+    await gate.held.nth(1);
+    isTaken = true;
+    await until('the loss is known', () => sawLoss);
+    gate.open();
+    const passedAt = performance.now() + 1.5 * maxRunMs;
+    await until('maxRunMs has passed', () => performance.now() > passedAt);
+    isTaken = false;
+    const call = await held.calls.nth(1);
+    expect(call.context.signal.aborted).toBe(false);
+    call.succeed();
+    expect(await answer).toEqual(accepted('processed', event.id));
   });
 
   test('does not keep a late success from completing the event', async () => {

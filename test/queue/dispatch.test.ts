@@ -9,12 +9,14 @@ import {
 } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createLetter } from '../dead-letters/conformance.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
 import { StepClock } from '../support/step-clock.ts';
+import { until } from '../support/until.ts';
 import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');
@@ -245,6 +247,25 @@ describe('a worker', () => {
     expect(await first.dispatch(job, { attempt: 1, final: true })).toMatchObject({ code: 'closing' });
     const next = start(book(() => {}));
     expect(await next.dispatch(job, { attempt: 1, final: true })).toMatchObject({ outcome: 'processed' });
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+  });
+
+  test('takes out the letter of a job that the queue gave up while its handlers ran', async () => {
+    const { deadLetters, jobOf, start } = openProcesses();
+    const held = new HeldHandler();
+    const deadlineMs = 20;
+    const register = (receiver: Receiver): unknown =>
+      receiver.on('transfer.*', held.handle, { name: 'book', queue: true });
+    const worker = start(register, { deadlineMs });
+    const job = await jobOf(start(register));
+    const startedAt = performance.now();
+    const running = worker.dispatch(job, { attempt: 1, final: false });
+    const call = await held.calls.nth(1);
+    // What sweeps the failed jobs of the queue into letters, in whatever process.
+    await deadLetters.put(createLetter({ id: event.id, runningUntil: undefined }));
+    await until('the deadline', () => performance.now() > startedAt + 2 * deadlineMs);
+    call.succeed();
+    expect(await running).toMatchObject({ outcome: 'processed', attempt: 1 });
     expect(await deadLetters.get(event.id)).toBeUndefined();
   });
 
