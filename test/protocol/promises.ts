@@ -7,8 +7,9 @@ export function brokenPromise(state: State, next: readonly ProtocolStep[]): stri
 }
 
 function brokenAlways(state: State): string | undefined {
-  const { deliveries, handled, letter, runs, store } = state;
-  if (deliveries.some((delivery) => delivery.state === 'accepted') && !handled && letter === 'none')
+  const { deliveries, dropped, handled, letter, runs, store } = state;
+  const isKept = handled || dropped || letter !== 'none';
+  if (deliveries.some((delivery) => delivery.state === 'accepted') && !isKept)
     return 'no 2xx before the event is handled or parked';
   const isTaken = runs.some(
     ({ token, step, promised }) =>
@@ -34,4 +35,12 @@ function brokenAtRest({ deliveries, faults, letter, store }: State): string | un
   if (!hadFault && letter !== 'none' && store.state === 'completed')
     return 'no letter is left of an event that was handled';
   return undefined;
+}
+
+/** The promise that a drop breaks by completing the id in this state. */
+export function brokenByDropping({ runs }: State): string | undefined {
+  const isHeld = runs.some(
+    ({ step, promised }) => (step === 'running' || step === 'completing') && promised > 0,
+  );
+  return isHeld ? 'no event is dropped while a run has a lease that holds' : undefined;
 }

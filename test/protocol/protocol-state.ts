@@ -59,6 +59,13 @@ export interface LateCommand {
   readonly process: Process;
 }
 
+/** A drop of the letter. */
+export interface DropState {
+  readonly step: 'possible' | 'claiming' | 'reading' | 'ready' | 'removing' | 'releasing' | 'ended';
+  /** Ticks since the command was sent that last gave the lease. */
+  readonly heldFor: number;
+}
+
 export interface State {
   store: StoreRecord;
   /** `lastAttempt` and `beside` are marked `runningUntil`; `over` is not. */
@@ -71,6 +78,7 @@ export interface State {
   /** The processes that know of a completion which the store has not taken yet. */
   completionPending: Process[];
   mayReplay: boolean;
+  drop: DropState;
   /** How many more faults may happen. */
   faultsLeft: number;
   faults: { crash: boolean; timeout: boolean; letter: boolean };
@@ -78,6 +86,8 @@ export interface State {
   handled: boolean;
   /** For the invariants: a process was told that the completion is recorded. */
   recorded: boolean;
+  /** For the invariants: the event was given up. */
+  dropped: boolean;
   /** A promise that the step to this state has broken. */
   broken?: string;
 }
@@ -86,25 +96,31 @@ export interface State {
 export interface Scope {
   readonly faults: number;
   readonly mayReplay: boolean;
+  readonly mayDrop: boolean;
+  /** Both deliveries are over, and the event is parked. */
+  readonly isParked?: boolean;
 }
 
-export function firstState({ faults, mayReplay }: Scope): State {
+export function firstState({ faults, mayReplay, mayDrop, isParked = false }: Scope): State {
+  const delivery = isParked ? 'accepted' : 'unsent';
   return {
-    store: { state: 'absent' },
-    letter: 'none',
+    store: isParked ? { state: 'released', token: 'second', attempt: 2, abandoned: 0 } : { state: 'absent' },
+    letter: isParked ? 'over' : 'none',
     deliveries: [
-      { name: 'first', state: 'unsent' },
-      { name: 'second', state: 'unsent' },
+      { name: 'first', state: delivery },
+      { name: 'second', state: delivery },
     ],
     runs: [],
     deaf: [],
     late: [],
     completionPending: [],
     mayReplay,
+    drop: { step: mayDrop ? 'possible' : 'ended', heldFor: 0 },
     faultsLeft: faults,
     faults: { crash: false, timeout: false, letter: false },
     handled: false,
     recorded: false,
+    dropped: false,
   };
 }
 

@@ -20,8 +20,15 @@ const timeout = 120_000;
 
 describe('the protocol keeps its promises', () => {
   const scopes = {
-    'without a fault, also when the letter is replayed': { faults: 0, mayReplay: true },
-    'whatever fails once': { faults: 1, mayReplay: false },
+    'without a fault, also when the letter is replayed': { faults: 0, mayReplay: true, mayDrop: false },
+    'whatever fails once': { faults: 1, mayReplay: false, mayDrop: false },
+    'without a fault, when the letter is dropped': { faults: 0, mayReplay: false, mayDrop: true },
+    'a parked letter that is replayed and dropped, whatever fails of the replay': {
+      faults: 1,
+      mayReplay: true,
+      mayDrop: true,
+      isParked: true,
+    },
   };
   test.each(Object.entries(scopes))('%s', { timeout }, (name, scope) => {
     const { states, steps, violation } = check(scope);
@@ -45,9 +52,12 @@ describe('the exploration finds', () => {
       'no letter is left of an event that was handled',
     'a delivery that no retry will follow fails with the run that it waits for':
       'the last delivery is not refused while letters can be stored',
+    'a drop completes an id that it has not claimed':
+      'no event is dropped while a run has a lease that holds',
   };
   test.each(Object.entries(mistakes) as [Mistake, string][])('%s', { timeout }, (mistake, promise) => {
-    const { violation } = check({ faults: 0, mayReplay: true }, mistake);
+    const mayDrop = mistake.includes('drop');
+    const { violation } = check({ faults: 0, mayReplay: true, mayDrop, isParked: mayDrop }, mistake);
     expect(violation?.broken).toBe(promise);
   });
 });

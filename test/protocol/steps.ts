@@ -12,7 +12,8 @@ export type Mistake =
   | 'a completion counts for the owner only'
   | 'the letter of a last attempt is stored after it'
   | 'nobody looks again after a letter was stored beside a run'
-  | 'a delivery that no retry will follow fails with the run that it waits for';
+  | 'a delivery that no retry will follow fails with the run that it waits for'
+  | 'a drop completes an id that it has not claimed';
 
 const FAILS_WITH_ITS_RUN: Mistake =
   'a delivery that no retry will follow fails with the run that it waits for';

@@ -9,6 +9,7 @@ export function pass(next: State): void {
     run.heldFor = Math.min(run.heldFor + 1, LEASE_TICKS);
     run.promised = Math.max(run.promised - 1, 0);
   }
+  if (isHolding(next)) next.drop = { ...next.drop, heldFor: Math.min(next.drop.heldFor + 1, LEASE_TICKS) };
 }
 
 /** States that differ only in what nothing will ask for are one. */
@@ -19,6 +20,7 @@ export function forgetWhatNoLongerMatters(state: State): void {
     if (!mayBegin(run) && run.step !== 'running') Object.assign(run, { promised: 0, known: 'held' });
     run.attempt = Math.min(run.attempt, 2);
   }
+  if (!isHolding(state)) state.drop = { ...state.drop, heldFor: 0 };
   state.runs.sort((a, b) => a.token.localeCompare(b.token));
   state.late.sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
   state.completionPending = [...new Set(state.completionPending)].sort();
@@ -29,8 +31,10 @@ function nameOf({ operation, token }: LateCommand): string {
 }
 
 /** Whether a tick would change anything. */
-export function isTimed({ store, runs }: State): boolean {
+export function isTimed(state: State): boolean {
+  const { store, runs, drop } = state;
   return (
+    (isHolding(state) && drop.heldFor < LEASE_TICKS) ||
     (store.state === 'processing' && store.leaseLeft > 0) ||
     runs.some(
       (run) =>
@@ -39,6 +43,11 @@ export function isTimed({ store, runs }: State): boolean {
         run.promised > 0,
     )
   );
+}
+
+/** Whether the drop has a claim, or waits for one. */
+function isHolding({ drop: { step } }: State): boolean {
+  return step === 'claiming' || step === 'reading' || step === 'ready';
 }
 
 function isAsking({ step }: Run): boolean {
