@@ -25,6 +25,7 @@ export interface MemoryStoreOptions {
   readonly maxEntries?: number;
   /**
    * The clock, in milliseconds; by default a monotonic one, which no correction of the system's clock moves.
+   * If it throws, or gives something else than a number, the operation of the store fails.
    */
   readonly now?: () => number;
 }

@@ -15,7 +15,10 @@ export interface Delivery {
    * (`body_already_parsed`) if something else has read it.
    */
   readonly readBody: (options: BodyOptions) => Awaitable<RawBody>;
-  /** Keeps the process alive until the promise settles, on a platform that freezes it after the answer. */
+  /**
+   * Keeps the process alive until the promise settles, on a platform that freezes it after the answer. Nobody
+   * waits for what it returns.
+   */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
   /** Returns false once the sender has hung up. Without it, reports have `answerSent: true`. */
   readonly isConnected?: (() => boolean) | undefined;
