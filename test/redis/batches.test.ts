@@ -146,6 +146,32 @@ describe.skipIf(!isRedisInstalled())('the operations that begin in one turn of t
     }
   });
 
+  test('do not fail with one among them whose answer cannot be read: that one fails by itself', async () => {
+    const client = await fixture.connect();
+    const garble = (reply: unknown): unknown =>
+      Array.isArray(reply) ? [...reply.slice(0, 4), 'no word of ours', ...reply.slice(5)] : reply;
+    const garbling: RedisClient = {
+      status: 'ready',
+      disconnect: client.disconnect.bind(client),
+      eval: async (...command) => garble(await client.eval(...command)),
+      evalsha: async (...command) => garble(await client.evalsha(...command)),
+    };
+    const store = createRedisStore(garbling, { scope: 'unreadable' });
+    const results = await Promise.allSettled(
+      idsOf(3, 'id').map((id) => store.claim({ ...times, id, token: 'a' })),
+    );
+    expect(results).toMatchObject([
+      { value: { state: 'claimed' } },
+      {
+        reason: {
+          code: 'store_unavailable',
+          message: expect.stringContaining('Redis gave an unknown result: "no word of ours"'),
+        },
+      },
+      { value: { state: 'claimed' } },
+    ]);
+  });
+
   test('go in several commands where there are very many', async () => {
     const store = createRedisStore(await fixture.connect(), { scope: 'many' });
     await store.claim({ ...times, id: 'ready', token: 'a' });
