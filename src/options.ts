@@ -80,8 +80,8 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   readonly maxBodyBytes?: number;
   /**
    * The memory for all bodies whose signature is not verified yet, and of events that wait for another
-   * process or for room; 67,108,864 by default, at least `maxBodyBytes`. When it is full, the unfinished body
-   * with the least recent progress is answered 503.
+   * process, for room or for a connection; 67,108,864 by default, at least `maxBodyBytes`. When it is full,
+   * the unfinished body with the least recent progress is answered 503.
    */
   readonly maxBufferedBytes?: number;
   /** How long a body may take to arrive; 10,000 by default. */

@@ -111,17 +111,20 @@ export class Claim {
     };
   }
 
-  /** Asks for the id; where the store fails, `onStoreFailure` says how to go on. */
-  async take(): Promise<ClaimResult> {
+  /**
+   * Asks for the id; where the store fails, `onStoreFailure` says how to go on. With `mayWait` the question
+   * may wait for a connection to the store.
+   */
+  async take({ mayWait }: { readonly mayWait: boolean }): Promise<ClaimResult> {
     try {
-      return this.#noteAnswer(await this.#ask());
+      return this.#noteAnswer(await this.#ask(mayWait ? undefined : 0));
     } catch (error) {
       this.#goOnWithoutStore(error);
       return UNCLAIMED;
     }
   }
 
-  #ask(): Awaitable<ClaimResult> {
+  #ask(waitMs?: number): Awaitable<ClaimResult> {
     const { leaseMs, retryScheduleMs } = this.#settings;
     const { id, token, retentionMs } = this.#request;
     this.#askedAt = performance.now();
@@ -131,6 +134,7 @@ export class Claim {
       retentionMs,
       leaseMs,
       attemptSpacingMs: attemptSpacingMs(retryScheduleMs),
+      waitMs,
     });
   }
 

@@ -18,6 +18,8 @@ export interface ServerOperation {
   readonly keepMs: number;
   /** The spacing of a claim; the names of the handlers that have finished, as JSON, of a release. */
   readonly detail: string;
+  /** How long it may wait for a connection, if that is given. */
+  readonly waitMs: number | undefined;
 }
 
 /** The server of a store. */
@@ -27,6 +29,8 @@ export interface StoreServer {
   readonly commandTimeoutMs: number;
   /** Resolves with what `read` makes of the server's answer; rejects with UnavailableError. */
   readonly run: <Result>(operation: ServerOperation, read: (answer: string) => Result) => Promise<Result>;
+  /** Whether an operation would have to wait for a connection; left out if that is not known. */
+  readonly mustWait?: () => boolean;
 }
 
 /**
@@ -38,7 +42,7 @@ export const FIRST_CLAIM = 'claimed 1 0 0 1 ';
  * A store whose server answers each operation in a word, or in a line: `busy <msLeft>`, or
  * `claimed <attempt> <abandoned> <firstClaimedMsAgo> <spacedAttempts> <handled as JSON, or nothing>`.
  */
-export function createServerStore({ name, commandTimeoutMs, run }: StoreServer): Store {
+export function createServerStore({ name, commandTimeoutMs, run, mustWait }: StoreServer): Store {
   const unknown = (answer: string): Error =>
     new Error(`${name} gave an unknown result: ${JSON.stringify(answer)}`);
   const readState = <State extends string>(states: readonly State[]) => {
@@ -58,20 +62,24 @@ export function createServerStore({ name, commandTimeoutMs, run }: StoreServer):
   const readRelease = readState<ReleaseResult['state']>(['released', 'lost', 'completed']);
   return {
     commandTimeoutMs,
-    claim: ({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0 }) => {
+    ...(mustWait && { mustWait }),
+    claim: ({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0, waitMs }) => {
       const keepMs = Math.max(leaseMs, retentionMs);
       const detail = String(attemptSpacingMs);
-      return run({ name: 'claim', key: toKey(id), token, leaseMs, keepMs, detail }, readClaim);
+      return run({ name: 'claim', key: toKey(id), token, leaseMs, keepMs, detail, waitMs }, readClaim);
     },
-    renew: ({ id, token, leaseMs, retentionMs }) => {
+    renew: ({ id, token, leaseMs, retentionMs, waitMs }) => {
       const keepMs = Math.max(leaseMs, retentionMs);
-      return run({ name: 'renew', key: toKey(id), token, leaseMs, keepMs, detail: '' }, readRenewal);
+      return run({ name: 'renew', key: toKey(id), token, leaseMs, keepMs, detail: '', waitMs }, readRenewal);
     },
-    complete: ({ id, token, retentionMs: keepMs }) =>
-      run({ name: 'complete', key: toKey(id), token, leaseMs: 0, keepMs, detail: '' }, readCompletion),
-    release: ({ id, token, retentionMs: keepMs, handled }) => {
+    complete: ({ id, token, retentionMs: keepMs, waitMs }) =>
+      run(
+        { name: 'complete', key: toKey(id), token, leaseMs: 0, keepMs, detail: '', waitMs },
+        readCompletion,
+      ),
+    release: ({ id, token, retentionMs: keepMs, handled, waitMs }) => {
       const detail = handled.length === 0 ? '' : JSON.stringify(handled);
-      return run({ name: 'release', key: toKey(id), token, leaseMs: 0, keepMs, detail }, readRelease);
+      return run({ name: 'release', key: toKey(id), token, leaseMs: 0, keepMs, detail, waitMs }, readRelease);
     },
   };
 }

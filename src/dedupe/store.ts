@@ -21,6 +21,12 @@ export interface Store {
    * calls it with an id that nobody has, to see whether the store answers: that must write nothing.
    */
   release(request: ReleaseRequest): Awaitable<ReleaseResult>;
+  /**
+   * Whether an operation that begins now would wait for a connection. The receiver then counts the body of
+   * the event in `maxBufferedBytes`; if it does not fit, the operation gets 0 as `waitMs`. A store that waits
+   * for nothing leaves it out.
+   */
+  mustWait?(): boolean;
 }
 
 /** What `complete` is given, and the other operations besides more. */
@@ -31,6 +37,12 @@ export interface CompleteRequest {
   readonly token: string;
   /** How long the id is remembered from now. */
   readonly retentionMs: number;
+  /**
+   * How long the operation may wait for a connection before it is sent; a store gives it the time that it
+   * has by default. With 0, one that cannot be sent now fails at once. A store that waits for nothing ignores
+   * it.
+   */
+  readonly waitMs?: number | undefined;
 }
 
 /** What `renew` is given. */

@@ -1,16 +1,25 @@
 import { isInstance, messageOf, propertyOf, show, UnavailableError } from '../errors.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
-import type { Store } from './store.ts';
+import type { CompleteRequest, Store } from './store.ts';
 
 /** A store of which every operation ends in time; a failure is an {@link UnavailableError}. */
 export interface TimeLimitedStore extends Store {
   readonly commandTimeoutMs: number;
+  mustWait(): boolean;
 }
 
-/** Puts a time limit around the operations that return a promise. */
-export function timeLimited(store: Store): TimeLimitedStore {
+/**
+ * Puts a time limit around the operations that return a promise. Unless they may wait, an operation that
+ * cannot be sent at once fails at once.
+ */
+export function timeLimited(
+  store: Store,
+  { mayWait }: { mayWait: boolean } = { mayWait: true },
+): TimeLimitedStore {
   const { commandTimeoutMs = 2_000 } = store;
+  const inTime = <Request extends CompleteRequest>(request: Request): Request =>
+    mayWait ? request : { ...request, waitMs: 0 };
   const late = (): Error => new Error(`no answer in ${commandTimeoutMs} ms`);
   const limit = <T>(name: string, operation: () => Awaitable<T>): Awaitable<T> => {
     try {
@@ -26,10 +35,11 @@ export function timeLimited(store: Store): TimeLimitedStore {
   };
   return {
     commandTimeoutMs,
-    claim: (request) => limit('claim', () => store.claim(request)),
-    renew: (request) => limit('renew', () => store.renew(request)),
-    complete: (request) => limit('complete', () => store.complete(request)),
-    release: (request) => limit('release', () => store.release(request)),
+    claim: (request) => limit('claim', () => store.claim(inTime(request))),
+    renew: (request) => limit('renew', () => store.renew(inTime(request))),
+    complete: (request) => limit('complete', () => store.complete(inTime(request))),
+    release: (request) => limit('release', () => store.release(inTime(request))),
+    mustWait: () => mayWait && mustWait(store),
   };
 }
 
@@ -37,6 +47,15 @@ export function timeLimited(store: Store): TimeLimitedStore {
 function checkResult<T>(result: T): T {
   if (typeof propertyOf(result, 'state') === 'string') return result;
   throw new TypeError(`the store returned ${show(result)}, which has no state`);
+}
+
+/** One of a foreign store may throw. */
+function mustWait(store: Store): boolean {
+  try {
+    return store.mustWait?.() === true;
+  } catch {
+    return false;
+  }
 }
 
 function isPending<T>(result: Awaitable<T>): result is Promise<T> {

@@ -52,7 +52,7 @@ export class Drop {
     const services = { settings: { ...settings, onStoreFailure: 'reject' as const }, store, completions };
     const claim = new Claim({ claimId, createdAt: this.#createdAt }, services, []);
     this.#claims.push(claim);
-    const { state } = await claim.take();
+    const { state } = await claim.take({ mayWait: true });
     if (state === 'claimed') claim.startRenewing(() => {});
     else this.#claims.pop();
     return state;

@@ -36,7 +36,8 @@ export class EventHandling {
   ) {
     this.settings = settings;
     this.router = router;
-    this.store = timeLimited(settings.store);
+    // Handlers that can run without the store do not wait for its connection.
+    this.store = timeLimited(settings.store, { mayWait: settings.onStoreFailure === 'reject' });
     this.parking =
       settings.deadLetters &&
       new Parking(settings.deadLetters, parkingLimitMs(settings.deadlineMs), settings.now);

@@ -114,10 +114,9 @@ export class Places {
   }
 
   async #wait(entry: Entry, room: Room, interruption: Interruption): Promise<PosthornError | undefined> {
-    const share = this.#bodyMemory.hold(this.#bodyBytes);
-    if (share === undefined) return this.#bodyMemory.fullError();
+    if (!this.#bodyMemory.reserve(this.#bodyBytes)) return this.#bodyMemory.fullError();
     const hasEntered = await interruption.race(entry.entered);
-    this.#bodyMemory.release(share);
+    this.#bodyMemory.giveBack(this.#bodyBytes);
     return hasEntered === true ? undefined : (interruption.endedBy ?? room.fullError());
   }
 

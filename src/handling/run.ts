@@ -48,6 +48,7 @@ export class Run {
   readonly #letter: Letter;
   readonly #interruption = new Interruption();
   readonly #places: Places;
+  #isBodyCounted = false;
   #state: RunState = { step: 'claiming' };
 
   constructor(job: Job, services: RunServices, onEnd: (run: Run) => void) {
@@ -113,6 +114,7 @@ export class Run {
     }
     this.#interruption.unlimit();
     this.#places.leave();
+    this.#uncountBody();
     this.#claim.stopRenewing();
     this.#onEnd(this);
     this.answer.settle(answer);
@@ -123,7 +125,9 @@ export class Run {
    * runs the handlers. Starts again if the claim was lost before the handlers could run.
    */
   async #handle(): Promise<Answer> {
-    let result = await this.#claim.take();
+    const mayWait = !this.#services.store.mustWait() || this.#countBody();
+    let result = await this.#claim.take({ mayWait });
+    this.#uncountBody();
     for (;;) {
       if (result.state === 'busy') result = await this.#waitForOtherProcess(result);
       if (result.state !== 'claimed') return this.#answerUnclaimed(result.state);
@@ -145,22 +149,30 @@ export class Run {
     }
   }
 
-  /** The body that is kept meanwhile is counted; where there is no room for it, nobody waits. */
+  /** Counts the body while the run waits with it; false if it does not fit: the run must not wait then. */
+  #countBody(): boolean {
+    this.#isBodyCounted = this.#services.bodyMemory.reserve(this.#job.rawBody.byteLength);
+    return this.#isBodyCounted;
+  }
+
+  #uncountBody(): void {
+    if (this.#isBodyCounted) this.#services.bodyMemory.giveBack(this.#job.rawBody.byteLength);
+    this.#isBodyCounted = false;
+  }
+
   async #waitForOtherProcess(claim: ClaimResult): Promise<ClaimResult> {
     this.#claim.stopRenewing();
     this.#interruption.unlimit();
     this.#state = { step: 'waiting' };
     this.#places.leave();
-    const { bodyMemory } = this.#services;
-    const share = bodyMemory.hold(this.#job.rawBody.byteLength);
-    if (share === undefined) return claim;
+    if (!this.#countBody()) return claim;
     try {
       return await this.#claim.waitForOther(claim, {
         isAwaited: () => this.answer.isAwaited && this.#interruption.endedBy === undefined,
         orAbort: (promise) => this.#interruption.race(promise),
       });
     } finally {
-      bodyMemory.release(share);
+      this.#uncountBody();
     }
   }
 

@@ -26,6 +26,11 @@ export interface RedisClient {
   createBuiltinCommand?(name: string): { readonly string: Evaluate };
   /** posthorn calls it with true, to reconnect, when replies and commands no longer match. */
   disconnect(reconnect: boolean): void;
+  /**
+   * Adds a listener. posthorn adds one for each of the two events, whatever the number of stores. An object
+   * that wraps a client should pass it on: without it no operation waits for the connection.
+   */
+  on?(event: 'ready' | 'end', listener: () => void): unknown;
 }
 
 /**

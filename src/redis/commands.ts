@@ -3,6 +3,7 @@ import { messageOf } from '../errors.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { bypassAutoPipelining, type ScriptCommands } from './auto-pipelining.ts';
 import type { RedisClient } from './client.ts';
+import { NotConnectedError, Readiness } from './readiness.ts';
 import type { Script } from './script.ts';
 
 /** Clocks run at slightly different speeds, so the server stops before the last part of a time limit. */
@@ -23,6 +24,7 @@ let lastCall = 0;
 export class RedisCommands {
   readonly #redis: RedisClient;
   readonly #commands: ScriptCommands;
+  readonly #readiness: Readiness;
   readonly #limitMs: number;
   /**
    * The server's time minus our monotonic clock, from the last reply. A reply takes time to arrive, so this
@@ -34,6 +36,7 @@ export class RedisCommands {
   constructor(redis: RedisClient, limitMs: number) {
     this.#redis = redis;
     this.#commands = bypassAutoPipelining(redis);
+    this.#readiness = Readiness.of(redis);
     this.#limitMs = limitMs;
   }
 
@@ -42,9 +45,36 @@ export class RedisCommands {
     return this.#redis.isCluster === true;
   }
 
+  /** True while commands can be sent. */
+  get isReady(): boolean {
+    return this.#readiness.isReady;
+  }
+
+  /**
+   * Resolves once commands can be sent, or rejects with {@link NotConnectedError}. Waits for `waitMs` at the
+   * most, counted from `startedAt`, and no longer than the server would still accept a script.
+   */
+  ready(startedAt: number, waitMs: number = this.#longestWaitMs): Promise<void> {
+    return this.#readiness.wait(Math.min(waitMs, this.#longestWaitMs), startedAt);
+  }
+
+  get #longestWaitMs(): number {
+    return this.#limitMs * (1 - DRIFT_ALLOWANCE);
+  }
+
+  /** Runs a script like {@link run}, once commands can be sent. */
+  runOnceReady(
+    script: Script,
+    keys: readonly string[],
+    values: readonly string[],
+  ): Promise<readonly string[]> {
+    const startedAt = performance.now();
+    return this.#readiness.send(() => this.run(script, keys, values, startedAt), this.#longestWaitMs);
+  }
+
   /**
    * Runs a script and resolves with its results. Rejects once the time limit, counted from `startedAt`, has
-   * passed, and at once without a connection.
+   * passed; at once, with an error that `isUnsent` knows, if the client is not connected.
    */
   run(
     script: Script,
@@ -110,8 +140,7 @@ export class RedisCommands {
   }
 
   #checkReadiness(endsAt: number): void {
-    const { status } = this.#redis;
-    if (status !== 'ready') throw new Error(`the Redis client is not connected (its status is "${status}")`);
+    if (!this.#readiness.isReady) throw new NotConnectedError(this.#redis.status);
     if (performance.now() >= endsAt) throw lateError(this.#limitMs);
   }
 

@@ -46,7 +46,7 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
   const run = async (script: Script, member: string, ...values: string[]): Promise<readonly string[]> => {
     const keys = [`${prefix}:positions`, `${prefix}:letters`, `${prefix}:removed:${member}`];
     try {
-      return await commands.run(script, keys, [member, ...values]);
+      return await commands.runOnceReady(script, keys, [member, ...values]);
     } catch (cause) {
       const message = `the dead letters of ${scope} in Redis failed: ${messageOf(cause)}`;
       throw new DeadLetterError('dead_letters_unavailable', message, { cause });

@@ -3,6 +3,7 @@ import { storeError } from '../dedupe/time-limited.ts';
 import { propertyOf } from '../errors.ts';
 import { setImmediate } from '../timing/turn.ts';
 import type { RedisCommands } from './commands.ts';
+import { isUnsent } from './readiness.ts';
 import { OPERATIONS } from './store-scripts.ts';
 
 /** An operation, and the promise of its result. */
@@ -47,6 +48,12 @@ type AnyPending = Pick<PendingOperation<unknown>, 'operation' | 'startedAt' | 's
 const MAX_BATCH_SIZE = 16;
 
 /**
+ * The most between the starts of operations in one command. Its time limit is that of the oldest, which may
+ * have waited for the connection: the others would be given up early with it.
+ */
+const MAX_BATCH_SPREAD_MS = 20;
+
+/**
  * Sends the operations that begin in one turn of the event loop together, as one command or a few: a command
  * costs this process and Redis far more than an operation does. In a Cluster each operation is a command of
  * its own, because their keys lie on different nodes.
@@ -65,12 +72,33 @@ export class RedisOperations {
   run<Result>(operation: ServerOperation, read: (result: string) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       const pending = new PendingOperation(operation, read, resolve, reject);
-      if (this.#commands.isCluster) void this.#send([pending]);
-      else this.#enqueue(pending);
+      if (this.#commands.isReady) this.#begin(pending);
+      else void this.#beginOnceReady(pending);
     });
   }
 
+  /** Each operation waits by itself: one that may not wait fails at once, and takes no other with it. */
+  async #beginOnceReady(pending: AnyPending): Promise<void> {
+    try {
+      await this.#commands.ready(pending.startedAt, pending.operation.waitMs);
+      this.#begin(pending);
+    } catch (error) {
+      pending.fail(error);
+    }
+  }
+
+  #beginAgain(batch: readonly AnyPending[]): void {
+    for (const pending of batch) void this.#beginOnceReady(pending);
+  }
+
+  #begin(pending: AnyPending): void {
+    if (this.#commands.isCluster) void this.#send([pending]);
+    else this.#enqueue(pending);
+  }
+
   #enqueue(pending: AnyPending): void {
+    const [first = pending] = this.#batch;
+    if (Math.abs(pending.startedAt - first.startedAt) > MAX_BATCH_SPREAD_MS) this.#sendBatch(this.#batch);
     const batch = this.#batch;
     const count = batch.push(pending);
     if (count === 1) setImmediate(() => this.#sendBatch(batch));
@@ -84,16 +112,17 @@ export class RedisOperations {
   }
 
   async #send(batch: readonly AnyPending[]): Promise<void> {
-    const [oldest] = batch;
+    const startedAt = Math.min(...batch.map((pending) => pending.startedAt));
     const keys = batch.map(({ operation }) => `${this.#scope}:${operation.key}`);
     try {
-      const results = await this.#commands.run(OPERATIONS, keys, argumentsOf(batch), oldest?.startedAt);
+      const results = await this.#commands.run(OPERATIONS, keys, argumentsOf(batch), startedAt);
       batch.forEach((pending, index) => {
         pending.settle(results[index] ?? '');
       });
     } catch (error) {
+      if (isUnsent(error)) setImmediate(() => this.#beginAgain(batch));
       // Redis refuses the whole command if one key holds a foreign value. The others must not fail with it.
-      if (batch.length > 1 && isRefusal(error)) for (const pending of batch) void this.#send([pending]);
+      else if (batch.length > 1 && isRefusal(error)) for (const pending of batch) void this.#send([pending]);
       else for (const pending of batch) pending.fail(error);
     }
   }

@@ -20,8 +20,10 @@ export interface RedisStoreOptions {
  * Keeps event ids in Redis, so that several processes share them. The client is one of ioredis 5 or
  * 6: a single Redis, Sentinel or Cluster; closing it is up to you. Each operation is one call of a
  * script on one key, and operations that begin in one turn of the event loop share a command. An
- * operation rejects with UnavailableError (`store_unavailable`) if Redis refuses, fails or is late,
- * and at once if the client is not connected.
+ * operation rejects with UnavailableError (`store_unavailable`) if Redis refuses, fails or is late.
+ *
+ * While the client connects, an operation waits for it within `commandTimeoutMs`. In an outage that has
+ * lasted longer, and with a client that will not connect by itself, it rejects at once.
  *
  * @throws ConfigurationError if the client is not one of ioredis, and for a wrong or missing option.
  *
@@ -35,7 +37,9 @@ export interface RedisStoreOptions {
 export function createRedisStore(redis: RedisClient, options: RedisStoreOptions): Store {
   checkArguments('createRedisStore', redis, options, ['scope', 'commandTimeoutMs']);
   const commandTimeoutMs = readDuration('commandTimeoutMs', options.commandTimeoutMs, 2_000);
-  const operations = new RedisOperations(new RedisCommands(redis, commandTimeoutMs), options.scope);
+  const commands = new RedisCommands(redis, commandTimeoutMs);
+  const operations = new RedisOperations(commands, options.scope);
   const run: StoreServer['run'] = (operation, read) => operations.run(operation, read);
-  return createServerStore({ name: 'Redis', commandTimeoutMs, run });
+  const mustWait = (): boolean => !commands.isReady;
+  return createServerStore({ name: 'Redis', commandTimeoutMs, run, mustWait });
 }

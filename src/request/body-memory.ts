@@ -10,9 +10,9 @@ export interface BodyShare {
 
 /**
  * Limits the memory for bodies: those whose signature is not verified yet, and those of events that wait for
- * another process or for room. Bytes count once they have arrived, whatever length the sender declared. When
- * they exceed `maxBufferedBytes`, the unfinished body with the least recent progress gives way, so that a
- * sender of many stalled bodies keeps nobody else out.
+ * another process, for room, or for a connection to the store or the queue. Bytes count once they have
+ * arrived, whatever length the sender declared. When they exceed `maxBufferedBytes`, the unfinished body with
+ * the least recent progress gives way, so that a sender of many stalled bodies keeps nobody else out.
  */
 export class BodyMemory {
   readonly #maxBufferedBytes: number;
@@ -29,10 +29,18 @@ export class BodyMemory {
     return { heldBytes: 0, isReleased: false, giveWay };
   }
 
-  /** Opens a share for a body that has arrived already; undefined if there is no room for it. */
-  hold(bytes: number): BodyShare | undefined {
-    const share = this.open(() => {});
-    return this.finish(share, bytes) ? share : undefined;
+  /** Counts a body that is kept while its event waits; false, and nothing is counted, if it does not fit. */
+  reserve(bytes: number): boolean {
+    this.#heldBytes += bytes;
+    this.#makeRoom();
+    const fits = this.#heldBytes <= this.#maxBufferedBytes;
+    if (!fits) this.giveBack(bytes);
+    return fits;
+  }
+
+  /** Ends the counting of a body that {@link reserve} has counted. */
+  giveBack(bytes: number): void {
+    this.#heldBytes -= bytes;
   }
 
   /** Records that more of a body has arrived. */

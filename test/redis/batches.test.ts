@@ -172,6 +172,34 @@ describe.skipIf(!isRedisInstalled())('the operations that begin in one turn of t
     ]);
   });
 
+  test('keep their own time limits if they have waited for the connection', async () => {
+    const client = await fixture.connect();
+    const listeners: (() => void)[] = [];
+    const latest: number[] = [];
+    const connecting = {
+      status: 'connecting',
+      eval: client.eval.bind(client),
+      disconnect: client.disconnect.bind(client),
+      on: (event: 'ready' | 'end', listener: () => void) => event === 'ready' && listeners.push(listener),
+      evalsha: (sha1: string, keyCount: number, ...rest: string[]) => {
+        latest.push(Number(rest[keyCount]));
+        return client.evalsha(sha1, keyCount, ...rest);
+      },
+    };
+    await createRedisStore(client, { scope: 'waited' }).claim({ ...times, id: 'ready', token: 'a' });
+    const store = createRedisStore(connecting, { scope: 'waited' });
+    const apartMs = 200;
+    const early = idsOf(2, 'early').map((id) => store.claim({ ...times, id, token: 'a' }));
+    await new Promise((resolve) => setTimeout(resolve, apartMs));
+    const late = idsOf(2, 'late').map((id) => store.claim({ ...times, id, token: 'a' }));
+    connecting.status = 'ready';
+    for (const listener of listeners) listener();
+    await Promise.all([...early, ...late]);
+    const [ofEarly = 0, ofLate = 0] = latest;
+    expect(latest).toHaveLength(2);
+    expect(ofLate - ofEarly).toBeGreaterThan(apartMs / 2);
+  });
+
   test('go in several commands where there are very many', async () => {
     const store = createRedisStore(await fixture.connect(), { scope: 'many' });
     await store.claim({ ...times, id: 'ready', token: 'a' });

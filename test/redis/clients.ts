@@ -35,6 +35,16 @@ export function createClient(major: Major, shared: SharedOptions): Redis5 | Redi
   return major === 5 ? new Redis5(options).on('error', ignore) : new Redis6(options).on('error', ignore);
 }
 
+/** A client with the defaults of ioredis. */
+export function createDefaultClient(
+  major: Major,
+  port: number,
+  further: { readonly enableOfflineQueue?: boolean; readonly maxRetriesPerRequest?: null } = {},
+): Redis5 | Redis6 {
+  const options = { host: '127.0.0.1', port, ...further };
+  return major === 5 ? new Redis5(options).on('error', ignore) : new Redis6(options).on('error', ignore);
+}
+
 /** A client of the Cluster that the node belongs to. */
 export function createClusterClient(
   major: Major,
@@ -45,6 +55,11 @@ export function createClusterClient(
   return major === 5
     ? new Cluster5(nodes, options).on('error', ignore)
     : new Cluster6(nodes, options).on('error', ignore);
+}
+
+/** Resolves when the client has lost its connection; `once` of Node.js would reject with the reason. */
+export function closed(client: { once(event: 'close', listener: () => void): unknown }): Promise<void> {
+  return new Promise((resolve) => client.once('close', resolve));
 }
 
 /** Connections break here on purpose. */

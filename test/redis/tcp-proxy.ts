@@ -7,6 +7,7 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   readonly #silenced = new WeakSet<Socket>();
   readonly #held: (() => void)[] = [];
+  #accepted = 0;
   #requests: 'pass' | 'hold' = 'pass';
   #replies: 'pass' | 'swallow' | 'cut' = 'pass';
 
@@ -43,6 +44,11 @@ export class TcpProxy {
     this.#replies = replies;
   }
 
+  /** How many connections have been accepted so far. */
+  get acceptedCount(): number {
+    return this.#accepted;
+  }
+
   /** How many sockets are open, on either side. */
   get connectionCount(): number {
     return this.#sockets.size;
@@ -65,6 +71,7 @@ export class TcpProxy {
   }
 
   #relay(client: Socket, target: Socket): void {
+    this.#accepted += 1;
     for (const socket of [client, target]) {
       this.#sockets.add(socket);
       socket.on('error', () => {});

@@ -9,9 +9,9 @@ const PAUSE_MS = 50;
 const UNCONNECTED: readonly unknown[] = ['dead_letters_unavailable', 'store_unavailable'];
 
 /**
- * A process that serves has time to connect before its first delivery; a command begins at
- * once, and what is not connected yet refuses it. Resolves once the letters are reachable,
- * with a receiver that waits for its store.
+ * A process that serves has time to connect before its first delivery; a command begins at once. What is not
+ * connected yet waits for less time than a command has, or refuses it. Resolves once the letters are
+ * reachable, with a receiver that waits for its store.
  */
 export async function awaitConnections({ receiver, deadLetters }: ReceiverModule): Promise<ReceiverModule> {
   const endsAt = performance.now() + CONNECTION_LIMIT_MS;

@@ -1,0 +1,182 @@
+import { createReceiver, type DeadLetter, type ReceiverOptions } from 'posthorn';
+import { createRedisStore, type RedisClient } from 'posthorn/redis';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createLetter } from '../dead-letters/conformance.ts';
+import { freePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
+import { type Client, closed, createClient } from './clients.ts';
+import { KEY, reportsOf, serve } from './deliveries.ts';
+import { useRedis } from './fixture.ts';
+import { isRedisInstalled } from './installed.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+
+/** Longer than a test lasts: what waits for so long fails it. */
+const ENDLESS_MS = 600_000;
+const request = { id: 'evt_1', token: 'a', leaseMs: 60_000, retentionMs: 120_000 };
+const notConnected = (status: string) => ({
+  code: 'store_unavailable',
+  message: expect.stringMatching(`the Redis client is not connected \\(its status is "${status}"\\)`),
+});
+/** The states through which a client goes until it is connected. */
+const CONNECTING = '(connecting|connect|close|reconnecting)';
+
+describe.skipIf(!isRedisInstalled())('while Redis is away for long', () => {
+  const fixture = useRedis();
+
+  /** A client that is connected to nothing until `connect` is called. */
+  async function away() {
+    const proxy = await TcpProxy.start(fixture.redis.port);
+    onTestFinished(() => proxy.stop());
+    const client = await fixture.connect({ port: proxy.port });
+    const cut = async (): Promise<void> => {
+      const lost = closed(client);
+      proxy.cutConnections();
+      // The client asks Redis before it is ready.
+      proxy.holdRequests();
+      await lost;
+    };
+    await cut();
+    return { client, cut, connect: () => proxy.passRequests() };
+  }
+
+  async function open(client: Client, options: Partial<ReceiverOptions> = {}, limitMs = ENDLESS_MS) {
+    const store = createRedisStore(client, { scope: `outage-${Math.random()}`, commandTimeoutMs: limitMs });
+    const receiver = createReceiver({ signingKey: KEY, store, ...options });
+    const reports = reportsOf(receiver);
+    return { receiver, reports, deliver: await serve(receiver) };
+  }
+
+  test('the first deliveries wait, all later ones fail at once, until it is back', async () => {
+    const limitMs = 1_000;
+    const { client, connect, cut } = await away();
+    const { receiver, deliver } = await open(client, {}, limitMs);
+    receiver.on('*', () => {});
+    const event = createEvent('transfer.created');
+    const refused = { status: 503, code: 'store_unavailable' };
+    const startedAt = performance.now();
+    expect(await deliver(event)).toMatchObject(refused);
+    expect(performance.now() - startedAt).toBeGreaterThan(limitMs / 2);
+
+    const laterAt = performance.now();
+    const later = 40;
+    for (let count = 0; count < later; count += 1) expect(await deliver(event)).toMatchObject(refused);
+    expect(performance.now() - laterAt).toBeLessThan((later * limitMs) / 2);
+
+    connect();
+    await until('the client is ready', () => client.status === 'ready');
+    await until('events are handled', async () => (await deliver(event)).status === 200);
+    // The next outage is another one.
+    await cut();
+    const store = createRedisStore(client, { scope: 'again', commandTimeoutMs: ENDLESS_MS });
+    const waiting = store.claim(request);
+    connect();
+    expect(await waiting).toMatchObject({ state: 'claimed' });
+  });
+
+  test('those that wait fail together, when the first has waited in vain', async () => {
+    const { client } = await away();
+    const failed: string[] = [];
+    const claim = async (name: string, commandTimeoutMs: number): Promise<void> => {
+      const store = createRedisStore(client, { scope: 'together', commandTimeoutMs });
+      await expect(store.claim(request)).rejects.toMatchObject({ code: 'store_unavailable' });
+      failed.push(name);
+    };
+    const first = claim('first', 1_500);
+    const longer = claim('one that may wait longer', 2_300);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    // By itself it would fail after 2,500 ms.
+    const second = claim('second', 1_500);
+    await Promise.all([first, longer, second]);
+    expect(failed).toEqual(['first', 'second', 'one that may wait longer']);
+  });
+
+  test.each(['end', 'wait'])('a client whose status is "%s" fails everything at once', async (status) => {
+    const client = fixture.keep(createClient(6, { port: fixture.redis.port, lazyConnect: true }));
+    if (status === 'end') client.disconnect();
+    await until('the client has the status', () => client.status === status);
+    const store = createRedisStore(client, { scope: 'ended', commandTimeoutMs: ENDLESS_MS });
+    for (const operate of [store.claim, store.renew, store.complete, store.release]) {
+      await expect(operate({ ...request, handled: [] })).rejects.toMatchObject(notConnected(status));
+    }
+    expect(client.status).toBe(status);
+  });
+
+  test('what waits fails at once when its client ends', async () => {
+    const client = fixture.keep(createClient(6, { port: await freePort() }));
+    const store = createRedisStore(client, { scope: 'ending', commandTimeoutMs: ENDLESS_MS });
+    const claims = [1, 2, 3].map((number) => store.claim({ ...request, id: `evt_${number}` }));
+    const failed = Promise.allSettled(claims);
+    client.disconnect();
+    expect(await failed).toMatchObject(claims.map(() => ({ reason: notConnected('end') })));
+  });
+
+  test('an object around a client that passes on no events waits for nothing', async () => {
+    const { client } = await away();
+    const around: RedisClient = {
+      get status() {
+        return client.status;
+      },
+      eval: client.eval.bind(client),
+      evalsha: client.evalsha.bind(client),
+      disconnect: client.disconnect.bind(client),
+    };
+    const store = createRedisStore(around, { scope: 'around', commandTimeoutMs: ENDLESS_MS });
+    await expect(store.claim(request)).rejects.toMatchObject(notConnected(CONNECTING));
+  });
+
+  test('health answers in its own time', async () => {
+    const { client } = await away();
+    const { receiver } = await open(client);
+    const { store } = await receiver.health();
+    expect(store).toMatchObject({ ok: false, error: { code: 'store_unavailable' } });
+    expect(store.latencyMs).toBeLessThan(10_000);
+  });
+
+  test('bodies that wait are counted, and one that does not fit does not wait', async () => {
+    const { client, connect } = await away();
+    const limits = { maxBodyBytes: 10_000, maxBufferedBytes: 10_000, maxRunMs: 10_000 };
+    const { receiver, reports, deliver } = await open(client, { ...limits, leaseMs: 2_000 });
+    const handled: string[] = [];
+    receiver.on('*', ({ id }) => handled.push(id));
+    const large = () => createEvent('transfer.created', { note: 'x'.repeat(6_000) });
+    const [waits, refused, parked] = [large(), large(), large()];
+    const waiting = deliver(waits);
+    await until('its body is counted', async () => (await receiver.health()).running === 1);
+    expect(await deliver(refused)).toMatchObject({ status: 503, code: 'buffer_full' });
+    // The body of a letter has not been counted before.
+    const letter: DeadLetter = createLetter({
+      id: parked.id,
+      rawBody: Buffer.from(JSON.stringify(parked)),
+      runningUntil: undefined,
+    });
+    expect(await receiver.replay(letter)).toMatchObject({ status: 503, code: 'store_unavailable' });
+    expect(handled).toEqual([]);
+    connect();
+    expect(await waiting).toMatchObject({ status: 200 });
+    expect((await receiver.replay(letter)).outcome).toBe('processed');
+    expect(await deliver(refused)).toMatchObject({ status: 200 });
+    expect(handled).toEqual([waits.id, parked.id, refused.id]);
+    expect(reports.map(({ code }) => code)).toEqual([
+      'buffer_full',
+      'store_unavailable',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("with onStoreFailure: 'process' nothing waits", async () => {
+    const { client } = await away();
+    const { receiver, reports, deliver } = await open(client, { onStoreFailure: 'process' });
+    receiver.on('transfer.*', () => {
+      throw new Error('fails');
+    });
+    expect(await deliver(createEvent('transfer.created'))).toMatchObject({ status: 500 });
+    expect(reports[0]?.warnings.join()).toMatch(/claimed_nothing: .*release_failed: /);
+    expect((await receiver.health()).store).toMatchObject({
+      ok: false,
+      error: notConnected(CONNECTING),
+    });
+  });
+});
