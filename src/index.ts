@@ -62,7 +62,7 @@ export type {
   Warning,
   WarningCode,
 } from './outcomes/report.ts';
-export type { Queue } from './queue/queue.ts';
+export type { Queue, QueueAddOptions } from './queue/queue.ts';
 export type { QueuedJob, StoredJob } from './queue/queued-job.ts';
 export { createReceiver } from './receiver.ts';
 export type { Receiver } from './receiver-interface.ts';

@@ -1,6 +1,7 @@
 import { Queue as BullQueue, type JobsOptions } from 'bullmq';
 import { checkOptions } from '../check-options.ts';
 import type { Queue } from '../queue/queue.ts';
+import { Readiness } from '../redis/readiness.ts';
 import {
   type BullConnectionOptions,
   checkConnection,
@@ -10,6 +11,7 @@ import {
   KEY_PREFIX,
 } from './connection.ts';
 import { jobIdOf } from './job-id.ts';
+import { connectionOf } from './queue-connection.ts';
 
 /** The options of every job. */
 const JOB_OPTIONS: JobsOptions = {
@@ -23,6 +25,20 @@ const JOB_OPTIONS: JobsOptions = {
   // What fails for good becomes a letter. Until then, and without dead letters, the job is all there is.
   removeOnFail: false,
   stackTraceLimit: 3,
+};
+
+/** How long a job waits for the connection unless its caller says so. */
+const WAIT_MS = 5_000;
+
+/** The options of a connection of the queue's own; given options come first. */
+const CONNECTION_OPTIONS = {
+  // A job waits here for the connection: ioredis may send what it queues after its caller has given up.
+  enableOfflineQueue: false,
+  // What BullMQ asks first is asked again until it is answered. If ioredis gave it up, the queue would refuse
+  // every job until the process ends.
+  maxRetriesPerRequest: null,
+  // BullMQ would wait for a second at least, and for 20 seconds in a long outage.
+  retryStrategy: (times: number): number => Math.min(times * 20, 1_000),
 };
 
 /**
@@ -43,26 +59,21 @@ export function createBullQueue(options: BullConnectionOptions): Queue {
   checkConnection('createBullQueue', options);
   const { connection, scope } = options;
   const bull = new BullQueue(scope, {
-    connection: isClient(connection) ? connection : withoutWaiting(connection),
+    connection: isClient(connection) ? connection : { ...CONNECTION_OPTIONS, ...connection },
     prefix: KEY_PREFIX,
     defaultJobOptions: JOB_OPTIONS,
   });
   bull.on('error', connectionLog(`the queue ${scope}`));
+  const readiness = Readiness.of(connectionOf(bull));
   let closed: Promise<void> | undefined;
   return {
     // The data becomes JSON by the job's own toJSON.
-    add: (job) => bull.add(job.type, job, { jobId: jobIdOf(job.id) }),
+    add: (job, { waitMs = WAIT_MS } = {}) =>
+      readiness.send(() => bull.add(job.type, job, { jobId: jobIdOf(job.id) }), waitMs),
+    mustWait: () => !readiness.isReady,
     close: () => {
       closed ??= closeInTime(bull);
       return closed;
     },
   };
-}
-
-/**
- * While the connection is lost a delivery fails at once, instead of waiting for its time limit: the service
- * sends it again. Given options come first.
- */
-function withoutWaiting(connection: object): object {
-  return { enableOfflineQueue: false, maxRetriesPerRequest: 1, ...connection };
 }

@@ -27,10 +27,14 @@ export interface WorkerAttempt {
   readonly traceContext: { readonly [name: string]: string };
 }
 
+/** What a run knows of an event that goes into the queue. */
+export interface EnqueueInfo extends Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'> {
+  /** Asked if the event has to wait for a connection to the queue: whether it may. */
+  readonly mayWait: () => boolean;
+}
+
 /** Adds an event to the queue; resolves with an error where the queue does not take it. */
-export type Enqueue = (
-  info: Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'>,
-) => Promise<UnavailableError | undefined>;
+export type Enqueue = (info: EnqueueInfo) => Promise<UnavailableError | undefined>;
 
 /** An authentic event and the handlers that want it. */
 export interface Job {

@@ -25,9 +25,10 @@ export function toAcceptance(job: Job, queue: Queue, now: () => number): Job {
     ...job,
     claimId: acceptanceId(id),
     routes: routes.filter((route) => !isQueued(route)),
-    enqueue: (progress) => {
+    enqueue: ({ mayWait, ...progress }) => {
       const content = { id, type, rawBody, headers, receivedAt, queuedAt: now(), handlers, ...progress };
-      return addInTime(queue, createJob(content), Math.min(ADD_LIMIT_MS, deadlineMs / 4));
+      const limitMs = Math.min(ADD_LIMIT_MS, deadlineMs / 4);
+      return addInTime(queue, createJob(content), { limitMs, mayWait });
     },
   };
 }

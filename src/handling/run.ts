@@ -286,7 +286,11 @@ export class Run {
   ): Promise<PosthornError | undefined> {
     const failure = await handlers;
     if (failure !== undefined) return failure;
-    return enqueue({ handled: [...this.progress.handled], isParked: this.#letter.mayExist });
+    const handled = [...this.progress.handled];
+    const mayWait = (): boolean => this.#countBody();
+    const refusal = await enqueue({ handled, isParked: this.#letter.mayExist, mayWait });
+    this.#uncountBody();
+    return refusal;
   }
 
   /**

@@ -3,6 +3,13 @@ import { withTimeLimit } from '../timing/time-limit.ts';
 import type { Queue } from './queue.ts';
 import type { QueuedJob } from './queued-job.ts';
 
+/** The rules by which a job is added. */
+export interface AddLimits {
+  readonly limitMs: number;
+  /** Asked if the job has to wait for a connection to the queue: whether it may. */
+  readonly mayWait: () => boolean;
+}
+
 /**
  * Adds a job; resolves with an error where the queue refuses it or takes longer than the limit. The clients
  * of most queues wait for a lost connection without end. A job that arrives late is handled once all the
@@ -11,11 +18,13 @@ import type { QueuedJob } from './queued-job.ts';
 export async function addInTime(
   queue: Queue,
   job: QueuedJob,
-  limitMs: number,
+  { limitMs, mayWait }: AddLimits,
 ): Promise<UnavailableError | undefined> {
   try {
     const late = (): Error => new Error(`no answer in ${limitMs} ms`);
-    await withTimeLimit(Promise.resolve(queue.add(job)), limitMs, late);
+    const waitMs = queue.mustWait?.() !== true || mayWait() ? limitMs : 0;
+    const added = Promise.resolve(queue.add(job, { waitMs }));
+    await withTimeLimit(added, limitMs, late);
     return undefined;
   } catch (cause) {
     const message = `the queue did not take the event: ${messageOf(cause)}`;

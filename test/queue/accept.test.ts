@@ -7,7 +7,9 @@ import {
 } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { Gate } from '../support/gate.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
@@ -33,6 +35,36 @@ describe('an event with queued handlers', () => {
     queue.instead = () => new Promise(() => {});
     const reply = await receiver.receive({ ...deliveryOf(event), timeLimitMs: 1_000 });
     expect([reply.status, JSON.parse(reply.body).code]).toEqual([503, 'queue_unavailable']);
+  });
+
+  test('is counted while its job waits for a connection, and does not wait if it does not fit', async () => {
+    const gate = new Gate();
+    gate.shut();
+    const held = createEvent('transfer.succeeded', { note: 'x'.repeat(6_000) });
+    const waiting = createEvent('transfer.succeeded', { note: 'x'.repeat(6_000) });
+    const limits = { maxBodyBytes: 10_000, maxBufferedBytes: 10_000 };
+    const { queue, send } = await open(limits, (receiver) =>
+      receiver.on('transfer.*', ({ id }) => (id === held.id ? gate.pass() : undefined), { name: 'log' }),
+    );
+    queue.isAway = true;
+    const waits: unknown[] = [];
+    let add = (): void => {};
+    const added = new Promise<void>((resolve) => (add = resolve));
+    queue.instead = (_, options) => {
+      waits.push(options?.waitMs);
+      return added;
+    };
+    const answers = [awaitedLater(send(held))];
+    await gate.held.nth(1);
+    answers.push(awaitedLater(send(waiting)));
+    await expect.poll(() => waits).toEqual([5_000]);
+    expect(await send(createEvent('transfer.succeeded', { note: 'x'.repeat(6_000) }))).toEqual(
+      refused(503, 'buffer_full'),
+    );
+    gate.open();
+    await expect.poll(() => waits).toEqual([5_000, 0]);
+    add();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([202, 202]);
   });
 
   test('is answered 202 once its job is durable, and 200 when it comes again', async () => {
