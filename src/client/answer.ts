@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { shorten } from '../errors.ts';
+import { isTooDeep, MAX_DEPTH, parseJson } from '../service/parse-json.ts';
 import { ServiceError, type ServiceErrorCode, type ServiceErrorFacts } from './service-error.ts';
+import { signingKeyIn } from './signing-key-in.ts';
 
 /** An answer with a status of 2xx, still to be read. */
 export class Answer {
@@ -18,9 +21,7 @@ export class Answer {
    */
   read<T>(schema: z.ZodType<T>): T {
     const body = parseJson(this.#text);
-    if (body === undefined) {
-      throw this.#invalid(this.#text.trim() === '' ? 'it is empty' : 'it is no JSON');
-    }
+    if (body === undefined) throw this.#invalid(describeUnparsable(this.#text));
     const { success, data, error } = schema.safeParse(body);
     if (success) return data;
     throw this.#invalid(describeIssues(error.issues));
@@ -34,14 +35,14 @@ export class Answer {
   /** An error about what the answer says, with the secrets of the request taken out of the message. */
   error(code: ServiceErrorCode, message: string, facts: ServiceErrorFacts = {}): ServiceError {
     const { request, status, secrets } = this.#context;
-    return new ServiceError(code, redact(message, secrets), { request, status, ...facts });
+    return new ServiceError(code, quote(message, secrets), { request, status, ...facts });
   }
 
   #invalid(complaint: string): ServiceError {
     const { request, outcomeUnknown } = this.#context;
     return this.error(
       'answer_invalid',
-      `the answer to ${request} is not what the interface shows: ${complaint}${outcomeUnknown}`,
+      `the answer to ${request} is not what the interface shows: ${shorten(complaint, 1_000)}${outcomeUnknown}`,
       { signingKey: signingKeyIn(this.#text) },
     );
   }
@@ -68,13 +69,13 @@ export function refusal(
   text: string,
   retryAfterMs: number | undefined,
 ): ServiceError {
-  const facts = { request, status, retryAfterMs };
+  const facts = { request, status, retryAfterMs, signingKey: signingKeyIn(text) };
   const { success, data } = refusalBody.safeParse(parseJson(text));
   if (!success) {
     return new ServiceError('service_refused', `the service answered ${request} with ${status}`, facts);
   }
-  const details = data.details === undefined ? undefined : redact(data.details, secrets);
-  return new ServiceError('service_refused', redact(data.message, secrets), { ...facts, details });
+  const details = data.details === undefined ? undefined : quote(data.details, secrets);
+  return new ServiceError('service_refused', quote(data.message, secrets), { ...facts, details });
 }
 
 /** Lists what a schema found, by path and without values. */
@@ -84,23 +85,9 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
     .join('; ');
 }
 
-/**
- * The signing key in a body, also in one that is cut off or wraps the webhook in another object. It is shown
- * only once, so it is found even where nothing else is.
- */
-export function signingKeyIn(text: string): string | undefined {
-  const [, literal = ''] = /"secret_signing_key"\s*:\s*("(?:[^"\\]|\\.)+")/.exec(text) ?? [];
-  const key = parseJson(literal);
-  return typeof key === 'string' ? key : undefined;
-}
-
-/** Undefined for what is no JSON. The error of JSON.parse is dropped, because it quotes the text. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function describeUnparsable(text: string): string {
+  if (text.trim() === '') return 'it is empty';
+  return isTooDeep(text) ? `it is nested more than ${MAX_DEPTH} deep` : 'it is no JSON';
 }
 
 /** A shorter secret is hardly one, and would blot out common words. */
@@ -111,4 +98,9 @@ export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length >= SHORTEST_SECRET)
     .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);
+}
+
+/** What the service says, fit for an error. It is cut last: the rest of a cut secret would not be found. */
+function quote(text: string, secrets: readonly string[]): string {
+  return shorten(redact(text, secrets));
 }

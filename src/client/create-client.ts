@@ -47,7 +47,8 @@ export interface Client {
  *
  * Every call that can be repeated without harm (all but creations and what `request` does not repeat) is
  * tried up to 4 times when the connection fails, the time is over, or the answer is 429 or 5xx, with growing
- * pauses; a `Retry-After` of up to 30 seconds is honoured.
+ * pauses; a `Retry-After` of up to 30 seconds is honoured. Answers are read up to `maxAnswerBytes`, and lists
+ * up to `maxItems`.
  *
  * @example
  * ```ts
@@ -59,13 +60,15 @@ export interface Client {
  * ```
  */
 export function createClient(options: ClientOptions): Client {
-  const service = createService(readOptions(options));
+  const settings = readOptions(options);
+  const { maxItems } = settings;
+  const service = createService(settings);
   return {
-    webhooks: createWebhooks(service),
+    webhooks: createWebhooks(service, maxItems),
     fxQuotes: createFxQuotes(service),
-    eChecks: createEChecks(service),
-    paymentPurposes: createPaymentPurposes(service),
-    currencies: createCurrencies(service),
+    eChecks: createEChecks(service, maxItems),
+    paymentPurposes: createPaymentPurposes(service, maxItems),
+    currencies: createCurrencies(service, maxItems),
     request: createRequest(service),
   };
 }

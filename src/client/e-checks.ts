@@ -8,6 +8,7 @@ import {
   eCheckStatus,
 } from '../service/e-checks.ts';
 import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
+import { checkLength } from './check-length.ts';
 import type { CallOptions } from './options.ts';
 import type { Service } from './service.ts';
 
@@ -34,7 +35,7 @@ export interface EChecks {
   ): Promise<ECheckLookup>;
 }
 
-export function createEChecks(service: Service): EChecks {
+export function createEChecks(service: Service, maxItems: number): EChecks {
   return {
     async findByMerchantTransactionId(ids, options = {}) {
       const name = 'eChecks.findByMerchantTransactionId';
@@ -54,7 +55,11 @@ export function createEChecks(service: Service): EChecks {
         { signal },
       );
       const { errorCode, errorMessage } = answer.read(eCheckStatus);
-      if (errorCode === 0) return answer.read(eCheckLookup);
+      if (errorCode === 0) {
+        const lookup = answer.read(eCheckLookup);
+        checkLength(name, lookup.checkInfo.length, maxItems);
+        return lookup;
+      }
       const message = errorMessage || `the eCheck lookup failed with errorCode ${errorCode}`;
       throw answer.error('e_check_failed', message, { errorCode });
     },

@@ -86,6 +86,9 @@ export async function ensureWebhook(
   return { webhook, changes };
 }
 
+/** How many webhooks an error names. */
+const MOST_NAMES = 20;
+
 /**
  * Past rotations leave disabled webhooks with the same url behind, since
  * none can be deleted; they are passed over.
@@ -95,15 +98,23 @@ async function findByUrl(
   url: string,
   options: CallOptions | undefined,
 ): Promise<Webhook | undefined> {
-  const found: Webhook[] = [];
-  for await (const webhook of requests.listAll(options)) if (isSameUrl(webhook.url, url)) found.push(webhook);
-  const enabled = found.filter((webhook) => webhook.enabled);
-  const [first, ...others] = enabled.length === 0 ? found : enabled;
-  if (others.length === 0) return first;
-  const ids = found.map((webhook) => `"${webhook.id}"${webhook.enabled ? '' : ' (disabled)'}`).join(', ');
+  let chosen: Webhook | undefined;
+  const counts = { enabled: 0, disabled: 0 };
+  // The list may hold some 100,000 of them, so not all are kept.
+  const names: string[] = [];
+  for await (const webhook of requests.listAll(options)) {
+    if (!isSameUrl(webhook.url, url)) continue;
+    const { id, enabled } = webhook;
+    counts[enabled ? 'enabled' : 'disabled'] += 1;
+    if (chosen === undefined || (enabled && !chosen.enabled)) chosen = webhook;
+    if (names.length < MOST_NAMES) names.push(`${show(id)}${enabled ? '' : ' (disabled)'}`);
+  }
+  if ((counts.enabled || counts.disabled) <= 1) return chosen;
+  const others = counts.enabled + counts.disabled - names.length;
   throw new ServiceError(
     'webhook_ambiguous',
-    `several webhooks have this url: ${ids}. Give the id of the one that is meant, or disable all the others`,
+    `several webhooks have this url: ${names.join(', ')}${others > 0 ? ` and ${others} more` : ''}. Give the id of ` +
+      'the one that is meant, or disable all the others',
   );
 }
 

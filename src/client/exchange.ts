@@ -1,7 +1,9 @@
 import { isError, messageOf, propertyOf } from '../errors.ts';
-import { Answer, type AnswerContext, refusal, signingKeyIn } from './answer.ts';
+import { AnswerBody } from '../service/answer-body.ts';
+import { Answer, type AnswerContext, refusal } from './answer.ts';
 import { readRetryAfter } from './retry.ts';
 import { ServiceError } from './service-error.ts';
+import { signingKeyIn } from './signing-key-in.ts';
 
 /** One HTTP request, ready to be sent. */
 export interface ExchangeRequest {
@@ -14,6 +16,7 @@ export interface ExchangeRequest {
   readonly secrets: readonly string[];
   readonly outcomeUnknown: string;
   readonly timeoutMs: number;
+  readonly maxAnswerBytes: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -22,13 +25,22 @@ export interface ExchangeRequest {
  * {@link ServiceError}, or with the reason of the signal.
  */
 export async function exchange(request: ExchangeRequest): Promise<Answer> {
-  const { response, text } = await fetchText(request);
+  const { response, isCut, text } = await fetchText(request);
   const context: AnswerContext = { ...request, status: response.status };
+  if (response.ok && isCut) throw tooLarge(request, response.status, text);
   if (response.ok) return new Answer(context, text);
+  // Of a refusal the status says enough, also if its text is cut and so no JSON.
   throw refusal(context, text, readRetryAfter(response.headers.get('retry-after')));
 }
 
-async function fetchText(request: ExchangeRequest): Promise<{ response: Response; text: string }> {
+interface Fetched {
+  readonly response: Response;
+  /** True if the answer was longer than the limit. */
+  readonly isCut: boolean;
+  readonly text: string;
+}
+
+async function fetchText(request: ExchangeRequest): Promise<Fetched> {
   const { method, url, headers, body = null, timeoutMs, signal } = request;
   // Not AbortSignal.any: with it, Node.js 20 keeps memory for as long as the caller's signal lives.
   const controller = new AbortController();
@@ -36,17 +48,17 @@ async function fetchText(request: ExchangeRequest): Promise<{ response: Response
   const onAbort = (): void => controller.abort(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted) onAbort();
-  const received = { text: '' };
+  const answer = new AnswerBody(request.maxAnswerBytes);
   try {
     // A redirect is not followed: fetch would carry x-api-key to another host.
     const init: RequestInit = { method, headers, body, redirect: 'manual', signal: controller.signal };
     const response = await fetch(url, init);
-    await readInto(received, response);
-    return { response, text: received.text };
+    await answer.read(response);
+    return { response, isCut: answer.isCut, text: answer.text() };
   } catch (thrown) {
-    if (controller.signal.reason === LATE) throw timedOut(request, received.text);
+    if (controller.signal.reason === LATE) throw timedOut(request, answer.text());
     controller.signal.throwIfAborted();
-    throw unreachable(request, thrown, received.text);
+    throw unreachable(request, thrown, answer.text());
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
@@ -56,11 +68,15 @@ async function fetchText(request: ExchangeRequest): Promise<{ response: Response
 /** The reason of a request that took too long. */
 const LATE = Symbol('late');
 
-/** Keeps what comes before a failure, too: it may hold a signing key. */
-async function readInto(received: { text: string }, response: Response): Promise<void> {
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) received.text += decoder.decode(chunk, { stream: true });
-  received.text += decoder.decode();
+function tooLarge(
+  { request, maxAnswerBytes, outcomeUnknown }: ExchangeRequest,
+  status: number,
+  text: string,
+): ServiceError {
+  const message =
+    `the answer to ${request} is longer than ${maxAnswerBytes} bytes, decompressed, and its rest was not read: ` +
+    `raise maxAnswerBytes of createClient if the service sends such answers${outcomeUnknown}`;
+  return new ServiceError('answer_too_large', message, { request, status, signingKey: signingKeyIn(text) });
 }
 
 function timedOut({ request, timeoutMs, outcomeUnknown }: ExchangeRequest, text: string): ServiceError {

@@ -1,5 +1,6 @@
-import { checkOptions, readDuration } from '../check-options.ts';
+import { checkOptions, readDuration, readInteger } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
+import { MAX_ANSWER_BYTES } from '../service/answer-body.ts';
 import {
   type AdministratorCredentials,
   type Authorize,
@@ -24,7 +25,23 @@ export interface ClientOptions {
    * For each try of a request, from the connection to the end of the answer; 10,000 milliseconds by default.
    */
   readonly timeoutMs?: number | undefined;
+  /**
+   * How much of an answer is read, in bytes after decompression; 1,048,576 by default. A longer one makes the
+   * call reject with a {@link ServiceError} of the code `answer_too_large`.
+   */
+  readonly maxAnswerBytes?: number | undefined;
+  /**
+   * How many entries a list may have, over all its pages; 100,000 by default. A longer one makes the call
+   * reject with a {@link ServiceError} of the code `list_too_long`.
+   */
+  readonly maxItems?: number | undefined;
 }
+
+/** A string of JavaScript holds twice as much at least. */
+const MOST_ANSWER_BYTES = 268_435_456;
+
+/** A set of JavaScript, which knows the entries of a list again, holds half as many more. */
+const MOST_ITEMS = 10_000_000;
 
 /** Options of every method of the client, as its last argument. */
 export interface CallOptions {
@@ -40,6 +57,8 @@ export interface ClientSettings {
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly timeoutMs: number;
+  readonly maxAnswerBytes: number;
+  readonly maxItems: number;
   readonly areas: Readonly<Record<Area, Authorize | undefined>>;
 }
 
@@ -48,11 +67,19 @@ export type Area = 'banking' | 'profile' | 'administrator';
 
 /** Checks the options once; throws {@link ConfigurationError} that names the one at fault. */
 export function readOptions(options: ClientOptions): ClientSettings {
-  checkOptions(options, ['baseUrl', 'banking', 'profile', 'administrator', 'timeoutMs'], 'createClient');
+  const names = ['baseUrl', 'banking', 'profile', 'administrator', 'timeoutMs', 'maxAnswerBytes', 'maxItems'];
+  checkOptions(options, names, 'createClient');
   const { banking, profile, administrator } = options;
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     timeoutMs: readDuration('timeoutMs', options.timeoutMs, 10_000),
+    maxAnswerBytes: readInteger(
+      'maxAnswerBytes',
+      options.maxAnswerBytes,
+      MAX_ANSWER_BYTES,
+      MOST_ANSWER_BYTES,
+    ),
+    maxItems: readInteger('maxItems', options.maxItems, 100_000, MOST_ITEMS),
     areas: {
       banking: banking === undefined ? undefined : readBanking(banking),
       profile: profile === undefined ? undefined : readProfile(profile),

@@ -9,6 +9,7 @@ import {
   paymentPurposeList,
 } from '../service/reference-lists.ts';
 import type { Answer } from './answer.ts';
+import { checkLength } from './check-length.ts';
 import type { CallOptions } from './options.ts';
 import { type Query, withQuery } from './query.ts';
 import type { Service } from './service.ts';
@@ -50,20 +51,24 @@ export interface Currencies {
   listPage(page?: CurrencyPageRequest, options?: CallOptions): Promise<CurrencyPage>;
 }
 
-export function createPaymentPurposes(service: Service): PaymentPurposes {
+export function createPaymentPurposes(service: Service, maxItems: number): PaymentPurposes {
   return {
     async list(options) {
-      const answer = await readList(service, 'paymentPurposes.list', paths.paymentPurposes, options);
-      return answer.read(paymentPurposeList).documentTypes;
+      const name = 'paymentPurposes.list';
+      const answer = await readList(service, name, paths.paymentPurposes, options);
+      const { documentTypes } = answer.read(paymentPurposeList);
+      checkLength(name, documentTypes.length, maxItems);
+      return documentTypes;
     },
   };
 }
 
-export function createCurrencies(service: Service): Currencies {
+export function createCurrencies(service: Service, maxItems: number): Currencies {
   return {
     async list(options) {
-      const answer = await readList(service, 'currencies.list', paths.currencies, options);
-      const page = readPage(answer);
+      const name = 'currencies.list';
+      const answer = await readList(service, name, paths.currencies, options);
+      const page = readPage(name, answer, maxItems);
       const { total, currentPage, pageSize } = page.metadata;
       const { length } = page.currencies;
       // Both, because whether pages are counted from 0 or from 1 is not shown.
@@ -79,13 +84,14 @@ export function createCurrencies(service: Service): Currencies {
       const name = 'currencies.listPage';
       checkOptions(page, ['query'], name);
       const path = withQuery(paths.currencies, page.query ?? {}, name);
-      return readPage(await readList(service, name, path, options));
+      return readPage(name, await readList(service, name, path, options), maxItems);
     },
   };
 }
 
-function readPage(answer: Answer): CurrencyPage {
+function readPage(name: string, answer: Answer, maxItems: number): CurrencyPage {
   const { data, metadata } = answer.read(currencyList);
+  checkLength(name, data.length, maxItems);
   return { currencies: data, metadata };
 }
 

@@ -130,11 +130,11 @@ async function disableOrphans(
   previous: Webhook,
   options?: CallOptions,
 ): Promise<void> {
-  const orphans: Webhook[] = [];
+  const orphans: string[] = [];
   for await (const webhook of requests.listAll(options)) {
-    if (webhook.enabled && isOrphan(webhook, previous)) orphans.push(webhook);
+    if (webhook.enabled && isOrphan(webhook, previous)) orphans.push(webhook.id);
   }
-  for (const { id } of orphans) await setEnabled(requests, id, false, options);
+  for (const id of orphans) await setEnabled(requests, id, false, options);
 }
 
 function isOrphan(webhook: Webhook, previous: Webhook): boolean {

@@ -35,8 +35,10 @@ function typesByEntity(filters: readonly StoredEventFilter[]): Map<string, Set<s
   const byEntity = new Map<string, Set<string>>();
   for (const { entity, types } of filters) {
     const named = byEntity.get(entity);
-    const isEvery = types.length === 0 || named?.size === 0;
-    byEntity.set(entity, new Set(isEvery ? [] : [...(named ?? []), ...types]));
+    if (types.length === 0 || named?.size === 0) byEntity.set(entity, new Set());
+    else if (named === undefined) byEntity.set(entity, new Set(types));
+    // Added to and not copied: a foreign list may name an entity many thousand times.
+    else for (const type of types) named.add(type);
   }
   return byEntity;
 }

@@ -79,7 +79,7 @@ async function authorize(
 }
 
 function toExchange(
-  { baseUrl, timeoutMs }: ClientSettings,
+  { baseUrl, timeoutMs, maxAnswerBytes }: ClientSettings,
   { method, path, body, headers, secrets = [], repeatable }: ServiceRequest,
   authorization: Authorization,
   signal: AbortSignal | undefined,
@@ -101,6 +101,7 @@ function toExchange(
       ? ''
       : '; it may have been carried out all the same: look before you send it again',
     timeoutMs,
+    maxAnswerBytes,
     signal,
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
+import { listOf } from '../service/list-of.ts';
 import {
   authentication,
   eventFilters,
@@ -57,9 +58,12 @@ const informative = {
     .catch(undefined),
 };
 
+/** The ids of a whole list are remembered, and an id is a part of a path. */
+const MAX_ID_LENGTH = 1_000;
+
 /** Reads a webhook: only what the client compares must be as the interface shows it. */
 export const webhookAnswer: z.ZodType<Webhook> = z.looseObject({
-  id: z.string(),
+  id: z.string().max(MAX_ID_LENGTH),
   url: z.string(),
   enabled: z.boolean(),
   authentication,
@@ -76,7 +80,7 @@ interface WebhookListAnswer {
 
 /** Reads a page of webhooks. */
 export const webhookListAnswer: z.ZodType<WebhookListAnswer> = z.looseObject({
-  _embedded: z.looseObject({ webhooks: z.array(webhookAnswer) }),
+  _embedded: z.looseObject({ webhooks: listOf(webhookAnswer) }),
   page: z.looseObject({ limit: z.int(), offset: z.int(), count: z.int() }),
 });
 

@@ -10,6 +10,7 @@ import {
   type WebhookRequest,
   type WebhookUpdate,
 } from '../service/webhooks.ts';
+import { checkLength } from './check-length.ts';
 import { readEnabledEvents } from './enabled-events.ts';
 import type { CallOptions } from './options.ts';
 import { withQuery } from './query.ts';
@@ -53,7 +54,7 @@ export interface WebhookRequests {
   update(id: string, changes: WithStoredFilters<WebhookUpdate>, options?: CallOptions): Promise<Webhook>;
 }
 
-export function createWebhookRequests(service: Service): WebhookRequests {
+export function createWebhookRequests(service: Service, maxItems: number): WebhookRequests {
   const send = (request: Omit<ServiceRequest, 'area'>, options?: CallOptions) =>
     service({ ...request, area: 'administrator' }, options);
   const list: WebhookRequests['list'] = async (page = {}, options) => {
@@ -75,7 +76,7 @@ export function createWebhookRequests(service: Service): WebhookRequests {
       return answer.read(creationAnswer(body));
     },
     list,
-    listAll: (options) => readPages(list, options),
+    listAll: (options) => readPages(list, maxItems, options),
     async retrieve(id, options) {
       const name = 'webhooks.retrieve';
       const path = pathOf(id, name);
@@ -96,6 +97,7 @@ export function createWebhookRequests(service: Service): WebhookRequests {
 
 async function* readPages(
   list: WebhookRequests['list'],
+  maxItems: number,
   options: CallOptions | undefined,
 ): AsyncGenerator<Webhook, void, undefined> {
   const seen = new Set<string>();
@@ -104,6 +106,7 @@ async function* readPages(
     for (const webhook of webhooks) {
       if (seen.has(webhook.id)) throw repeated(webhook.id);
       seen.add(webhook.id);
+      checkLength('webhooks.listAll', seen.size, maxItems);
       yield webhook;
     }
     // Against the page's own limit, which the service may have lowered. Whether `count` is that of the page

@@ -35,7 +35,7 @@ export interface Webhooks {
   list(page?: PageRequest, options?: CallOptions): Promise<WebhookPage>;
   /**
    * Reads all of them, in pages of 100. Ends with a {@link ServiceError} of the code `list_repeated` where a
-   * webhook comes twice, rather than go on for ever.
+   * webhook comes twice, and of the code `list_too_long` after `maxItems`, rather than go on for ever.
    *
    * @example
    * ```ts
@@ -84,8 +84,8 @@ export interface Webhooks {
   rotate(id: string, rotation: RotateOptions, options?: CallOptions): Promise<RotatedWebhook>;
 }
 
-export function createWebhooks(service: Service): Webhooks {
-  const requests = createWebhookRequests(service);
+export function createWebhooks(service: Service, maxItems: number): Webhooks {
+  const requests = createWebhookRequests(service, maxItems);
   return {
     ...requests,
     ensure: (wanted, options) => ensureWebhook(requests, wanted, options),

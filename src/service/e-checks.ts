@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from './list-of.ts';
 import { assumed } from './openapi-assumptions.ts';
 
 /** A request for checks (interface, "Get checks by merchant transaction id"). */
@@ -111,7 +112,7 @@ export const eCheckLookup: z.ZodType<ECheckLookup> = z
     bankName: z.string(),
     bankAlias: z.string(),
     accountLast4: z.string(),
-    checkInfo: z.array(eCheck),
+    checkInfo: listOf(eCheck),
   })
   .meta({ id: 'ECheckLookup' });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from './list-of.ts';
 import { assumed } from './openapi-assumptions.ts';
 import { isoTime } from './timestamp.ts';
 
@@ -75,14 +76,14 @@ const currency = z
 
 /** The schema of {@link PaymentPurposeList}. */
 export const paymentPurposeList: z.ZodType<PaymentPurposeList> = z
-  .looseObject({ success, documentTypes: z.array(paymentPurpose) })
+  .looseObject({ success, documentTypes: listOf(paymentPurpose) })
   .meta({ id: 'PaymentPurposeList' });
 
 /** The schema of {@link CurrencyList}. */
 export const currencyList: z.ZodType<CurrencyList> = z
   .looseObject({
     success,
-    data: z.array(currency),
+    data: listOf(currency),
     metadata: z.looseObject({ total: z.int(), currentPage: z.int(), pageSize: z.int() }),
   })
   .meta({ id: 'CurrencyList' });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
 import type { Pattern } from '../events/catalog.ts';
 import type { EventFilter } from '../events/event-filter.ts';
+import { listOf } from './list-of.ts';
 import { assumed } from './openapi-assumptions.ts';
 import { isoTime } from './timestamp.ts';
 
@@ -92,13 +93,13 @@ export const authentication: z.ZodType<Authentication> = z
   });
 
 /** The schema of a webhook's filter, with any names. */
-export const eventFilters: z.ZodType<readonly StoredEventFilter[]> = z
-  .array(z.looseObject({ entity: z.string(), types: z.array(z.string()) }))
-  .meta({
-    id: 'EventFilters',
-    description: 'An empty array means every event; that an empty one of types means all is assumed',
-    ...assumed('an entity with empty `types` in an answer, and in the sandbox'),
-  });
+export const eventFilters: z.ZodType<readonly StoredEventFilter[]> = listOf(
+  z.looseObject({ entity: z.string(), types: listOf(z.string()) }),
+).meta({
+  id: 'EventFilters',
+  description: 'An empty array means every event; that an empty one of types means all is assumed',
+  ...assumed('an entity with empty `types` in an answer, and in the sandbox'),
+});
 
 const link = z.looseObject({ self: z.looseObject({ href: z.string() }) });
 
@@ -129,7 +130,7 @@ export const webhook: z.ZodType<Webhook> = z
 /** The schema of {@link WebhookList}. */
 export const webhookList: z.ZodType<WebhookList> = z
   .looseObject({
-    _embedded: z.looseObject({ webhooks: z.array(webhook) }),
+    _embedded: z.looseObject({ webhooks: listOf(webhook) }),
     _links: link,
     page: z.looseObject({
       limit: z.int(),

@@ -20,7 +20,7 @@ export type Reply =
   | {
       readonly status?: number;
       readonly headers?: Record<string, string>;
-      readonly body?: string;
+      readonly body?: string | Uint8Array;
       readonly end?: 'cut' | 'hang';
     }
   | 'reset'
