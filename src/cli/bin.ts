@@ -2,6 +2,7 @@
 // The program `posthorn`.
 
 import { exitCodeOf, exitCodes, lineOf } from './failure.ts';
+import { flush, note } from './output.ts';
 import { run } from './program.ts';
 
 // A command that changes something goes on to its end, even if nobody reads its output any more. A command
@@ -15,9 +16,9 @@ for (const stream of [process.stdout, process.stderr]) {
 try {
   await run(process.argv);
 } catch (error) {
-  process.stderr.write(`${lineOf(error)}\n`);
+  note(lineOf(error));
   process.exitCode = exitCodeOf(error);
 }
 
 // A connection that the receiver's module keeps open must not keep the command from ending.
-process.stdout.write('', () => process.stderr.write('', () => process.exit()));
+flush(() => process.exit());

@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline';
+import { writeText } from './output.ts';
 
 /** Asks on the terminal; true only for `y` or `yes`. The question is on stderr, beside the results. */
 export async function confirm(question: string): Promise<boolean> {
-  process.stderr.write(`${question} [y/N] `);
+  writeText('stderr', `${question} [y/N] `);
   for await (const line of createInterface({ input: process.stdin })) return /^\s*y(es)?\s*$/i.test(line);
   return false;
 }

@@ -3,7 +3,6 @@ import { connect } from 'node:net';
 import type { Command } from 'commander';
 import { createClient } from '../client/create-client.ts';
 import type { Pattern } from '../events/catalog.ts';
-import { escapeControls } from '../outcomes/escape.ts';
 import { createSandbox, defaultCredentials } from '../sandbox/index.ts';
 import {
   addressOf,
@@ -20,7 +19,7 @@ import {
   readAuthentication,
   signatureHeaderOption,
 } from './options.ts';
-import { colours, createOutput, endWithReader } from './output.ts';
+import { createOutput, endWithReader } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import {
   clockOption,
@@ -31,6 +30,7 @@ import {
   speedOption,
 } from './sandbox-server.ts';
 import { untilSignal } from './server.ts';
+import { colours, line } from './terminal-text.ts';
 import { eventOption } from './webhooks/wanted.ts';
 
 interface DevOptions extends JsonOption, KeyOption, CredentialOptions, PlayOptions {
@@ -102,14 +102,13 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
         ...(madeUp !== undefined && { secret_signing_key: madeUp }),
         try: commands,
       },
-      () =>
-        [
-          `${colours.strong('page')}         ${url}/`,
-          `${colours.strong('webhook')}      ${webhook.id} to ${escapeControls(addressOf(to))}, ${describeClock(clock, speed)}`,
-          `${colours.strong('signing key')}  ${madeUp ?? 'that of SIGNING_KEY or --key'}`,
-          colours.strong('to try in another terminal:'),
-          ...commands.map((command) => `  ${command}`),
-        ].join('\n'),
+      () => [
+        line`${colours.strong('page')}         ${url}/`,
+        line`${colours.strong('webhook')}      ${webhook.id} to ${addressOf(to)}, ${describeClock(clock, speed)}`,
+        line`${colours.strong('signing key')}  ${madeUp ?? 'that of SIGNING_KEY or --key'}`,
+        colours.strong('to try in another terminal:'),
+        ...commands.map((command) => `  ${command}`),
+      ],
     );
     if (!(await isListening(to))) {
       output.note(

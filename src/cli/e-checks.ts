@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { createClient } from '../client/create-client.ts';
-import { escapeControls } from '../outcomes/escape.ts';
 import type { ECheck, ECheckLookup } from '../service/e-checks.ts';
 import { type BankingOptions, bankingOptions, requireBanking } from './connection.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
 import { type JsonOption, jsonOption } from './options.ts';
-import { colours, createOutput } from './output.ts';
+import { createOutput } from './output.ts';
+import { colours, line, type Printable, type TerminalText } from './terminal-text.ts';
 
 const HELP = `
 The ids are your own: merchantTransID of the checks. With --json the whole answer is one line, its checks in checkInfo.
@@ -31,19 +31,19 @@ async function find(ids: readonly string[], options: BankingOptions & JsonOption
   const output = createOutput(options);
   const { eChecks } = createClient(requireBanking(options));
   const lookup = await eChecks.findByMerchantTransactionId(ids);
-  output.print(lookup, () => textOf(lookup));
+  output.print(lookup, () => linesOf(lookup));
 }
 
-function textOf({ bankName, bankAlias, accountLast4, checkInfo }: ECheckLookup): string {
-  const account = escapeControls(`${bankName}, ${bankAlias}, account …${accountLast4}`);
+function linesOf({ bankName, bankAlias, accountLast4, checkInfo }: ECheckLookup): readonly Printable[] {
+  const account = `${bankName}, ${bankAlias}, account …${accountLast4}`;
   const checks = checkInfo.length === 0 ? ['  no check has these ids'] : checkInfo.map(lineOf);
-  return [account, ...checks].join('\n');
+  return [account, ...checks];
 }
 
-function lineOf(check: ECheck): string {
+function lineOf(check: ECheck): TerminalText {
   const { MerchantTransID, CheckNumber, Amount, SentStatus, ProcessingStatus } = check;
   const name = `${check.FirstName} ${check.LastName}`;
   const statuses = `${SentStatus} ${ProcessingStatus}`;
   const facts = `check ${CheckNumber} ${Amount} ${statuses} ${check.TrackingNumber} ${name}`;
-  return `  ${colours.strong(escapeControls(MerchantTransID))} ${escapeControls(facts)}`;
+  return line`  ${colours.strong(MerchantTransID)} ${facts}`;
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../client/service-error.ts';
 import { ConfigurationError, isInstance, isPosthornError, messageOf, propertyOf } from '../errors.ts';
-import { escapeControls } from '../outcomes/escape.ts';
+import { hideSecrets } from './hide-secrets.ts';
 
 /** The exit codes of commands. */
 export const exitCodes = {
@@ -67,7 +67,9 @@ export function lineOf(error: unknown): string {
   const { status, details } = isInstance(error, ServiceError) ? error : {};
   const message = [messageOf(error), details].filter((part) => part !== undefined).join(': ');
   const code = [codeOf(error), status].filter((part) => part !== undefined).join(' ');
-  return `posthorn: ${escapeControls(`${message}${code === '' ? '' : ` (${code})`}`)}`;
+  // Wrong usage is what a misplaced secret leads to.
+  const shown = exitCodeOf(error) === exitCodes.usage ? hideSecrets(message) : message;
+  return `posthorn: ${shown}${code === '' ? '' : ` (${code})`}`;
 }
 
 /** The code of one of our errors, or of one of the system such as `EADDRINUSE`. */

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { createClient } from '../client/create-client.ts';
 import type { FxQuote, FxQuotes } from '../client/fx-quotes.ts';
-import { escapeControls } from '../outcomes/escape.ts';
 import type { FxQuoteRequest } from '../service/fx-quotes.ts';
 import { type BankingOptions, bankingOptions, requireBanking } from './connection.ts';
 import { EXIT_CODES_HELP, usageError } from './failure.ts';
 import { type JsonOption, jsonOption } from './options.ts';
-import { colours, createOutput } from './output.ts';
+import { createOutput } from './output.ts';
+import { colours, line, type Printable } from './terminal-text.ts';
 
 interface ReadOptions extends BankingOptions, JsonOption {}
 
@@ -81,13 +81,21 @@ function readRequest(currency: string, { destinationAmount, sourceAmount }: Crea
 }
 
 function printQuote(quote: FxQuote, options: JsonOption): void {
-  createOutput(options).print(quote, () => textOf(quote));
+  createOutput(options).print(quote, () => linesOf(quote));
 }
 
-function textOf({ id, status, destination, source, fxRate, fee, fxQuoteExpiry }: FxQuote): string {
+function linesOf({
+  id,
+  status,
+  destination,
+  source,
+  fxRate,
+  fee,
+  fxQuoteExpiry,
+}: FxQuote): readonly Printable[] {
   const amounts = `${destination.amount} ${destination.currency} for ${source.amount} ${source.currency}`;
   return [
-    `${colours.strong(String(id))} ${escapeControls(`${status} ${amounts}`)}`,
-    escapeControls(`  at ${fxRate}, fee ${fee}, until ${fxQuoteExpiry} UTC`),
-  ].join('\n');
+    line`${colours.strong(id)} ${status} ${amounts}`,
+    `  at ${fxRate}, fee ${fee}, until ${fxQuoteExpiry} UTC`,
+  ];
 }

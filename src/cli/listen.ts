@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { toNode } from '../../adapters/node.ts';
 import { messageOf } from '../errors.ts';
 import type { AnyEvent } from '../events/event.ts';
-import { escapeControls } from '../outcomes/escape.ts';
 import type { Report } from '../outcomes/report.ts';
 import { createReceiver } from '../receiver.ts';
 import { exitCodes } from './failure.ts';
@@ -23,8 +22,9 @@ import {
   requireKey,
   signatureHeaderOption,
 } from './options.ts';
-import { colours, createOutput, endWithReader, type Output } from './output.ts';
+import { createOutput, endWithReader, jsonOf, type Output } from './output.ts';
 import { serve, untilSignal } from './server.ts';
+import { colours, joined, line, type Printable, type TerminalText } from './terminal-text.ts';
 
 interface ListenOptions extends JsonOption, KeyOption, CredentialOptions {
   readonly port: number;
@@ -89,7 +89,7 @@ async function listen({ port, host, path, ...options }: ListenOptions): Promise<
   const server = createServer(toNode(forwarder ?? receiver, { path }));
   const signalled = untilSignal();
   const url = `${await serve(server, port, host)}${path}`;
-  output.print({ kind: 'listening', url }, () => `${colours.strong('listening')} on ${url}`);
+  output.print({ kind: 'listening', url }, () => line`${colours.strong('listening')} on ${url}`);
   await signalled;
   server.close();
   const { abandoned } = await receiver.close();
@@ -99,7 +99,7 @@ async function listen({ port, host, path, ...options }: ListenOptions): Promise<
 function printEvent(output: Output, event: AnyEvent): void {
   output.print({ kind: 'event', event }, () => {
     const { id, type, created_at, data } = event;
-    return `${colours.strong(escapeControls(type))} ${escapeControls(`${id} ${created_at} ${JSON.stringify(data)}`)}`;
+    return line`${colours.strong(type)} ${id} ${created_at} ${jsonOf(data)}`;
   });
 }
 
@@ -121,18 +121,19 @@ function lineOf({
   warnings,
   error,
   endpointAtRisk,
-}: Report): string {
-  const parts = [`  ${colourOf(outcome)(`${outcome} ${status}`)}${late ? ' (after its answer)' : ''}`];
-  if (event !== undefined) parts.push(escapeControls(`${event.type ?? '?'} ${event.id}`));
+}: Report): TerminalText {
+  const after = late ? ' (after its answer)' : '';
+  const parts: Printable[] = [line`  ${colourOf(outcome)(`${outcome} ${status}`)}${after}`];
+  if (event !== undefined) parts.push(`${event.type ?? '?'} ${event.id}`);
   if (attempt !== undefined) parts.push(`attempt ${attempt}`);
   parts.push(colours.minor(`${Math.round(durationMs)} ms`));
-  if (error !== undefined) parts.push(escapeControls(`${error.code}: ${messageOf(error)}`));
-  parts.push(...warnings.map((warning) => colours.doubtful(escapeControls(warning))));
+  if (error !== undefined) parts.push(`${error.code}: ${messageOf(error)}`);
+  parts.push(...warnings.map(colours.doubtful));
   if (endpointAtRisk) parts.push(colours.bad('the service may now stop sending'));
-  return parts.join(' ');
+  return joined(parts);
 }
 
-function colourOf(outcome: Report['outcome']): (text: string) => string {
+function colourOf(outcome: Report['outcome']): (text: string) => TerminalText {
   switch (outcome) {
     case 'processed':
       return colours.good;

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { createClient } from '../client/create-client.ts';
-import { escapeControls } from '../outcomes/escape.ts';
 import { type ProfileOptions, profileOptions, requireProfile } from './connection.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
 import { type JsonOption, jsonOption } from './options.ts';
@@ -36,13 +35,13 @@ export function addLists(program: Command): void {
 async function listPaymentPurposes(options: ListOptions): Promise<void> {
   const output = createOutput(options);
   for (const purpose of await createClient(requireProfile(options)).paymentPurposes.list()) {
-    output.print(purpose, () => escapeControls(`${purpose.id} ${purpose.title}`));
+    output.print(purpose, () => `${purpose.id} ${purpose.title}`);
   }
 }
 
 async function listCurrencies(options: ListOptions): Promise<void> {
   const output = createOutput(options);
   for (const currency of await createClient(requireProfile(options)).currencies.list()) {
-    output.print(currency, () => escapeControls(`${currency.currencyName} ${currency.countryName}`));
+    output.print(currency, () => `${currency.currencyName} ${currency.countryName}`);
   }
 }

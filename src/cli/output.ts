@@ -1,26 +1,49 @@
-import { styleText } from 'node:util';
-import { escapeControls } from '../outcomes/escape.ts';
 import { codeOf, exitCodes } from './failure.ts';
+import { type Printable, TerminalText } from './terminal-text.ts';
+
+// Nothing else of the program writes to stdout and stderr, so that nothing is written that is not escaped:
+// ids, messages and answers come from the service, from receivers and from letters.
 
 /** The output of a command: lines for people, or with `--json` one line of JSON each for machines. */
 export interface Output {
   readonly json: boolean;
   /** True if people read the results on a terminal: they may be laid out in its width. */
   readonly isTerminal: boolean;
-  /** One result on stdout: `value` with `--json`, else the text. */
-  print(value: object, text: () => string): void;
+  /** One result on stdout: `value` with `--json`, else the text, of which a list is one line each. */
+  print(value: object, text: () => Printable | readonly Printable[]): void;
   /** A line on stderr, beside the results. */
-  note(text: string): void;
+  note(text: Printable): void;
 }
 
-/** Whatever comes from outside must have passed {@link escapeControls} before it is in a text. */
 export function createOutput({ json = false }: { readonly json?: boolean }): Output {
   return {
     json,
     isTerminal: !json && process.stdout.isTTY,
-    print: (value, text) => void process.stdout.write(`${json ? toJson(value) : text()}\n`),
-    note: (text) => void process.stderr.write(`${text}\n`),
+    print: (value, text) => void process.stdout.write(`${json ? toJson(value) : linesOf(text())}\n`),
+    note,
   };
+}
+
+/** Writes a line to stderr. */
+export function note(text: Printable): void {
+  process.stderr.write(`${TerminalText.textOf(text)}\n`);
+}
+
+/** Writes a text of several lines, such as a help text, as it is but for what could drive the terminal. */
+export function writeText(stream: 'stdout' | 'stderr', text: string): void {
+  process[stream].write(TerminalText.textOf(TerminalText.paragraph(text)));
+}
+
+/** Writes over the last line of the terminal; an empty text clears it. */
+export function writeOver(text: string): void {
+  // A line that is broken in two could not be written over.
+  const line = TerminalText.textOf(text).slice(0, process.stderr.columns - 1);
+  process.stderr.write(`\r\u001b[K${line}`);
+}
+
+/** Calls back once everything is written. */
+export function flush(onFlushed: () => void): void {
+  process.stdout.write('', () => process.stderr.write('', onFlushed));
 }
 
 /** For a command that only reads: it ends well once its reader, such as `head`, has seen enough. */
@@ -30,35 +53,29 @@ export function endWithReader(): void {
   });
 }
 
+function linesOf(text: Printable | readonly Printable[]): string {
+  const lines: readonly Printable[] =
+    typeof text === 'object' && !(text instanceof TerminalText) ? text : [text];
+  return TerminalText.textOf(TerminalText.lines(lines));
+}
+
+/** A value in JSON. Foreign data may be nested more deeply than `JSON.stringify` can go. Never throws. */
+export function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch {
+    return '{"unprintable":"it is nested too deeply"}';
+  }
+}
+
 /** JSON on one line, in which no character can drive a terminal. */
 function toJson(value: object): string {
   // JSON.stringify escapes what is below U+0020; the others can stand in
   // strings only, where an escape says the same.
-  return JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  return jsonOf(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from(
       { length: character.length },
       (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
     ).join(''),
   );
-}
-
-/** Text of several lines, its tabs kept, everything else that could drive a terminal escaped. */
-export function escapeText(text: string): string {
-  return text
-    .split(/([\n\t])/)
-    .map((part, index) => (index % 2 === 0 ? escapeControls(part) : part))
-    .join('');
-}
-
-/** Colours, on a terminal only, and not where `NO_COLOR` is set. */
-export const colours = {
-  good: (text: string): string => style('green', text),
-  bad: (text: string): string => style('red', text),
-  doubtful: (text: string): string => style('yellow', text),
-  minor: (text: string): string => style('gray', text),
-  strong: (text: string): string => style('bold', text),
-} as const;
-
-function style(format: Parameters<typeof styleText>[0], text: string): string {
-  return styleText(format, text, { stream: process.stdout });
 }

@@ -1,8 +1,9 @@
 import { propertyOf } from '../errors.ts';
-import { escapeControls } from '../outcomes/escape.ts';
 import { followingStep, isSuccess } from '../sandbox/attempt.ts';
 import type { DeliveryAttempt } from '../sandbox/index.ts';
-import { colours, type Output } from './output.ts';
+import { parseJson } from '../service/parse-json.ts';
+import type { Output } from './output.ts';
+import { colours, joined, type TerminalText } from './terminal-text.ts';
 
 /** Prints an attempt of a sandbox, without the credentials that were sent. */
 export function printAttempt(output: Output, attempt: DeliveryAttempt): void {
@@ -25,23 +26,23 @@ export function printAttempt(output: Output, attempt: DeliveryAttempt): void {
   output.print({ kind: 'delivery', at, ...what, ...result }, () => lineOfAttempt(attempt));
 }
 
-function lineOfAttempt(attempt: DeliveryAttempt): string {
+function lineOfAttempt(attempt: DeliveryAttempt): TerminalText {
   const { event, number, duplicate, changed, at, status, error, durationMs } = attempt;
   const result = [status ?? 'no answer', outcomeOf(attempt)].filter((part) => part !== undefined).join(' ');
-  return [
+  return joined([
     colours.minor(at.replace(/\.\d+Z$/, 'Z')),
-    colours.strong(escapeControls(typeOf(attempt))),
-    escapeControls(event),
+    colours.strong(typeOf(attempt)),
+    event,
     duplicate ? 'duplicate' : `attempt ${number}`,
     ...(changed ? [colours.doubtful('changed')] : []),
-    (isSuccess(attempt) ? colours.good : colours.bad)(escapeControls(result)),
+    (isSuccess(attempt) ? colours.good : colours.bad)(result),
     colours.minor(`${durationMs} ms`),
-    ...(error === undefined ? [] : [escapeControls(error)]),
+    ...(error === undefined ? [] : [error]),
     ...consequenceOf(attempt),
-  ].join(' ');
+  ]);
 }
 
-function consequenceOf(attempt: DeliveryAttempt): string[] {
+function consequenceOf(attempt: DeliveryAttempt): TerminalText[] {
   const step = followingStep(attempt);
   if (step === 'none') return [];
   if (step === 'give up') return [colours.bad('given up: the webhook is disabled')];
@@ -49,19 +50,11 @@ function consequenceOf(attempt: DeliveryAttempt): string[] {
 }
 
 function typeOf({ request }: DeliveryAttempt): string {
-  return String(propertyOf(parse(request.body), 'type'));
+  return String(propertyOf(parseJson(request.body), 'type'));
 }
 
 /** What the answer says of itself: a receiver of posthorn names its outcome, or the code of an error. */
 function outcomeOf({ response }: DeliveryAttempt): string | undefined {
-  const body = parse(response?.body ?? '');
+  const body = parseJson(response?.body ?? '');
   return [propertyOf(body, 'outcome'), propertyOf(body, 'code')].find((each) => typeof each === 'string');
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

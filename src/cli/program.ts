@@ -1,7 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { isInstance } from '../errors.ts';
 import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
+import { hideSecrets } from './hide-secrets.ts';
 import { version } from './manifest.ts';
+import { writeText } from './output.ts';
 
 /**
  * What adds each command. Its modules are loaded when it is run, because those of all commands take a program
@@ -47,7 +49,11 @@ async function createProgram(name = ''): Promise<Command> {
     .version(version)
     .helpCommand(true)
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(toOwnForm(text)) })
+    .configureOutput({
+      writeOut: (text) => writeText('stdout', text),
+      writeErr: (text) => writeText('stderr', text),
+      outputError: (text, write) => write(toOwnForm(text)),
+    })
     .addHelpText('after', EXIT_CODES_HELP);
   const named = commands.get(name);
   for (const load of named === undefined ? commands.values() : [named]) (await load())(program);
@@ -56,5 +62,5 @@ async function createProgram(name = ''): Promise<Command> {
 
 /** The value of a misspelt option, as in `--keey=…`, may be a secret. */
 function toOwnForm(text: string): string {
-  return text.replace(/^error: /, 'posthorn: ').replace(/'(--?[^'=\s]+)=[^\n]*'/, "'$1=…'");
+  return hideSecrets(text.replace(/^error: /, 'posthorn: ').replace(/'(--?[^'=\s]+)=[^\n]*'/, "'$1=…'"));
 }

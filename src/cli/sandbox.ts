@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { createSandbox, defaultCredentials, type SandboxCredentials } from '../sandbox/index.ts';
 import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
 import { hostOption, type JsonOption, jsonOption, parseUserAndPassword, portOption } from './options.ts';
-import { colours, createOutput } from './output.ts';
+import { createOutput } from './output.ts';
 import { quote } from './quote.ts';
 import {
   clockOption,
@@ -13,6 +13,7 @@ import {
   speedOption,
 } from './sandbox-server.ts';
 import { untilSignal } from './server.ts';
+import { colours, line } from './terminal-text.ts';
 
 interface SandboxCommandOptions extends JsonOption, PlayOptions {
   readonly state?: string;
@@ -86,16 +87,13 @@ async function play({
   const signalled = untilSignal();
   const { url } = await listenOn(sandbox, port, host);
   const commands = commandsToTry(url, credentials, clock);
-  output.print({ kind: 'listening', url, clock, speed, state, credentials, try: commands }, () =>
-    [
-      `${colours.strong('sandbox')} on ${url}, ${describeClock(clock, speed)}, state in ` +
-        `${state ?? 'memory only'}`,
-      `  page           ${url}/`,
-      ...linesOf(credentials),
-      colours.strong('to try:'),
-      ...commands.map((command) => `  ${command}`),
-    ].join('\n'),
-  );
+  output.print({ kind: 'listening', url, clock, speed, state, credentials, try: commands }, () => [
+    line`${colours.strong('sandbox')} on ${url}, ${describeClock(clock, speed)}, state in ${state ?? 'memory only'}`,
+    `  page           ${url}/`,
+    ...linesOf(credentials),
+    colours.strong('to try:'),
+    ...commands.map((command) => `  ${command}`),
+  ]);
   await signalled;
   await sandbox.close();
 }

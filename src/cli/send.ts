@@ -3,12 +3,13 @@ import { shorten } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
 import type { WebhookEvent } from '../events/event.ts';
 import { nearestType } from '../events/nearest-pattern.ts';
-import { escapeControls } from '../outcomes/escape.ts';
+import { AnswerBody, MAX_ANSWER_BYTES } from '../service/answer-body.ts';
 import { createEvent } from '../testing/create-event.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';
 import { dataOption, readEventData } from './event-data.ts';
 import { CommandError, exitCodes, usageError } from './failure.ts';
 import { reasonOf } from './forward.ts';
+import { looksSecret } from './hide-secrets.ts';
 import {
   addressOf,
   basicOption,
@@ -23,7 +24,8 @@ import {
   requireKey,
   signatureHeaderOption,
 } from './options.ts';
-import { colours, createOutput, escapeText } from './output.ts';
+import { createOutput } from './output.ts';
+import { colours, line, TerminalText } from './terminal-text.ts';
 
 interface SendOptions extends JsonOption, KeyOption, CredentialOptions {
   readonly to: string;
@@ -76,7 +78,7 @@ async function send(type: string, options: SendOptions): Promise<void> {
     authentication: readAuthentication(options),
     signatureHeader: options.signatureHeader,
   };
-  if (!options.any && !eventTypes.has(type)) throw unknownType(shorten(type, 100));
+  if (!options.any && !eventTypes.has(type)) throw unknownType(looksSecret(type) ? '…' : shorten(type, 100));
   const event = await createWantedEvent(type, options);
   const body = JSON.stringify(event);
   const headers = signedHeaders(body, signing);
@@ -87,9 +89,11 @@ async function send(type: string, options: SendOptions): Promise<void> {
     if (!isGood) process.exitCode = exitCodes.failed;
     output.print({ event: event.id, type, ...answer }, () => {
       const status = (isGood ? colours.good : colours.bad)(String(answer.status));
-      const first = `${status} ${escapeControls(`${type} ${event.id}`)} ${colours.minor(`${answer.durationMs} ms`)}`;
-      return answer.body === '' ? first : `${first}\n${escapeText(answer.body)}`;
+      const first = line`${status} ${type} ${event.id} ${colours.minor(`${answer.durationMs} ms`)}`;
+      return answer.body === '' ? first : [first, TerminalText.paragraph(answer.body)];
     });
+    if (answer.truncated)
+      output.note(`the answer is longer than ${MAX_ANSWER_BYTES} bytes: its rest was not read`);
   }
 }
 
@@ -111,6 +115,8 @@ async function createWantedEvent(
 interface Answer {
   readonly status: number;
   readonly body: string;
+  /** The status decides, as it does for the service, so an answer that is too long is cut and not refused. */
+  readonly truncated?: boolean;
   readonly durationMs: number;
 }
 
@@ -122,8 +128,15 @@ async function post(url: URL, headers: Record<string, string>, body: string): Pr
   const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
   try {
     const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
-    const text = await response.text();
-    return { status: response.status, body: text, durationMs: Math.round(performance.now() - startedAt) };
+    const answer = new AnswerBody();
+    await answer.read(response);
+    const durationMs = Math.round(performance.now() - startedAt);
+    return {
+      status: response.status,
+      body: answer.text(),
+      ...(answer.isCut && { truncated: true }),
+      durationMs,
+    };
   } catch (cause) {
     throw new CommandError('unreachable', `no answer from ${addressOf(url)}: ${reasonOf(cause)}`, { cause });
   }

@@ -2,13 +2,14 @@ import { type Command, Option } from 'commander';
 import { shorten } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
 import { nearestType } from '../events/nearest-pattern.ts';
-import { escapeControls } from '../outcomes/escape.ts';
 import { dataOption, readEventData } from './event-data.ts';
 import { EXIT_CODES_HELP, usageError } from './failure.ts';
+import { looksSecret } from './hide-secrets.ts';
 import { type JsonOption, jsonOption } from './options.ts';
-import { colours, createOutput } from './output.ts';
+import { createOutput, type Output } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import { type RunningOption, RunningSandbox, runningOption } from './running-sandbox.ts';
+import { colours } from './terminal-text.ts';
 
 interface TriggerOptions extends JsonOption, RunningOption {
   readonly data?: string;
@@ -66,7 +67,7 @@ function kindOption(flag: string, description: string, ...others: string[]): Opt
 async function trigger(type: string, options: TriggerOptions): Promise<void> {
   const output = createOutput(options);
   const { data, id, any, duplicate, changed, outOfOrder } = options;
-  if (!any && !eventTypes.has(type)) throw unknownType(shorten(type, 100));
+  if (!any && !eventTypes.has(type)) throw unknownType(looksSecret(type) ? '…' : shorten(type, 100));
   const sandbox = new RunningSandbox(options);
   const event = await sandbox.send({
     type,
@@ -76,8 +77,9 @@ async function trigger(type: string, options: TriggerOptions): Promise<void> {
     ...(changed && { changed }),
     ...(outOfOrder && { outOfOrder }),
   });
-  output.print({ kind: 'event', ...event }, () =>
-    escapeControls(`${event.created_at} ${event.type} ${event.id} has happened`),
+  output.print(
+    { kind: 'event', ...event },
+    () => `${event.created_at} ${event.type} ${event.id} has happened`,
   );
   // Nothing is moved, but what is due is waited for.
   const now = await sandbox.advance({ advanceMs: 0 });
@@ -102,7 +104,7 @@ function unknownType(type: string): Error {
 /** Past this a receiver refuses an event as `event_in_future`, unless it goes by the sandbox's clock. */
 const FUTURE_LIMIT_MS = 300_000;
 
-function noteFuture(now: number, note: (text: string) => void): void {
+function noteFuture(now: number, note: Output['note']): void {
   const aheadMs = now - Date.now();
   if (aheadMs < FUTURE_LIMIT_MS) return;
   note(

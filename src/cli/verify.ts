@@ -2,8 +2,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { exitCodes } from './failure.ts';
 import { readInput } from './input.ts';
 import { type JsonOption, jsonOption, type KeyOption, keyOption, requireKey } from './options.ts';
-import { colours, createOutput } from './output.ts';
+import { createOutput } from './output.ts';
 import { diagnose } from './signature-diagnosis.ts';
+import { colours, line } from './terminal-text.ts';
 
 interface VerifyOptions extends JsonOption, KeyOption {
   readonly signature: string;
@@ -45,11 +46,8 @@ async function verify(file: string, options: VerifyOptions): Promise<void> {
   const { verified, hints } = diagnose(body, options.signature, key);
   output.print({ verified, bytes: body.byteLength, hints }, () =>
     verified
-      ? `${colours.good('verified')}: the signature is that of these ${body.byteLength} bytes`
-      : [
-          `${colours.bad('not verified')}: ${body.byteLength} bytes`,
-          ...hints.map((hint) => `  ${hint}`),
-        ].join('\n'),
+      ? line`${colours.good('verified')}: the signature is that of these ${body.byteLength} bytes`
+      : [line`${colours.bad('not verified')}: ${body.byteLength} bytes`, ...hints.map((hint) => `  ${hint}`)],
   );
   if (!verified) process.exitCode = exitCodes.failed;
 }

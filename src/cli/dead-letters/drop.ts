@@ -1,5 +1,4 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import { escapeControls } from '../../outcomes/escape.ts';
 import { confirm } from '../confirm.ts';
 import { CommandError, exitCodes, usageError } from '../failure.ts';
 import { createOutput } from '../output.ts';
@@ -37,9 +36,7 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
         dropped += 1;
         if (!completed) uncompleted += 1;
         const { id, type } = letter;
-        output.print({ kind: 'drop', id, type, completed }, () =>
-          escapeControls(`dropped ${type ?? '?'} ${id}`),
-        );
+        output.print({ kind: 'drop', id, type, completed }, () => `dropped ${type ?? '?'} ${id}`);
       } else failed += 1;
     }
     printer.end();

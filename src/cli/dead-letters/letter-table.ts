@@ -1,8 +1,8 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { escapeControls } from '../../outcomes/escape.ts';
-import { colours } from '../output.ts';
+import { colours, joined, type Printable } from '../terminal-text.ts';
 
-/** What a table shows of a letter: text that cannot drive the terminal. */
+/** What a table shows of a letter, escaped already: its columns are as wide as what is printed. */
 export interface LetterRow {
   readonly parked: string;
   readonly type: string;
@@ -37,7 +37,7 @@ const GAP = '  ';
  * The letters as a table that is as wide as the terminal, or as three lines each where columns do not fit. An
  * id is never cut: it is what other commands take.
  */
-export function tableOf(rows: readonly LetterRow[], columns: number): string {
+export function tableOf(rows: readonly LetterRow[], columns: number): readonly Printable[] {
   const widthOf = (name: keyof LetterRow): number =>
     Math.max(...[titles, ...rows].map((row) => row[name].length));
   const widths = {
@@ -47,7 +47,7 @@ export function tableOf(rows: readonly LetterRow[], columns: number): string {
     attempts: widthOf('attempts'),
   };
   const reasonWidth = columns - Object.values(widths).reduce((sum, width) => sum + width + GAP.length, 0);
-  if (reasonWidth < LEAST_REASON) return rows.map((row) => blockOf(row, columns)).join('\n');
+  if (reasonWidth < LEAST_REASON) return rows.flatMap((row) => blockOf(row, columns));
   const lineOf = ({ parked, type, id, attempts, reason }: LetterRow): readonly string[] => [
     parked.padEnd(widths.parked),
     type.padEnd(widths.type),
@@ -58,14 +58,14 @@ export function tableOf(rows: readonly LetterRow[], columns: number): string {
   const lines = rows
     .map(lineOf)
     .map(([parked = '', type = '', ...others]) =>
-      [colours.minor(parked), colours.strong(type), ...others].join(GAP),
+      joined([colours.minor(parked), colours.strong(type), ...others], GAP),
     );
-  return [colours.strong(lineOf(titles).join(GAP)), ...lines].join('\n');
+  return [colours.strong(lineOf(titles).join(GAP)), ...lines];
 }
 
-function blockOf({ parked, type, id, attempts, reason }: LetterRow, columns: number): string {
+function blockOf({ parked, type, id, attempts, reason }: LetterRow, columns: number): Printable[] {
   const lines = [`  ${type}, attempts: ${attempts}, parked ${parked}`, `  ${reason}`];
-  return [colours.strong(id), ...lines.map((line) => cutTo(line, columns))].join('\n');
+  return [colours.strong(id), ...lines.map((line) => cutTo(line, columns))];
 }
 
 function cutTo(text: string, width: number): string {

@@ -1,6 +1,6 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import { escapeControls } from '../../outcomes/escape.ts';
-import { colours, type Output } from '../output.ts';
+import type { Output } from '../output.ts';
+import { colours, line, type TerminalText } from '../terminal-text.ts';
 import { type LetterRow, rowOf, tableOf } from './letter-table.ts';
 
 /** A letter without what it holds. */
@@ -20,10 +20,10 @@ export function summaryOf(letter: DeadLetter): object {
 }
 
 /** A letter on one line. */
-function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): string {
+function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): TerminalText {
   const when = colours.minor(new Date(parkedAt).toISOString());
-  const what = `${colours.strong(escapeControls(type))} ${escapeControls(id)}`;
-  return `${when} ${what} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}, ${escapeControls(`${reason}: ${message}`)}`;
+  const count = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+  return line`${when} ${colours.strong(type)} ${id} after ${count}, ${reason}: ${message}`;
 }
 
 /** Prints letters: one line each as they come, or on a terminal a table of them all at the end. */

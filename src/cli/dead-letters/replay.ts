@@ -1,10 +1,10 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { messageOf } from '../../errors.ts';
-import { escapeControls } from '../../outcomes/escape.ts';
 import type { Report } from '../../outcomes/report.ts';
 import { exitCodes, usageError } from '../failure.ts';
-import { colours, createOutput, type Output } from '../output.ts';
+import { createOutput, type Output } from '../output.ts';
 import { Progress } from '../progress.ts';
+import { colours, joined, type Printable } from '../terminal-text.ts';
 import { countsOf, LetterPrinter } from './print-letter.ts';
 import { readSelection, type Selection, type SelectionOptions } from './selection.ts';
 import { type Source, type SourceOptions, withSource } from './source.ts';
@@ -38,7 +38,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
         );
         if (!output.isTerminal || options.dryRun) return counts;
         const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-        return [`${counts}, in ${seconds} s`, ...linesOfFailures(failures)].join('\n');
+        return [`${counts}, in ${seconds} s`, ...linesOfFailures(failures)];
       },
     );
   });
@@ -73,12 +73,13 @@ interface Replayed {
 }
 
 /** The failures of a replay by their reasons: what people would otherwise look for in the lines above. */
-function linesOfFailures(failures: readonly Failure[]): string[] {
+function linesOfFailures(failures: readonly Failure[]): Printable[] {
   const idsOf = new Map<string, string[]>();
   for (const { reason, id } of failures) idsOf.set(reason, [...(idsOf.get(reason) ?? []), id]);
-  return [...idsOf].map(([reason, ids]) =>
-    [colours.bad(`  ${ids.length} ${reason}`), ...ids.map((id) => `    ${escapeControls(id)}`)].join('\n'),
-  );
+  return [...idsOf].flatMap(([reason, ids]) => [
+    colours.bad(`  ${ids.length} ${reason}`),
+    ...ids.map((id) => `    ${id}`),
+  ]);
 }
 
 async function preview(ids: readonly string[], { deadLetters }: Source, output: Output): Promise<Replayed> {
@@ -126,10 +127,10 @@ function printReplay(
   const failure = error && { code: error.code, message: messageOf(error) };
   output.print({ kind: 'replay', id, type, outcome, ...failure, handlers, warnings }, () => {
     const isGood = outcome === 'processed' || outcome === 'duplicate';
-    const parts = [(isGood ? colours.good : colours.bad)(outcome), escapeControls(`${type ?? '?'} ${id}`)];
+    const parts: Printable[] = [(isGood ? colours.good : colours.bad)(outcome), `${type ?? '?'} ${id}`];
     if (outcome === 'ignored') parts.push('no handler is registered for it; the letter stays');
-    if (failure !== undefined) parts.push(escapeControls(`${failure.code}: ${failure.message}`));
-    parts.push(...warnings.map((warning) => colours.doubtful(escapeControls(warning))));
-    return parts.join(' ');
+    if (failure !== undefined) parts.push(`${failure.code}: ${failure.message}`);
+    parts.push(...warnings.map(colours.doubtful));
+    return joined(parts);
   });
 }

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import { escapeControls } from '../../outcomes/escape.ts';
 import { CommandError } from '../failure.ts';
-import { colours, createOutput, endWithReader, escapeText } from '../output.ts';
+import { createOutput, endWithReader } from '../output.ts';
+import { colours, line, type Printable, TerminalText } from '../terminal-text.ts';
 import { summaryOf } from './print-letter.ts';
 import { isRunning } from './selection.ts';
 import { type SourceOptions, withSource } from './source.ts';
@@ -15,7 +15,7 @@ export async function show(id: string, options: SourceOptions): Promise<void> {
     const letter = await deadLetters.get(id);
     if (letter === undefined)
       throw new CommandError('failed', `no dead letter has the id ${JSON.stringify(id)}`);
-    output.print(toValue(letter), () => textOf(letter));
+    output.print(toValue(letter), () => linesOf(letter));
   });
 }
 
@@ -30,10 +30,10 @@ function toValue(letter: DeadLetter): object {
   };
 }
 
-function textOf(letter: DeadLetter): string {
-  const fields = Object.entries(summaryOf(letter)).map(([name, value]) => line(name, String(value ?? '?')));
+function linesOf(letter: DeadLetter): readonly Printable[] {
+  const fields = Object.entries(summaryOf(letter)).map(([name, value]) => field(name, String(value ?? '?')));
   const headers = Object.entries(letter.headers).map(([name, values]) =>
-    line(`  ${name}`, values.join(', ')),
+    field(`  ${name}`, values.join(', ')),
   );
   const bytes = Buffer.from(letter.rawBody);
   const title = `body, ${bytes.byteLength} bytes${isUtf8(bytes) ? '' : ', which are no UTF-8'}`;
@@ -43,10 +43,10 @@ function textOf(letter: DeadLetter): string {
     colours.strong('headers'),
     ...headers,
     colours.strong(title),
-    escapeText(bytes.toString()),
-  ].join('\n');
+    TerminalText.paragraph(bytes.toString()),
+  ];
 }
 
-function line(name: string, value: string): string {
-  return `${colours.strong(escapeControls(name))} ${escapeControls(value)}`;
+function field(name: string, value: string): TerminalText {
+  return line`${colours.strong(name)} ${value}`;
 }

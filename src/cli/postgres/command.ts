@@ -5,7 +5,7 @@ import { migratePostgres } from '../../postgres/migrate.ts';
 import { migrationScript } from '../../postgres/migrations.ts';
 import { CommandError, EXIT_CODES_HELP } from '../failure.ts';
 import { type JsonOption, jsonOption } from '../options.ts';
-import { createOutput } from '../output.ts';
+import { createOutput, writeText } from '../output.ts';
 import { requirePostgresUrl, withPool } from './pg.ts';
 
 interface SchemaOption {
@@ -50,7 +50,7 @@ export function addPostgres(program: Command): void {
     .addOption(schemaOption())
     .addHelpText('after', SQL_HELP)
     .action(({ schema }: SchemaOption) => {
-      process.stdout.write(migrationScript(readSchema('posthorn postgres sql', schema)));
+      writeText('stdout', migrationScript(readSchema('posthorn postgres sql', schema)));
     });
 }
 

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../client/service-error.ts';
 import { isInstance } from '../../errors.ts';
-import { escapeControls } from '../../outcomes/escape.ts';
 import { usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput, type Output } from '../output.ts';
+import { line } from '../terminal-text.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
 import { type KeyKeeper, linesOfKey, openKeyKeeper } from './key-file.ts';
 import { lineOfWebhook, visibleParts } from './print-webhook.ts';
@@ -22,9 +22,10 @@ export async function create(url: string, options: CreateOptions): Promise<void>
   try {
     const webhook = await webhooks.create(request);
     const kept = await keeper.keep(webhook.secret_signing_key);
-    output.print({ webhook: visibleParts(webhook), ...kept }, () =>
-      [`created ${lineOfWebhook(webhook)}`, ...linesOfKey(kept)].join('\n'),
-    );
+    output.print({ webhook: visibleParts(webhook), ...kept }, () => [
+      line`created ${lineOfWebhook(webhook)}`,
+      ...linesOfKey(kept),
+    ]);
   } catch (error) {
     await keepKeyOf(error, keeper, output);
     throw error;
@@ -38,7 +39,7 @@ async function keepKeyOf(error: unknown, keeper: KeyKeeper, output: Output): Pro
   const signingKey = isInstance(error, ServiceError) ? error.signingKey() : undefined;
   if (signingKey === undefined) return;
   const kept = await keeper.keep(signingKey);
-  output.print(kept, () => ['a webhook was created', ...linesOfKey(kept)].join('\n'));
+  output.print(kept, () => ['a webhook was created', ...linesOfKey(kept)]);
 }
 
 export interface UpdateOptions extends ConnectionOptions, JsonOption, WantedOptions {
@@ -70,7 +71,7 @@ async function applyUpdate(
 ): Promise<void> {
   const output = createOutput(options);
   const webhook = await connect(options).update(id, changes);
-  output.print({ webhook: visibleParts(webhook) }, () => `${done} ${lineOfWebhook(webhook)}`);
+  output.print({ webhook: visibleParts(webhook) }, () => line`${done} ${lineOfWebhook(webhook)}`);
 }
 
 export interface EnsureOptions extends CreateOptions {
@@ -100,9 +101,9 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
     const kept = signingKey === undefined ? undefined : await keeper.keep(signingKey);
     output.print({ webhook: visibleParts(webhook), changes, ...kept }, () => {
       const what = changes.length === 0 ? 'unchanged' : `changed (${changes.join(', ')})`;
-      const done = changes.includes('created') ? 'created' : escapeControls(what);
-      const first = `${done} ${lineOfWebhook(webhook)}`;
-      return kept === undefined ? first : [first, ...linesOfKey(kept)].join('\n');
+      const done = changes.includes('created') ? 'created' : what;
+      const first = line`${done} ${lineOfWebhook(webhook)}`;
+      return kept === undefined ? first : [first, ...linesOfKey(kept)];
     });
   } catch (error) {
     await keepKeyOf(error, keeper, output);

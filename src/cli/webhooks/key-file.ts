@@ -1,5 +1,6 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { messageOf } from '../../errors.ts';
+import { escapeControls } from '../../outcomes/escape.ts';
 import { CommandError, codeOf } from '../failure.ts';
 
 /** Keeps a signing key, which the service shows only once. */
@@ -66,5 +67,7 @@ class KeyFile implements KeyKeeper {
 export function linesOfKey(kept: KeptKey): string[] {
   if ('keyFile' in kept)
     return [`  its signing key is in ${kept.keyFile}; it cannot be read from the service again`];
-  return ['  its signing key, shown this once: it cannot be read again', `  ${kept.secret_signing_key}`];
+  const { secret_signing_key: key } = kept;
+  const hint = escapeControls(key) === key ? '' : ', its control characters written as \\u{…}';
+  return [`  its signing key, shown this once: it cannot be read again${hint}`, `  ${key}`];
 }

@@ -1,7 +1,6 @@
 import type { Authentication } from '../../authentication/credentials.ts';
 import type { Webhook } from '../../client/webhook-answers.ts';
-import { escapeControls } from '../../outcomes/escape.ts';
-import { colours } from '../output.ts';
+import { colours, line, type Printable, type TerminalText } from '../terminal-text.ts';
 
 /** A webhook without its signing key, and without its credentials unless they are asked for. */
 export function visibleParts(webhook: Webhook, showCredentials = false): object {
@@ -23,11 +22,11 @@ function masked(authentication: Authentication): Authentication {
 }
 
 /** A webhook on one line. */
-export function lineOfWebhook(webhook: Webhook, showCredentials = false): string {
+export function lineOfWebhook(webhook: Webhook, showCredentials = false): TerminalText {
   const { id, url, enabled, authentication } = webhook;
   const state = enabled ? colours.good('enabled') : colours.doubtful('disabled');
   const credentials = credentialsOf(showCredentials ? authentication : masked(authentication));
-  return `${colours.strong(escapeControls(id))} ${state} ${escapeControls(`${url} ${eventsOf(webhook)} ${credentials}`)}`;
+  return line`${colours.strong(id)} ${state} ${url} ${eventsOf(webhook)} ${credentials}`;
 }
 
 function eventsOf({ enabled_events }: Webhook): string {
@@ -49,10 +48,10 @@ function credentialsOf(authentication: Authentication): string {
 }
 
 /** A webhook on several lines. */
-export function textOfWebhook(webhook: Webhook, showCredentials = false): string {
+export function linesOfWebhook(webhook: Webhook, showCredentials = false): readonly Printable[] {
   const { created_at, updated_at } = webhook;
   return [
     lineOfWebhook(webhook, showCredentials),
-    escapeControls(`  created ${created_at ?? 'unknown'}, updated ${updated_at ?? 'unknown'}`),
-  ].join('\n');
+    `  created ${created_at ?? 'unknown'}, updated ${updated_at ?? 'unknown'}`,
+  ];
 }

@@ -2,7 +2,7 @@ import { findWebhook } from '../../client/find-webhook.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput, endWithReader } from '../output.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
-import { lineOfWebhook, textOfWebhook, visibleParts } from './print-webhook.ts';
+import { lineOfWebhook, linesOfWebhook, visibleParts } from './print-webhook.ts';
 
 export interface ReadOptions extends ConnectionOptions, JsonOption {
   readonly showCredentials?: boolean;
@@ -25,5 +25,5 @@ export async function show(id: string, { showCredentials, ...options }: ReadOpti
   const output = createOutput(options);
   endWithReader();
   const webhook = await findWebhook(connect(options), id);
-  output.print(visibleParts(webhook, showCredentials), () => textOfWebhook(webhook, showCredentials));
+  output.print(visibleParts(webhook, showCredentials), () => linesOfWebhook(webhook, showCredentials));
 }

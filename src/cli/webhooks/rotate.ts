@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../errors.ts';
-import { escapeControls } from '../../outcomes/escape.ts';
 import { CommandError, usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
 import { quote } from '../quote.ts';
+import { line } from '../terminal-text.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
 import { type KeptKey, linesOfKey, openKeyKeeper } from './key-file.ts';
 import { lineOfWebhook, visibleParts } from './print-webhook.ts';
@@ -44,14 +44,12 @@ async function begin(id: string, options: RotateCommandOptions): Promise<void> {
   }
   if (next === undefined) return;
   const { id: nextId, kept } = next;
-  output.print({ id: nextId, previous: id, ...kept }, () =>
-    [
-      escapeControls(`created ${nextId}, which is disabled until you go on`),
-      ...linesOfKey(kept),
-      '  now make every receiver accept both keys, and then go on:',
-      escapeControls(`  ${commandToFinish(id, nextId, kept)}`),
-    ].join('\n'),
-  );
+  output.print({ id: nextId, previous: id, ...kept }, () => [
+    `created ${nextId}, which is disabled until you go on`,
+    ...linesOfKey(kept),
+    '  now make every receiver accept both keys, and then go on:',
+    `  ${commandToFinish(id, nextId, kept)}`,
+  ]);
 }
 
 /** A key that was shown is not repeated: the command would keep it in the history of the shell. */
@@ -69,9 +67,10 @@ async function finish(id: string, nextId: string, options: RotateCommandOptions)
     resume: { id: nextId, signingKey },
     ...(options.overlap !== undefined && { overlapMs: options.overlap }),
   });
-  output.print({ webhook: visibleParts(webhook), previous: visibleParts(previous) }, () =>
-    [`now sending ${lineOfWebhook(webhook)}`, `before      ${lineOfWebhook(previous)}`].join('\n'),
-  );
+  output.print({ webhook: visibleParts(webhook), previous: visibleParts(previous) }, () => [
+    line`now sending ${lineOfWebhook(webhook)}`,
+    line`before      ${lineOfWebhook(previous)}`,
+  ]);
 }
 
 /** Whoever has not kept the key would enable a webhook that every receiver refuses. */

@@ -1,0 +1,281 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFileDeadLetters } from 'posthorn/file';
+import { signedHeaders } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { packageRoot } from '../support/child-program.ts';
+import { KEY } from '../support/served.ts';
+import { until } from '../support/until.ts';
+import {
+  NASTY,
+  openHostile,
+  openRefusing,
+  openSaying,
+  postgresError,
+  redisErrors,
+} from './hostile-parties.ts';
+import { letter, temporaryDirectory } from './letters.ts';
+import { posthorn, program } from './posthorn.ts';
+
+type Printed = { readonly stdout: string; readonly stderr: string };
+
+const URL = 'https://example.com/hooks';
+
+/** What the commands that ask the service need to reach it. */
+function environmentOf(url: string): NodeJS.ProcessEnv {
+  return {
+    POSTHORN_BASE_URL: url,
+    POSTHORN_SANDBOX: url,
+    POSTHORN_USERNAME: 'admin',
+    POSTHORN_PASSWORD: 'password',
+    POSTHORN_BANKING_TOKEN: 'token',
+    POSTHORN_API_KEY: 'key',
+    POSTHORN_ACCESS_TOKEN: 'access',
+    NEW_SIGNING_KEY: KEY,
+    SIGNING_KEY: KEY,
+  };
+}
+
+/** Fails for a character that can drive a terminal, and for a line that the other side has made. */
+function expectHarmless({ stdout, stderr }: Printed, keepsLines = false): void {
+  const printed = `${stdout}${stderr}`;
+  const inLines = printed.replaceAll(keepsLines ? /[\n\t]/g : '\n', '');
+  expect(inLines).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
+  if (!keepsLines) expect(printed).not.toMatch(/^\s*FORGED/m);
+}
+
+/** Nothing to test if nothing foreign was shown. */
+function expectShown({ stdout, stderr }: Printed): void {
+  expect(`${stdout}${stderr}`).toMatch(/\\u\{1b\}|\\u001b/);
+}
+
+/** Commands that ask, by their names, and the arguments with which each gets to its end. */
+const asking: Readonly<Record<string, readonly string[]>> = {
+  trigger: ['transfer.created'],
+  deliveries: [],
+  advance: ['15m'],
+  'webhooks list': ['--show-credentials'],
+  'webhooks show': ['WH1', '--show-credentials'],
+  'webhooks create': [URL],
+  'webhooks update': ['WH1', '--event', '*'],
+  'webhooks enable': ['WH1'],
+  'webhooks disable': ['WH1'],
+  'webhooks ensure': [URL],
+  'webhooks rotate': ['WH1'],
+  'fx-quotes create': ['EUR', '--source-amount', '1.00'],
+  'fx-quotes retrieve': ['5001'],
+  'e-checks find': ['MTX-1'],
+  'lists payment-purposes': [],
+  'lists currencies': [],
+};
+
+describe.each(Object.entries(asking))('posthorn %s', (name, args) => {
+  test.each([[], ['--json']])('prints nothing that drives a terminal, %j', async (...json) => {
+    const env = environmentOf(await openHostile());
+    const ended = await posthorn([...name.split(' '), ...args, ...json], { env });
+    expect(ended).toMatchObject({ code: 0 });
+    expectHarmless(ended);
+    expectShown(ended);
+  });
+
+  test('nor does its error', async () => {
+    const env = environmentOf(await openRefusing());
+    const ended = await posthorn([...name.split(' '), ...args], { env });
+    expect(ended).toMatchObject({ code: 1 });
+    expectHarmless(ended);
+    expectShown(ended);
+  });
+});
+
+test.each([[], ['--json']])(
+  'posthorn webhooks rotate --resume prints nothing that drives a terminal, %j',
+  async (...json) => {
+    const env = environmentOf(await openHostile());
+    const ended = await posthorn(['webhooks', 'rotate', 'WH1', '--resume', 'WH2', ...json], { env });
+    expect(ended).toMatchObject({ code: 0 });
+    expectHarmless(ended);
+    expectShown(ended);
+  },
+);
+
+interface Started {
+  /** All that it has printed, byte for byte. */
+  readonly printed: () => Printed;
+  readonly url: string;
+  readonly end: () => Promise<Printed>;
+}
+
+/** Starts a command that serves, and waits for its address. */
+async function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
+  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH, ...env } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const printed = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    printed.stderr += text;
+  });
+  const closed = new Promise((resolve) => child.on('close', resolve));
+  const address = () => /http:\/\/127\.0\.0\.1:\d+(\/webhooks)?/.exec(printed.stdout)?.[0];
+  await until(
+    () => `an address in ${JSON.stringify(printed)}`,
+    () => address() !== undefined,
+  );
+  return {
+    printed: () => printed,
+    url: address() ?? '',
+    end: async () => {
+      child.kill('SIGINT');
+      await closed;
+      return printed;
+    },
+  };
+}
+
+async function post(url: string, body: string, headers: Record<string, string> = {}): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  await response.text();
+}
+
+/** A module with a receiver whose handler fails, and a letter; all that they say is nasty. */
+async function writeReceiver(): Promise<string> {
+  const directory = temporaryDirectory(join(packageRoot, 'dist'));
+  await fill(join(directory, 'letters'));
+  const file = join(directory, 'receiver.js');
+  writeFileSync(
+    file,
+    `import { createReceiver } from 'posthorn';
+    import { createFileDeadLetters } from 'posthorn/file';
+    const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+    export const receiver = createReceiver({ signingKey: 'k', deadLetters });
+    receiver.observe(() => {});
+    receiver.on('*', () => { throw new Error(${JSON.stringify(NASTY)}); });`,
+  );
+  return file;
+}
+
+async function fill(directory: string): Promise<string> {
+  const created_at = new Date().toISOString();
+  const event = { id: NASTY, type: `transfer.${NASTY}`, created_at, data: { note: NASTY } };
+  await createFileDeadLetters(directory).put(
+    letter(NASTY, {
+      type: event.type,
+      message: NASTY,
+      headers: { 'x-note': [NASTY] },
+      rawBody: Buffer.from(JSON.stringify(event)),
+      handled: [NASTY],
+    }),
+  );
+  return directory;
+}
+
+/** The other commands: each serves, reads letters, or asks another kind of server. */
+const others: Readonly<Record<string, (json: readonly string[]) => Promise<Printed>>> = {
+  async dev(json) {
+    const dev = await start(['dev', '--port', '0', '--to', `${await openHostile()}/receiver`, ...json]);
+    await post(`${dev.url}/sandbox/events`, JSON.stringify({ type: `transfer.${NASTY}`, id: NASTY }));
+    await until('the delivery is printed', () => dev.printed().stdout.includes('FORGED'));
+    return dev.end();
+  },
+  async sandbox(json) {
+    const state = join(temporaryDirectory(), '\u001b[2J\u202e\n\tFORGED.json');
+    return (await start(['sandbox', '--port', '0', '--state', state, ...json])).end();
+  },
+  async listen(json) {
+    const listening = await start(['listen', '--port', '0', ...json], { SIGNING_KEY: KEY });
+    const created_at = new Date().toISOString();
+    const body = JSON.stringify({
+      id: NASTY,
+      type: `transfer.${NASTY}`,
+      created_at,
+      data: { [NASTY]: NASTY },
+    });
+    await post(listening.url, body, signedHeaders(body, { key: KEY }));
+    await until('the report is printed', () =>
+      /(processed|failed|rejected)/.test(listening.printed().stdout),
+    );
+    return listening.end();
+  },
+  async send(json) {
+    const to = `${await openHostile()}/receiver`;
+    return posthorn(['send', NASTY, '--any', '--id', NASTY, '--to', to, ...json], {
+      env: { SIGNING_KEY: KEY },
+    });
+  },
+  async verify(json) {
+    const args = ['verify', NASTY, '--signature', NASTY, ...json];
+    return posthorn(args, { env: { SIGNING_KEY: KEY } });
+  },
+  'dead-letters list': async (json) =>
+    posthorn(['dead-letters', 'list', '--dir', await fill(join(temporaryDirectory(), 'letters')), ...json]),
+  'dead-letters show': async (json) =>
+    posthorn([
+      'dead-letters',
+      'show',
+      NASTY,
+      '--dir',
+      await fill(join(temporaryDirectory(), 'letters')),
+      ...json,
+    ]),
+  'dead-letters replay': async (json) =>
+    posthorn(['dead-letters', 'replay', '--all', '--receiver', await writeReceiver(), ...json]),
+  'dead-letters drop': async (json) =>
+    posthorn(['dead-letters', 'drop', '--all', '--yes', '--receiver', await writeReceiver(), ...json]),
+  'postgres migrate': async (json) => {
+    const port = await openSaying(postgresError);
+    return posthorn(['postgres', 'migrate', '--url', `postgres://u@127.0.0.1:${port}/d`, ...json]);
+  },
+  'postgres sql': async () => posthorn(['postgres', 'sql', '--schema', NASTY]),
+};
+
+describe.each(Object.entries(others))('posthorn %s', (name, run) => {
+  test.each([[], ['--json']])('prints nothing that drives a terminal, %j', async (...json) => {
+    const ended = await run(json);
+    // The body of an answer or of a letter has several lines, and is the last that is printed.
+    expectHarmless(ended, json.length === 0 && (name === 'send' || name === 'dead-letters show'));
+    expectShown(ended);
+  });
+});
+
+test('a Redis that answers with control characters is told of without them', async () => {
+  const port = await openSaying(redisErrors);
+  const args = ['dead-letters', 'list', '--scope', 's', '--redis', `redis://127.0.0.1:${port}`];
+  const ended = await posthorn(args);
+  expectHarmless(ended);
+  expectShown(ended);
+});
+
+test('every command is among those above', async () => {
+  const commandsOf = async (...group: string[]): Promise<string[]> => {
+    const { stdout } = await posthorn([...group, '--help']);
+    const [, list = ''] = stdout.split('Commands:\n');
+    const names = Array.from(list.matchAll(/^ {2}([a-z-]+)/gm), ([, name = '']) => name);
+    return names.filter((name) => name !== 'help');
+  };
+  const all: string[] = [];
+  for (const name of await commandsOf()) {
+    const below = await commandsOf(name);
+    all.push(...(below.length === 0 ? [name] : below.map((each) => `${name} ${each}`)));
+  }
+  expect(all.length).toBeGreaterThan(20);
+  expect(all.sort()).toEqual([...Object.keys(asking), ...Object.keys(others)].sort());
+});
+
+test('nothing but output.ts writes to the terminal, so that a new command cannot forget to escape', () => {
+  const folder = join(packageRoot, 'src', 'cli');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const writing = files.filter((name) =>
+    /\.write\(|console\.|process\.std(out|err)\.(?!on\b|isTTY|columns)/.test(
+      readFileSync(join(folder, name), 'utf8'),
+    ),
+  );
+  expect(writing).toEqual(['output.ts']);
+});
