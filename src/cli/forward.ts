@@ -4,6 +4,7 @@ import type { HandlerContext } from '../handling/router.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import type { Delivery } from '../request/delivery.ts';
 import { readHeaders } from '../request/headers.ts';
+import { discardBody } from '../service/answer-body.ts';
 import { addressOf } from './options.ts';
 
 /** Stands before a receiver, so that its handler can pass on a delivery as it came. */
@@ -26,7 +27,7 @@ export function createForwarder(url: URL, receiver: Pick<Receiver, 'receive'>): 
       const response = await fetch(url, request).catch((cause: unknown) => {
         throw new Error(`${addressOf(url)} cannot be reached: ${reasonOf(cause)}`, { cause });
       });
-      await response.body?.cancel();
+      discardBody(response);
       if (!response.ok) throw new Error(`${addressOf(url)} answered ${response.status}`);
     },
   };

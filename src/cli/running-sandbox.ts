@@ -1,8 +1,10 @@
 import { Option } from 'commander';
 import { z } from 'zod';
-import { messageOf } from '../errors.ts';
 import type { DeliveryAttempt, DeliveryFilter } from '../sandbox/index.ts';
 import { deliveryAttempt } from '../sandbox/state.ts';
+import { AnswerBody } from '../service/answer-body.ts';
+import { listOf } from '../service/list-of.ts';
+import { parseJson } from '../service/parse-json.ts';
 import { CommandError } from './failure.ts';
 import { reasonOf } from './forward.ts';
 import { addressOf, parseUrl } from './options.ts';
@@ -21,6 +23,18 @@ export function runningOption(): Option {
     .default(DEFAULT_ADDRESS);
 }
 
+/** How long a sandbox may take for what it knows already. */
+const ANSWER_LIMIT_MS = 10_000;
+
+/** How long it may take for deliveries: two of them, one after the other, have 30 seconds each. */
+const DELIVERY_LIMIT_MS = 75_000;
+
+/** How long a step of its clock may take, in which retries of several events may fall due. */
+const STEP_LIMIT_MS = 290_000;
+
+/** The last 1,000 deliveries, which it keeps, take a mebibyte or two, and more if events or answers are long. */
+const MAX_ANSWER_BYTES = 16_777_216;
+
 const refusal = z.object({ message: z.string(), details: z.string().optional() });
 
 interface HappenedEvent {
@@ -36,6 +50,24 @@ const happenedEvent: z.ZodType<HappenedEvent> = z.object({
 });
 const time = z.object({ now: z.iso.datetime() });
 
+interface SendRequest {
+  readonly type: string;
+  /** Both events of it are delivered before the sandbox answers. */
+  readonly outOfOrder?: boolean;
+}
+
+interface Question {
+  /** Posted as JSON; without it the question is a GET. */
+  readonly body?: object;
+  readonly limitMs?: number;
+}
+
+interface Fetched {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly text: string;
+}
+
 /** The controls of a sandbox that runs as a program of its own. */
 export class RunningSandbox {
   readonly #url: URL;
@@ -45,8 +77,9 @@ export class RunningSandbox {
     this.#url = parseUrl('--sandbox', sandbox === '' ? DEFAULT_ADDRESS : sandbox);
   }
 
-  send(request: object): Promise<HappenedEvent> {
-    return this.#ask(happenedEvent, 'events', request);
+  send(request: SendRequest): Promise<HappenedEvent> {
+    const limitMs = request.outOfOrder ? DELIVERY_LIMIT_MS : ANSWER_LIMIT_MS;
+    return this.#ask(happenedEvent, 'events', { body: request, limitMs });
   }
 
   /** Its time, in milliseconds since the epoch. */
@@ -56,39 +89,54 @@ export class RunningSandbox {
 
   /** Resolves with its time once everything that falls due on the way is answered. */
   async advance(step: { readonly advanceMs: number } | { readonly toNextRetry: true }): Promise<number> {
-    return Date.parse((await this.#ask(time, 'clock', step)).now);
+    const limitMs = 'advanceMs' in step && step.advanceMs === 0 ? DELIVERY_LIMIT_MS : STEP_LIMIT_MS;
+    return Date.parse((await this.#ask(time, 'clock', { body: step, limitMs })).now);
   }
 
   deliveries(filter: DeliveryFilter = {}): Promise<readonly DeliveryAttempt[]> {
     const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== undefined));
-    return this.#ask(z.array(deliveryAttempt), `deliveries?${query}`);
+    return this.#ask(listOf(deliveryAttempt), `deliveries?${query}`);
   }
 
-  async #ask<T>(schema: z.ZodType<T>, control: string, body?: object): Promise<T> {
-    const response = await this.#fetch(control, body);
-    const answer: unknown = await response.json().catch(() => undefined);
+  async #ask<T>(schema: z.ZodType<T>, control: string, question: Question = {}): Promise<T> {
+    const { ok, status, text } = await this.#fetch(control, question);
+    const answer = parseJson(text);
     const { data } = schema.safeParse(answer);
-    if (response.ok && data !== undefined) return data;
+    if (ok && data !== undefined) return data;
     const refused = refusal.safeParse(answer).data;
-    if (refused === undefined || response.status === 404) {
+    if (refused === undefined || status === 404) {
       throw new CommandError('failed', `what answers at ${addressOf(this.#url)} is no sandbox of posthorn`);
     }
     const { message, details } = refused;
     throw new CommandError('failed', details === undefined ? message : `${message}: ${details}`);
   }
 
-  async #fetch(control: string, body: object | undefined): Promise<Response> {
+  async #fetch(control: string, question: Question): Promise<Fetched> {
     const address = `${this.#url.href.replace(/\/$/, '')}/sandbox/${control}`;
+    const { body, limitMs = ANSWER_LIMIT_MS } = question;
     const post = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    const signal = AbortSignal.timeout(limitMs);
+    const answer = new AnswerBody(MAX_ANSWER_BYTES);
     try {
-      return await fetch(address, body && { ...post, body: JSON.stringify(body) });
+      const response = await fetch(address, { ...(body && { ...post, body: JSON.stringify(body) }), signal });
+      await answer.read(response);
+      if (!answer.isCut) return { ok: response.ok, status: response.status, text: answer.text() };
     } catch (cause) {
-      throw new CommandError(
-        'unreachable',
-        `no sandbox answers at ${addressOf(this.#url)} (${reasonOf(cause) || messageOf(cause)}): start one with ` +
-          'posthorn dev or posthorn sandbox, or say where it is with --sandbox or POSTHORN_SANDBOX',
-        { cause },
-      );
+      throw this.#unreachable(signal.aborted ? `not within ${limitMs / 1_000} s` : reasonOf(cause), cause);
     }
+    throw new CommandError(
+      'failed',
+      `the answer of ${addressOf(this.#url)} is longer than ${MAX_ANSWER_BYTES} bytes, and its rest was not read: ` +
+        'posthorn deliveries takes --event and --webhook',
+    );
+  }
+
+  #unreachable(reason: string, cause: unknown): CommandError {
+    return new CommandError(
+      'unreachable',
+      `no sandbox answers at ${addressOf(this.#url)} (${reason}): start one with posthorn dev or posthorn ` +
+        'sandbox, or say where it is with --sandbox or POSTHORN_SANDBOX',
+      { cause },
+    );
   }
 }

@@ -51,6 +51,15 @@ export interface State extends Kept {
   onChange(listener: () => void): void;
 }
 
+/** Not a record of zod, which goes on after the first wrong field and keeps a complaint of each. */
+const headerFields: z.ZodType<Readonly<Record<string, string>>> = z.custom<Readonly<Record<string, string>>>(
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every((field) => typeof field === 'string'),
+  'must be an object of texts',
+);
+
 /** The schema of {@link DeliveryAttempt}. */
 export const deliveryAttempt: z.ZodType<DeliveryAttempt> = z.object({
   event: z.string(),
@@ -59,10 +68,10 @@ export const deliveryAttempt: z.ZodType<DeliveryAttempt> = z.object({
   duplicate: z.boolean(),
   changed: z.boolean().optional(),
   at: z.string(),
-  request: z.object({ url: z.string(), headers: z.record(z.string(), z.string()), body: z.string() }),
+  request: z.object({ url: z.string(), headers: headerFields, body: z.string() }),
   status: z.int().optional(),
   error: z.string().optional(),
-  response: z.object({ headers: z.record(z.string(), z.string()), body: z.string() }).optional(),
+  response: z.object({ headers: headerFields, body: z.string() }).optional(),
   durationMs: z.number(),
 });
 

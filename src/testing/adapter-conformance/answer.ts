@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { messageOf, propertyOf, shorten, show } from '../../errors.ts';
+import { AnswerBody } from '../../service/answer-body.ts';
 import { HANDLER_MESSAGE, KEY, PASSWORD, TOKEN, USERNAME } from './delivery.ts';
 
 /** An answer as any client sees it. */
@@ -14,7 +15,9 @@ export interface Seen {
 export async function seen(answer: Promise<Response>): Promise<Seen> {
   try {
     const response = await answer;
-    return { status: response.status, headers: new Map(response.headers), body: await response.text() };
+    const body = new AnswerBody();
+    await body.read(response);
+    return { status: response.status, headers: new Map(response.headers), body: body.text() };
   } catch (error) {
     const cause = propertyOf(error, 'cause') ?? error;
     throw new assert.AssertionError({

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { type EndlessReply, openEndlessService } from '../client/endless-service.ts';
+import { openLiteralService } from '../client/literal-service.ts';
+import { SIGNING_KEY } from '../client/secrets.ts';
+import { KEY } from '../support/served.ts';
+import { jsonLines, posthorn } from './posthorn.ts';
+
+const MEBIBYTE = 1_048_576;
+
+/** The limit of the commands that ask a sandbox, and what the buffers of two sockets hold. */
+const MOST_SENT = 48 * MEBIBYTE;
+
+/** Runs a command against an endless answer, and fails if more than its beginning was taken. */
+async function run(args: readonly string[], reply: EndlessReply = {}) {
+  const service = await openEndlessService(reply);
+  const ended = await posthorn(
+    args.map((each) => each.replace('URL', service.url)),
+    {
+      env: {
+        POSTHORN_BASE_URL: service.url,
+        POSTHORN_SANDBOX: service.url,
+        POSTHORN_USERNAME: 'admin',
+        POSTHORN_PASSWORD: 'password',
+        SIGNING_KEY: KEY,
+      },
+    },
+  );
+  await service.allEnded();
+  expect(service.sentBytes()).toBeLessThan(MOST_SENT);
+  return ended;
+}
+
+describe('an answer without an end', () => {
+  test('send prints its status and its beginning, and says so', async () => {
+    const ended = await run(['send', 'transfer.created', '--to', 'URL', '--json'], { status: 404 });
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: 'the answer is longer than 1048576 bytes: its rest was not read\n',
+    });
+    expect(jsonLines(ended)).toMatchObject([{ status: 404, truncated: true }]);
+    expect(String(jsonLines(ended)[0]?.body)).toHaveLength(MEBIBYTE);
+  });
+
+  test.each([['deliveries'], ['trigger', 'transfer.created'], ['advance', '15m']])(
+    '%s fails, and names the limit',
+    async (...args) => {
+      expect(await run(args)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/is longer than 16777216 bytes, and its rest was not read: .*--event/),
+      });
+    },
+  );
+
+  test('webhooks list fails', async () => {
+    expect(await run(['webhooks', 'list'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('(answer_too_large 200)'),
+    });
+  });
+
+  test('webhooks create fails, and prints the key that came with its beginning', async () => {
+    const reply = { status: 201, first: `{"secret_signing_key":"${SIGNING_KEY}","note":"` };
+    const ended = await run(['webhooks', 'create', 'https://example.com/hooks', '--json'], reply);
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('(answer_too_large 201)') });
+    expect(jsonLines(ended)).toEqual([{ secret_signing_key: SIGNING_KEY }]);
+  });
+});
+
+describe('a sandbox that does not answer, or not to the end', () => {
+  test.each([
+    ['deliveries', 'hang'],
+    ['trigger transfer.created', 'hang'],
+    ['deliveries', { body: '[', headers: { 'content-length': '1000' } }],
+    ['trigger transfer.created', { body: '{', headers: { 'content-length': '1000' } }],
+  ] as const)(
+    '%s gives up after 10 seconds, as for nobody there: %j',
+    async (command, reply) => {
+      const { url } = await openLiteralService(() =>
+        reply === 'hang' ? reply : { ...reply, end: 'hang' as const },
+      );
+      expect(await posthorn(command.split(' '), { env: { POSTHORN_SANDBOX: url } })).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: expect.stringMatching(/no sandbox answers at .* \(not within 10 s\).*\(unreachable\)\n$/),
+      });
+    },
+    60_000,
+  );
+});
