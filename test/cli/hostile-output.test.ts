@@ -279,3 +279,15 @@ test('nothing but output.ts writes to the terminal, so that a new command cannot
   );
   expect(writing).toEqual(['output.ts']);
 });
+
+test('listen handles an event that is nested more deeply than JSON.stringify can go', async () => {
+  const listening = await start(['listen', '--port', '0', '--json'], { SIGNING_KEY: KEY });
+  const deep = `{"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+  const created_at = new Date().toISOString();
+  const body = `{"id":"evt_1","type":"transfer.created","created_at":"${created_at}","data":${deep}}`;
+  await post(listening.url, body, signedHeaders(body, { key: KEY }));
+  await until('the report is printed', () => listening.printed().stdout.includes('"kind":"report"'));
+  const { stdout } = await listening.end();
+  expect(stdout).toContain('{"unprintable":"it is nested too deeply"}');
+  expect(stdout).toContain('"outcome":"processed"');
+});
