@@ -83,8 +83,9 @@ export class PosthornError extends Error {
   /** Stable and machine-readable, for example `signature_mismatch`: branch on it, not on the message. */
   readonly code: ErrorCode;
 
+  /** Cuts a message that is too long: it may quote a stranger, and goes into reports, letters and traces. */
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(shorten(message), options);
     this.name = new.target.name;
     this.code = code;
   }
@@ -324,7 +325,10 @@ export function typeNameOf(value: unknown): string {
   }
 }
 
-/** Handlers may throw a whole document, and its text goes into reports, letters and logs. */
+/**
+ * The length of every text that leaves the process in a report, a letter or a trace: handlers may throw a
+ * whole document. Lines of a log and names are shorter.
+ */
 const MAX_TEXT_LENGTH = 2_000;
 
 /** Cuts a text that is too long. */

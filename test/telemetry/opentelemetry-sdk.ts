@@ -1,6 +1,9 @@
 import { type Attributes, context, metrics, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
 import {
   AggregationTemporality,
+  type DataPoint,
+  type ExponentialHistogram,
+  type Histogram,
   InMemoryMetricExporter,
   MeterProvider,
   PeriodicExportingMetricReader,
@@ -29,6 +32,8 @@ export interface Collected {
   /** The names of the spans and of those below them: `a > b`. The order is that of their beginning. */
   readonly tree: () => readonly string[];
   readonly points: () => Promise<MetricPoint[]>;
+  /** The upper bounds of the buckets of each histogram. */
+  readonly boundaries: () => Promise<(readonly number[])[]>;
 }
 
 /** Sets the SDK up as the global one, as programs do, until the test ends. */
@@ -46,6 +51,10 @@ export function useOpenTelemetry(): Collected {
     await meterProvider.shutdown();
   });
   const spans = () => exporter.getFinishedSpans();
+  const exportMetrics = async (): Promise<void> => {
+    metricExporter.reset();
+    await reader.forceFlush();
+  };
   return {
     tracerProvider,
     meterProvider,
@@ -55,9 +64,14 @@ export function useOpenTelemetry(): Collected {
         .map((span) => pathOf(span, spans()))
         .sort(),
     points: async () => {
-      metricExporter.reset();
-      await reader.forceFlush();
+      await exportMetrics();
       return readPoints(metricExporter);
+    },
+    boundaries: async () => {
+      await exportMetrics();
+      return dataPointsOf(metricExporter).flatMap(({ value }) =>
+        typeof value !== 'number' && 'buckets' in value ? [value.buckets.boundaries] : [],
+      );
     },
   };
 }
@@ -70,16 +84,24 @@ function pathOf(span: ReadableSpan, spans: readonly ReadableSpan[]): string {
 }
 
 function readPoints(exporter: InMemoryMetricExporter): MetricPoint[] {
+  return dataPointsOf(exporter).map(({ metric, attributes, value }) => ({
+    metric,
+    count: typeof value === 'number' ? value : value.count,
+    attributes,
+  }));
+}
+
+interface NamedDataPoint extends DataPoint<number | Histogram | ExponentialHistogram> {
+  readonly metric: string;
+}
+
+function dataPointsOf(exporter: InMemoryMetricExporter): NamedDataPoint[] {
   return exporter
     .getMetrics()
     .flatMap(({ scopeMetrics }) => scopeMetrics)
     .flatMap((scope) => scope.metrics)
     .flatMap(({ descriptor, dataPoints }) =>
-      dataPoints.map(({ attributes, value }) => ({
-        metric: descriptor.name,
-        count: typeof value === 'number' ? value : value.count,
-        attributes,
-      })),
+      dataPoints.map((point) => ({ ...point, metric: descriptor.name })),
     );
 }
 

@@ -437,6 +437,13 @@ test('metrics tell handlers by name, warnings by code and the endpoint at risk, 
   expect(JSON.stringify(all)).not.toContain(old.id);
 });
 
+test('durations have buckets from a millisecond to maxRunMs, on which rules and dashboards are built', async () => {
+  const { boundaries, send } = await open((receiver) => receiver.on('transfer.*', () => {}));
+  await send(event);
+  const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 240];
+  expect(await boundaries()).toEqual([buckets, buckets]);
+});
+
 test('an endpoint at risk is counted once, where the run fails after its answer', async () => {
   const held = new HeldHandler();
   const { points, reports, send } = await open((receiver) => receiver.on('transfer.*', held.handle), {

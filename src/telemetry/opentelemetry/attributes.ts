@@ -3,8 +3,13 @@ import { shorten } from '../../errors.ts';
 import { eventTypes } from '../../events/catalog.ts';
 import { type Report, warningCodeOf } from '../../outcomes/report.ts';
 
-/** An id and a type have any length. */
-const MAX_LENGTH = 200;
+/** Names, ids and types have any length, and backends index them. */
+const MAX_NAME_LENGTH = 200;
+
+/** Cuts the name of a handler or an error, an id or a type. Longer texts are cut by `shorten` alone. */
+export function shortName(text: string): string {
+  return shorten(text, MAX_NAME_LENGTH);
+}
 
 /** The operation and the type of the event; a type that is not in the catalog is `other`. */
 export function spanName(operation: string, type: string | undefined): string {
@@ -19,8 +24,8 @@ export function messagingAttributes(operation: 'process' | 'enqueue', event: Rep
     'messaging.operation.name': operation,
     'messaging.operation.type': operation === 'process' ? 'process' : 'send',
     'messaging.destination.name': destinationOf(event?.type),
-    'messaging.message.id': event && shorten(event.id, MAX_LENGTH),
-    'posthorn.event.type': event?.type === undefined ? undefined : shorten(event.type, MAX_LENGTH),
+    'messaging.message.id': event && shortName(event.id),
+    'posthorn.event.type': event?.type === undefined ? undefined : shortName(event.type),
   };
 }
 

@@ -8,16 +8,16 @@ import {
   typeNameOf,
 } from '../../errors.ts';
 import type { Report } from '../../outcomes/report.ts';
+import { shortName } from './attributes.ts';
 
-const MAX_NAME_LENGTH = 100;
-const MAX_STACK_LENGTH = 10_000;
-
-/**
- * Records why a delivery was not processed. A refusal is the sender's failure, as in HTTP's conventions.
- */
+/** Sets the status of a delivery that was not processed. A refusal is the sender's failure, as in HTTP's conventions. */
 export function noteFailure(span: Span, error: PosthornError, { outcome }: Pick<Report, 'outcome'>): void {
-  span.recordException({ name: error.name, message: error.message });
-  if (outcome !== 'rejected') setFailed(span, error.message);
+  if (outcome !== 'rejected') setFailed(span, messageOf(error));
+}
+
+/** Records why a delivery was not processed. */
+export function recordFailure(span: Span, error: PosthornError): void {
+  span.recordException({ name: error.name, message: messageOf(error) });
 }
 
 /** Records what a handler threw, which may be anything. */
@@ -29,7 +29,7 @@ export function noteThrown(span: Span, thrown: unknown): void {
   span.recordException({
     name,
     message,
-    ...(typeof stack === 'string' && { stack: shorten(stack, MAX_STACK_LENGTH) }),
+    ...(typeof stack === 'string' && { stack: shorten(stack) }),
   });
   setFailed(span, message);
 }
@@ -47,5 +47,5 @@ function setFailed(span: Span, message: string): void {
 
 function nameOf(thrown: unknown): string {
   const name = propertyOf(thrown, 'name');
-  return typeof name === 'string' && name !== '' ? shorten(name, MAX_NAME_LENGTH) : typeNameOf(thrown);
+  return typeof name === 'string' && name !== '' ? shortName(name) : typeNameOf(thrown);
 }

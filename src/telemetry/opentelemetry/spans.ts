@@ -13,9 +13,11 @@ import {
 import type { WebhookEvent } from '../../events/event.ts';
 import type { MiddlewareContext } from '../../handling/middleware.ts';
 import { skipReasonOf } from '../../handling/named-handler.ts';
+import { LineLimit, mayFlood } from '../../outcomes/line-limit.ts';
+import type { ReportCode } from '../../outcomes/outcome.ts';
 import type { Report } from '../../outcomes/report.ts';
-import { messagingAttributes, reportAttributes, spanName } from './attributes.ts';
-import { endAbandoned, noteFailure, noteThrown } from './failures.ts';
+import { messagingAttributes, reportAttributes, shortName, spanName } from './attributes.ts';
+import { endAbandoned, noteFailure, noteThrown, recordFailure } from './failures.ts';
 import { quietly } from './quietly.ts';
 
 type Identity = Pick<WebhookEvent, 'id' | 'type'>;
@@ -37,6 +39,8 @@ export class DeliverySpans {
   readonly #provider: TracerProvider | undefined;
   /** By `runId`. */
   readonly #open = new Map<number, OpenRun>();
+  /** The spans stay, and their number can be counted: nobody needs to be told what had no exception. */
+  readonly #exceptions = new LineLimit<ReportCode | undefined>(() => {});
 
   constructor(provider: TracerProvider | undefined) {
     this.#provider = provider;
@@ -100,7 +104,7 @@ export class DeliverySpans {
   }
 
   #beginHandler({ handler }: MiddlewareContext, open: OpenRun): Span {
-    const { name } = handler;
+    const name = handler.name === undefined ? undefined : shortName(handler.name);
     return this.#tracer.startSpan(
       name === undefined ? 'handle' : `handle ${name}`,
       { kind: SpanKind.INTERNAL, attributes: { 'posthorn.handler.name': name } },
@@ -126,8 +130,17 @@ export class DeliverySpans {
     const span = open === undefined || open.isAnswered ? this.#beginReported(report, open) : open.span;
     if (open !== undefined) open.isAnswered = true;
     span.setAttributes(reportAttributes(report));
-    if (report.error !== undefined) noteFailure(span, report.error, report);
+    if (report.error !== undefined) {
+      noteFailure(span, report.error, report);
+      if (this.#admitsException(report)) recordFailure(span, report.error);
+    }
     span.end(report.receivedAt + report.durationMs);
+  }
+
+  /** An exception quotes what was sent: strangers cause no more of them than lines of the log. */
+  #admitsException(report: Report): boolean {
+    this.#exceptions.endIfOver();
+    return !mayFlood(report) || this.#exceptions.admit(report.code);
   }
 
   /** A handler that has not ended by now is deaf to its signal, and may never end. */
