@@ -3,13 +3,23 @@ import type { BodyOptions, Reply } from '../src/request/delivery.ts';
 import { type RawBody, toBytes } from '../src/request/raw-body.ts';
 import type { FetchBodyReader, FetchRequest } from './fetch-request.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
-import { LINGER_MS } from './lingering.ts';
+import { LINGER_BYTES, LINGER_MS } from './lingering.ts';
+import { passTurn } from './pass-turn.ts';
+
+/**
+ * A stream whose chunks are in memory settles its reads as microtasks: no timer runs before it has ended. So
+ * a turn is passed now and then while `maxBytes` ends nothing: over a rest that is dropped, and over empty
+ * chunks. A body that grows is read as fast as it comes, because unread chunks take more memory than it.
+ */
+const CHUNKS_PER_TURN = 64;
 
 /** The body of a web Request, which is not touched until it is read: some runtimes prepare it only then. */
 export class FetchBody {
   readonly #request: FetchRequest;
   #reader: FetchBodyReader | undefined;
   #hasEnded = false;
+  #chunks = 0;
+  #mostDroppedBytes = LINGER_BYTES;
 
   constructor(request: FetchRequest) {
     this.#request = request;
@@ -19,6 +29,8 @@ export class FetchBody {
   async read(options: BodyOptions): Promise<Uint8Array> {
     if (this.#isUsed) throw alreadyParsed();
     const reader = this.#open();
+    // A connection is kept for a rest of a declared length up to this.
+    this.#mostDroppedBytes = Math.max(LINGER_BYTES, options.maxBytes);
     const buffer = new GrowingBuffer(options.maxBytes);
     if (reader === undefined) return buffer.take();
     // The next chunk may never come.
@@ -28,6 +40,7 @@ export class FetchBody {
       options.signal.throwIfAborted();
       if (done) return buffer.take();
       addChunk(buffer, value ?? '', options);
+      if (sizeOf(value) === 0) await this.#passTurnInTime();
     }
   }
 
@@ -54,25 +67,48 @@ export class FetchBody {
   }
 
   async #drop(reader: FetchBodyReader, timeLimitMs: number): Promise<void> {
-    const timer = setTimeout(() => reader.cancel().catch(() => {}), timeLimitMs);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeLimitMs);
+    });
+    await Promise.race([this.#readRest(reader), late]);
+    clearTimeout(timer);
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    // A stream of the application may fail to cancel.
+    reader.cancel().catch(() => {});
+  }
+
+  async #readRest(reader: FetchBodyReader): Promise<void> {
     try {
-      while (!this.#hasEnded) await this.#next(reader);
+      for (let bytes = 0; !this.#hasEnded && bytes <= this.#mostDroppedBytes; ) {
+        bytes += sizeOf((await this.#next(reader)).value);
+        await this.#passTurnInTime();
+      }
     } catch {
       // The sender gave up.
     }
-    clearTimeout(timer);
+  }
+
+  async #passTurnInTime(): Promise<void> {
+    this.#chunks += 1;
+    if (this.#chunks % CHUNKS_PER_TURN === 0) await passTurn();
   }
 
   async #next(reader: FetchBodyReader): ReturnType<FetchBodyReader['read']> {
     try {
       const result = await reader.read();
-      this.#hasEnded = result.done;
+      this.#hasEnded ||= result.done;
       return result;
     } catch (cause) {
       this.#hasEnded = true;
       throw new RequestError('body_incomplete', `the body was cut short: ${messageOf(cause)}`, { cause });
     }
   }
+}
+
+function sizeOf(chunk: RawBody = ''): number {
+  return typeof chunk === 'string' ? chunk.length : chunk.byteLength;
 }
 
 function addChunk(buffer: GrowingBuffer, value: RawBody, { maxBytes, onProgress }: BodyOptions): void {

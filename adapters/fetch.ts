@@ -26,7 +26,7 @@ export interface FetchOptions {
  *
  * A Response cannot close its connection, but bears `connection: close` where that should be closed: servers
  * on Node.js follow it. It then ends only when the rest of the request has been read and dropped, or after a
- * second. A body that was not begun, and has no large rest, is left to the server.
+ * second or 64 MiB of it. A body that was not begun, and has no large rest, is left to the server.
  *
  * @throws ConfigurationError for a wrong option, or for what is no receiver. The handler rejects with it for
  * what is no web Request.

@@ -10,7 +10,10 @@ import {
 import type { Report } from '../../outcomes/report.ts';
 import { shortName } from './attributes.ts';
 
-/** Sets the status of a delivery that was not processed. A refusal is the sender's failure, as in HTTP's conventions. */
+/**
+ * Sets the status of a delivery that was not processed. A refusal is the sender's failure, as in HTTP's
+ * conventions.
+ */
 export function noteFailure(span: Span, error: PosthornError, { outcome }: Pick<Report, 'outcome'>): void {
   if (outcome !== 'rejected') setFailed(span, messageOf(error));
 }
