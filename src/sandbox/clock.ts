@@ -1,3 +1,9 @@
+/**
+ * The clock stops here: times of the interface have years of four digits. The day that is left has room for
+ * what lies a little after now, such as the expiry of a quote.
+ */
+export const LAST_MOMENT: number = Date.parse('9999-12-31T00:00:00.000Z');
+
 /** A time of the clock, and the real time at which the clock showed it. */
 export interface ClockReading {
   readonly time: number;
@@ -19,10 +25,11 @@ export class Clock {
     this.#start = start;
   }
 
-  readonly now = (): number =>
-    Math.floor(
-      this.#start.time + this.#steppedMs + Math.max(0, Date.now() - this.#start.realTime) * this.speed,
-    );
+  readonly now = (): number => {
+    const passedMs = Math.max(0, Date.now() - this.#start.realTime) * this.speed;
+    const time = Math.floor(this.#start.time + this.#steppedMs + passedMs);
+    return Math.min(Math.max(0, time), LAST_MOMENT);
+  };
 
   /** Steps to a moment; never back. */
   stepTo(time: number): void {
@@ -31,7 +38,8 @@ export class Clock {
 
   /** How long until a moment in real time; undefined where it never comes by itself. */
   realMsUntil(time: number): number | undefined {
-    return this.speed === 0 ? undefined : Math.max(0, Math.ceil((time - this.now()) / this.speed));
+    if (this.speed === 0 || time > LAST_MOMENT) return undefined;
+    return Math.max(0, Math.ceil((time - this.now()) / this.speed));
   }
 
   reading(): ClockReading {

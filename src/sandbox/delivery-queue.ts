@@ -2,9 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { messageOf } from '../errors.ts';
 import type { WebhookEvent } from '../events/event.ts';
 import { type DeliveryAttempt, followingStep, post } from './attempt.ts';
+import { LAST_MOMENT } from './clock.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import { isWanted } from './event-filter.ts';
 import type { SentEvent } from './event-request.ts';
+import { RefusedError } from './refused-error.ts';
 import type { PendingDelivery, State, StoredWebhook } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -86,6 +88,8 @@ export class DeliveryQueue {
     const { clock } = this.#state;
     await this.settled();
     const target = clock.now() + ms;
+    if (target > LAST_MOMENT)
+      throw new RefusedError(400, 'Invalid step', 'the clock ends with the year 9999');
     for (let next = this.#nextDueAt(); next !== undefined && next <= target; next = this.#nextDueAt()) {
       if (this.#closing.signal.aborted) return;
       clock.stepTo(next);

@@ -4,6 +4,7 @@ import type { EventType } from '../events/catalog.ts';
 import { entityOf, type WebhookEvent } from '../events/event.ts';
 import type { EventData } from '../events/schema.ts';
 import { complaintsOf } from './complaints.ts';
+import { checkDepth } from './json-depth.ts';
 import { RefusedError } from './refused-error.ts';
 
 /** An event that happens at the service. */
@@ -58,6 +59,7 @@ const schema = z.strictObject({
 
 /** Checks a request; throws {@link RefusedError} that names the member at fault. */
 export function readEventRequest(request: unknown, now: number): SentEvent {
+  checkDepth(request);
   const { data: read, error } = schema.safeParse(request);
   if (error !== undefined) throw new RefusedError(400, 'Invalid event', complaintsOf(error));
   const { type, id = `evt_${randomUUID()}`, data, duplicates, changed, delayMs } = read;

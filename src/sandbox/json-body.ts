@@ -1,5 +1,6 @@
 import getRawBody from 'raw-body';
 import { messageOf } from '../errors.ts';
+import { checkDepth } from './json-depth.ts';
 import type { MountedRequest } from './mounted-request.ts';
 import { RefusedError } from './refused-error.ts';
 
@@ -9,7 +10,12 @@ const MAX_BODY_BYTES = 8_388_608;
 /** Reads an object or a list; no body is an empty object. What a body parser has read is taken as it is. */
 export async function readJson(request: MountedRequest): Promise<unknown> {
   requireJson(request);
-  if (request.body !== undefined) return request.body;
+  const value = request.body === undefined ? await readValue(request) : request.body;
+  checkDepth(value);
+  return value;
+}
+
+async function readValue(request: MountedRequest): Promise<unknown> {
   const text = await readText(request);
   if (text === '') return {};
   const value = parse(text);

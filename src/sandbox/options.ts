@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkOptions } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
+import { LAST_MOMENT } from './clock.ts';
 import { complaintsOf } from './complaints.ts';
 
 /** The credentials of each part of the interface (interface, "Authentication"). */
@@ -33,8 +34,8 @@ export interface SandboxOptions extends Partial<SandboxCredentials> {
   /** How many seconds pass in one real second; 1 by default. For the real clock only. */
   readonly speed?: number | undefined;
   /**
-   * When the clock starts, in milliseconds since the epoch; now by default. A
-   * state that is found goes on where it was.
+   * When the clock starts, in milliseconds since the epoch; now by default. A state that is found goes on
+   * where it was. The clock ends with the year 9999.
    */
   readonly startAt?: number | undefined;
   /**
@@ -74,9 +75,6 @@ const optionNames = {
   signingKey: true,
 } as const satisfies Record<keyof SandboxOptions, true>;
 
-// Year 275760: the last moment that a Date holds.
-const LAST_MOMENT = 8.64e15;
-
 // RFC 7617, section 2: no colon in the user-id, no control characters in either part.
 const username = z
   .string()
@@ -95,7 +93,7 @@ const schema = z.object({
   startAt: z
     .int('must be milliseconds since the epoch, as a whole number')
     .min(0, 'must not be negative')
-    .max(LAST_MOMENT, 'must be a moment that a Date can hold')
+    .max(LAST_MOMENT, 'must be a moment before the last day of the year 9999')
     .optional(),
   state: z.string('must be the path of a file').min(1, 'must be the path of a file').optional(),
   signatureHeader: z

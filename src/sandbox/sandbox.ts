@@ -19,7 +19,8 @@ export interface SandboxClock {
    * included, has been made and answered when this resolves. Not to be awaited by an endpoint
    * before it answers: each would wait for the other.
    *
-   * @throws RefusedError for anything but a whole number that is not negative.
+   * @throws RefusedError for anything but a whole number that is not negative, and for a step beyond the year
+   * 9999.
    */
   readonly advance: (ms: number) => Promise<void>;
 }

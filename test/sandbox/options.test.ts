@@ -23,6 +23,7 @@ describe('a wrong option is named:', () => {
     ['speed of a manual clock', { clock: 'manual', speed: 60 }, 'speed'],
     ['startAt', { startAt: 1.5 }, 'startAt'],
     ['startAt', { startAt: 9e15 }, 'startAt'],
+    ['startAt', { startAt: 8.64e15 }, 'startAt must be a moment before the last day of the year 9999'],
     ['state', { state: '' }, 'state'],
     ['signatureHeader', { signatureHeader: 'two words' }, 'signatureHeader'],
     ['administrator', { administrator: { username: 'a' } }, 'administrator.password'],

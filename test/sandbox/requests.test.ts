@@ -77,6 +77,41 @@ describe('a request to the sandbox:', () => {
     }
   });
 
+  test.each([
+    ['POST', '/payments/na/webhooks', ADMINISTRATOR],
+    ['POST', '/banking/us2/v1/transaction/fxQuote', BANKING],
+    ['POST', '/sandbox/events', CONTROL],
+    ['POST', '/sandbox/clock', CONTROL],
+  ])('%s %s with a body that is nested deeply: 400', async (method, path, headers) => {
+    const { call } = await play();
+    for (const [levels, open, close] of [
+      [201, '[', ']'],
+      [5_000, '{"a":', '}'],
+      [1_000_000, '[', ']'],
+    ] as const) {
+      const deep = `${open.repeat(levels)}1${close.repeat(levels)}`;
+      const body = `{"type":"transfer.created","url":"http://127.0.0.1","data":{"deep":${deep}}}`;
+      expect(await call(method, path, headers, body)).toMatchObject({
+        status: 400,
+        body: { message: 'Invalid request', details: expect.stringContaining('200 levels') },
+      });
+    }
+  });
+
+  test('an event may be nested, but not deeply, nor hold itself', async () => {
+    const { call, sandbox } = await play();
+    const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    const bodyWith = (levels: number): string => `{"type":"a.b","data":{"deep":${nested(levels)}}}`;
+    expect((await call('POST', '/sandbox/events', CONTROL, bodyWith(198))).status).toBe(200);
+    expect((await call('POST', '/sandbox/events', CONTROL, bodyWith(199))).status).toBe(400);
+    const data: Record<string, unknown> = {};
+    data.one = data;
+    data.other = [data, data];
+    expect(() => sandbox.send({ type: 'a.b', data })).toThrow(
+      expect.objectContaining({ code: 'request_refused', details: expect.stringContaining('200 levels') }),
+    );
+  });
+
   test('a body of another type: 415, with what to say', async () => {
     const { call } = await play();
     const headers = { ...ADMINISTRATOR, 'content-type': 'application/x-www-form-urlencoded' };

@@ -1,3 +1,5 @@
+import { LAST_MOMENT } from '../../clock.ts';
+
 /** The clock, which runs on by itself between two messages, and the button that steps it. */
 export const clockScript: string = String.raw`
 /** Past this a receiver that goes by its own clock refuses new events as event_in_future. */
@@ -10,7 +12,7 @@ let isStepping = false;
 
 /** The sandbox's time in milliseconds. */
 function now() {
-  return reading.now + (performance.now() - reading.readAt) * reading.speed;
+  return Math.min(reading.now + (performance.now() - reading.readAt) * reading.speed, ${LAST_MOMENT});
 }
 
 /**
