@@ -53,8 +53,9 @@ const NOT_PASSED_ON: readonly string[] = [
 
 function endToEnd(fields: Delivery['headers']): Headers {
   const values = readHeaders(fields);
-  const named = (values.connection ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/));
-  const dropped = new Set([...NOT_PASSED_ON, ...named]);
+  // A pattern with white space on both sides of the comma would take quadratic time for a value of spaces.
+  const named = (values.connection ?? []).flatMap((value) => value.toLowerCase().split(','));
+  const dropped = new Set([...NOT_PASSED_ON, ...named.map((name) => name.trim())]);
   const headers = new Headers();
   for (const [name, list = []] of Object.entries(values)) {
     if (dropped.has(name)) continue;

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { type AnyEvent, createReceiver, type Delivery } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { createForwarder } from '../../src/cli/forward.ts';
 import { awaitedLater } from '../support/awaited-later.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
 import { KEY, serve } from '../support/served.ts';
 import { openBehind, outcomeOf, startListening } from './listening.ts';
 
@@ -46,6 +48,25 @@ describe('posthorn listen --forward', () => {
     for (const name of ['x-hop', 'te', 'proxy-authorization', 'expect', 'transfer-encoding']) {
       expect(request.headers).not.toHaveProperty(name);
     }
+  });
+
+  test('headers that a connection names among any number of spaces are found in linear time', async () => {
+    const behind = await openBehind();
+    const receiver = createReceiver({ signingKey: KEY });
+    const forwarder = createForwarder(new URL(behind.url), receiver);
+    receiver.on('*', (_event, context) => forwarder.forward(context));
+    const spaces = ' '.repeat(100_000);
+    const connection = ['close', `X-One${spaces},${spaces}X-Two`, `${spaces}x${spaces}x${spaces}`];
+    const hops = { 'x-one': ['1'], 'x-two': ['1'], 'x-kept': ['1'] };
+    const startedAt = performance.now();
+    const forwarded = behind.next();
+    const answer = forwarder.receive(deliveryOf(createEvent('dispute.won'), { connection, ...hops }));
+    const request = await forwarded;
+    request.answerWith(200);
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(request.headers).toMatchObject({ 'x-kept': ['1'] });
+    for (const name of ['x-one', 'x-two']) expect(request.headers).not.toHaveProperty(name);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
   test.each([500, 404, 302])(
