@@ -84,7 +84,10 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    * the unfinished body with the least recent progress is answered 503.
    */
   readonly maxBufferedBytes?: number;
-  /** How long a body may take to arrive; 10,000 by default. */
+  /**
+   * How long a body may take to arrive; 10,000 by default. It cannot hold where something before the receiver
+   * reads the body, such as `express.raw()`.
+   */
   readonly bodyTimeoutMs?: number;
   /** The delays after which the service retries; [60,000, 300,000, 900,000] by default. */
   readonly retryScheduleMs?: readonly number[];
