@@ -1,12 +1,20 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { WebhookEvent } from '../../events/event.ts';
 import type { Answer } from '../answer.ts';
 import type { DeliveryAttempt } from '../attempt.ts';
+import { RefusedError } from '../refused-error.ts';
 import type { State } from '../state.ts';
-import { shownAttempt, shownState } from './shown-state.ts';
+import { shownAttempt, shownEvent, shownState } from './shown-state.ts';
 
 /** How many events and attempts a page gets at first. */
 const FIRST_ITEMS = 200;
+
+/** More pages than anybody has open. */
+const MAX_READERS = 50;
+
+/** What all readers together have not taken yet. A first message has a megabyte or so. */
+const MAX_BUFFERED_BYTES = 33_554_432;
 
 interface Reader {
   readonly response: ServerResponse;
@@ -22,7 +30,8 @@ interface Reader {
 export class ActivityStream {
   readonly #state: State;
   readonly #events: WebhookEvent[] = [];
-  readonly #readers = new Set<Reader>();
+  /** By their connections. The reader that has taken nothing for the longest time comes first. */
+  readonly #readers = new Map<Socket, Reader>();
   #isDue = false;
 
   constructor(state: State) {
@@ -36,7 +45,12 @@ export class ActivityStream {
     this.#events.splice(0, this.#events.length - FIRST_ITEMS);
   }
 
+  /** Throws {@link RefusedError} if so many read that no further one fits. */
   answer(): Answer {
+    if (this.#readers.size >= MAX_READERS) this.#dropStalled();
+    if (this.#readers.size >= MAX_READERS) {
+      throw new RefusedError(503, 'Too many readers', `${MAX_READERS} pages are open: close some of them`);
+    }
     return {
       status: 200,
       headers: { 'cache-control': 'no-store' },
@@ -46,16 +60,51 @@ export class ActivityStream {
   }
 
   close(): void {
-    for (const { response } of this.#readers) response.end();
+    for (const { response } of this.#readers.values()) response.end();
   }
 
   #open(response: ServerResponse): void {
+    const { socket } = response.req;
+    // The requests of one connection are answered one after the other, and the first stream does not end.
+    if (this.#readers.has(socket) || this.#readers.size >= MAX_READERS) {
+      response.end();
+      return;
+    }
     const reader = { response, lastEvent: undefined, lastAttempt: undefined };
-    this.#readers.add(reader);
-    response.on('close', () => this.#readers.delete(reader));
-    // A reader that lagged behind gets everything of meanwhile in one message.
-    response.on('drain', () => this.#write(reader));
+    this.#readers.set(socket, reader);
+    socket.once('close', () => this.#readers.delete(socket));
+    response.on('drain', () => {
+      this.#readers.delete(socket);
+      this.#readers.set(socket, reader);
+      // A reader that lagged behind gets everything of meanwhile in one message.
+      this.#write(reader);
+    });
     this.#write(reader, true);
+    this.#makeRoom();
+  }
+
+  /** Browsers connect again by themselves, so a page that was only slow loses nothing. */
+  #drop(socket: Socket): void {
+    this.#readers.delete(socket);
+    socket.destroy();
+  }
+
+  /** Drops the reader that took nothing for the longest time, if one has not taken everything. */
+  #dropStalled(): void {
+    const stalled = [...this.#readers].find(([, { response }]) => response.writableNeedDrain);
+    if (stalled !== undefined) this.#drop(stalled[0]);
+  }
+
+  /** The last reader stays: nobody else needs its room. */
+  #makeRoom(): void {
+    let bytes = 0;
+    for (const { response } of this.#readers.values()) bytes += response.writableLength;
+    for (const [socket, { response }] of this.#readers) {
+      if (bytes <= MAX_BUFFERED_BYTES || this.#readers.size === 1) return;
+      if (!response.writableNeedDrain) continue;
+      bytes -= response.writableLength;
+      this.#drop(socket);
+    }
   }
 
   /** Changes of one turn make one message. */
@@ -64,7 +113,8 @@ export class ActivityStream {
     this.#isDue = true;
     setImmediate(() => {
       this.#isDue = false;
-      for (const reader of this.#readers) this.#write(reader);
+      for (const reader of this.#readers.values()) this.#write(reader);
+      this.#makeRoom();
     });
   }
 
@@ -78,7 +128,7 @@ export class ActivityStream {
     const message = {
       isFirst,
       ...shownState(this.#state),
-      events: events.map(({ id, type, created_at }) => ({ id, type, created_at })),
+      events: events.map(shownEvent),
       attempts: attempts.map(shownAttempt),
     };
     response.write(`data: ${JSON.stringify(message)}\n\n`);
