@@ -15,6 +15,11 @@ export interface DeadLetters {
    * `receiver.health` counts up to 1,000 letters by it.
    */
   list(options?: { readonly after?: string; readonly limit?: number }): AsyncIterable<DeadLetter>;
+  /**
+   * Counts the letters without reading them, those that are `runningUntil` a later time too, up to `limit`.
+   * With it `receiver.health` reads no more than 1,000 letters, however many there are.
+   */
+  count?(options: { readonly limit: number }): Promise<number>;
 }
 
 /** A parked event. Times are in milliseconds since the epoch. */

@@ -1,21 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { mkdir, open, readFile, rename, rm, unlink, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { constants } from 'node:fs';
+import { mkdir, open, rename, rm, unlink, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { ConfigurationError, DeadLetterError, messageOf, propertyOf } from '../errors.ts';
+import { DeadLetterError, messageOf, propertyOf } from '../errors.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
-import { compareLetterFiles, type LetterFile, letterFilesByTime } from './letter-files.ts';
+import { withExposure } from './exposure.ts';
+import { findExposure, prepareDirectory } from './letter-directory.ts';
+import {
+  compareLetterFiles,
+  countLetterFiles,
+  type LetterFile,
+  letterFilesByTime,
+  readLetterFile,
+} from './letter-files.ts';
 import { parseLetter, serializeLetter } from './serialized-letter.ts';
 
 const EXTENSION = '.json';
@@ -25,9 +23,10 @@ const REMEMBERED_PLACES = 1_000;
 
 /**
  * Keeps dead letters in a directory, one file per event, named by the SHA-256 of its id. Only the owner can
- * read the files, because they contain payment data. Several processes may share the directory. The
- * modification time of a file is `parkedAt`: copy the directory with its times (`cp -a`), because `list` goes
- * by them. `list` can continue `after` a letter that is no longer there if this object has listed it.
+ * read the files, because they contain payment data; if others may write to the directory, the first report
+ * of the receiver warns `dead_letters_exposed`. Several processes may share the directory. The modification
+ * time of a file is `parkedAt`: copy the directory with its times (`cp -a`), because `list` goes by them. It
+ * can continue `after` a letter that is no longer there if this object has listed it.
  * Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the directory cannot be created or written to.
@@ -43,7 +42,7 @@ export function createFileDeadLetters(directory: string): DeadLetters {
   const pathOf = (id: string): string => join(root, nameOf(id));
   const syncDirectory = shareSyncs(root);
   const places = new LRUCache<string, LetterFile>({ max: REMEMBERED_PLACES });
-  return {
+  const deadLetters: DeadLetters = {
     async put(letter) {
       try {
         await writeWhole(root, nameOf(letter.id), serializeLetter(letter, 2));
@@ -64,6 +63,14 @@ export function createFileDeadLetters(directory: string): DeadLetters {
       } catch (cause) {
         if (isMissing(cause)) return false;
         throw unavailable(`cannot remove the dead letter of ${JSON.stringify(id)} from ${root}`, cause);
+      }
+    },
+
+    async count({ limit }) {
+      try {
+        return await countLetterFiles(root, limit);
+      } catch (cause) {
+        throw unavailable(`cannot count the dead letters in ${root}`, cause);
       }
     },
 
@@ -90,48 +97,7 @@ export function createFileDeadLetters(directory: string): DeadLetters {
       if (unreadable[0] !== undefined) throw unreadable[0];
     },
   };
-}
-
-function prepareDirectory(directory: unknown): string {
-  if (typeof directory !== 'string' || directory === '') {
-    throw new ConfigurationError('createFileDeadLetters needs the path of a directory as a non-empty string');
-  }
-  const root = resolve(directory);
-  try {
-    const made = mkdirSync(root, { recursive: true, mode: 0o700 });
-    if (made !== undefined) syncAncestors(root, dirname(made));
-    accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
-    removeLeftovers(root);
-  } catch (cause) {
-    throw new ConfigurationError(
-      `dead letters cannot be kept in ${root}: it must be a directory that this process may read and write`,
-      { cause },
-    );
-  }
-  return root;
-}
-
-/** Makes new directories survive a power failure, by syncing the parent of each, which holds its name. */
-function syncAncestors(root: string, last: string): void {
-  let path = root;
-  do {
-    path = dirname(path);
-    const parent = openSync(path, constants.O_RDONLY);
-    fsyncSync(parent);
-    closeSync(parent);
-  } while (path !== last);
-}
-
-const LEFTOVER_AGE_MS = 3_600_000;
-
-/** Removes temporary files of processes that were killed while writing: they contain payment data. */
-function removeLeftovers(root: string): void {
-  const leftovers = readdirSync(root).filter((name) => /^\.[0-9a-f]{64}\.json\..+\.tmp$/.test(name));
-  for (const name of leftovers) {
-    const status = statSync(join(root, name), { throwIfNoEntry: false });
-    if (status !== undefined && Date.now() - status.mtimeMs > LEFTOVER_AGE_MS)
-      rmSync(join(root, name), { force: true }); // another process that starts now may have been first
-  }
+  return withExposure(deadLetters, findExposure(root));
 }
 
 function nameOf(id: string): string {
@@ -194,7 +160,7 @@ function shareSyncs(root: string): () => Promise<void> {
 }
 
 async function syncDirectory(root: string): Promise<void> {
-  const directory = await open(root, constants.O_RDONLY);
+  const directory = await open(root, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     await directory.sync();
   } finally {
@@ -214,12 +180,12 @@ async function readLetter(path: string): Promise<DeadLetter | undefined> {
 
 async function readText(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readLetterFile(path);
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     if (propertyOf(cause, 'code') === 'ENOTDIR')
       throw unavailable(`cannot read the dead letter ${path}`, cause);
-    throw unreadable(path, `let this process read it: ${messageOf(cause)}`, cause);
+    throw unreadable(path, `let this process read it, or move it away: ${messageOf(cause)}`, cause);
   }
 }
 

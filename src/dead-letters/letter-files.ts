@@ -1,4 +1,5 @@
-import { readdir, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open, opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { propertyOf } from '../errors.ts';
 
@@ -15,9 +16,16 @@ export interface LetterFile {
  */
 const FILES_AT_ONCE = 32;
 
+/** How many names are read at once. */
+const NAMES_AT_ONCE = 1_024;
+
+function isLetterName(name: string): boolean {
+  return /^[0-9a-f]{64}\.json$/.test(name);
+}
+
 /** The letters in a directory, the oldest first; those of one millisecond by their names. */
 export async function letterFilesByTime(directory: string): Promise<LetterFile[]> {
-  const names = (await readdir(directory)).filter((name) => /^[0-9a-f]{64}\.json$/.test(name));
+  const names = (await readdir(directory)).filter(isLetterName);
   const files: LetterFile[] = [];
   for (let start = 0; start < names.length; start += FILES_AT_ONCE) {
     const some = names.slice(start, start + FILES_AT_ONCE);
@@ -33,11 +41,41 @@ export function compareLetterFiles(one: LetterFile, other: LetterFile): number {
 /** None for a letter that was removed meanwhile. */
 async function readTime(directory: string, name: string): Promise<LetterFile[]> {
   try {
-    const { mtimeMs } = await stat(join(directory, name));
+    const { mtimeMs } = await lstat(join(directory, name));
     // The file system keeps fractions that a double cannot tell exactly.
     return [{ name, time: Math.round(mtimeMs) }];
   } catch (cause) {
     if (propertyOf(cause, 'code') === 'ENOENT') return [];
     throw cause;
+  }
+}
+
+/** Counts the letters in a directory by their names, up to a limit. It takes no longer if there are more. */
+export async function countLetterFiles(directory: string, limit: number): Promise<number> {
+  let count = 0;
+  for await (const entry of await opendir(directory, { bufferSize: NAMES_AT_ONCE })) {
+    if (count >= limit) break;
+    if (isLetterName(entry.name) && entry.isFile()) count += 1;
+  }
+  return count;
+}
+
+/** V8 makes no longer texts. */
+const MAX_TEXT_BYTES = 0x1fff_ffe8;
+
+/**
+ * Reads the text of a letter. In a directory that others may write to, its name can lead elsewhere, or to
+ * something that is no file: opening a FIFO would hold one of the four threads of Node.js for files until
+ * somebody writes to it.
+ */
+export async function readLetterFile(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const status = await file.stat();
+    if (!status.isFile()) throw new Error('it is not a regular file');
+    if (status.size > MAX_TEXT_BYTES) throw new Error(`it has ${status.size} bytes`);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
   }
 }

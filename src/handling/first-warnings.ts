@@ -1,3 +1,4 @@
+import { exposureOf } from '../dead-letters/exposure.ts';
 import { isMemoryStore } from '../dedupe/memory.ts';
 import { isOneOfSeveralProcesses } from '../dedupe/several-processes.ts';
 import type { Warning } from '../outcomes/report.ts';
@@ -11,6 +12,8 @@ export function firstWarnings({
   const warnings: Warning[] = [];
   if (deadLetters === undefined) warnings.push(DEAD_LETTERS_MISSING);
   if (isMemoryStore(store) && isOneOfSeveralProcesses()) warnings.push(MEMORY_STORE_SHARED);
+  const exposure = exposureOf(deadLetters);
+  if (exposure !== undefined) warnings.push(`dead_letters_exposed: ${exposure}`);
   return warnings;
 }
 

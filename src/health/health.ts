@@ -27,7 +27,10 @@ export interface StoreHealth {
   readonly error?: PosthornError | undefined;
 }
 
-/** How many letters wait. Those whose handlers may still be running are not counted. */
+/**
+ * How many letters wait. Those whose handlers may still be running are not counted, as far as letters have
+ * been read: if there are more than 1,000, or reading them takes too long, some are counted unread.
+ */
 export interface DeadLettersHealth {
   /** False if they could not be asked, or not all of them could be read. */
   readonly ok: boolean;

@@ -4,7 +4,7 @@ import { requestsAreIsolated } from '../timing/isolated-requests.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import { type DeadLettersHealth, QUESTION_LIMIT_MS } from './health.ts';
 
-/** Further letters are not counted: a list reads each of them whole. */
+/** Further letters are not counted by a list, which reads each of them whole. */
 const MOST_LETTERS = 1_000;
 
 /**
@@ -50,6 +50,8 @@ export class LetterCount {
 class Count {
   readonly #startedAt = performance.now();
   #freshUntil = 0;
+  /** As far as the dead letters can tell it without reading them, and up to one more than is counted. */
+  #total: number | undefined;
   #listed = 0;
   #waiting = 0;
   #oldestParkedAt: number | undefined;
@@ -73,15 +75,26 @@ class Count {
   }
 
   get result(): DeadLettersHealth {
-    const known = this.#listed > 0 || this.#isWhole;
+    const known = this.#total !== undefined || this.#listed > 0 || this.#isWhole;
     const error = this.#error ?? (known ? undefined : this.#late());
     return {
       ok: error === undefined,
-      waiting: known ? this.#waiting : undefined,
-      more: !this.#isWhole,
+      waiting: known ? this.#known : undefined,
+      more: !this.#isWhole && (this.#areMany || this.#total === undefined || error !== undefined),
       oldestParkedAt: this.#oldestParkedAt,
       error,
     };
+  }
+
+  /** Letters that have not been read count as waiting: few of them belong to handlers that are running. */
+  get #known(): number {
+    if (this.#areMany) return MOST_LETTERS;
+    const isUnread = !this.#isWhole && this.#error === undefined;
+    return this.#waiting + (isUnread ? Math.max(0, (this.#total ?? 0) - this.#listed) : 0);
+  }
+
+  get #areMany(): boolean {
+    return !this.#isWhole && this.#total !== undefined && this.#total > MOST_LETTERS;
   }
 
   get #endsAt(): number {
@@ -101,12 +114,16 @@ class Count {
   }
 
   async #count(deadLetters: DeadLetters, now: () => number): Promise<void> {
+    this.#total = await countOf(deadLetters);
     for await (const { runningUntil, parkedAt } of deadLetters.list({ limit: MOST_LETTERS + 1 })) {
-      if (this.#listed === MOST_LETTERS || performance.now() > this.#endsAt) return;
+      const isLate = performance.now() > this.#endsAt;
+      if (this.#listed === MOST_LETTERS || (isLate && !this.#areMany)) return;
       this.#listed += 1;
       if (runningUntil !== undefined && runningUntil > now()) continue;
       this.#waiting += 1;
       this.#oldestParkedAt ??= parkedAt;
+      // Only the oldest was still to be found.
+      if (this.#areMany) return;
     }
     this.#isWhole = true;
   }
@@ -124,4 +141,10 @@ function toDeadLetterError(cause: unknown): DeadLetterError {
   if (isInstance(cause, DeadLetterError)) return cause;
   const message = `the dead letters could not be counted: ${messageOf(cause)}`;
   return new DeadLetterError('dead_letters_unavailable', message, { cause });
+}
+
+/** Undefined for dead letters that cannot count, and for what is not a count. */
+async function countOf(deadLetters: DeadLetters): Promise<number | undefined> {
+  const count: unknown = await deadLetters.count?.({ limit: MOST_LETTERS + 1 });
+  return typeof count === 'number' && count >= 0 ? count : undefined;
 }

@@ -66,6 +66,7 @@ export interface HandlerReport {
 /** The codes of all warnings; docs/errors.md explains each. */
 export const warningCodes = [
   'dead_letters_missing',
+  'dead_letters_exposed',
   'memory_store_shared',
   'return_value_invalid',
   'claimed_nothing',

@@ -39,9 +39,15 @@ const metrics: readonly HealthMetric[] = [
   },
   {
     name: 'posthorn_dead_letters',
-    help: 'Letters that wait; 1000 stands for more. Processes that share them tell the same number.',
+    help: 'Letters that wait: as many as could be counted, 1000 at most. Processes that share them tell the same.',
     aggregator: 'max',
     read: ({ deadLetters }) => deadLetters?.waiting,
+  },
+  {
+    name: 'posthorn_dead_letters_more',
+    help: '1 if there may be more letters than posthorn_dead_letters tells, else 0.',
+    aggregator: 'max',
+    read: ({ deadLetters }) => deadLetters && Number(deadLetters.more),
   },
   {
     name: 'posthorn_dead_letters_oldest_timestamp_seconds',

@@ -98,6 +98,18 @@ describe('posthorn dead-letters replay', () => {
     expect(await deadLetters.get('evt_good')).toBeDefined();
   });
 
+  test('runs letters whose times no Date can hold, and the others', async () => {
+    const { file, deadLetters } = await write(EXPORTED, [
+      letter('evt_good'),
+      letter('evt_far', { receivedAt: 1e300, parkedAt: 9e15 }),
+      letter('evt_long_ago', { receivedAt: -1e300, parkedAt: -9e15 }),
+    ]);
+    const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file]);
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('3 replayed') });
+    for (const id of ['evt_good', 'evt_far', 'evt_long_ago'])
+      expect(await deadLetters.get(id)).toBeUndefined();
+  });
+
   test('what no handler is registered for stays, and is exit code 1', async () => {
     const { file, deadLetters } = await write(EXPORTED, [
       letter('evt_1', { type: 'dispute.won', rawBody: letter('evt_1', { type: 'dispute.won' }).rawBody }),

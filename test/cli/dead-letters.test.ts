@@ -62,6 +62,24 @@ describe('posthorn dead-letters list', () => {
     expect(ended.stdout).toMatch(/^\S+Z transfer\.succeeded evt_/);
   });
 
+  test('lists and shows letters whose times no Date can hold, and the others', async () => {
+    const directory = await fill();
+    const deadLetters = createFileDeadLetters(directory);
+    await deadLetters.put(letter('evt_far', { receivedAt: 1e300, parkedAt: 9e15, runningUntil: -9e15 }));
+    const listed = await posthorn(['dead-letters', 'list', '--dir', directory]);
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(listed.stdout.split('\n')).toContain(
+      '9000000000000000 transfer.succeeded evt_far after 4 attempts, handler_failed: a handler failed: out of order',
+    );
+    const lines = jsonLines(await posthorn(['dead-letters', 'list', '--dir', directory, '--json']));
+    expect(idsOf(lines)).toEqual(['evt_far', 'evt_new', 'evt_old', 'evt_ran']);
+    const shown = await posthorn(['dead-letters', 'show', 'evt_far', '--dir', directory]);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown.stdout).toContain('1e+300');
+    const { stdout } = onTerminal(`dead-letters list --dir ${directory}`, '');
+    for (const id of ['evt_far', 'evt_new', 'evt_old', 'evt_ran']) expect(stdout).toContain(id);
+  });
+
   test('lists what is parked, one line each, and counts what is still running', async () => {
     const { code, stdout, stderr } = await posthorn(['dead-letters', 'list', '--dir', await fill()]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -226,6 +226,54 @@ describe('health where the dead letters', () => {
     expect(taken).toBe(1_001);
   });
 
+  test('can count more than 1,000: it reads one of them', async () => {
+    let taken = 0;
+    const list = async function* () {
+      for (;;) {
+        taken += 1;
+        yield letter;
+      }
+    };
+    const deadLetters = { ...listing(list), count: async () => 1_001 };
+    const oldestParkedAt = letter.parkedAt;
+    const expected = { ok: true, waiting: 1_000, more: true, oldestParkedAt };
+    expect((await create({ deadLetters }).health()).deadLetters).toEqual(expected);
+    expect(taken).toBe(1);
+  });
+
+  test.each([
+    [100_000, { ok: true, waiting: 1_000, more: true }],
+    [134, { ok: true, waiting: 134, more: false }],
+    [0, { ok: true, waiting: 0, more: false }],
+    [Number.NaN, { ok: false, waiting: undefined, more: true }],
+    ['7', { ok: false, waiting: undefined, more: true }],
+    [-1, { ok: false, waiting: undefined, more: true }],
+  ])('count %d, and hang when they are read: it tells what was counted', async (count, expected) => {
+    const gate = new Gate();
+    gate.shut();
+    onTestFinished(() => gate.open());
+    const list = async function* () {
+      await gate.pass();
+      yield letter;
+    };
+    const deadLetters = Object.assign(listing(list), { count: async () => count });
+    const { result, ms } = await timed(create({ deadLetters }).health());
+    expect(ms).toBeLessThan(LIMIT_MS);
+    expect(result.deadLetters).toMatchObject(expected);
+  });
+
+  test('cannot be counted: it says so', async () => {
+    const deadLetters = {
+      ...createMapDeadLetters(),
+      count: () => Promise.reject(new Error('no disk')),
+    };
+    expect((await create({ deadLetters }).health()).deadLetters).toMatchObject({
+      ok: false,
+      waiting: undefined,
+      error: { code: 'dead_letters_unavailable', message: expect.stringContaining('no disk') },
+    });
+  });
+
   test('are slow: it tells how many it has seen in time, and does not count again at once', async () => {
     let lists = 0;
     const deadLetters = listing(async function* () {

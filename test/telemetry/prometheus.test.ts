@@ -6,6 +6,7 @@ import { observeWithPrometheus } from 'posthorn/prometheus';
 import { createEvent } from 'posthorn/testing';
 import { register as defaultRegister, type OpenMetricsContentType, Registry } from 'prom-client';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createLetter } from '../dead-letters/conformance.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
@@ -156,6 +157,18 @@ describe('the metrics of a receiver', () => {
     const failing = await scrape(register);
     expect(totalOf(failing, 'posthorn_dead_letters_up')).toBe(0);
     expect(samplesOf(failing, 'posthorn_dead_letters')).toEqual([]);
+  });
+
+  test('tell whether there may be more letters than were counted', async () => {
+    const deadLetters = createMapDeadLetters();
+    const register = observe(createReceiver({ signingKey: KEY, deadLetters }).on('*', () => {}));
+    expect(totalOf(await scrape(register), 'posthorn_dead_letters_more')).toBe(0);
+    await deadLetters.put(createLetter({ runningUntil: undefined }));
+    deadLetters.count = async () => 1_001;
+    const many = await scrape(register);
+    expect(totalOf(many, 'posthorn_dead_letters')).toBe(1_000);
+    expect(totalOf(many, 'posthorn_dead_letters_more')).toBe(1);
+    expect(totalOf(many, 'posthorn_dead_letters_up')).toBe(1);
   });
 
   test('have no series of dead letters where there are none', async () => {

@@ -1,6 +1,7 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { escapeControls } from '../../outcomes/escape.ts';
 import { colours, joined, type Printable } from '../terminal-text.ts';
+import { letterTime } from './letter-time.ts';
 
 /** What a table shows of a letter, escaped already: its columns are as wide as what is printed. */
 export interface LetterRow {
@@ -13,7 +14,7 @@ export interface LetterRow {
 
 export function rowOf({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): LetterRow {
   return {
-    parked: new Date(parkedAt).toISOString().replace(/:\d\d\.\d+Z$/, 'Z'),
+    parked: letterTime(parkedAt).replace(/:\d\d\.\d+Z$/, 'Z'),
     type: escapeControls(type),
     id: escapeControls(id),
     attempts: String(attempts),

@@ -2,6 +2,7 @@ import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import type { Output } from '../output.ts';
 import { colours, line, type TerminalText } from '../terminal-text.ts';
 import { type LetterRow, rowOf, tableOf } from './letter-table.ts';
+import { letterTime } from './letter-time.ts';
 
 /** A letter without what it holds. */
 export function summaryOf(letter: DeadLetter): object {
@@ -11,17 +12,17 @@ export function summaryOf(letter: DeadLetter): object {
     type,
     reason,
     message,
-    receivedAt: new Date(receivedAt).toISOString(),
-    parkedAt: new Date(parkedAt).toISOString(),
+    receivedAt: letterTime(receivedAt),
+    parkedAt: letterTime(parkedAt),
     attempts,
     handled,
-    ...(runningUntil !== undefined && { runningUntil: new Date(runningUntil).toISOString() }),
+    ...(runningUntil !== undefined && { runningUntil: letterTime(runningUntil) }),
   };
 }
 
 /** A letter on one line. */
 function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): TerminalText {
-  const when = colours.minor(new Date(parkedAt).toISOString());
+  const when = colours.minor(letterTime(parkedAt));
   const count = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
   return line`${when} ${colours.strong(type)} ${id} after ${count}, ${reason}: ${message}`;
 }

@@ -1,0 +1,8 @@
+/**
+ * A time of a letter as ISO 8601, or its number if no Date can hold it: somebody else may have written the
+ * letter, and one must not hide the others.
+ */
+export function letterTime(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.valueOf()) ? String(ms) : date.toISOString();
+}
