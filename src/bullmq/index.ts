@@ -1,4 +1,4 @@
 export type { BullConnectionOptions } from './connection.ts';
-export { createBullQueue } from './queue.ts';
+export { type BullQueueOptions, createBullQueue } from './queue.ts';
 export type { BullReceiver, BullWorker, BullWorkerOptions } from './worker.ts';
 export { createBullWorker } from './worker.ts';

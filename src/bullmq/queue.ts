@@ -11,7 +11,18 @@ import {
   KEY_PREFIX,
 } from './connection.ts';
 import { jobIdOf } from './job-id.ts';
+import { MemoryShare, readMaxMemoryShare } from './memory-share.ts';
 import { connectionOf } from './queue-connection.ts';
+
+/** Options of {@link createBullQueue}. */
+export interface BullQueueOptions extends BullConnectionOptions {
+  /**
+   * How full Redis may be, as a part of its `maxmemory`, for a job to be added: above 0 and at most 1, and
+   * 0.9 by default. Above it `add` refuses, because workers need memory to take and to remove jobs. Counts
+   * only under `maxmemory-policy noeviction` with a `maxmemory`; 1 leaves the refusal to Redis.
+   */
+  readonly maxMemoryShare?: number;
+}
 
 /** The options of every job. */
 const JOB_OPTIONS: JobsOptions = {
@@ -45,7 +56,7 @@ const CONNECTION_OPTIONS = {
  * Creates a queue in Redis, through BullMQ. A job is as durable as that Redis: it needs `appendonly yes` and
  * `maxmemory-policy noeviction`.
  *
- * @throws ConfigurationError for a wrong connection or scope.
+ * @throws ConfigurationError for a wrong option.
  *
  * @example
  * ```ts
@@ -54,9 +65,10 @@ const CONNECTION_OPTIONS = {
  * receiver.on('transfer.*', book, { name: 'book', queue: true });
  * ```
  */
-export function createBullQueue(options: BullConnectionOptions): Queue {
-  checkOptions(options, ['connection', 'scope'], 'createBullQueue');
+export function createBullQueue(options: BullQueueOptions): Queue {
+  checkOptions(options, ['connection', 'scope', 'maxMemoryShare'], 'createBullQueue');
   checkConnection('createBullQueue', options);
+  const maxMemoryShare = readMaxMemoryShare(options.maxMemoryShare);
   const { connection, scope } = options;
   const bull = new BullQueue(scope, {
     connection: isClient(connection) ? connection : { ...CONNECTION_OPTIONS, ...connection },
@@ -65,11 +77,14 @@ export function createBullQueue(options: BullConnectionOptions): Queue {
   });
   bull.on('error', connectionLog(`the queue ${scope}`));
   const readiness = Readiness.of(connectionOf(bull));
+  const memory = new MemoryShare(bull, maxMemoryShare);
   let closed: Promise<void> | undefined;
   return {
-    // The data becomes JSON by the job's own toJSON.
-    add: (job, { waitMs = WAIT_MS } = {}) =>
-      readiness.send(() => bull.add(job.type, job, { jobId: jobIdOf(job.id) }), waitMs),
+    add: (job, { waitMs = WAIT_MS } = {}) => {
+      // The data becomes JSON by the job's own toJSON.
+      const send = (): Promise<unknown> => bull.add(job.type, job, { jobId: jobIdOf(job.id) });
+      return readiness.send(() => memory.add(job, send), waitMs);
+    },
     mustWait: () => !readiness.isReady,
     close: () => {
       closed ??= closeInTime(bull);
