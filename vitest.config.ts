@@ -75,6 +75,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          setupFiles: ['test/support/leave-nothing.ts'],
           globalSetup: [
             'test/support/build.ts',
             'test/redis/setup.ts',

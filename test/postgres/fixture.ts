@@ -1,4 +1,4 @@
-import { Pool, type PoolConfig } from 'pg';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { migratePostgres } from 'posthorn/postgres';
 import { afterAll, beforeAll } from 'vitest';
 import { type PostgresServer, Servers } from './servers.ts';
@@ -17,6 +17,8 @@ export interface Fixture {
 /** Starts a server before the tests and ends everything after them. */
 export function usePostgres(settings: Readonly<Record<string, string>> = {}): Fixture {
   const pools = new Set<Pool>();
+  /** Clients that have not been given back. */
+  const taken = new Set<PoolClient>();
   let servers: Servers | undefined;
   let postgres: PostgresServer | undefined;
 
@@ -30,6 +32,8 @@ export function usePostgres(settings: Readonly<Record<string, string>> = {}): Fi
     });
     // Connections break in these tests on purpose.
     pool.on('error', () => {});
+    pool.on('acquire', (client) => taken.add(client));
+    pool.on('release', (_error, client) => taken.delete(client));
     pools.add(pool);
     return pool;
   };
@@ -41,6 +45,8 @@ export function usePostgres(settings: Readonly<Record<string, string>> = {}): Fi
   }, 60_000);
 
   afterAll(async () => {
+    // Of a test that failed, which is what has to be read, and not that its client has lost its server.
+    for (const client of taken) client.on('error', () => {});
     // First the servers: a pool waits for its clients, of which a test may have kept one.
     await servers?.stop();
     for (const pool of pools) if (!pool.ending) void pool.end();

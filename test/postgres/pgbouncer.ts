@@ -18,18 +18,13 @@ export interface PgBouncer {
 export async function startPgBouncer(serverPort: number, size: number): Promise<PgBouncer> {
   const directory = mkdtempSync(join(tmpdir(), 'posthorn-pgbouncer-'));
   const { port, child } = await onFreePort((own) => spawnIn(directory, settings(own, serverPort, size)));
-  const kill = (): void => {
-    child.kill('SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
-  };
-  process.on('exit', kill);
   return {
     port,
     stop: async () => {
       const closed = once(child, 'close');
-      process.off('exit', kill);
-      kill();
+      child.kill('SIGKILL');
       await closed;
+      rmSync(directory, { recursive: true });
     },
   };
 }

@@ -4,8 +4,9 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { onFreePort } from '../support/free-port.ts';
+import { startedBy } from '../support/started-by.ts';
 import { programPath } from './installed.ts';
 import { createOwnDirectory, user } from './template.ts';
 
@@ -21,7 +22,7 @@ export interface PostgresServer {
   readonly stop: (mode: StopMode) => Promise<void>;
   /** Starts it again on its port, with its data. */
   readonly restart: () => Promise<void>;
-  /** Stops all its processes in their tracks. */
+  /** Stops all its processes in their tracks, until the end of the test at the latest. */
   readonly freeze: () => void;
   readonly thaw: () => void;
   /** Runs SQL as the superuser and returns what psql prints: rows in lines, columns with `|` between them. */
@@ -43,19 +44,11 @@ const defaultSettings = {
 export class Servers {
   readonly #directory: string = createOwnDirectory(join(tmpdir(), 'posthorn-postgres-'));
   readonly #running = new Set<ChildProcess>();
-  readonly #killAll = (): void => {
-    for (const child of this.#running) signalAll(child, 'SIGKILL');
-    this.#remove();
-  };
-
-  constructor() {
-    process.on('exit', this.#killAll);
-  }
 
   async stop(): Promise<void> {
     await Promise.all([...this.#running].map((child) => stop(child, 'kill')));
-    process.off('exit', this.#killAll);
-    this.#remove();
+    // A process of a killed server may write its last bytes meanwhile.
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 10 });
   }
 
   /** Starts a server. Further `settings` are as in postgresql.conf. */
@@ -64,6 +57,7 @@ export class Servers {
     const start = (port: number): Promise<ChildProcess> =>
       this.#spawn(directory, { ...defaultSettings, ...settings, port: String(port) });
     let { port, child } = await onFreePort(start);
+    const thaw = (): void => signalAll(child, 'SIGCONT');
     return {
       port,
       directory,
@@ -71,8 +65,11 @@ export class Servers {
       restart: async () => {
         child = await start(port);
       },
-      freeze: () => signalAll(child, 'SIGSTOP'),
-      thaw: () => signalAll(child, 'SIGCONT'),
+      freeze: () => {
+        onTestFinished(thaw);
+        signalAll(child, 'SIGSTOP');
+      },
+      thaw,
       sql: (sql, database = 'postgres') => psql(port, database, sql),
     };
   }
@@ -104,11 +101,6 @@ export class Servers {
     });
     return child;
   }
-
-  #remove(): void {
-    // A process of a killed server may write its last bytes meanwhile.
-    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 10 });
-  }
 }
 
 const stopSignals = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const;
@@ -124,12 +116,12 @@ async function stop(child: ChildProcess, mode: StopMode): Promise<void> {
 
 /** Signals a server and the processes that it has started, each of which leads a process group of its own. */
 function signalAll(child: ChildProcess, signal: NodeJS.Signals): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  // One that is killed is the parent of none any more; one that is stopped may have started some more just before.
+  const before = startedBy(pid);
   child.kill(signal);
-  const processes = execFileSync('ps', ['-A', '-o', 'pid=', '-o', 'ppid='], { encoding: 'utf8' });
-  for (const line of processes.split('\n')) {
-    const [pid, parent] = line.trim().split(/\s+/).map(Number);
-    if (pid !== undefined && parent === child.pid) signalOne(pid, signal);
-  }
+  for (const started of new Set([...before, ...startedBy(pid)])) signalOne(started, signal);
 }
 
 function signalOne(pid: number, signal: NodeJS.Signals): void {
@@ -139,6 +131,9 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
     // It has ended meanwhile.
   }
 }
+
+/** For psql, which waits without end for a server that is frozen, and the whole process with it. */
+const PSQL_LIMIT_MS = 60_000;
 
 function psql(port: number, database: string, sql: string): string {
   const settings = [
@@ -156,5 +151,6 @@ function psql(port: number, database: string, sql: string): string {
     input: sql,
     encoding: 'utf8',
     stdio: ['pipe', 'pipe', 'pipe'],
+    timeout: PSQL_LIMIT_MS,
   }).trim();
 }

@@ -31,8 +31,6 @@ export async function useSmallDisk(server: PostgresServer): Promise<SmallDisk> {
   const disk = mkdtempSync(join(tmpdir(), 'posthorn-disk-'));
   const { status, stderr } = mount(disk);
   if (status !== 0) throw new Error(`the disk was not mounted: ${stderr}`);
-  const unmount = (): void => void spawnSync('umount', ['--lazy', disk]);
-  process.on('exit', unmount);
   const log = join(server.directory, 'pg_wal');
   execFileSync('cp', ['--archive', log, join(disk, 'log')]);
   renameSync(log, `${log}-before`);
@@ -50,8 +48,7 @@ export async function useSmallDisk(server: PostgresServer): Promise<SmallDisk> {
     free: () => rmSync(filler),
     remove: async () => {
       await server.stop('kill');
-      process.off('exit', unmount);
-      unmount();
+      spawnSync('umount', ['--lazy', disk]);
       rmSync(disk, { recursive: true });
     },
   };

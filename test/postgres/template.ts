@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeAtEnd } from '../support/reaper.ts';
 import { programPath } from './installed.ts';
 
 /** PostgreSQL and PgBouncer refuse to run as root. Debian's package creates the user `postgres`. */
@@ -32,6 +33,7 @@ export function createOwnDirectory(prefix: string): string {
  */
 export function createTemplate(): { readonly template: string; readonly remove: () => void } {
   const directory = createOwnDirectory(join(tmpdir(), 'posthorn-postgres-'));
+  removeAtEnd(directory);
   const template = join(directory, 'template');
   const settings = ['--auth=trust', '--username=postgres', '--encoding=UTF8', '--no-locale', '--no-sync'];
   execFileSync(programPath('initdb'), ['-D', template, ...settings], {

@@ -4,12 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
 import { freePort, onFreePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 
 /** A server process of its own, on a free port, that keeps nothing on disk. */
 export interface RedisServer {
   readonly port: number;
+  /** A server that is stopped (SIGSTOP) goes on at the end of the test at the latest. */
   readonly signal: (signal: NodeJS.Signals) => void;
   /** Kills it; resolves once it has ended. */
   readonly kill: () => Promise<void>;
@@ -23,18 +25,9 @@ export interface RedisServer {
 export class Servers {
   readonly #directory: string = mkdtempSync(join(tmpdir(), 'posthorn-redis-'));
   readonly #running = new Set<ChildProcess>();
-  readonly #killAll = (): void => {
-    for (const child of this.#running) child.kill('SIGKILL');
-    rmSync(this.#directory, { recursive: true, force: true });
-  };
-
-  constructor() {
-    process.on('exit', this.#killAll);
-  }
 
   async stop(): Promise<void> {
     await Promise.all([...this.#running].map((child) => kill(child)));
-    process.off('exit', this.#killAll);
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
@@ -52,7 +45,10 @@ export class Servers {
     });
     return {
       port,
-      signal: (signal) => void child.kill(signal),
+      signal: (signal) => {
+        if (signal === 'SIGSTOP') onTestFinished(() => void child.kill('SIGCONT'));
+        child.kill(signal);
+      },
       kill: () => kill(child),
       restart: async () => {
         child = await start(port);
@@ -147,8 +143,12 @@ export class Servers {
   }
 }
 
+/** For redis-cli, which waits without end for a server that is stopped, and the whole process with it. */
+const CLI_LIMIT_MS = 20_000;
+
 function cli(port: number, command: readonly string[]): string {
-  return execFileSync('redis-cli', ['-p', String(port), ...command], { encoding: 'utf8' }).trim();
+  const options = { encoding: 'utf8', timeout: CLI_LIMIT_MS } as const;
+  return execFileSync('redis-cli', ['-p', String(port), ...command], options).trim();
 }
 
 async function kill(child: ChildProcess): Promise<void> {

@@ -1,0 +1,40 @@
+import childProcess from 'node:child_process';
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { killAtEnd, removeAtEnd } from './reaper.ts';
+
+// Vitest ends its workers by signals, so that no code of a test file runs at the end: neither a hook, nor what listens
+// to `exit`. What its tests have started, and folders that they have made, go with the worker all the same.
+
+const DONE = Symbol.for('posthorn.tests.leave-nothing');
+
+/** The functions that start a program and do not wait for its end. */
+const names = ['exec', 'execFile', 'fork', 'spawn'] as const;
+
+function prepare(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-tests-'));
+  removeAtEnd(folder);
+  // PostgreSQL runs as a user of its own.
+  chmodSync(folder, 0o711);
+  process.env.TMPDIR = folder;
+
+  for (const name of names) {
+    const apply: ProxyHandler<(typeof childProcess)[typeof name]>['apply'] = (start, self, parameters) => {
+      const child = Reflect.apply(start, self, parameters);
+      killAtEnd(child);
+      return child;
+    };
+    Object.assign(childProcess, { [name]: new Proxy(childProcess[name], { apply }) });
+  }
+  syncBuiltinESMExports();
+  // Vitest itself was killed.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+}
+
+// Before each file, in a worker that may have had others.
+if (!Reflect.has(globalThis, DONE)) {
+  Reflect.set(globalThis, DONE, true);
+  prepare();
+}

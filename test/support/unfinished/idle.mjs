@@ -1,0 +1,2 @@
+// Does nothing until it is ended.
+setInterval(() => {}, 1_000);

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { usePostgres } from '../../postgres/fixture.ts';
+import { isPostgresInstalled } from '../../postgres/installed.ts';
+import { mayMount, useSmallDisk } from '../../postgres/small-disk.ts';
+import { useRedis } from '../../redis/fixture.ts';
+import { packageRoot, startProgram } from '../child-program.ts';
+import { startedBy } from '../started-by.ts';
+
+// Started by test/support/left-behind.slow.test.ts. No test here ends what it has started.
+
+const tell = (what: string): void => void process.stderr.write(`${what}\n`);
+
+/** A program that does nothing until it is ended. */
+function startIdle(): void {
+  const program = startProgram(join(packageRoot, 'test/support/unfinished/idle.mjs'), {}, packageRoot);
+  program.kill('SIGSTOP');
+}
+
+const hasPostgres = isPostgresInstalled();
+const redis = useRedis();
+const postgres = hasPostgres ? usePostgres() : undefined;
+
+test('stops in the middle, with servers and programs that stand still', async () => {
+  startIdle();
+  if (postgres !== undefined) {
+    // A client, so that there is a process of it that stands still.
+    const client = await postgres.connect().connect();
+    await client.query('select 1');
+    if (mayMount()) await useSmallDisk(await postgres.servers.single());
+    postgres.postgres.freeze();
+  }
+  redis.redis.signal('SIGSTOP');
+  tell(`stand still: ${startedBy(process.pid).join(' ')}`);
+  if (process.env.END === 'hang') await new Promise(() => {});
+  expect('the real failure').toBe('none');
+});
+
+test('finds the servers thawed', async () => {
+  expect(redis.redis.command('ping')).toBe('PONG');
+  if (postgres !== undefined) expect(postgres.postgres.sql('select 1')).toBe('1');
+  tell('thawed');
+});
