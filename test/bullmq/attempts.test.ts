@@ -167,4 +167,34 @@ describe.skipIf(!isRedisInstalled())('a job', () => {
       });
     await expect.poll(() => bull.getFailedCount()).toBe(0);
   });
+
+  test.each([
+    { which: 'an earlier letter', attempts: 4, counted: 4 },
+    { which: 'the job itself', attempts: 0, counted: 1 },
+  ])('that becomes a letter counts the attempts of $which, which are more', async ({ attempts, counted }) => {
+    const { bull, deadLetters, receiver, worker } = await openQueue(fixture);
+    const register = book(() => {
+      throw new PermanentError('no such account');
+    });
+    const failing = receiver(register, { deadLetters: undefined });
+    const failed = worker(failing);
+    const event = createEvent('transfer.succeeded');
+    await failing.receive(deliveryOf(event));
+    await expect.poll(() => bull.getFailed()).toMatchObject([{ attemptsMade: 1 }]);
+    await failed.close();
+    await deadLetters.put({
+      id: event.id,
+      reason: 'handler_failed',
+      message: 'locked',
+      rawBody: Buffer.from(JSON.stringify(event)),
+      headers: {},
+      receivedAt: Date.now(),
+      parkedAt: Date.now(),
+      attempts,
+      handled: ['log'],
+    });
+    worker(receiver(register));
+    await expect.poll(() => bull.getFailedCount()).toBe(0);
+    expect(await deadLetters.get(event.id)).toMatchObject({ attempts: counted, handled: ['log'] });
+  });
 });
