@@ -20,6 +20,11 @@ export interface DispatchOptions {
   readonly final: boolean;
   /** Gives the job up: its handlers are aborted, and it is to be put back (`run_closed`). */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Whether a last attempt in a worker that lacks a handler of the job (`handler_missing`) parks the event;
+   * true by default. With false it fails: the queue puts the job back for a worker that has the handler.
+   */
+  readonly parksMissing?: boolean | undefined;
 }
 
 /** Runs the jobs of a queue, in a worker. */
@@ -43,7 +48,8 @@ export class DispatchedJobs {
       return await this.#runEvent(job, event, attempt, trace);
     } catch (error) {
       const refused = refuse(error);
-      const mustPark = attempt.final && refused.error.code === 'handler_missing';
+      const isMissing = refused.error.code === 'handler_missing';
+      const mustPark = isMissing && attempt.final && attempt.parksMissing !== false;
       const content = { rawBody: job.rawBody, headers: job.headers, receivedAt: job.receivedAt };
       const attemptInfo = { attempts: attempt.attempt, handled: job.handled };
       return mustPark ? this.#handling.park(refused, content, trace, attemptInfo) : refused;
@@ -71,14 +77,16 @@ export class DispatchedJobs {
 
 /** Checks what a worker says. Throws {@link ConfigurationError}. */
 export function readAttempt(options: DispatchOptions): DispatchOptions {
-  checkOptions(options, ['attempt', 'final', 'signal'], 'dispatch()');
-  const { final, signal } = options;
+  checkOptions(options, ['attempt', 'final', 'signal', 'parksMissing'], 'dispatch()');
+  const { final, signal, parksMissing = true } = options;
   const attempt = readInteger('attempt of dispatch()', options.attempt, 1, Number.MAX_SAFE_INTEGER);
   if (typeof final !== 'boolean')
     throw invalidOption('final of dispatch()', `must be true or false, got ${show(final)}`);
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw invalidOption('signal of dispatch()', `must be an AbortSignal, got ${show(signal)}`);
-  return { attempt, final, signal };
+  if (typeof parksMissing !== 'boolean')
+    throw invalidOption('parksMissing of dispatch()', `must be true or false, got ${show(parksMissing)}`);
+  return { attempt, final, signal, parksMissing };
 }
 
 /** Waits for a run, and gives it up when the signal aborts. */

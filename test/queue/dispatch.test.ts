@@ -179,6 +179,8 @@ describe('a worker', () => {
       code: 'handler_missing',
       event: { id: event.id },
     });
+    const comesAgain = { attempt: 2, final: true, parksMissing: false };
+    expect(await old.dispatch(job, comesAgain)).toMatchObject({ code: 'handler_missing', warnings: [] });
     expect(await deadLetters.get(event.id)).toBeUndefined();
     expect(await old.dispatch(job, { attempt: 2, final: true })).toMatchObject({ outcome: 'parked' });
     expect(await letterOf(deadLetters, event.id)).toMatchObject({ reason: 'handler_missing', attempts: 2 });
