@@ -18,6 +18,10 @@ import {
   KEY_PREFIX,
 } from './connection.ts';
 import { sweepFailedJobs } from './failed-jobs.ts';
+import { endJob, type JobEnd, sendBack, toEnd } from './job-end.ts';
+import { type JobNotes, readNotes, type Suspicion, writeNotes } from './job-notes.ts';
+import { SuspectTurns } from './suspect-turns.ts';
+import { judge } from './suspicion.ts';
 
 /** The parts of a receiver that a worker uses. */
 export type BullReceiver = Pick<Receiver, 'dispatch' | 'deadLetters'>;
@@ -38,15 +42,14 @@ export interface BullWorker {
   close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
 }
 
-/** How long a job is put back that another process runs, or that cannot run now. */
-const BUSY_PAUSE_MS = 5_000;
-/** Another worker can have it soon; this one must not take it again and again before it has ended. */
-const CLOSING_PAUSE_MS = 1_000;
-
 /** Before the lock of a job is taken from a worker that is frozen or dead. It is renewed every half of it. */
 const LOCK_MS = 30_000;
-/** How often a job may outlive its worker; a deploy can kill a worker as well. Then it becomes a letter. */
-const MOST_STALLS = 2;
+/** How often a worker may die with a job that runs alone, before this becomes a letter. Deploys kill, too. */
+const MOST_ALONE_DEATHS = 2;
+/** BullMQ would blame all jobs of a dead worker alike: its count never decides. */
+const NO_STALL_LIMIT = Number.MAX_SAFE_INTEGER;
+/** The longest deploy: for so long workers may lack a handler of a job, and it makes no attempt. */
+const LONGEST_DEPLOY_MS = 3_600_000;
 
 const SWEEP_PAUSE_MS = 60_000;
 
@@ -78,6 +81,8 @@ class JobWorker implements BullWorker {
   readonly #failed: BullQueue;
   readonly #closing = new AbortController();
   readonly #running = new Set<Job>();
+  readonly #turns: SuspectTurns;
+  readonly #concurrency: number;
   readonly #logError: (error: unknown) => void;
   readonly #sweepTimer: NodeJS.Timeout;
   #sweep: Promise<void> = Promise.resolve();
@@ -91,12 +96,23 @@ class JobWorker implements BullWorker {
     const shared = { connection, prefix: KEY_PREFIX };
     this.#failed = new BullQueue(scope, shared);
     this.#failed.on('error', this.#logError);
-    this.#bull = new BullmqWorker(scope, (job, token) => this.#run(job, token), {
+    this.#bull = new BullmqWorker(scope, (job, token = '') => this.#run(job, token), {
       ...shared,
       concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: LOCK_MS,
-      maxStalledCount: MOST_STALLS,
+      maxStalledCount: NO_STALL_LIMIT,
+    });
+    const failed = (error: unknown): void => this.#logError(error);
+    const source = {
+      pause: () => void this.#bull.pause(true).catch(failed),
+      resume: () => void Promise.resolve(this.#bull.resume()).catch(failed),
+    };
+    this.#turns = new SuspectTurns(source, concurrency);
+    this.#concurrency = concurrency;
+    this.#bull.on('active', (job) => {
+      // A worker of an earlier release has counted: the notes of the job know better.
+      if (readNotes(job).suspicion !== undefined) job.deferredFailure = '';
     });
     this.#bull.on('error', this.#logError);
     this.#bull.on('failed', (job) => {
@@ -106,33 +122,70 @@ class JobWorker implements BullWorker {
     this.#sweepSoon();
   }
 
-  /** Resolves with the outcome of a job that is done; throws what tells BullMQ how to go on. */
-  async #run(job: Job, token: string | undefined): Promise<string> {
-    this.#running.add(job);
+  #run(job: Job, token: string): Promise<string> {
+    const notes = readNotes(job);
+    const suspicion = judge(job, notes, this.#concurrency);
+    // A job that came again to the worker that runs it is put back at once, and its handlers do not run.
+    const isHere = suspicion !== undefined && [...this.#running].some(({ id }) => id === job.id);
+    if (suspicion === undefined || isHere) return this.#runOrdinary(job, token, notes);
+    return this.#runSuspect(job, token, { ...notes, suspicion }, suspicion);
+  }
+
+  async #runOrdinary(job: Job, token: string, notes: JobNotes): Promise<string> {
+    if (!this.#turns.tryEnter()) return sendBack(job, token, 'front');
     try {
-      return await this.#dispatch(job, token);
+      const { end, notes: noted } = await this.#dispatch(job, notes);
+      if (noted !== notes) await writeNotes(job, token, LOCK_MS, noted);
+      return await endJob(job, token, end);
     } finally {
-      this.#running.delete(job);
+      this.#turns.leave();
     }
   }
 
-  async #dispatch(job: Job, token: string | undefined): Promise<string> {
+  async #runSuspect(job: Job, token: string, judged: JobNotes, suspicion: Suspicion): Promise<string> {
+    const write = (notes: JobNotes): Promise<boolean> => writeNotes(job, token, LOCK_MS, notes);
+    if (suspicion.aloneDeaths >= MOST_ALONE_DEATHS) {
+      // If somebody has the failed job tried again, it has one more run.
+      await write({ ...judged, suspicion: { ...suspicion, aloneDeaths: MOST_ALONE_DEATHS - 1 } });
+      throw new UnrecoverableError(
+        `run_abandoned: the worker died or froze ${MOST_ALONE_DEATHS} times while the job ran alone in it`,
+      );
+    }
+    const place = this.#turns.enterGroup(suspicion.limit);
+    try {
+      const isHeld = await write(judged);
+      const group = await place.size;
+      if (typeof group === 'string') return await sendBack(job, token, group);
+      const isStarted = isHeld && (await write({ ...judged, suspicion: { ...suspicion, group } }));
+      // Another worker has the job: BullMQ need not move it.
+      if (!isStarted) throw new DelayedError();
+      const { end, notes } = await this.#dispatch(job, judged);
+      // A run that has ended by itself has not killed its worker.
+      const cleared = { ...notes, suspicion: undefined, forgivenStalls: job.stalledCounter };
+      if (end.kind !== 'done') await write(end.kind === 'failed' ? cleared : notes);
+      return await endJob(job, token, end);
+    } finally {
+      place.leave();
+    }
+  }
+
+  async #dispatch(job: Job, notes: JobNotes): Promise<{ end: JobEnd; notes: JobNotes }> {
     const attempt = job.attemptsMade + 1;
     const final = attempt >= (job.opts.attempts ?? 1);
     const { signal } = this.#closing;
-    const { outcome, error } = await this.#receiver.dispatch(job.data, { attempt, final, signal });
-    if (error === undefined || outcome === 'parked') return outcome;
-    switch (error.code) {
-      case 'twin_running':
-      case 'store_unavailable':
-        return putBack(job, token, BUSY_PAUSE_MS);
-      case 'closing':
-      case 'run_closed':
-        return putBack(job, token, CLOSING_PAUSE_MS);
-      case 'handler_failed_permanently':
-        throw new UnrecoverableError(`${error.code}: ${error.message}`);
-      default:
-        throw new Error(`${error.code}: ${error.message}`, { cause: error });
+    const now = Date.now();
+    // Clocks of workers differ; the earliest counts.
+    const handlerMissingSince = Math.min(notes.handlerMissingSince ?? now, now);
+    const isDeploy = now - handlerMissingSince < LONGEST_DEPLOY_MS;
+    this.#running.add(job);
+    try {
+      const options = { attempt, final, signal, parksMissing: !isDeploy };
+      const report = await this.#receiver.dispatch(job.data, options);
+      const end = toEnd(report, isDeploy ? now - handlerMissingSince : undefined);
+      const isNoted = report.code !== 'handler_missing' || handlerMissingSince === notes.handlerMissingSince;
+      return { end, notes: isNoted ? notes : { ...notes, handlerMissingSince } };
+    } finally {
+      this.#running.delete(job);
     }
   }
 
@@ -154,6 +207,7 @@ class JobWorker implements BullWorker {
 
   async #close(graceMs: number): Promise<{ abandoned: string[] }> {
     clearInterval(this.#sweepTimer);
+    this.#turns.close();
     const closed = this.#bull.close().then(() => true);
     let abandoned: string[] = [];
     if ((await settledWithin(closed, graceMs)) !== true) {
@@ -168,12 +222,4 @@ class JobWorker implements BullWorker {
     await Promise.all([closeInTime(this.#bull), closeInTime(sweeping)]);
     return { abandoned };
   }
-}
-
-/**
- * `moveToDelayed` leaves the count of attempts as it is; the error tells BullMQ that the job has been moved.
- */
-async function putBack(job: Job, token: string | undefined, pauseMs: number): Promise<never> {
-  await job.moveToDelayed(Date.now() + pauseMs * (0.5 + Math.random() / 2), token);
-  throw new DelayedError();
 }

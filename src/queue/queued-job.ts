@@ -27,7 +27,7 @@ export interface QueuedJob {
   readonly queuedAt: number;
   /** Names of the handlers that have finished: those that ran before the answer. */
   readonly handled: readonly string[];
-  /** Names of the handlers that are to run; a worker that lacks one of them fails the job. */
+  /** Names of the handlers that are to run; a worker that lacks one of them leaves the job to another. */
   readonly handlers: readonly string[];
   /** True if the event has a letter, which goes once a worker has handled it. */
   readonly isParked: boolean;

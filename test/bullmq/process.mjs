@@ -10,7 +10,8 @@ import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { toNode } from 'posthorn/node';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 
-const { ROLE, REDIS_PORT, SCOPE, LOG, KEY, GATES, IS_GATED, DIES_AT, LEASE_MS } = process.env;
+const { ROLE, REDIS_PORT, SCOPE, LOG, KEY, GATES, IS_GATED, DIES_AT, LEASE_MS, CONCURRENCY, WORK_MS } =
+  process.env;
 
 function note(...words) {
   const line = [process.pid, ...words].join(' ');
@@ -19,8 +20,19 @@ function note(...words) {
   process.stdout.write(`${line}\n`);
 }
 
-/** Waits until the gate of this process is open; where it is not gated, for a moment, and while it is held. */
-async function work(id) {
+/**
+ * Waits until the gate of this process is open; where it is not gated, for a moment, and while it is held.
+ * An event of a transfer that has failed kills the process.
+ */
+async function work({ id, type }) {
+  if (type === 'transfer.failed') {
+    await sleep(50);
+    process.kill(process.pid, 'SIGKILL');
+  }
+  if (WORK_MS !== undefined) {
+    await sleep(Number(WORK_MS));
+    return;
+  }
   if (IS_GATED) {
     while (!existsSync(`${GATES}/${process.pid}`)) await sleep(20);
     return;
@@ -68,10 +80,11 @@ const receiver = createReceiver({
 })
   .on(
     ROLE === 'stranger' ? 'dispute.*' : '*',
-    async ({ id }, { attempt, signal }) => {
+    async (event, { attempt, signal }) => {
+      const { id } = event;
       note('begun', id, attempt);
       signal.addEventListener('abort', () => note('aborted', id, signal.reason.code));
-      await work(id);
+      await work(event);
       if (signal.aborted) throw signal.reason;
       note('handled', id);
       // Kills are to fall here too, between the effect and its recording.
@@ -85,7 +98,8 @@ if (ROLE === 'receiver') {
   const server = createServer(toNode(receiver));
   server.listen(0, '127.0.0.1', () => note('listening', server.address().port));
 } else {
-  const worker = createBullWorker(receiver, { connection, scope: SCOPE });
+  const concurrency = Number(CONCURRENCY ?? 10);
+  const worker = createBullWorker(receiver, { connection, scope: SCOPE, concurrency });
   process.once('SIGTERM', async () => {
     await worker.close();
     await receiver.close();

@@ -34,6 +34,15 @@ export interface ProcessOptions {
   readonly isGated?: boolean;
 }
 
+export interface StartOptions {
+  /** A receiver is killed by itself, between the queue's answer to this job of it and the sender's. */
+  readonly diesAt?: number;
+  /** Of a worker. */
+  readonly concurrency?: number;
+  /** How long each handler takes. */
+  readonly workMs?: number;
+}
+
 /** Receivers and workers in processes of their own, on one queue. */
 export async function openProcesses(
   fixture: Fixture,
@@ -44,8 +53,7 @@ export async function openProcesses(
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const log = join(directory, 'log');
   writeFileSync(log, '');
-  /** A receiver can be killed by itself, between the queue's answer to its nth job and the sender's. */
-  const start = async (role: Role, { diesAt }: { diesAt?: number } = {}): Promise<Started> => {
+  const start = async (role: Role, { diesAt, concurrency, workMs }: StartOptions = {}): Promise<Started> => {
     const program = startProgram(
       join(packageRoot, 'test', 'bullmq', 'process.mjs'),
       {
@@ -59,6 +67,8 @@ export async function openProcesses(
         LEASE_MS: String(leaseMs),
         ...(isGated && { IS_GATED: 'yes' }),
         ...(diesAt !== undefined && { DIES_AT: String(diesAt) }),
+        ...(concurrency !== undefined && { CONCURRENCY: String(concurrency) }),
+        ...(workMs !== undefined && { WORK_MS: String(workMs) }),
       },
       packageRoot,
     );

@@ -12,6 +12,17 @@ let scopes = 0;
 
 export const PREFIX = '{posthorn}';
 
+/** BullMQ's own count of stalls decides nothing. */
+const NO_STALL_LIMIT = Number.MAX_SAFE_INTEGER;
+/** The count at which workers of posthorn 0.2.0 had BullMQ fail a job. */
+export const EARLIER_STALL_LIMIT = 2;
+
+interface StallOptions {
+  /** At which the queue fails a job by itself. */
+  readonly maxStalledCount?: number;
+  readonly ids?: readonly string[];
+}
+
 /** The receivers and workers of one test, in this process, on a Redis with a scope of their own. */
 export async function openQueue(fixture: Fixture, redis: { readonly port: number } = fixture.redis) {
   scopes += 1;
@@ -45,8 +56,8 @@ export async function openQueue(fixture: Fixture, redis: { readonly port: number
   };
   const keyOf = (name: string): string => `${PREFIX}:${scope}:${name}`;
   /** Has the queue look for stalled jobs: it marks active ones, and moves marked ones that have no lock. */
-  const openStalledCheck = async (): Promise<() => Promise<void>> => {
-    const checker = new Worker(scope, undefined, { connection, prefix: PREFIX, maxStalledCount: 2 });
+  const openStalledCheck = async (maxStalledCount = NO_STALL_LIMIT): Promise<() => Promise<void>> => {
+    const checker = new Worker(scope, undefined, { connection, prefix: PREFIX, maxStalledCount });
     checker.on('error', () => {});
     onTestFinished(async () => void (await checker.disconnect()));
     await checker.waitUntilReady();
@@ -57,14 +68,19 @@ export async function openQueue(fixture: Fixture, redis: { readonly port: number
     };
   };
   /**
-   * Lets the locks of the active jobs run out, as if their workers had been frozen for that long, and has the
-   * queue look for stalled jobs.
+   * Lets the locks of the active jobs run out, or of those with these ids, as if their workers had been
+   * frozen for that long, and has the queue look for stalled jobs.
    */
-  const stallActive = async (): Promise<void> => {
-    const lookForStalled = await openStalledCheck();
+  const stallActive = async ({ maxStalledCount, ids }: StallOptions = {}): Promise<void> => {
+    const lookForStalled = await openStalledCheck(maxStalledCount);
     const client = await fixture.connect({ port: redis.port });
+    const loseLocks = async (jobIds: readonly string[]): Promise<void> => {
+      for (const id of jobIds) await client.del(keyOf(`${id}:lock`));
+    };
+    // Another worker may have those of a dead one after the first look, and keeps them.
+    if (ids !== undefined) await loseLocks(ids);
     for (let look = 0; look < 2; look += 1) {
-      for (const { id } of await bull.getActive()) await client.del(keyOf(`${id}:lock`));
+      if (ids === undefined) await loseLocks((await bull.getActive()).flatMap(({ id }) => id ?? []));
       await lookForStalled();
     }
   };

@@ -1,0 +1,181 @@
+/** The worker that takes jobs for both kinds. */
+export interface JobSource {
+  /** Takes no further jobs. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+}
+
+/** How many suspects a group has; or that the job has to go back, to the front of the queue or for later. */
+export type GroupSize = number | 'front' | 'later';
+
+/** A suspect's place in a group. */
+export interface SuspectPlace {
+  /** Resolves when the group may run. */
+  readonly size: Promise<GroupSize>;
+  /** Must be called when the job has ended, or does not want to wait any longer. */
+  readonly leave: () => void;
+}
+
+interface Waiting extends SuspectPlace {
+  readonly limit: number;
+  readonly start: (size: GroupSize) => void;
+}
+
+/** Nothing has come for as long as this: BullMQ has handed out what it took at once. */
+const SETTLE_MS = 100;
+/** How long the first turn of the suspects waits for the ordinary jobs that run. */
+const FIRST_DRAIN_MS = 5_000;
+
+/**
+ * Keeps suspects and ordinary jobs of a worker apart in time, so that a job that kills its worker takes only
+ * suspects with it, and so that a suspect can run alone. They take turns:
+ *
+ * - When a suspect comes, no ordinary job begins any more. When those that run have ended, a group of
+ *   suspects runs. Then ordinary jobs have the worker for as long as it was kept from them.
+ * - If they do not end in time, they have the worker again, and the next turn waits for them twice as long.
+ *   One long job does not keep a worker idle, and suspects do not starve.
+ * - A turn of ordinary jobs ends early if there are none.
+ */
+export class SuspectTurns {
+  readonly #source: JobSource;
+  readonly #mostWaiting: number;
+  #ordinary = 0;
+  readonly #group = new Set<Waiting>();
+  readonly #waiting = new Set<Waiting>();
+  #isSuspectsTurn = false;
+  #isPaused = false;
+  #isClosed = false;
+  #turnStartedAt = 0;
+  #turnEndsAt = 0;
+  #quietAt = 0;
+  #drainMs = FIRST_DRAIN_MS;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(source: JobSource, concurrency: number) {
+    this.#source = source;
+    // The other places are for ordinary jobs, in their turn.
+    this.#mostWaiting = Math.max(1, Math.floor(concurrency / 2));
+  }
+
+  /** Whether an ordinary job may begin; if it does, `leave` is to be called at its end. */
+  tryEnter(): boolean {
+    if (this.#isSuspectsTurn) {
+      this.#pause();
+      return false;
+    }
+    this.#ordinary += 1;
+    return true;
+  }
+
+  leave(): void {
+    this.#ordinary -= 1;
+    if (this.#ordinary > 0 || this.#waiting.size === 0) return;
+    if (!this.#isSuspectsTurn) this.#quietAt = performance.now() + SETTLE_MS;
+    this.#look();
+  }
+
+  /** Asks for a place in a group of at most `limit` suspects. */
+  enterGroup(limit: number): SuspectPlace {
+    let start: Waiting['start'] = () => {};
+    const size = new Promise<GroupSize>((resolve) => (start = resolve));
+    const place = { limit, size, start, leave: () => this.#leaveGroup(place) };
+    if (this.#isClosed) start('front');
+    else if (this.#waiting.size < this.#mostWaiting) this.#wait(place);
+    else start(this.#turnAway());
+    return place;
+  }
+
+  /** What waits goes back into the queue. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const { start } of this.#waiting) start('front');
+    this.#waiting.clear();
+  }
+
+  #wait(place: Waiting): void {
+    this.#waiting.add(place);
+    this.#quietAt = performance.now() + SETTLE_MS;
+    this.#look();
+  }
+
+  /** In the turn of ordinary jobs the front of the queue is theirs. */
+  #turnAway(): 'front' | 'later' {
+    if (!this.#isSuspectsTurn) return 'later';
+    this.#pause();
+    return 'front';
+  }
+
+  #leaveGroup(place: Waiting): void {
+    if (this.#group.delete(place) && this.#group.size === 0) {
+      this.#drainMs = FIRST_DRAIN_MS;
+      this.#endTurn(performance.now());
+    }
+    this.#waiting.delete(place);
+    this.#look();
+  }
+
+  /** Starts a group, or begins or ends a turn, if it is time; looks again when it may be. */
+  #look(): void {
+    clearTimeout(this.#timer);
+    if (this.#group.size > 0 || this.#isClosed) return;
+    const now = performance.now();
+    if (this.#waiting.size === 0) {
+      if (this.#isSuspectsTurn) this.#endTurn(now);
+      return;
+    }
+    if (this.#ordinary === 0 && now >= this.#quietAt) {
+      this.#startGroup(now);
+      return;
+    }
+    if (now >= this.#turnEndsAt) this.#changeTurns(now);
+    const nextAt = this.#ordinary === 0 ? Math.min(this.#quietAt, this.#turnEndsAt) : this.#turnEndsAt;
+    this.#timer = setTimeout(() => this.#look(), nextAt - now);
+  }
+
+  #changeTurns(now: number): void {
+    if (!this.#isSuspectsTurn) {
+      this.#beginTurn(now);
+      return;
+    }
+    this.#drainMs *= 2;
+    this.#endTurn(now);
+  }
+
+  #beginTurn(now: number): void {
+    this.#isSuspectsTurn = true;
+    this.#turnStartedAt = now;
+    this.#turnEndsAt = now + this.#drainMs;
+  }
+
+  #endTurn(now: number): void {
+    this.#isSuspectsTurn = false;
+    this.#turnEndsAt = now + (now - this.#turnStartedAt);
+    this.#quietAt = now + SETTLE_MS;
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#source.resume();
+  }
+
+  /** Those that have waited longest run; one that may run with few others waits for a group of its size. */
+  #startGroup(now: number): void {
+    if (!this.#isSuspectsTurn) this.#beginTurn(now);
+    // What would come now could not begin.
+    this.#pause();
+    let most = Number.POSITIVE_INFINITY;
+    for (const place of this.#waiting) {
+      const size = this.#group.size + 1;
+      if (size > most || size > place.limit) continue;
+      most = Math.min(most, place.limit);
+      this.#waiting.delete(place);
+      this.#group.add(place);
+    }
+    for (const { start } of this.#group) start(this.#group.size);
+  }
+
+  #pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#source.pause();
+  }
+}

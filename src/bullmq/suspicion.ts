@@ -1,0 +1,27 @@
+import type { Job } from 'bullmq';
+import type { JobNotes, Suspicion } from './job-notes.ts';
+
+/**
+ * Judges a job by the workers that have died with it; undefined for most jobs, which are ordinary.
+ *
+ * All jobs of a dead worker stall together, and one of them may have killed it. They become suspects, and run
+ * in groups that halve each time that a worker dies with one: only a job that ran alone is known to be the
+ * cause. What was waiting for its place when its worker died was not running, so its group stays as it is.
+ */
+export function judge(
+  { stalledCounter: stalls }: Pick<Job, 'stalledCounter'>,
+  { forgivenStalls = 0, suspicion }: JobNotes,
+  concurrency: number,
+): Suspicion | undefined {
+  if (stalls <= forgivenStalls) return undefined;
+  // Ordinary jobs note nothing before they run, so it may have run beside as many as a worker runs at once.
+  if (suspicion === undefined) return { stalls, limit: half(concurrency), aloneDeaths: 0 };
+  const { limit, aloneDeaths, group } = suspicion;
+  const wasRunning = group !== undefined && stalls > suspicion.stalls;
+  if (!wasRunning) return { stalls, limit, aloneDeaths };
+  return { stalls, limit: half(group), aloneDeaths: group === 1 ? aloneDeaths + 1 : aloneDeaths };
+}
+
+function half(size: number): number {
+  return Math.max(1, Math.floor(size / 2));
+}

@@ -1,0 +1,108 @@
+import { createEvent } from 'posthorn/testing';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { useRedis } from '../redis/fixture.ts';
+import { isRedisInstalled } from '../redis/installed.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { Seen } from '../support/seen.ts';
+import { book, openQueue } from './queue-fixture.ts';
+
+const JOBS = 400;
+const MINUTE_MS = 60_000;
+
+describe.skipIf(!isRedisInstalled())('a worker that lacks the handler of a job', () => {
+  const fixture = useRedis();
+  afterEach(() => void vi.restoreAllMocks());
+
+  /** The clock of this process, with its workers. */
+  function openClock() {
+    const real = Date.now;
+    let aheadMs = 0;
+    vi.spyOn(Date, 'now').mockImplementation(() => real() + aheadMs);
+    const advance = (ms: number): void => {
+      aheadMs += ms;
+    };
+    return { advance };
+  }
+
+  test('takes no attempt from 400 jobs, beside one that has it', { timeout: 240_000 }, async () => {
+    const { bull, letters, promote, receiver, worker } = await openQueue(fixture);
+    const attempts = new Map<string, number>();
+    const handled = new Seen<string>();
+    const having = receiver(
+      book(({ id }, { attempt }) => {
+        attempts.set(id, attempt);
+        handled.add(id);
+      }),
+    );
+    const events = Array.from({ length: JOBS }, () => createEvent('transfer.succeeded'));
+    for (const event of events) await having.receive(deliveryOf(event));
+    const lacking = receiver((fresh) => fresh.on('dispute.*', () => {}));
+    const lacked = new Seen<string>();
+    lacking.observe(({ code, event }) => {
+      if (code === 'handler_missing') lacked.add(event?.id ?? '');
+    });
+    // Alone at first, it takes all of them more often than a job has attempts.
+    worker(lacking, { concurrency: 50 });
+    for (let turns = 1; turns <= 11; turns += 1) {
+      await lacked.nth(turns * JOBS);
+      await expect.poll(() => bull.getDelayedCount()).toBe(JOBS);
+      await promote();
+    }
+    worker(having, { concurrency: 10 });
+    await expect
+      .poll(
+        async () => {
+          await promote();
+          return bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed');
+        },
+        { timeout: 120_000 },
+      )
+      .toBe(0);
+    expect(handled.all.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+    expect([...new Set(attempts.values())]).toEqual([1]);
+    expect(letters.size).toBe(0);
+  });
+
+  test('puts it back for an hour, also at its last attempt; then it counts, and is parked', async () => {
+    const clock = openClock();
+    const { bull, letters, promote, receiver, reports, worker } = await openQueue(fixture);
+    const event = createEvent('transfer.succeeded');
+    await receiver(book(() => {})).receive(deliveryOf(event));
+    const [added] = await bull.getWaiting();
+    // Nine attempts have failed in workers that have the handler.
+    await fixture.connect().then((redis) => redis.hset(`{posthorn}:${bull.name}:${added?.id}`, 'atm', 9));
+    worker(receiver((fresh) => fresh.on('dispute.*', () => {})));
+    const delays: number[] = [];
+    for (const [turn, minutes] of [0, 1, 1, 30, 27].entries()) {
+      clock.advance(minutes * MINUTE_MS);
+      await promote();
+      await reports.nth(turn + 1, ({ code }) => code === 'handler_missing');
+      await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 9 }]);
+      delays.push((await bull.getDelayed())[0]?.delay ?? 0);
+      expect(letters.size).toBe(0);
+    }
+    // Half of each pause is random.
+    for (const [turn, pauseMs] of [5_000, 60_000, 60_000, 60_000, 60_000].entries()) {
+      expect(delays[turn]).toBeGreaterThanOrEqual(pauseMs / 2 - 1);
+      expect(delays[turn]).toBeLessThanOrEqual(pauseMs);
+    }
+    clock.advance(2 * MINUTE_MS);
+    await promote();
+    await expect.poll(() => letters.get(event.id)).toMatchObject({ reason: 'handler_missing', attempts: 10 });
+    await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
+  });
+
+  test('counts from the earliest clock, and believes none that is ahead', async () => {
+    const clock = openClock();
+    const { bull, promote, receiver, reports, worker } = await openQueue(fixture);
+    await receiver(book(() => {})).receive(deliveryOf(createEvent('transfer.succeeded')));
+    const [added] = await bull.getWaiting();
+    await added?.updateProgress({ handlerMissingSince: Date.now() + 600 * MINUTE_MS });
+    worker(receiver((fresh) => fresh.on('dispute.*', () => {})));
+    await reports.nth(1, ({ code }) => code === 'handler_missing');
+    await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 0 }]);
+    clock.advance(61 * MINUTE_MS);
+    await promote();
+    await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 1 }]);
+  });
+});

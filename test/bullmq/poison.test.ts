@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRedisDeadLetters } from 'posthorn/redis';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { useRedis } from '../redis/fixture.ts';
+import { isRedisInstalled } from '../redis/installed.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { readAll } from '../support/read-all.ts';
+import { until } from '../support/until.ts';
+import { type Note, openProcesses, type Started } from './processes.ts';
+
+const CONCURRENCY = 50;
+const WORK_MS = 2_000;
+const LEASE_MS = 1_000;
+
+const GOOD = 'transfer.succeeded';
+/** Its handler kills the process, after 50 ms. */
+const POISON = 'transfer.failed';
+
+describe.skipIf(!isRedisInstalled())('a worker that dies with many jobs', () => {
+  const fixture = useRedis();
+
+  /** A queue with jobs of these types, for one worker at a time. */
+  async function open(types: readonly (typeof GOOD | typeof POISON)[]) {
+    const processes = await openProcesses(fixture, { leaseMs: LEASE_MS, isGated: false });
+    const { bull, notes, promote, receiver, scope, stallActive, start } = processes;
+    const accepting = receiver((fresh) => fresh.on('*', () => {}, { name: 'work', queue: true }));
+    const events = types.map((type) => createEvent(type));
+    for (const event of events) {
+      expect(await accepting.receive(deliveryOf(event))).toMatchObject({ status: 202 });
+    }
+    const idsOf = (wanted: string): string[] =>
+      events.flatMap(({ id, type }) => (type === wanted ? id : [])).sort();
+    const startWorker = (): Promise<Started> =>
+      start('worker', { concurrency: CONCURRENCY, workMs: WORK_MS });
+    const isEmpty = async (): Promise<boolean> =>
+      (await bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')) === 0;
+    /** Resolves when the queue is empty, with false, or when the worker has died. */
+    const diesBeforeEnd = async (worker: Started): Promise<boolean> => {
+      let isDead = false;
+      void worker.exit.then(() => (isDead = true));
+      const hasEnded = async (): Promise<boolean> => {
+        await promote();
+        return isDead || isEmpty();
+      };
+      await until('the queue is empty, or the worker has died', hasEnded, 300_000);
+      return isDead;
+    };
+    /** The queue finds out that the worker has died, when the leases of its events have run out as well. */
+    const stallDead = async (): Promise<void> => {
+      await stallActive();
+      await sleep(LEASE_MS);
+    };
+    const deadLetters = createRedisDeadLetters(await fixture.connect(), { scope });
+    return { deadLetters, diesBeforeEnd, idsOf, notes, stallDead, startWorker };
+  }
+
+  test('of which two kill it handles all others, and makes letters of the two', {
+    timeout: 600_000,
+  }, async () => {
+    const types = Array.from({ length: 62 }, (_, index) => (index === 5 || index === 35 ? POISON : GOOD));
+    const { deadLetters, diesBeforeEnd, idsOf, notes, stallDead, startWorker } = await open(types);
+    let deaths = 0;
+    while (await diesBeforeEnd(await startWorker())) {
+      deaths += 1;
+      await stallDead();
+    }
+    const letters = await readAll(deadLetters.list());
+    expect(letters.map(({ id }) => id).sort()).toEqual(idsOf(POISON));
+    expect(letters.map(({ reason }) => reason)).toEqual(['run_abandoned', 'run_abandoned']);
+    const handled = notes().flatMap(({ what, id }) => (what === 'handled' ? id : []));
+    expect(handled.sort()).toEqual(idsOf(GOOD));
+    // Each of the two: with 50, 25, 12, 6, 3 jobs at most, and twice alone.
+    expect(deaths).toBeLessThanOrEqual(14);
+  });
+
+  test('once runs them again in two groups', { timeout: 300_000 }, async () => {
+    const { diesBeforeEnd, idsOf, notes, stallDead, startWorker } = await open(
+      Array.from({ length: 50 }, () => GOOD),
+    );
+    const killed = await startWorker();
+    const begunBy = ({ pid }: Started): Note[] =>
+      notes().filter((note) => note.what === 'begun' && note.pid === pid);
+    await until('all run', () => begunBy(killed).length === 50);
+    killed.kill('SIGKILL');
+    await killed.exit;
+    expect(notes().filter(({ what }) => what === 'handled')).toEqual([]);
+    await stallDead();
+    const worker = await startWorker();
+    expect(await diesBeforeEnd(worker)).toBe(false);
+    const own = notes().filter(({ pid }) => pid === worker.pid);
+    const handled = own.flatMap(({ what, id }) => (what === 'handled' ? id : []));
+    expect(handled.toSorted()).toEqual(idsOf(GOOD));
+    // 25 begin together, and the others when these have ended.
+    expect(groupsOf(own)).toEqual([25, 25]);
+  });
+});
+
+/** How many handlers ran together, again and again, until none did. */
+function groupsOf(notes: readonly Note[]): number[] {
+  const groups: number[] = [];
+  let running = 0;
+  for (const { what } of notes) {
+    if (what === 'handled') running -= 1;
+    if (what !== 'begun') continue;
+    if (running === 0) groups.push(0);
+    running += 1;
+    groups.push((groups.pop() ?? 0) + 1);
+  }
+  return groups;
+}
