@@ -1,6 +1,6 @@
 /**
- * Takes out of a text what may be a secret: a key that was meant for an option, and was given as a command, an
- * argument or the value of another option, would otherwise be repeated in the error and kept in a log.
+ * Takes out of a text what may be a secret: a key that was meant for an option, and was given as a command,
+ * an argument or the value of another option, would otherwise be repeated in the error and kept in a log.
  */
 export function hideSecrets(text: string): string {
   return text.replace(/(['"]?)([\w+/-]{24,}={0,2})/g, (all, quote: string, run: string) =>
@@ -10,8 +10,8 @@ export function hideSecrets(text: string): string {
 
 /**
  * Returns true for 24 or more characters of hex or base64, which a key has at least. Words and the parts of a
- * path are shorter; with "-", "_" or "/" between them they are taken for a key only if there are small letters,
- * capitals and digits.
+ * path are shorter; with "-", "_" or "/" between them they are taken for a key only if there are small
+ * letters, capitals and digits.
  */
 export function looksSecret(word: string): boolean {
   const run = word.replace(/=+$/, '');

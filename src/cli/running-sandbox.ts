@@ -32,7 +32,7 @@ const DELIVERY_LIMIT_MS = 75_000;
 /** How long a step of its clock may take, in which retries of several events may fall due. */
 const STEP_LIMIT_MS = 290_000;
 
-/** The last 1,000 deliveries, which it keeps, take a mebibyte or two, and more if events or answers are long. */
+/** The last 1,000 deliveries, which it keeps, take a mebibyte or two; more if events or answers are long. */
 const MAX_ANSWER_BYTES = 16_777_216;
 
 const refusal = z.object({ message: z.string(), details: z.string().optional() });

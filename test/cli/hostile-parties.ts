@@ -86,7 +86,7 @@ async function listen(answer: (request: IncomingMessage) => object | Promise<obj
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A service, a sandbox and a receiver in one, whose every text is {@link NASTY}. Resolves with its address. */
+/** A service, a sandbox and a receiver in one, whose every text is {@link NASTY}. Gives its address. */
 export function openHostile(): Promise<string> {
   return listen(answerTo, 200);
 }
@@ -96,7 +96,7 @@ export function openRefusing(): Promise<string> {
   return listen(() => ({ status: 400, message: NASTY, details: NASTY }), 400);
 }
 
-/** A server of another protocol, which says the same to each thing that it is sent. Resolves with its port. */
+/** A server of another protocol, which answers each thing that it is sent. Resolves with its port. */
 export async function openSaying(answer: (sent: Uint8Array) => Uint8Array): Promise<number> {
   const server = createTcpServer((socket) => {
     socket.on('error', () => {});
