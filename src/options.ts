@@ -97,8 +97,8 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    */
   readonly onStoreFailure?: 'reject' | 'process';
   /**
-   * The clock, in milliseconds since the epoch; `Date.now` by default. For tests and simulations. If it throws,
-   * or gives something else than a number, `Date.now` counts, and a report warns of it once
+   * The clock, in milliseconds since the epoch; `Date.now` by default. For tests and simulations. If it
+   * throws, or gives something else than a number, `Date.now` counts, and a report warns of it once
    * (`return_value_invalid`).
    */
   readonly now?: () => number;
