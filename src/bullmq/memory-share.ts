@@ -6,7 +6,7 @@ import type { QueuedJob } from '../queue/queued-job.ts';
 /** How long an answer of Redis is used. */
 const ANSWER_KEPT_MS = 500;
 
-/** How much is added between two answers: a part of the memory above the share, because other processes add too. */
+/** How much is added between two answers: a part of the memory above the share, because others add too. */
 const UNASKED_PART = 1 / 16;
 
 /** An answer of Redis, and what the jobs of this process change about it. */
@@ -22,7 +22,7 @@ interface Answer {
 /** No limit: Redis has none, evicts keys instead, or does not say. */
 const UNLIMITED = { maxBytes: Number.POSITIVE_INFINITY, usedBytes: 0 };
 
-/** What a command on the server of the queue's keys answers; the first key says which node of a Cluster it is. */
+/** Asks the node of a Cluster that has the key. INFO itself has no key, and goes to any node. */
 const INFO_COMMAND = {
   name: 'posthornMemory',
   script: { numberOfKeys: 1, lua: "return redis.call('INFO', 'memory')" },
@@ -151,7 +151,7 @@ function sizeInRedis({ rawBody, headers }: QueuedJob): number {
 
 class UnreadableInfo extends Error {}
 
-/** Whether Redis, or what stands for it, will not say. Other replies pass, such as CLUSTERDOWN and LOADING. */
+/** Whether Redis will not say, now or later. Other errors pass, such as CLUSTERDOWN and LOADING. */
 function isRefusal(error: unknown): boolean {
   return error instanceof UnreadableInfo || /^(ERR|NOPERM)\b/.test(messageOf(error));
 }

@@ -45,7 +45,7 @@ describe.skipIf(!isRedisInstalled())('a queue that fills its Redis', () => {
     onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
     const deliver = async (bytes: number): Promise<number> =>
       (await receiver.receive(deliveryOf(eventOf(bytes)))).status;
-    /** Sends events of so many bytes, one after the other, and gives how many were accepted before a refusal. */
+    /** Sends events of so many bytes until one is refused, and gives how many were accepted. */
     const fill = async (bytes: number): Promise<number> => {
       for (let accepted = 0; accepted < MOST_EVENTS; accepted += 1) {
         if ((await deliver(bytes)) !== 202) return accepted;

@@ -118,7 +118,7 @@ async function stop(child: ChildProcess, mode: StopMode): Promise<void> {
 function signalAll(child: ChildProcess, signal: NodeJS.Signals): void {
   const { pid } = child;
   if (pid === undefined) return;
-  // One that is killed is the parent of none any more; one that is stopped may have started some more just before.
+  // A killed process is the parent of none any more. One that is stopped may have started some just before.
   const before = startedBy(pid);
   child.kill(signal);
   for (const started of new Set([...before, ...startedBy(pid)])) signalOne(started, signal);

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { killAtEnd, removeAtEnd } from './reaper.ts';
 
-// Vitest ends its workers by signals, so that no code of a test file runs at the end: neither a hook, nor what listens
-// to `exit`. What its tests have started, and folders that they have made, go with the worker all the same.
+// Vitest ends its workers by signals: no listener of `exit` runs then, and no hook if the run is cancelled.
+// What the tests of a worker have started, and the folders that they have made, go with it all the same.
 
 const DONE = Symbol.for('posthorn.tests.leave-nothing');
 

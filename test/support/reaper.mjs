@@ -1,5 +1,5 @@
-// Ends what another process has started, and removes its folders, once that process has ended. However it ends, even
-// by SIGKILL, this program's stdin is closed then. Each line of stdin is a command and its argument.
+// Ends what another process has started, and removes its folders, once that process has ended. However it
+// ends, even by SIGKILL, stdin is closed then. Each line of stdin is a command and its argument.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
