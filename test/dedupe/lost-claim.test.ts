@@ -68,7 +68,7 @@ describe('an event whose claim ran out before its handlers could start', () => {
   test('waits for another process that is handling it, and runs when that one fails', async () => {
     let isReleased = false;
     const { isRun, answer, report } = await handleTwo(async (store, id) => {
-      expect(await store.claim({ ...another, id, leaseMs: 5_000 })).toMatchObject({ state: 'claimed' });
+      expect(await store.claim({ ...another, id, leaseMs: HOUR_MS })).toMatchObject({ state: 'claimed' });
       setTimeout(async () => {
         isReleased = true;
         await store.release({ ...another, id, handled: [] });
