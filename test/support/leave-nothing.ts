@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { killAtEnd, removeAtEnd } from './reaper.ts';
+import { endWith, killAtEnd, removeAtEnd } from './reaper.ts';
 
 // Vitest ends its workers by signals: no listener of `exit` runs then, and no hook if the run is cancelled.
 // What the tests of a worker have started, and the folders that they have made, go with it all the same.
@@ -16,6 +16,8 @@ const names = ['exec', 'execFile', 'fork', 'spawn'] as const;
 function prepare(): void {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-tests-'));
   removeAtEnd(folder);
+  // Vitest itself may be killed, while a test waits for a program that does not end.
+  endWith(process.ppid);
   // PostgreSQL runs as a user of its own.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
@@ -29,8 +31,6 @@ function prepare(): void {
     Object.assign(childProcess, { [name]: new Proxy(childProcess[name], { apply }) });
   }
   syncBuiltinESMExports();
-  // Vitest itself was killed.
-  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 }
 
 // Before each file, in a worker that may have had others.

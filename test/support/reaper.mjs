@@ -5,6 +5,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
+/** The process that has started this one, and writes to it. */
+const writer = process.ppid;
+const WATCH_PAUSE_MS = 500;
+
 const running = new Set();
 const folders = new Set();
 
@@ -12,13 +16,29 @@ const commands = {
   start: (pid) => running.add(Number(pid)),
   end: (pid) => running.delete(Number(pid)),
   folder: (path) => folders.add(path),
+  /** Ends the writer, which may wait for another program and do nothing else, once a process has ended. */
+  watch: (pid) => setInterval(() => isRunning(Number(pid)) || endWriter(), WATCH_PAUSE_MS).unref(),
 };
 
-/** The processes that run, and all that they have started, by what `ps` says. */
-function withDescendants() {
+function isRunning(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function endWriter() {
+  const all = withDescendants([writer]);
+  all.delete(process.pid);
+  for (const pid of all) kill(pid);
+}
+
+/** Processes, and all that they have started, by what `ps` says. */
+function withDescendants(pids) {
   const output = execFileSync('ps', ['-A', '-o', 'pid=', '-o', 'ppid='], { encoding: 'utf8' });
   const processes = output.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
-  const found = new Set(running);
+  const found = new Set(pids);
   // A set gives what is added while it is gone through.
   for (const one of found) for (const [pid, parent] of processes) if (parent === one) found.add(pid);
   return found;
@@ -47,7 +67,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const space = line.indexOf(' ');
   commands[line.slice(0, space)](line.slice(space + 1));
 }
-for (const pid of withDescendants()) kill(pid);
+for (const pid of withDescendants(running)) kill(pid);
 for (const folder of folders) {
   unmountBelow(folder);
   // A process that has just been killed may still write.

@@ -29,6 +29,11 @@ export function killAtEnd(child: ChildProcess): void {
   child.once('exit', () => tell(`end ${pid}`));
 }
 
+/** Has this process killed when another one ends. */
+export function endWith(pid: number): void {
+  tell(`watch ${pid}`);
+}
+
 /** Has a folder removed when this process ends. */
 export function removeAtEnd(folder: string): void {
   tell(`folder ${folder}`);

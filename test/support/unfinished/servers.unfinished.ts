@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { usePostgres } from '../../postgres/fixture.ts';
@@ -33,6 +34,7 @@ test('stops in the middle, with servers and programs that stand still', async ()
   redis.redis.signal('SIGSTOP');
   tell(`stand still: ${startedBy(process.pid).join(' ')}`);
   if (process.env.END === 'hang') await new Promise(() => {});
+  if (process.env.END === 'wait') execFileSync('sleep', ['600']);
   expect('the real failure').toBe('none');
 });
 
