@@ -366,7 +366,7 @@ describe.skipIf(!isPostgresInstalled())('a handler of an inbox', () => {
     await gate.held.nth(1);
     const second = await open(() => expect.unreachable());
     const waiting = second.send(event);
-    const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_handled%'`;
+    const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_ranked%'`;
     await until('the other run waits', async () => (await pool.query(blocked)).rows.length > 0);
     gate.open();
     expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
