@@ -20,6 +20,11 @@ export interface DeadLetters {
    * With it `receiver.health` reads no more than 1,000 letters, however many there are.
    */
   count?(options: { readonly limit: number }): Promise<number>;
+  /**
+   * Whether an operation that begins now would wait for a connection. With `onStoreFailure: 'process'` it
+   * then counts as failed, because nothing waits there. Dead letters that wait for nothing leave it out.
+   */
+  mustWait?(): boolean;
 }
 
 /** A parked event. Times are in milliseconds since the epoch. */

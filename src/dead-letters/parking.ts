@@ -31,6 +31,14 @@ interface Turn {
   isLate: boolean;
 }
 
+/** The settings of {@link Parking}. */
+export interface ParkingSettings {
+  readonly limitMs: number;
+  readonly now: () => number;
+  /** Whether operations may wait for a connection; handlers that can run without the store do not. */
+  readonly mayWait: boolean;
+}
+
 /**
  * The most that one operation may take once it has begun, where a delivery has `deadlineMs` in all. It is
  * kept back from the deadline for a delivery that may need it.
@@ -47,13 +55,15 @@ export class Parking {
   readonly #limitMs: number;
   readonly #deadLetters: DeadLetters;
   readonly #now: () => number;
+  readonly #mayWait: boolean;
   readonly #line: Line;
   readonly #last = new Map<string, Turn>();
 
-  constructor(deadLetters: DeadLetters, limitMs: number, now: () => number) {
+  constructor(deadLetters: DeadLetters, { limitMs, now, mayWait }: ParkingSettings) {
     this.#deadLetters = deadLetters;
     this.#limitMs = limitMs;
     this.#now = now;
+    this.#mayWait = mayWait;
     this.#line = new Line(limitMs);
   }
 
@@ -119,6 +129,7 @@ export class Parking {
       hasBegun = true;
       await previous?.ended;
       try {
+        if (!this.#mayWait && mustWait(this.#deadLetters)) throw new Error('they are not connected');
         return await operation();
       } finally {
         end();
@@ -145,6 +156,15 @@ export class Parking {
   #besideLine<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
     const limitMs = Math.max(0, Math.min(this.#limitMs, answerBy - performance.now()));
     return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
+  }
+}
+
+/** The function is one of the application, perhaps, and may throw. */
+function mustWait(deadLetters: DeadLetters): boolean {
+  try {
+    return deadLetters.mustWait?.() === true;
+  } catch {
+    return false;
   }
 }
 

@@ -36,11 +36,12 @@ export class EventHandling {
   ) {
     this.settings = settings;
     this.router = router;
-    // Handlers that can run without the store do not wait for its connection.
-    this.store = timeLimited(settings.store, { mayWait: settings.onStoreFailure === 'reject' });
+    const { deadLetters, deadlineMs, now } = settings;
+    // Handlers that can run without the store wait for no connection.
+    const mayWait = settings.onStoreFailure === 'reject';
+    this.store = timeLimited(settings.store, { mayWait });
     this.parking =
-      settings.deadLetters &&
-      new Parking(settings.deadLetters, parkingLimitMs(settings.deadlineMs), settings.now);
+      deadLetters && new Parking(deadLetters, { limitMs: parkingLimitMs(deadlineMs), now, mayWait });
     this.completions = new Completions(this.store, activity);
     const room = Number.isFinite(settings.maxRunning) ? new Room(settings.maxRunning) : undefined;
     const shared = { completions: this.completions, bodyMemory, room, middlewares };

@@ -74,5 +74,7 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
       if (next === undefined || text === undefined || position === undefined) return undefined;
       return { key: next, text, place: position };
     }),
+
+    mustWait: () => !commands.isReady,
   };
 }

@@ -48,7 +48,7 @@ test('operations on one id run in the order of their calls, and none of a remove
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), delays, async (steps, delaysMs) => {
       const map = createMapDeadLetters();
       const { slow, overlaps, isIdle } = slowed(map, delaysMs);
-      const parking = new Parking(slow, LIMIT_MS, Date.now);
+      const parking = new Parking(slow, { limitMs: LIMIT_MS, now: Date.now, mayWait: true });
       const stored: number[] = [];
       const removed = new Map<string, number>();
       const outcomes = steps.map(async ({ id, kind, isUrgent, waitMs }, number) => {
@@ -85,7 +85,7 @@ test('an urgent operation goes first, also after one on its id that was not urge
     await held.pass();
     return map.get(id);
   };
-  const parking = new Parking({ ...map, get }, 10_000, Date.now);
+  const parking = new Parking({ ...map, get }, { limitMs: 10_000, now: Date.now, mayWait: true });
   const answerBy = performance.now() + 10_000;
   await parking.remove('later', { answerBy, isUrgent: false });
   held.shut();

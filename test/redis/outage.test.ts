@@ -1,5 +1,5 @@
 import { createReceiver, type DeadLetter, type ReceiverOptions } from 'posthorn';
-import { createRedisStore, type RedisClient } from 'posthorn/redis';
+import { createRedisDeadLetters, createRedisStore, type RedisClient } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
@@ -13,6 +13,7 @@ import { TcpProxy } from './tcp-proxy.ts';
 
 /** Longer than a test lasts: what waits for so long fails it. */
 const ENDLESS_MS = 600_000;
+const hourAgo = (): string => new Date(Date.now() - 3_600_000).toISOString();
 const request = { id: 'evt_1', token: 'a', leaseMs: 60_000, retentionMs: 120_000 };
 const notConnected = (status: string) => ({
   code: 'store_unavailable',
@@ -179,5 +180,20 @@ describe.skipIf(!isRedisInstalled())('while Redis is away for long', () => {
       ok: false,
       error: notConnected(CONNECTING),
     });
+  });
+
+  test("with onStoreFailure: 'process' a last attempt does not wait for its letter either", async () => {
+    const { client } = await away();
+    const deadLetters = createRedisDeadLetters(client, { scope: 'outage' });
+    const { receiver, reports, deliver } = await open(client, { onStoreFailure: 'process', deadLetters });
+    const handled: unknown[] = [];
+    receiver.on('transfer.*', ({ id }) => handled.push(id));
+    const event = { ...createEvent('transfer.created'), created_at: hourAgo() };
+    expect(await deliver(event)).toMatchObject({ status: 200, outcome: 'processed' });
+    expect(handled).toEqual([event.id]);
+    // The dead letters themselves would have waited, and then given the status of the client.
+    expect(reports[0]?.warnings.join()).toContain(
+      'dead_letter_not_stored: the dead letters failed: they are not connected',
+    );
   });
 });
