@@ -19,6 +19,8 @@ export class PoolTransaction {
   readonly #limits: RunLimits;
   /** A statement got no answer, or it may still come. */
   #isUnknown = false;
+  /** The inbox has sent its own COMMIT: whatever is committed now holds the whole work, and its record. */
+  #isCommitSent = false;
   #isGivenBack = false;
 
   private constructor(pool: PostgresPool, lent: LentClient, limits: RunLimits) {
@@ -61,7 +63,7 @@ export class PoolTransaction {
 
   /** Whether the handler may have ended the transaction, and is known to have. */
   get doubt(): { readonly mayHaveEnded: boolean; readonly hasEnded: boolean } {
-    const mayHaveEnded = this.#handle?.record.wasWithheld === true;
+    const mayHaveEnded = this.#handle?.record.wasWithheld === true && !this.#isCommitSent;
     return { mayHaveEnded, hasEnded: this.#handle?.hasEnded === true };
   }
 
@@ -72,6 +74,7 @@ export class PoolTransaction {
   async commit(): Promise<void> {
     if (this.#handle !== undefined) await this.#finish(this.#handle);
     let command: string;
+    this.#isCommitSent = true;
     try {
       ({ command } = await this.#limits.withGrace(this.#lent.client.query('commit'), late));
     } catch (cause) {
@@ -109,7 +112,7 @@ export class PoolTransaction {
     if (!handle.isInDoubt && !handle.record.wasWithheld) return;
     let isInTransaction: boolean;
     try {
-      isInTransaction = await this.#limits.orAbort(handle.record.isInTransaction());
+      isInTransaction = await this.#limits.orAbort(handle.record.restore());
     } catch (error) {
       throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(handle.failure) : error;
     }

@@ -11,7 +11,8 @@ declare
   wait_ms integer := 500;
 begin
   -- Handlers that are running have the table, and those that come after an ALTER that waits for them wait
-  -- behind it. So it waits for a short time, lets them pass, and waits twice as long.
+  -- behind it. So it waits for a short time, lets them pass, and waits twice as long, up to 8 of the 25
+  -- seconds of a delivery.
   loop
     begin
       perform set_config('lock_timeout', wait_ms || 'ms', true);
@@ -19,7 +20,7 @@ begin
       exit;
     exception when lock_not_available then
       perform pg_sleep(0.5);
-      wait_ms := wait_ms * 2;
+      wait_ms := least(wait_ms * 2, 8000);
     end;
   end loop;
   perform set_config('lock_timeout', former_timeout, true);

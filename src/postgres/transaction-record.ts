@@ -44,17 +44,21 @@ export class TransactionRecord {
     }
   }
 
-  /** Whether the transaction is still that of the record, which is put back; rejects if it has failed. */
+  /** Whether the transaction is still that of the record; rejects if it has failed. */
   async isInTransaction(): Promise<boolean> {
-    const result = this.wasWithheld ? await this.#restore() : await this.#client.query(PROBE);
-    return columnOf(result, 'xact') === this.#xact;
+    return columnOf(await this.#client.query(PROBE), 'xact') === this.#xact;
   }
 
-  /** Puts the record back, unless a ROLLBACK TO has done so, or the transaction is another one. */
-  #restore(): Promise<unknown> {
+  /**
+   * Puts the record back at the end of the handler, unless a ROLLBACK TO has done so. Not before: within a
+   * savepoint the row would bear another number, by which it could not be taken back. False if the
+   * transaction is another one; rejects if it has failed.
+   */
+  async restore(): Promise<boolean> {
+    if (!this.wasWithheld) return this.isInTransaction();
     const { statements } = this.#key;
     const xact = 'pg_current_xact_id_if_assigned()::xid::text';
-    return this.#client.query(
+    const result = await this.#client.query(
       `with restored as (
   insert into ${statements.schema}.inbox (scope, event_key, handler)
   select $1, $2, $3 where ${xact} = $4 on conflict do nothing
@@ -62,6 +66,7 @@ export class TransactionRecord {
 select ${xact} as xact`,
       [...valuesOf(this.#key), this.#xact],
     );
+    return columnOf(result, 'xact') === this.#xact;
   }
 }
 

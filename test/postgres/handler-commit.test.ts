@@ -353,13 +353,28 @@ describe.skipIf(!isPostgresInstalled())('a handler of an inbox', () => {
     });
   });
 
+  test('has no record after it has committed behind ROLLBACK TO, though savepoints came before', async () => {
+    const { send, reports } = await open(async ({ query }) => {
+      await query('do $$ begin perform 1; end $$');
+      await query('savepoint a');
+      await query('rollback to a');
+      await query('savepoint b');
+      await query('select 1 / 0').catch(() => {});
+      await query('rollback to b; commit; begin').catch(() => {});
+    });
+    const event = createEvent('transfer.succeeded');
+    for (const status of [500, 500]) expect((await send(event)).status).toBe(status);
+    expect(reports.all.map(({ code }) => code)).toEqual(Array(2).fill('handler_failed_permanently'));
+    expect(await recordsOf(pool, event)).toEqual([]);
+  });
+
   test('keeps other runs waiting while its record is withheld', async () => {
     const gate = new Gate();
     gate.shut();
     const first = await open(async ({ query }) => {
-      await query('do $$ begin end $$');
+      await query('do $$ begin perform 1; end $$');
       await gate.pass();
-      await query('do $$ begin end $$');
+      await query('do $$ begin perform 1; end $$');
     });
     const event = createEvent('transfer.succeeded');
     const running = first.send(event);

@@ -61,6 +61,28 @@ describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fa
     expect(await bookings(pool, event)).toBe(1);
   });
 
+  test('takes no record back whose COMMIT succeeded while the answer was lost, after a DO block', async () => {
+    const losing = fixture.connect();
+    let commits = 0;
+    losing.on('connect', (client) => {
+      const query = client.query.bind(client);
+      Reflect.set(client, 'query', async (...values: unknown[]) => {
+        const result: unknown = await Reflect.apply(query, client, values);
+        if (values[0] === 'commit') commits += 1;
+        if (values[0] === 'commit' && commits === 1) throw new Error('Connection terminated');
+        return result;
+      });
+    });
+    // Before such a text the inbox takes its record out; it puts it back at the end.
+    const { send, reports } = await open(losing, ({ query }) => query('do $$ begin perform 1; end $$'));
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBe(500);
+    expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_commit_unknown' });
+    expect((await send(event)).status).toBe(200);
+    expect(reports.all[1]?.handlers).toMatchObject([{ ok: true, skipped: 'handled_before' }]);
+    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+  });
+
   test('runs a handler again whose connection was lost before its COMMIT arrived', async () => {
     const { proxy, proxied } = await openProxy();
     let cuts = 0;

@@ -158,7 +158,7 @@ describe.skipIf(!isPostgresInstalled())('events of one latest key', () => {
     const gate = new Gate();
     gate.shut();
     const { pool } = openProcess();
-    const still = await open(pool, () => gate.pass(), { deadlineMs: 2_000 });
+    const still = await open(pool, () => gate.pass(), { deadlineMs: 8_000 });
     const running = still.send(eventOf('still'));
     await gate.held.nth(1);
     const { send } = await open(pool, () => {});
