@@ -112,7 +112,8 @@ class JobWorker implements BullWorker {
     this.#concurrency = concurrency;
     this.#bull.on('active', (job) => {
       // A worker of an earlier release has counted: the notes of the job know better.
-      if (readNotes(job).suspicion !== undefined) job.deferredFailure = '';
+      const { suspicion, forgivenStalls } = readNotes(job);
+      if (suspicion !== undefined || forgivenStalls !== undefined) job.deferredFailure = '';
     });
     this.#bull.on('error', this.#logError);
     this.#bull.on('failed', (job) => {
@@ -179,7 +180,7 @@ class JobWorker implements BullWorker {
     const isDeploy = now - handlerMissingSince < LONGEST_DEPLOY_MS;
     this.#running.add(job);
     try {
-      const options = { attempt, final, signal, parksMissing: !isDeploy };
+      const options = { attempt, final, signal, parksMissing: !isDeploy, parksAbandoned: false };
       const report = await this.#receiver.dispatch(job.data, options);
       const end = toEnd(report, isDeploy ? now - handlerMissingSince : undefined);
       const isNoted = report.code !== 'handler_missing' || handlerMissingSince === notes.handlerMissingSince;

@@ -25,6 +25,11 @@ export interface DispatchOptions {
    * true by default. With false it fails: the queue puts the job back for a worker that has the handler.
    */
   readonly parksMissing?: boolean | undefined;
+  /**
+   * Whether a last attempt parks the event, without running it, if a process has died with the event before:
+   * the event may be what kills it. True by default; false if the queue finds out by itself which job does.
+   */
+  readonly parksAbandoned?: boolean | undefined;
 }
 
 /** Runs the jobs of a queue, in a worker. */
@@ -77,16 +82,19 @@ export class DispatchedJobs {
 
 /** Checks what a worker says. Throws {@link ConfigurationError}. */
 export function readAttempt(options: DispatchOptions): DispatchOptions {
-  checkOptions(options, ['attempt', 'final', 'signal', 'parksMissing'], 'dispatch()');
-  const { final, signal, parksMissing = true } = options;
+  const names = ['attempt', 'final', 'signal', 'parksMissing', 'parksAbandoned'];
+  checkOptions(options, names, 'dispatch()');
+  const { final, signal, parksMissing = true, parksAbandoned = true } = options;
   const attempt = readInteger('attempt of dispatch()', options.attempt, 1, Number.MAX_SAFE_INTEGER);
   if (typeof final !== 'boolean')
     throw invalidOption('final of dispatch()', `must be true or false, got ${show(final)}`);
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw invalidOption('signal of dispatch()', `must be an AbortSignal, got ${show(signal)}`);
-  if (typeof parksMissing !== 'boolean')
-    throw invalidOption('parksMissing of dispatch()', `must be true or false, got ${show(parksMissing)}`);
-  return { attempt, final, signal, parksMissing };
+  for (const [name, value] of Object.entries({ parksMissing, parksAbandoned })) {
+    if (typeof value !== 'boolean')
+      throw invalidOption(`${name} of dispatch()`, `must be true or false, got ${show(value)}`);
+  }
+  return { attempt, final, signal, parksMissing, parksAbandoned };
 }
 
 /** Waits for a run, and gives it up when the signal aborts. */

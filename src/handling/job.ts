@@ -19,6 +19,8 @@ import type { Route } from './router.ts';
 export interface WorkerAttempt {
   readonly attempt: number;
   readonly final: boolean;
+  /** False if the queue finds out by itself which job kills its workers. */
+  readonly parksAbandoned?: boolean | undefined;
   /** The event has a letter. */
   readonly isParked: boolean;
   /** Names of the handlers that finished before the event was queued. */

@@ -208,13 +208,15 @@ export class Run {
    * run.
    */
   async #prepareLastAttempt(claim: ClaimedResult): Promise<Answer | undefined> {
-    const { replayed } = this.#job;
+    const { replayed, dispatched } = this.#job;
     const answerBy = this.#letter.handlersWaitUntil;
     const earlier = replayed ?? (await this.#letter.find(answerBy));
     noteHandled(this.progress, earlier?.handled ?? []);
     // The letter of an event that was final when it came waits beside its job as it was stored then.
     const isRunningLetter = earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined;
-    const wasAbandoned = claim.abandoned > 0 || (isRunningLetter && this.#job.dispatched === undefined);
+    const wasAbandoned =
+      (claim.abandoned > 0 && dispatched?.parksAbandoned !== false) ||
+      (isRunningLetter && dispatched === undefined);
     // Without handlers of its own, the way into the queue kills no process.
     const isHarmless = this.#job.routes.length === 0;
     const mayRun = replayed !== undefined || isHarmless || !wasAbandoned;

@@ -84,15 +84,18 @@ describe.skipIf(!isRedisInstalled())('a worker that dies with many jobs', () => 
     await until('all run', () => begunBy(killed).length === 50);
     killed.kill('SIGKILL');
     await killed.exit;
-    expect(notes().filter(({ what }) => what === 'handled')).toEqual([]);
+    // Some on a machine that takes as long to begin 50 as one handler takes.
+    const before = notes().flatMap(({ what, id }) => (what === 'handled' ? id : []));
     await stallDead();
     const worker = await startWorker();
     expect(await diesBeforeEnd(worker)).toBe(false);
     const own = notes().filter(({ pid }) => pid === worker.pid);
     const handled = own.flatMap(({ what, id }) => (what === 'handled' ? id : []));
-    expect(handled.toSorted()).toEqual(idsOf(GOOD));
-    // 25 begin together, and the others when these have ended.
-    expect(groupsOf(own)).toEqual([25, 25]);
+    expect([...before, ...handled].toSorted()).toEqual(idsOf(GOOD));
+    // 25 begin together, and the others when these have ended; on a busy machine there may be one group more.
+    const groups = groupsOf(own);
+    expect(Math.max(...groups)).toBeLessThanOrEqual(25);
+    expect(groups.length).toBeLessThanOrEqual(3);
   });
 });
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
 import { isRedisInstalled } from '../redis/installed.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { Seen } from '../support/seen.ts';
 import { book, EARLIER_STALL_LIMIT, openQueue, PREFIX } from './queue-fixture.ts';
@@ -59,17 +60,25 @@ describe.skipIf(!isRedisInstalled())('a job whose worker has died', () => {
     const { add, addSuspects, isEmpty, receiver, worker } = await open();
     const suspects = await addSuspects(8);
     const ordinary = [await add(), await add()];
-    const { begun, calls, register } = hold();
+    const gate = new Gate();
+    gate.shut();
+    const begun = new Seen<string>();
+    const register = book(({ id }) => {
+      begun.add(id);
+      return gate.pass();
+    });
     worker(receiver(register), { concurrency: 10 });
-    await calls.nth(5);
+    await begun.nth(1);
     // Other workers have what this one does not run beside them.
     const elsewhere = new Seen<string>();
     worker(receiver(book(({ id }) => elsewhere.add(id))), { concurrency: 10 });
-    await elsewhere.nth(5);
-    expect(begun.all).toHaveLength(5);
-    expect([...begun.all, ...elsewhere.all].sort()).toEqual([...suspects, ...ordinary].sort());
-    for (const { succeed } of calls.all) succeed();
+    await elsewhere.nth(2);
+    // On a busy machine a group may begin with fewer.
+    expect(begun.all.length).toBeLessThanOrEqual(5);
+    expect(begun.all.filter((id) => ordinary.includes(id))).toEqual([]);
+    gate.open();
     await expect.poll(isEmpty).toBe(0);
+    expect([...begun.all, ...elsewhere.all].sort()).toEqual([...suspects, ...ordinary].sort());
   });
 
   test('waits for the ordinary jobs that run; those that come meanwhile follow it', async () => {
@@ -114,10 +123,7 @@ describe.skipIf(!isRedisInstalled())('a job whose worker has died', () => {
     const { calls, register } = hold();
     await addSuspects(6);
     worker(receiver(register), { concurrency: 6 });
-    await calls.nth(3);
-    for (const { fail } of calls.all) fail(new Error('locked'));
-    await calls.nth(6);
-    for (const { fail } of calls.all) fail(new Error('locked'));
+    for (let count = 1; count <= 6; count += 1) (await calls.nth(count)).fail(new Error('locked'));
     await expect.poll(() => bull.getDelayedCount()).toBe(6);
     await promote();
     // All of them at once, each for the second time.
@@ -129,7 +135,7 @@ describe.skipIf(!isRedisInstalled())('a job whose worker has died', () => {
   });
 
   test('is not failed by the count of an earlier release once a worker of this one has seen it', async () => {
-    const { bull, add, isEmpty, letters, receiver, takeElsewhere, worker } = await open();
+    const { bull, add, isEmpty, letters, promote, receiver, takeElsewhere, worker } = await open();
     const id = await add();
     await (await takeElsewhere()).die();
     const { calls, register } = hold();
@@ -146,14 +152,17 @@ describe.skipIf(!isRedisInstalled())('a job whose worker has died', () => {
       stalledCounter: 3,
       deferredFailure: expect.any(String),
     });
-    const handled = new Seen<string>();
-    worker(
-      receiver(
-        book((event) => handled.add(event.id)),
-        { store: createMemoryStore() },
-      ),
-    );
-    expect(await handled.nth(1)).toBe(id);
+    const runs = new Seen<string>();
+    const failOnce = book((event) => {
+      runs.add(event.id);
+      if (runs.all.length === 1) throw new Error('locked');
+    });
+    worker(receiver(failOnce, { store: createMemoryStore() }));
+    expect(await runs.nth(1)).toBe(id);
+    // Its handler has failed as any other does: it has its other attempts.
+    await expect.poll(() => bull.getDelayedCount()).toBe(1);
+    await promote();
+    expect(await runs.nth(2)).toBe(id);
     await expect.poll(isEmpty).toBe(0);
     expect(letters.size).toBe(0);
   });

@@ -188,6 +188,20 @@ describe('a worker', () => {
     expect(await young.dispatch(job, { attempt: 3, final: false })).toMatchObject({ outcome: 'processed' });
   });
 
+  test('parks an event at the last attempt if a process has died with it, or runs it if the queue judges that', async () => {
+    const { clock, event, jobOf, start, store } = openProcesses();
+    const runs: string[] = [];
+    const job = await jobOf(start(book(() => {})));
+    await store.claim({ id: event.id, token: 'of a process that died', leaseMs: 1_000, retentionMs: DAY_MS });
+    clock.step(2_000);
+    const worker = start(book(() => runs.push('run')));
+    expect(await worker.dispatch(job, { attempt: 10, final: true })).toMatchObject({ outcome: 'parked' });
+    expect(runs).toEqual([]);
+    const judged = { attempt: 10, final: true, parksAbandoned: false };
+    expect(await worker.dispatch(job, judged)).toMatchObject({ outcome: 'processed' });
+    expect(runs).toEqual(['run']);
+  });
+
   test('runs a handler that has become one before the answer since the event was queued', async () => {
     const { jobOf, start } = openProcesses();
     const runs: string[] = [];
