@@ -5,19 +5,20 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** The process that has started this one, and writes to it. */
-const writer = process.ppid;
+/** The process that has started this one, and writes to it. Its number is given: it may have ended by now. */
+const writer = Number(process.argv[2]);
 const WATCH_PAUSE_MS = 500;
 
 const running = new Set();
 const folders = new Set();
+const watches = [];
 
 const commands = {
   start: (pid) => running.add(Number(pid)),
   end: (pid) => running.delete(Number(pid)),
   folder: (path) => folders.add(path),
   /** Ends the writer, which may wait for another program and do nothing else, once a process has ended. */
-  watch: (pid) => setInterval(() => isRunning(Number(pid)) || endWriter(), WATCH_PAUSE_MS).unref(),
+  watch: (pid) => watches.push(setInterval(() => isRunning(Number(pid)) || endWriter(), WATCH_PAUSE_MS)),
 };
 
 function isRunning(pid) {
@@ -29,6 +30,8 @@ function isRunning(pid) {
 }
 
 function endWriter() {
+  // Somebody else may have the number of a writer that has ended.
+  if (process.ppid !== writer) return;
   const all = withDescendants([writer]);
   all.delete(process.pid);
   for (const pid of all) kill(pid);
@@ -67,6 +70,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const space = line.indexOf(' ');
   commands[line.slice(0, space)](line.slice(space + 1));
 }
+for (const watch of watches) clearInterval(watch);
 for (const pid of withDescendants(running)) kill(pid);
 for (const folder of folders) {
   unmountBelow(folder);

@@ -14,7 +14,10 @@ function tell(line: string): void {
 /** In a session of its own, so that no Ctrl-C reaches it. */
 function start(): ChildProcess['stdin'] {
   const program = join(packageRoot, 'test', 'support', 'reaper.mjs');
-  const child = spawn(process.execPath, [program], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  const child = spawn(process.execPath, [program, String(process.pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   // Neither keeps this process from ending.
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();
