@@ -93,7 +93,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   /**
    * Reports a delivery that came for another path than its adapter serves, and got 404. Adapters call it.
    * Only one whose signature header holds 64 hex digits is reported, and in each minute the first one for
-   * each of ten paths: anybody can send such requests.
+   * each of five paths: anybody can send such requests.
    *
    * @throws ConfigurationError for headers in no known form.
    */

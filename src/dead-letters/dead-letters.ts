@@ -17,12 +17,13 @@ export interface DeadLetters {
   list(options?: { readonly after?: string; readonly limit?: number }): AsyncIterable<DeadLetter>;
   /**
    * Counts the letters without reading them, those that are `runningUntil` a later time too, up to `limit`.
-   * With it `receiver.health` reads no more than 1,000 letters, however many there are.
+   * With it `receiver.health` can tell how many there are before it has read them.
    */
   count?(options: { readonly limit: number }): Promise<number>;
   /**
-   * Whether an operation that begins now would wait for a connection. With `onStoreFailure: 'process'` it
-   * then counts as failed, because nothing waits there. Dead letters that wait for nothing leave it out.
+   * Whether an operation that begins now would wait for a connection. The receiver then counts the body of
+   * the event in `maxBufferedBytes`; if it does not fit, and with `onStoreFailure: 'process'`, the operation
+   * fails at once. Dead letters that wait for nothing leave it out.
    */
   mustWait?(): boolean;
 }

@@ -132,6 +132,7 @@ export class Letter {
       await this.#parking?.remove(id, {
         answerBy: performance.now() + this.#times.deadlineMs,
         isUrgent: false,
+        bodyBytes: this.#content.rawBody.byteLength,
       });
     } catch (error) {
       this.#warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
@@ -146,10 +147,11 @@ export class Letter {
     const { deadline, deadlineMs } = this.#times;
     const now = performance.now();
     const isNew = this.#storedAs === undefined;
-    if (answerBy !== undefined) return { answerBy, isUrgent: isNew };
+    const bodyBytes = this.#content.rawBody.byteLength;
+    if (answerBy !== undefined) return { answerBy, isUrgent: isNew, bodyBytes };
     if (isNew && now < deadline)
-      return { answerBy: Math.max(deadline, now + parkingLimitMs(deadlineMs)), isUrgent: true };
-    return { answerBy: now + deadlineMs, isUrgent: false };
+      return { answerBy: Math.max(deadline, now + parkingLimitMs(deadlineMs)), isUrgent: true, bodyBytes };
+    return { answerBy: now + deadlineMs, isUrgent: false, bodyBytes };
   }
 
   /**

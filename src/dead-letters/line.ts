@@ -20,6 +20,8 @@ export interface Wait {
   readonly answerBy: number;
   /** Goes before all that are not: a delivery fails without it. */
   readonly isUrgent: boolean;
+  /** The size of the body that the caller keeps meanwhile. */
+  readonly bodyBytes: number;
 }
 
 interface Entry {
@@ -46,7 +48,7 @@ export class Line {
   }
 
   /** Settles as the operation does; rejects at `answerBy`. What has not begun by then never does. */
-  run<T>(operation: () => Promise<T>, { answerBy, isUrgent }: Wait): Promise<T> {
+  run<T>(operation: () => Promise<T>, { answerBy, isUrgent }: Omit<Wait, 'bodyBytes'>): Promise<T> {
     const waiting = isUrgent ? this.#urgent : this.#others;
     const calledAt = performance.now();
     return new Promise((resolve, reject) => {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { DeadLetterError, isInstance, messageOf, show } from '../errors.ts';
+import type { BodyMemory } from '../request/body-memory.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
+import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { Line, type Wait } from './line.ts';
@@ -37,6 +39,8 @@ export interface ParkingSettings {
   readonly now: () => number;
   /** Whether operations may wait for a connection; handlers that can run without the store do not. */
   readonly mayWait: boolean;
+  /** Counts the bodies that are kept while operations wait for a connection. */
+  readonly bodyMemory: Pick<BodyMemory, 'reserve' | 'giveBack'>;
 }
 
 /**
@@ -56,14 +60,16 @@ export class Parking {
   readonly #deadLetters: DeadLetters;
   readonly #now: () => number;
   readonly #mayWait: boolean;
+  readonly #bodyMemory: ParkingSettings['bodyMemory'];
   readonly #line: Line;
   readonly #last = new Map<string, Turn>();
 
-  constructor(deadLetters: DeadLetters, { limitMs, now, mayWait }: ParkingSettings) {
+  constructor(deadLetters: DeadLetters, { limitMs, now, mayWait, bodyMemory }: ParkingSettings) {
     this.#deadLetters = deadLetters;
     this.#limitMs = limitMs;
     this.#now = now;
     this.#mayWait = mayWait;
+    this.#bodyMemory = bodyMemory;
     this.#line = new Line(limitMs);
   }
 
@@ -129,8 +135,7 @@ export class Parking {
       hasBegun = true;
       await previous?.ended;
       try {
-        if (!this.#mayWait && mustWait(this.#deadLetters)) throw new Error('they are not connected');
-        return await operation();
+        return await this.#onceConnected(operation, wait.bodyBytes);
       } finally {
         end();
       }
@@ -149,6 +154,17 @@ export class Parking {
     }
   }
 
+  /** The dead letters wait for their connection themselves; a body that is kept meanwhile has to fit. */
+  async #onceConnected<T>(operation: () => Promise<T>, bodyBytes: number): Promise<T> {
+    if (!mustWait(this.#deadLetters)) return operation();
+    if (!this.#mayWait || !this.#bodyMemory.reserve(bodyBytes)) throw new Error('they are not connected');
+    try {
+      return await operation();
+    } finally {
+      this.#bodyMemory.giveBack(bodyBytes);
+    }
+  }
+
   /**
    * Runs an operation once a late one on the same id has ended, without a place in the line. It runs even if
    * its caller has given up: a letter whose writing is late has to be removed after all.
@@ -156,15 +172,6 @@ export class Parking {
   #besideLine<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
     const limitMs = Math.max(0, Math.min(this.#limitMs, answerBy - performance.now()));
     return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
-  }
-}
-
-/** The function is one of the application, perhaps, and may throw. */
-function mustWait(deadLetters: DeadLetters): boolean {
-  try {
-    return deadLetters.mustWait?.() === true;
-  } catch {
-    return false;
   }
 }
 

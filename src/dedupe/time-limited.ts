@@ -1,5 +1,6 @@
 import { isInstance, messageOf, propertyOf, show, UnavailableError } from '../errors.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
+import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { CompleteRequest, Store } from './store.ts';
 
@@ -47,15 +48,6 @@ export function timeLimited(
 function checkResult<T>(result: T): T {
   if (typeof propertyOf(result, 'state') === 'string') return result;
   throw new TypeError(`the store returned ${show(result)}, which has no state`);
-}
-
-/** One of a foreign store may throw. */
-function mustWait(store: Store): boolean {
-  try {
-    return store.mustWait?.() === true;
-  } catch {
-    return false;
-  }
 }
 
 function isPending<T>(result: Awaitable<T>): result is Promise<T> {

@@ -40,8 +40,8 @@ export class EventHandling {
     // Handlers that can run without the store wait for no connection.
     const mayWait = settings.onStoreFailure === 'reject';
     this.store = timeLimited(settings.store, { mayWait });
-    this.parking =
-      deadLetters && new Parking(deadLetters, { limitMs: parkingLimitMs(deadlineMs), now, mayWait });
+    const limitMs = parkingLimitMs(deadlineMs);
+    this.parking = deadLetters && new Parking(deadLetters, { limitMs, now, mayWait, bodyMemory });
     this.completions = new Completions(this.store, activity);
     const room = Number.isFinite(settings.maxRunning) ? new Room(settings.maxRunning) : undefined;
     const shared = { completions: this.completions, bodyMemory, room, middlewares };

@@ -32,6 +32,8 @@ export class ParkedLetter {
   }
 
   #wait(): Wait {
-    return { answerBy: performance.now() + this.#handling.settings.deadlineMs, isUrgent: false };
+    const answerBy = performance.now() + this.#handling.settings.deadlineMs;
+    // The letter is its caller's, who waits for it.
+    return { answerBy, isUrgent: false, bodyBytes: 0 };
   }
 }

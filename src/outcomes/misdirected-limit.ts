@@ -1,10 +1,11 @@
-const PATHS_PER_WINDOW = 10;
+/** As many as the log prints of one code. */
+const PATHS_PER_WINDOW = 5;
 const WINDOW_MS = 60_000;
 
 /**
  * Limits the reports of deliveries for paths that nobody serves, which any stranger can cause: one for each
- * path, and ten paths, in a minute. So neither requests for one path nor a burst for many uses up what is to
- * be told of a later delivery.
+ * path, and five paths, in a minute. Requests for one path use up nothing of the others; a burst for many
+ * paths uses up the minute.
  */
 export class MisdirectedLimit {
   readonly #paths = new Set<string>();

@@ -1,4 +1,5 @@
 import { messageOf, UnavailableError } from '../errors.ts';
+import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { Queue } from './queue.ts';
 import type { QueuedJob } from './queued-job.ts';
@@ -22,7 +23,7 @@ export async function addInTime(
 ): Promise<UnavailableError | undefined> {
   try {
     const late = (): Error => new Error(`no answer in ${limitMs} ms`);
-    const waitMs = queue.mustWait?.() !== true || mayWait() ? limitMs : 0;
+    const waitMs = !mustWait(queue) || mayWait() ? limitMs : 0;
     const added = Promise.resolve(queue.add(job, { waitMs }));
     await withTimeLimit(added, limitMs, late);
     return undefined;

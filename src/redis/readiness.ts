@@ -1,6 +1,5 @@
 import { isInstance, messageOf } from '../errors.ts';
 import { Timer } from '../timing/time-limit.ts';
-import { setImmediate } from '../timing/turn.ts';
 
 /** The parts of a client that say whether it is connected. */
 export interface Connection {
@@ -11,6 +10,9 @@ export interface Connection {
 
 /** The states of ioredis that lead to `ready`; `wait` and `end` last until somebody calls `connect()`. */
 const PASSING = new Set(['connecting', 'connect', 'close', 'reconnecting', 'disconnecting']);
+
+/** Before another look at a client that counts as ready, and has sent nothing. */
+export const UNSENT_PAUSE_MS = 5;
 
 /** The client was not connected, so nothing was sent. */
 export class NotConnectedError extends Error {
@@ -68,8 +70,8 @@ export class Readiness {
       } catch (error) {
         if (!isUnsent(error) || performance.now() >= startedAt + waitMs) throw error;
       }
-      // The client notices in another turn of the event loop that its connection has ended.
-      await new Promise((resolve) => setImmediate(resolve));
+      // The client notices a little later that its connection has ended.
+      await new Promise((resolve) => setTimeout(resolve, UNSENT_PAUSE_MS));
     }
   }
 

@@ -3,7 +3,7 @@ import { storeError } from '../dedupe/time-limited.ts';
 import { propertyOf } from '../errors.ts';
 import { setImmediate } from '../timing/turn.ts';
 import type { RedisCommands } from './commands.ts';
-import { isUnsent } from './readiness.ts';
+import { isUnsent, UNSENT_PAUSE_MS } from './readiness.ts';
 import { OPERATIONS } from './store-scripts.ts';
 
 /** An operation, and the promise of its result. */
@@ -87,8 +87,13 @@ export class RedisOperations {
     }
   }
 
-  #beginAgain(batch: readonly AnyPending[]): void {
-    for (const pending of batch) void this.#beginOnceReady(pending);
+  /** The client notices a little later that its connection has ended. */
+  #beginAgain(batch: readonly AnyPending[], error: unknown): void {
+    const mayWait = batch.filter(({ operation }) => operation.waitMs !== 0);
+    for (const pending of batch) if (!mayWait.includes(pending)) pending.fail(error);
+    setTimeout(() => {
+      for (const pending of mayWait) void this.#beginOnceReady(pending);
+    }, UNSENT_PAUSE_MS);
   }
 
   #begin(pending: AnyPending): void {
@@ -120,7 +125,7 @@ export class RedisOperations {
         pending.settle(results[index] ?? '');
       });
     } catch (error) {
-      if (isUnsent(error)) setImmediate(() => this.#beginAgain(batch));
+      if (isUnsent(error)) this.#beginAgain(batch, error);
       // Redis refuses the whole command if one key holds a foreign value. The others must not fail with it.
       else if (batch.length > 1 && isRefusal(error)) for (const pending of batch) void this.#send([pending]);
       else for (const pending of batch) pending.fail(error);

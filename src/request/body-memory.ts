@@ -29,13 +29,23 @@ export class BodyMemory {
     return { heldBytes: 0, isReleased: false, giveWay };
   }
 
-  /** Counts a body that is kept while its event waits; false, and nothing is counted, if it does not fit. */
+  /**
+   * Counts a body that is kept while its event waits; false, and nothing is counted, if it does not fit. No
+   * other body gives way then.
+   */
   reserve(bytes: number): boolean {
+    const isFull = this.#heldBytes + bytes > this.#maxBufferedBytes;
+    if (isFull && this.#finishedBytes + bytes > this.#maxBufferedBytes) return false;
     this.#heldBytes += bytes;
     this.#makeRoom();
-    const fits = this.#heldBytes <= this.#maxBufferedBytes;
-    if (!fits) this.giveBack(bytes);
-    return fits;
+    return true;
+  }
+
+  /** What would still be held if all unfinished bodies gave way. */
+  get #finishedBytes(): number {
+    let bytes = this.#heldBytes;
+    for (const share of this.#unfinished) bytes -= share.heldBytes;
+    return bytes;
   }
 
   /** Ends the counting of a body that {@link reserve} has counted. */

@@ -1,4 +1,4 @@
-import { dropPromise, typeNameOf } from '../errors.ts';
+import { dropPromise, messageOf, typeNameOf } from '../errors.ts';
 import type { Delivery } from './delivery.ts';
 
 /** Is told of a function of a delivery that returns what it must not. */
@@ -6,14 +6,18 @@ type OnMisuse = (name: string, problem: string) => void;
 
 /** Whether the sender still waits for the answer. */
 export function isConnected(delivery: Delivery, onMisuse: OnMisuse): boolean {
-  if (delivery.isConnected === undefined) return true;
-  const answer: unknown = delivery.isConnected();
-  if (typeof answer === 'boolean') return answer;
-  dropPromise(answer);
-  onMisuse(
-    'isConnected',
-    `isConnected of a delivery must return true or false, got ${typeNameOf(answer)}; the answer counts as sent`,
-  );
+  const name = 'isConnected';
+  const mustReturn = 'isConnected of a delivery must return true or false';
+  try {
+    if (delivery.isConnected === undefined) return true;
+    const answer: unknown = delivery.isConnected();
+    if (typeof answer === 'boolean') return answer;
+    dropPromise(answer);
+    onMisuse(name, `${mustReturn}, got ${typeNameOf(answer)}; the answer counts as sent`);
+  } catch (error) {
+    // The event has been handled: its retries would be answered alike, until the service gives up.
+    onMisuse(name, `${mustReturn}, and threw: ${messageOf(error)}; the answer counts as sent`);
+  }
   return true;
 }
 

@@ -147,14 +147,14 @@ describe('a delivery for another path', () => {
     const send = await serve(toNode(receiver, { path: '/webhooks' }));
     for (let sent = 0; sent < 200; sent += 1) await send(`/${sent}`, {}, 'not the key');
     await send('/webhook');
-    expect(reports).toHaveLength(10);
+    expect(reports).toHaveLength(5);
     clock.pass(60_000);
     await send('/webhook');
-    expectMisdirected(reports.slice(10), '/webhook', '/webhooks');
-    expect(reports[10]?.error?.message).toContain('; 191 for more paths were left out before');
+    expectMisdirected(reports.slice(5), '/webhook', '/webhooks');
+    expect(reports[5]?.error?.message).toContain('; 196 for more paths were left out before');
     clock.pass(60_000);
     await send('/webhook');
-    expect(reports[11]?.error?.message).not.toContain('left out');
+    expect(reports[6]?.error?.message).not.toContain('left out');
   });
 
   test('does not count as the first delivery: handlers can still be registered', async () => {

@@ -181,6 +181,17 @@ describe('isConnected of a delivery that', () => {
     ]);
   });
 
+  test.each(thrown)('$name changes no answer, and is told of once', async ({ call }) => {
+    const { receiver, reports } = openWith({});
+    for (let sent = 0; sent < 2; sent += 1)
+      expect(await receiver.receive(deliveryWith({ isConnected: call }))).toMatchObject({ status: 200 });
+    expect(warningsOf(reports)).toEqual([
+      expect.stringMatching(
+        /^return_value_invalid: isConnected of a delivery must .*, and threw: .*; the answer counts/s,
+      ),
+    ]);
+  });
+
   test.each([true, false])('returns %s says whether the answer was sent', async (isSent) => {
     const { receiver, reports } = openWith({});
     await receiver.receive(deliveryWith({ isConnected: () => isSent }));
@@ -216,6 +227,21 @@ describe('waitUntil of a delivery that', () => {
     for (const value of [undefined, null, 0, 'ok', {}]) {
       expect(warningsOf(await sendTwice(() => value))).toEqual([]);
     }
+  });
+});
+
+describe('mustWait that', () => {
+  test.each([...functionsOf(nastyValues), ...thrown])('$name counts as no waiting', async ({ call }) => {
+    const deadLetters = Object.assign(createMapDeadLetters(), { mustWait: call });
+    const store = Object.assign(createMemoryStore(), { mustWait: call });
+    const queue = { add: async () => {}, close: async () => {}, mustWait: call };
+    const { receiver, reports } = openWith({ store, deadLetters, queue, maxEventAgeMs: Infinity });
+    receiver.on('dispute.*', () => {}, { name: 'queued', queue: true });
+    const late = eventAt(Date.parse('2001-01-01T00:00:00Z'));
+    for (const delivery of [deliveryWith({}), deliveryOf(late)]) {
+      expect((await receiver.receive(delivery)).status).toBeLessThan(300);
+    }
+    expect(warningsOf(reports)).toEqual([]);
   });
 });
 

@@ -77,20 +77,25 @@ describe.skipIf(!isRedisInstalled())('while Redis is away for long', () => {
 
   test('those that wait fail together, when the first has waited in vain', async () => {
     const { client } = await away();
-    const failed: string[] = [];
-    const claim = async (name: string, commandTimeoutMs: number): Promise<void> => {
+    const limitMs = 4_000;
+    const claim = async (commandTimeoutMs: number): Promise<number> => {
       const store = createRedisStore(client, { scope: 'together', commandTimeoutMs });
+      const startedAt = performance.now();
       await expect(store.claim(request)).rejects.toMatchObject({ code: 'store_unavailable' });
-      failed.push(name);
+      return performance.now() - startedAt;
     };
-    const first = claim('first', 1_500);
-    const longer = claim('one that may wait longer', 2_300);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    // By itself it would fail after 2,500 ms.
-    const second = claim('second', 1_500);
-    await Promise.all([first, longer, second]);
-    // A busy machine may begin the second so late that it fails before the first.
-    expect(failed.at(-1)).toBe('one that may wait longer');
+    let hasLongerFailed = false;
+    const first = claim(limitMs);
+    const longer = claim(ENDLESS_MS).then(() => {
+      hasLongerFailed = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 0.75 * limitMs));
+    // By itself it would fail after the whole limit.
+    expect(await claim(limitMs)).toBeLessThan(limitMs);
+    await first;
+    expect(hasLongerFailed).toBe(false);
+    client.disconnect();
+    await longer;
   });
 
   test.each(['end', 'wait'])('a client whose status is "%s" fails everything at once', async (status) => {
@@ -166,6 +171,18 @@ describe.skipIf(!isRedisInstalled())('while Redis is away for long', () => {
       undefined,
       undefined,
     ]);
+  });
+
+  test('what may not wait is sent once, though its client still counts as ready', async () => {
+    let sent = 0;
+    const evalsha = (): Promise<never> => {
+      sent += 1;
+      return Promise.reject(new Error("Stream isn't writeable and enableOfflineQueue options is false"));
+    };
+    const client = { status: 'ready', on: () => {}, eval: evalsha, evalsha, disconnect: () => {} };
+    const store = createRedisStore(client, { scope: 'half-closed', commandTimeoutMs: ENDLESS_MS });
+    await expect(store.claim({ ...request, waitMs: 0 })).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(sent).toBe(1);
   });
 
   test("with onStoreFailure: 'process' nothing waits", async () => {

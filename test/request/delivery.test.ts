@@ -104,7 +104,6 @@ describe('receive never rejects: what is no delivery is answered 500 and reporte
     const failing = [
       { ...delivery, readBody: fail },
       { ...delivery, readBody: () => Promise.reject(cause) },
-      { ...delivery, isConnected: fail },
       {
         ...delivery,
         get headers(): never {

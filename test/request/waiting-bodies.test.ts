@@ -1,7 +1,10 @@
 import { createMemoryStore, createReceiver, type Reply, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
+import { BodyMemory } from '../../src/request/body-memory.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { Gate } from '../support/gate.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
 
@@ -61,4 +64,41 @@ test('of the deliveries that wait for another process one body per event is held
   expect(outcomes.filter((outcome) => outcome === 'processed')).toHaveLength(2);
   expect(outcomes.filter((outcome) => outcome === 'duplicate')).toHaveLength(10);
   expect(await third.deliver()).toMatchObject({ status: 200 });
+});
+
+test('the body of a last attempt counts while its letter waits for a connection', async () => {
+  const gate = new Gate();
+  gate.shut();
+  const map = createMapDeadLetters();
+  const get = async (id: string) => {
+    await gate.pass();
+    return map.get(id);
+  };
+  const deadLetters = { ...map, get, mustWait: () => true };
+  const limits = { maxBodyBytes: MIB, maxBufferedBytes: 2.5 * MIB, maxEventAgeMs: Number.POSITIVE_INFINITY };
+  const receiver = createReceiver({ signingKey: KEY, deadLetters, ...limits }).observe(() => {});
+  receiver.on('transfer.*', () => {});
+  const deliver = () => {
+    const event = createEvent('transfer.succeeded', { note: 'x'.repeat(0.9 * MIB) });
+    return receiver.receive(deliveryOf({ ...event, created_at: '2026-01-02T03:04:05Z' }));
+  };
+  const waiting = [deliver(), deliver()];
+  await gate.held.nth(2);
+  const { status, body } = await deliver();
+  expect([status, JSON.parse(body).code]).toEqual([503, 'buffer_full']);
+  gate.open();
+  for (const reply of await Promise.all(waiting)) expect(reply).toMatchObject({ status: 200 });
+  expect(await deliver()).toMatchObject({ status: 200 });
+});
+
+test('a body that does not fit anyway makes no other give way', () => {
+  const memory = new BodyMemory(10);
+  const gaveWay: string[] = [];
+  memory.grow(
+    memory.open(() => gaveWay.push('unfinished')),
+    3,
+  );
+  expect(memory.reserve(6)).toBe(true);
+  expect([memory.reserve(5), gaveWay]).toEqual([false, []]);
+  expect([memory.reserve(4), gaveWay]).toEqual([true, ['unfinished']]);
 });
