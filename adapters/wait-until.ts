@@ -20,7 +20,7 @@ function hasWaitUntil(value: unknown): value is { readonly waitUntil: WaitUntil 
   return typeof propertyOf(value, 'waitUntil') === 'function';
 }
 
-/** The same function, of which neither what it throws nor what it returns changes an answer. */
+/** Wraps a function so that nothing that it throws or returns changes an answer. */
 export function checkedWaitUntil(waitUntil: WaitUntil, warn: (problem: string) => void): WaitUntil {
   return (promise) => {
     try {

@@ -1,7 +1,7 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Receiver } from '../receiver-interface.ts';
 
-/** How a run of a job has ended. A job that is put back has made no attempt. */
+/** The end of a run of a job. A job that is put back has made no attempt. */
 export type JobEnd =
   | { readonly kind: 'done'; readonly outcome: string }
   | { readonly kind: 'failed'; readonly error: Error }
@@ -9,7 +9,7 @@ export type JobEnd =
 
 type JobReport = Pick<Awaited<ReturnType<Receiver['dispatch']>>, 'outcome' | 'error'>;
 
-/** How long a job is put back that another process runs, or that cannot run now. */
+/** The pause before a job comes again that another process runs, or that cannot run now. */
 const BUSY_PAUSE_MS = 5_000;
 /** Another worker can have it soon; this one must not take it again and again before it has ended. */
 const CLOSING_PAUSE_MS = 1_000;
@@ -17,8 +17,8 @@ const CLOSING_PAUSE_MS = 1_000;
 const LONGEST_MISSING_PAUSE_MS = 60_000;
 
 /**
- * What a report says of its job. `missingForMs` is how long workers have lacked a handler of the job; it is
- * undefined if that was too long, and is a failure.
+ * The end of a job, by the report of its run. `missingForMs` is how long workers have lacked a handler of
+ * the job; it is undefined if that was too long, and is a failure.
  */
 export function toEnd({ outcome, error }: JobReport, missingForMs: number | undefined): JobEnd {
   if (error === undefined || outcome === 'parked') return { kind: 'done', outcome };

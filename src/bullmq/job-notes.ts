@@ -5,18 +5,18 @@ import { z } from 'zod';
 export interface Suspicion {
   /** The stalls that BullMQ had counted when this was written. */
   readonly stalls: number;
-  /** How many suspects may run side by side with it, itself included. */
+  /** The most suspects that may run side by side, this one included. */
   readonly limit: number;
-  /** How often its worker died while it ran alone. */
+  /** The number of times that its worker died while it ran alone. */
   readonly aloneDeaths: number;
   /** The suspects that run side by side with it, itself included; absent while it does not run. */
   readonly group?: number | undefined;
 }
 
 /**
- * What workers keep in a job besides its data. It is BullMQ's `progress`: BullMQ hands it out with the job,
- * leaves it alone, and deletes it with the job; workers of earlier releases do not read it; and writing it
- * does not write the body of the event again.
+ * The notes that workers keep in a job besides its data. They are BullMQ's `progress`: BullMQ hands it out
+ * with the job, leaves it alone, and deletes it with the job; workers of earlier releases do not read it; and
+ * writing it does not write the body of the event again.
  */
 export interface JobNotes {
   /** When a worker first lacked a handler of the job, in milliseconds since the epoch. */
@@ -35,7 +35,7 @@ const suspicion: z.ZodType<Suspicion> = z.object({
   group: count.min(1).optional(),
 });
 
-// What somebody else has written there costs the job nothing.
+// A value that somebody else has written there counts as none.
 const readableNotes: z.ZodType<JobNotes> = z
   .object({
     handlerMissingSince: count.optional().catch(undefined),

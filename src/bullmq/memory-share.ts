@@ -3,10 +3,10 @@ import { invalidOption } from '../check-options.ts';
 import { messageOf, show, UnavailableError } from '../errors.ts';
 import type { QueuedJob } from '../queue/queued-job.ts';
 
-/** How long an answer of Redis is used. */
+/** An answer of Redis that is older is asked for again. */
 const ANSWER_KEPT_MS = 500;
 
-/** How much is added between two answers: a part of the memory above the share, because others add too. */
+/** The most that is added between two answers, as a part of the memory above the share: others add too. */
 const UNASKED_PART = 1 / 16;
 
 /** An answer of Redis, and what the jobs of this process change about it. */
@@ -151,7 +151,7 @@ function sizeInRedis({ rawBody, headers }: QueuedJob): number {
 
 class UnreadableInfo extends Error {}
 
-/** Whether Redis will not say, now or later. Other errors pass, such as CLUSTERDOWN and LOADING. */
+/** Returns true if Redis refuses to tell. Other errors are temporary, such as CLUSTERDOWN and LOADING. */
 function isRefusal(error: unknown): boolean {
   return error instanceof UnreadableInfo || /^(ERR|NOPERM)\b/.test(messageOf(error));
 }

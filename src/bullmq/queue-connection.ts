@@ -24,7 +24,7 @@ export function connectionOf(bull: BullQueue): Connection {
     on: (event, listener) =>
       started.then(() => {
         client?.on?.(event, listener);
-        // What has happened by now is told by no further event.
+        // Events that came before are not repeated.
         listener();
       }),
   };

@@ -45,7 +45,7 @@ const WAIT_MS = 5_000;
 const CONNECTION_OPTIONS = {
   // A job waits here for the connection: ioredis may send what it queues after its caller has given up.
   enableOfflineQueue: false,
-  // What BullMQ asks first is asked again until it is answered. If ioredis gave it up, the queue would refuse
+  // BullMQ's first question is sent again until it is answered. If ioredis gave it up, the queue would refuse
   // every job until the process ends.
   maxRetriesPerRequest: null,
   // BullMQ would wait for a second at least, and for 20 seconds in a long outage.

@@ -85,7 +85,7 @@ export class SuspectTurns {
     return place;
   }
 
-  /** What waits goes back into the queue. */
+  /** Suspects that wait go back into the queue. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -157,10 +157,10 @@ export class SuspectTurns {
     this.#source.resume();
   }
 
-  /** Those that have waited longest run; one that may run with few others waits for a group of its size. */
+  /** The suspects that have waited longest run; one with a low limit waits for a group of that size. */
   #startGroup(now: number): void {
     if (!this.#isSuspectsTurn) this.#beginTurn(now);
-    // What would come now could not begin.
+    // A job that came now could not begin.
     this.#pause();
     let most = Number.POSITIVE_INFINITY;
     for (const place of this.#waiting) {

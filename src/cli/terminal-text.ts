@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { escapeControls } from '../outcomes/escape.ts';
 
-/** What a line is made of. A string is escaped; only this file makes the other kind. */
+/** A part of a line. A string is escaped; only this file makes the other kind. */
 export type Printable = string | number | TerminalText;
 
 /** Text that cannot drive a terminal but by the colours of this file. Whoever sent it, it may be printed. */

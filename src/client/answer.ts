@@ -100,7 +100,7 @@ export function redact(text: string, secrets: readonly string[]): string {
     .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);
 }
 
-/** What the service says, fit for an error. It is cut last: the rest of a cut secret would not be found. */
+/** Makes a text of the service fit for an error. It is cut last, or the rest of a cut secret would stay. */
 function quote(text: string, secrets: readonly string[]): string {
   return shorten(redact(text, secrets));
 }

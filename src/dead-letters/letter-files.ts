@@ -65,7 +65,7 @@ const MAX_TEXT_BYTES = 0x1fff_ffe8;
 
 /**
  * Reads the text of a letter. In a directory that others may write to, its name can lead elsewhere, or to
- * something that is no file: opening a FIFO would hold one of the four threads of Node.js for files until
+ * something that is not a file: opening a FIFO would hold one of the four threads of Node.js for files until
  * somebody writes to it.
  */
 export async function readLetterFile(path: string): Promise<string> {

@@ -33,7 +33,7 @@ export class ParkedLetter {
 
   #wait(): Wait {
     const answerBy = performance.now() + this.#handling.settings.deadlineMs;
-    // The letter is its caller's, who waits for it.
+    // The caller holds the letter in any case.
     return { answerBy, isUrgent: false, bodyBytes: 0 };
   }
 }

@@ -65,7 +65,7 @@ export class TransactionStep {
 const MAX_CONFLICTS = 4;
 const CONFLICT_PAUSE_MS = 50;
 
-/** What the runs in one pool share. */
+/** The state that the runs in one pool share. */
 export interface SharedByRuns {
   readonly share: ConnectionShare;
   readonly latestKeys: LatestKeys;

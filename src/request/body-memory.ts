@@ -41,7 +41,7 @@ export class BodyMemory {
     return true;
   }
 
-  /** What would still be held if all unfinished bodies gave way. */
+  /** The bytes that would still be held if all unfinished bodies gave way. */
   get #finishedBytes(): number {
     let bytes = this.#heldBytes;
     for (const share of this.#unfinished) bytes -= share.heldBytes;

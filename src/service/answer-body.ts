@@ -25,7 +25,7 @@ export class AnswerBody {
     return this.#isCut;
   }
 
-  /** What has been read, also before a failure: it may hold a signing key. */
+  /** The text so far, also before a failure: it may hold a signing key. */
   text(): string {
     return new TextDecoder().decode(this.#bytes.subarray(0, this.#length));
   }

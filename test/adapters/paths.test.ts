@@ -132,7 +132,7 @@ describe('a delivery for another path', () => {
     expect(await send('/webhooks'), 'handlers can still be reached').toMatchObject({ status: 200 });
   });
 
-  test('is reported after those of a stranger, who has no key, for other paths', async () => {
+  test('is reported after those of a stranger without the key for other paths', async () => {
     const { receiver, reports } = createSeen();
     const send = await serve(toNode(receiver, { path: '/webhooks' }));
     for (const path of ['/', '/wp-login.php', '/', '/api']) await send(path, {}, 'not the key');

@@ -62,7 +62,7 @@ test('a token of three parts is not repeated either', async () => {
   for (const part of token.split('.')) expect(stderr).not.toContain(part);
 });
 
-describe('what is no secret is repeated:', () => {
+describe('a text that is not a secret is repeated:', () => {
   test.each<[readonly string[], string]>([
     [['wehooks'], "unknown command 'wehooks'\n(Did you mean webhooks?)"],
     [['dead-letters', 'reply'], "unknown command 'reply'\n(Did you mean replay?)"],

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { EventData, WebhookEvent } from 'posthorn';
-import { type BeginTransaction, createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
+import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
@@ -9,6 +9,7 @@ import { Seen } from '../support/seen.ts';
 import { usePostgres } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
 import { isPostgresInstalled } from './installed.ts';
+import { clientOf } from './pool-client.ts';
 
 const AT = '2026-05-04T03:02:01Z';
 
@@ -16,25 +17,6 @@ const AT = '2026-05-04T03:02:01Z';
 const eventOf = (id: string) => ({ ...createEvent('transfer.updated', { id }), created_at: AT });
 
 const eventsOf = (id: string, count: number) => Array.from({ length: count }, () => eventOf(id));
-
-/** Transactions of another client, which does no more than it must. */
-const beginIn =
-  (pool: Pool): BeginTransaction<unknown> =>
-  async (work) => {
-    const client = await pool.connect();
-    let failure: boolean | undefined;
-    try {
-      await client.query('begin');
-      const result = await work(client, (text, values) => client.query(text, values));
-      await client.query('commit');
-      return result;
-    } catch (error) {
-      failure = true;
-      throw error;
-    } finally {
-      client.release(failure);
-    }
-  };
 
 describe.skipIf(!isPostgresInstalled())('events of one latest key', () => {
   const fixture = usePostgres();
@@ -67,7 +49,7 @@ describe.skipIf(!isPostgresInstalled())('events of one latest key', () => {
     const come = new Seen<string>();
     const run = new Seen<string>();
     const inbox: PostgresInbox<unknown> = isBegun
-      ? createPostgresInbox(pool, { scope, begin: beginIn(pool) })
+      ? createPostgresInbox(pool, { scope, begin: clientOf(pool).begin })
       : createPostgresInbox(pool, { scope });
     const endpoint = await openEndpoint(
       { maxEventAgeMs: Number.POSITIVE_INFINITY, ...options },

@@ -27,7 +27,7 @@ export interface SourceOptions {
 export interface Source {
   readonly deadLetters: DeadLetters;
   readonly receiver?: ReceiverModule['receiver'];
-  /** Those of the receiver, which may be others than `deadLetters`. */
+  /** The dead letters of the receiver, which may be others than `deadLetters`. */
   readonly receiverLetters?: ReceiverModule['deadLetters'];
 }
 

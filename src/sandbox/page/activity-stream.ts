@@ -13,7 +13,7 @@ const FIRST_ITEMS = 200;
 /** More pages than anybody has open. */
 const MAX_READERS = 50;
 
-/** What all readers together have not taken yet. A first message has a megabyte or so. */
+/** The most bytes that all readers together may have left unread. A first message has a megabyte or so. */
 const MAX_BUFFERED_BYTES = 33_554_432;
 
 interface Reader {
