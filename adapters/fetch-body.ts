@@ -1,4 +1,5 @@
-import { ConfigurationError, messageOf, RequestError } from '../src/errors.ts';
+import { ConfigurationError, RequestError } from '../src/errors.ts';
+import { messageOf } from '../src/foreign-values.ts';
 import type { BodyOptions, Reply } from '../src/request/delivery.ts';
 import { type RawBody, toBytes } from '../src/request/raw-body.ts';
 import type { FetchBodyReader, FetchRequest } from './fetch-request.ts';

@@ -1,4 +1,5 @@
-import { ConfigurationError, propertyOf, typeNameOf } from '../src/errors.ts';
+import { ConfigurationError } from '../src/errors.ts';
+import { propertyOf, typeNameOf } from '../src/foreign-values.ts';
 import type { RawBody } from '../src/request/raw-body.ts';
 
 /** The part of a web Request that is used. The Request of any runtime and of any realm has it. */

@@ -1,5 +1,6 @@
 import { checkOptions } from '../src/check-options.ts';
-import { ConfigurationError, typeNameOf } from '../src/errors.ts';
+import { ConfigurationError } from '../src/errors.ts';
+import { typeNameOf } from '../src/foreign-values.ts';
 import { answer } from './answer.ts';
 import { reportIfNotFound } from './misdirected.ts';
 import { checkReceiver, type Mountable } from './mountable.ts';

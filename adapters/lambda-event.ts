@@ -1,4 +1,5 @@
-import { ConfigurationError, propertyOf, show, typeNameOf } from '../src/errors.ts';
+import { ConfigurationError } from '../src/errors.ts';
+import { propertyOf, show, typeNameOf } from '../src/foreign-values.ts';
 import type { Delivery } from '../src/request/delivery.ts';
 import type { RawBody } from '../src/request/raw-body.ts';
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { dropPromise, propertyOf } from '../src/errors.ts';
+import { dropPromise, propertyOf } from '../src/foreign-values.ts';
 import type { Reply } from '../src/request/delivery.ts';
 import { type LambdaEvent, toDelivery } from './lambda-event.ts';
 import { checkReceiver, type Mountable } from './mountable.ts';

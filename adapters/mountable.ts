@@ -1,4 +1,5 @@
-import { ConfigurationError, propertyOf, typeNameOf } from '../src/errors.ts';
+import { ConfigurationError } from '../src/errors.ts';
+import { propertyOf, typeNameOf } from '../src/foreign-values.ts';
 import type { Receiver } from '../src/receiver-interface.ts';
 
 /** The part of a receiver that an adapter uses. */

@@ -1,10 +1,10 @@
-import { ConfigurationError, type PosthornError, propertyOf, typeNameOf } from '../src/errors.ts';
+import { ConfigurationError, type PosthornError } from '../src/errors.ts';
+import { propertyOf, typeNameOf } from '../src/foreign-values.ts';
+import type { Health } from '../src/health/health.ts';
 import type { Receiver } from '../src/receiver-interface.ts';
 import type { Reply } from '../src/request/delivery.ts';
 import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
-
-type Health = Awaited<ReturnType<Receiver['health']>>;
 
 /**
  * Answers GET and HEAD with the health of a receiver, in JSON: 503 while it is closing and where its store

@@ -1,5 +1,6 @@
 import getRawBody from 'raw-body';
-import { ConfigurationError, isInstance, messageOf, propertyOf, RequestError } from '../src/errors.ts';
+import { ConfigurationError, RequestError } from '../src/errors.ts';
+import { isInstance, messageOf, propertyOf } from '../src/foreign-values.ts';
 import type { BodyOptions } from '../src/request/delivery.ts';
 import { BodyPieces } from './body-pieces.ts';
 import type { NodeRequest } from './node-http.ts';

@@ -1,4 +1,4 @@
-import { dropPromise, messageOf, propertyOf } from '../src/errors.ts';
+import { dropPromise, messageOf, propertyOf } from '../src/foreign-values.ts';
 
 /** Keeps a process alive until the promise settles. */
 export type WaitUntil = (promise: Promise<unknown>) => void;

@@ -1,4 +1,5 @@
-import { ConfigurationError, show } from './errors.ts';
+import { ConfigurationError } from './errors.ts';
+import { show } from './foreign-values.ts';
 
 /** Throws {@link ConfigurationError} unless `options` is an object with only the given names. */
 export function checkOptions(options: unknown, names: readonly string[], functionName: string): void {

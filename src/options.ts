@@ -8,9 +8,10 @@ import { checkOptions, invalidOption, readDuration, readInteger } from './check-
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import { createMemoryStore } from './dedupe/memory.ts';
 import type { Store } from './dedupe/store.ts';
-import { ConfigurationError, show } from './errors.ts';
+import { ConfigurationError } from './errors.ts';
 import { catalog, type Entity } from './events/catalog.ts';
 import type { Schemas, StandardSchemaV1 } from './events/schema.ts';
+import { show } from './foreign-values.ts';
 import type { Queue } from './queue/queue.ts';
 import { createClock } from './timing/clock.ts';
 

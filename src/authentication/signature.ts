@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { ConfigurationError, SignatureError, typeNameOf } from '../errors.ts';
+import { ConfigurationError, SignatureError } from '../errors.ts';
+import { typeNameOf } from '../foreign-values.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import { type RawBody, toBytes } from '../request/raw-body.ts';
 import { HmacKey } from './hmac-key.ts';

@@ -1,4 +1,5 @@
-import { ConfigurationError, messageOf, UnavailableError } from '../errors.ts';
+import { ConfigurationError, UnavailableError } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { requestsAreIsolated } from '../timing/isolated-requests.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';

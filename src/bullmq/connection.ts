@@ -1,5 +1,5 @@
 import { invalidOption } from '../check-options.ts';
-import { messageOf, show } from '../errors.ts';
+import { messageOf, show } from '../foreign-values.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 
 /** What names a queue, and where it is. */

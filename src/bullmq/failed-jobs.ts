@@ -1,7 +1,8 @@
 import type { Queue as BullQueue, Job } from 'bullmq';
 import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
-import { errorCodes, messageOf } from '../errors.ts';
+import { errorCodes } from '../errors.ts';
 import { type AnyEvent, parseEvent } from '../events/event.ts';
+import { messageOf } from '../foreign-values.ts';
 import { type ReadJob, readJob } from '../queue/queued-job.ts';
 
 const PAGE_SIZE = 100;

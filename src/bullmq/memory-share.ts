@@ -1,6 +1,7 @@
 import type { Queue as BullQueue } from 'bullmq';
 import { invalidOption } from '../check-options.ts';
-import { messageOf, show, UnavailableError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
+import { messageOf, show } from '../foreign-values.ts';
 import type { QueuedJob } from '../queue/queued-job.ts';
 
 /** An answer of Redis that is older is asked for again. */

@@ -1,5 +1,6 @@
 import { ServiceError } from '../client/service-error.ts';
-import { ConfigurationError, isInstance, isPosthornError, messageOf, propertyOf } from '../errors.ts';
+import { ConfigurationError, isPosthornError } from '../errors.ts';
+import { isInstance, messageOf, propertyOf } from '../foreign-values.ts';
 import { hideSecrets } from './hide-secrets.ts';
 
 /** The exit codes of commands. */

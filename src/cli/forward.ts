@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { messageOf, propertyOf } from '../errors.ts';
+import { messageOf, propertyOf } from '../foreign-values.ts';
 import type { HandlerContext } from '../handling/router.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import type { Delivery } from '../request/delivery.ts';

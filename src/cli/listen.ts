@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { Command } from 'commander';
 import { toNode } from '../../adapters/node.ts';
-import { messageOf } from '../errors.ts';
 import type { AnyEvent } from '../events/event.ts';
+import { messageOf } from '../foreign-values.ts';
 import type { Report } from '../outcomes/report.ts';
 import { createReceiver } from '../receiver.ts';
 import { exitCodes } from './failure.ts';

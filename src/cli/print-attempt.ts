@@ -1,4 +1,4 @@
-import { propertyOf } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 import { followingStep, isSuccess } from '../sandbox/attempt.ts';
 import type { DeliveryAttempt } from '../sandbox/index.ts';
 import { parseJson } from '../service/parse-json.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { propertyOf } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { CommandError } from './failure.ts';
 

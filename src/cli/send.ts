@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { shorten } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
 import type { WebhookEvent } from '../events/event.ts';
 import { nearestType } from '../events/nearest-pattern.ts';
+import { shorten } from '../foreign-values.ts';
 import { AnswerBody, MAX_ANSWER_BYTES } from '../service/answer-body.ts';
 import { createEvent } from '../testing/create-event.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import { CommandError } from './failure.ts';
 
 /** Listens, and resolves with the address, as `http://127.0.0.1:3000`. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { shorten } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
 import { nearestType } from '../events/nearest-pattern.ts';
+import { shorten } from '../foreign-values.ts';
 import { dataOption, readEventData } from './event-data.ts';
 import { EXIT_CODES_HELP, usageError } from './failure.ts';
 import { looksSecret } from './hide-secrets.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shorten } from '../errors.ts';
+import { shorten } from '../foreign-values.ts';
 import { isTooDeep, MAX_DEPTH, parseJson } from '../service/parse-json.ts';
 import { ServiceError, type ServiceErrorCode, type ServiceErrorFacts } from './service-error.ts';
 import { signingKeyIn } from './signing-key-in.ts';

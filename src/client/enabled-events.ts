@@ -1,6 +1,7 @@
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
 import { toEventFilters } from '../events/event-filter.ts';
 import { isPattern, wrongPattern } from '../events/pattern.ts';
+import { show } from '../foreign-values.ts';
 import type { EnabledEvents, StoredEventFilter } from '../service/webhooks.ts';
 
 /**

@@ -1,6 +1,7 @@
 import type { Authentication } from '../authentication/credentials.ts';
 import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { show } from '../foreign-values.ts';
 import type { EnabledEvents, StoredEventFilter } from '../service/webhooks.ts';
 import { readEnabledEvents } from './enabled-events.ts';
 import { findWebhook } from './find-webhook.ts';

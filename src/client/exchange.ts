@@ -1,4 +1,4 @@
-import { isError, messageOf, propertyOf } from '../errors.ts';
+import { isError, messageOf, propertyOf } from '../foreign-values.ts';
 import { AnswerBody } from '../service/answer-body.ts';
 import { Answer, type AnswerContext, refusal } from './answer.ts';
 import { readRetryAfter } from './retry.ts';

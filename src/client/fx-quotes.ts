@@ -1,4 +1,5 @@
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { show } from '../foreign-values.ts';
 import { type FxQuoteBody, type FxQuoteRequest, fxQuote, fxQuoteRequest } from '../service/fx-quotes.ts';
 import { paths } from '../service/paths.ts';
 import { parseTimestamp } from '../service/timestamp.ts';

@@ -1,4 +1,5 @@
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { show } from '../foreign-values.ts';
 
 /** The parameters of a query, by name. Those that are undefined are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -1,5 +1,6 @@
 import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, messageOf, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { messageOf, show } from '../foreign-values.ts';
 import type { Area, CallOptions } from './options.ts';
 import { type Query, withQuery } from './query.ts';
 import type { Service } from './service.ts';

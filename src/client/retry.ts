@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isInstance } from '../errors.ts';
+import { isInstance } from '../foreign-values.ts';
 import { ServiceError } from './service-error.ts';
 
 /** How often what is safe to repeat is sent at most. */

@@ -1,5 +1,6 @@
 import { checkOptions, readDuration } from '../check-options.ts';
-import { ConfigurationError, isInstance } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { isInstance } from '../foreign-values.ts';
 import { findWebhook } from './find-webhook.ts';
 import type { CallOptions } from './options.ts';
 import { pause } from './retry.ts';

@@ -1,4 +1,5 @@
-import { ConfigurationError, messageOf } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { ServiceError } from './service-error.ts';
 

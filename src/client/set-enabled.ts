@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import type { CallOptions } from './options.ts';
 import { ServiceError } from './service-error.ts';
 import type { CreatedWebhook, Webhook } from './webhook-answers.ts';

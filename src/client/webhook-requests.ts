@@ -1,6 +1,7 @@
 import type { Authentication } from '../authentication/credentials.ts';
 import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { show } from '../foreign-values.ts';
 import { paths } from '../service/paths.ts';
 import {
   type EnabledEvents,

@@ -1,4 +1,4 @@
-import { propertyOf } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 import type { DeadLetters } from './dead-letters.ts';
 
 /** A symbol of all copies of this package in a process: two builds may meet. */

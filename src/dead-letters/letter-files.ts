@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { lstat, open, opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { propertyOf } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 
 /** A file of a letter, and its place in the order of a list. */
 export interface LetterFile {

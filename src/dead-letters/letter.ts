@@ -3,7 +3,7 @@ import type { ClaimSettings } from '../dedupe/claim.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
 import { attemptSpacingMs } from '../dedupe/last-attempt.ts';
 import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { DeadLetter } from './dead-letters.ts';
 import type { Wait } from './line.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { DeadLetterError, isInstance, messageOf, show } from '../errors.ts';
+import { DeadLetterError } from '../errors.ts';
+import { isInstance, messageOf, show } from '../foreign-values.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { mustWait } from '../timing/must-wait.ts';

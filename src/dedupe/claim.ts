@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { messageOf, UnavailableError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { Timer } from '../timing/time-limit.ts';

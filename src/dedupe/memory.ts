@@ -1,5 +1,6 @@
 import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, propertyOf, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { propertyOf, show } from '../foreign-values.ts';
 import { readClock } from '../timing/clock.ts';
 import { RecentIds } from './recent-ids.ts';
 import type {

@@ -1,4 +1,5 @@
-import { isInstance, messageOf, propertyOf, show, UnavailableError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
+import { isInstance, messageOf, propertyOf, show } from '../foreign-values.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';

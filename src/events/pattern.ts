@@ -1,4 +1,5 @@
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { show } from '../foreign-values.ts';
 import { eventTypes, type Pattern } from './catalog.ts';
 import { nearestPattern } from './nearest-pattern.ts';
 

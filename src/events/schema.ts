@@ -1,4 +1,5 @@
-import { DataError, shorten } from '../errors.ts';
+import { DataError } from '../errors.ts';
+import { shorten } from '../foreign-values.ts';
 import type { Entity, EntityOf } from './catalog.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { checkOptions, invalidOption, readInteger } from '../check-options.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
-import { AbortedError, JobError, messageOf, show, UnavailableError } from '../errors.ts';
+import { AbortedError, JobError, UnavailableError } from '../errors.ts';
 import { type AnyEvent, createdAtMs, parseEvent } from '../events/event.ts';
+import { messageOf, show } from '../foreign-values.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import { type ReadJob, readJob } from '../queue/queued-job.ts';
 import type { EventHandling } from './event-handling.ts';

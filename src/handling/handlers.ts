@@ -1,6 +1,7 @@
-import { DataError, HandlerError, isInstance, messageOf, PermanentError, shorten } from '../errors.ts';
+import { DataError, HandlerError, PermanentError } from '../errors.ts';
 import { entityOf, type WebhookEvent } from '../events/event.ts';
 import { type StandardSchemaV1, validateData } from '../events/schema.ts';
+import { isInstance, messageOf, shorten } from '../foreign-values.ts';
 import type { HandlerReport } from '../outcomes/report.ts';
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
 import type { HandlerContext, Route } from './router.ts';

@@ -1,4 +1,4 @@
-import { propertyOf } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 import type { HandlerReport } from '../outcomes/report.ts';
 
 // `Symbol.for`, because the inbox and the receiver can come from two copies of posthorn.

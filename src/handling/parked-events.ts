@@ -1,8 +1,9 @@
 import type { DeadLetter } from '../dead-letters/dead-letters.ts';
 import { acceptanceId, handlingId } from '../dedupe/claim-id.ts';
 import { retentionFor } from '../dedupe/retention.ts';
-import { ConfigurationError, messageOf, show, UnavailableError } from '../errors.ts';
+import { ConfigurationError, UnavailableError } from '../errors.ts';
 import { createdAtMs, parseEvent } from '../events/event.ts';
+import { messageOf, show } from '../foreign-values.ts';
 import { type Answer, accept, isSuccess } from '../outcomes/outcome.ts';
 import { readHeaders } from '../request/headers.ts';
 import { Drop } from './drop.ts';

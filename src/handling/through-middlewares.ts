@@ -1,4 +1,5 @@
-import { isInstance, messageOf, UnavailableError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
+import { isInstance, messageOf } from '../foreign-values.ts';
 import type { ReportSource } from '../outcomes/report.ts';
 import { RunContext, type ValidEvent } from './handlers.ts';
 import type { Enqueue, Job } from './job.ts';

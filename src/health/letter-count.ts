@@ -1,5 +1,6 @@
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
-import { DeadLetterError, isInstance, messageOf } from '../errors.ts';
+import { DeadLetterError } from '../errors.ts';
+import { isInstance, messageOf } from '../foreign-values.ts';
 import { requestsAreIsolated } from '../timing/isolated-requests.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import { type DeadLettersHealth, QUESTION_LIMIT_MS } from './health.ts';

@@ -1,4 +1,4 @@
-import { show } from '../errors.ts';
+import { show } from '../foreign-values.ts';
 import { oneLine } from './one-line.ts';
 
 /** The types of authentic events are arbitrary: no more than this are remembered. */

@@ -1,4 +1,4 @@
-import { shorten } from '../errors.ts';
+import { shorten } from '../foreign-values.ts';
 import { escapeControls } from './escape.ts';
 
 const MAX_LENGTH = 500;

@@ -1,4 +1,5 @@
-import { EventError, HandlerError, type PosthornError, propertyOf } from '../errors.ts';
+import { EventError, HandlerError, type PosthornError } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 import { oneLine } from './one-line.ts';
 
 const MAX_ERRORS = 4;

@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import type { PostgresPool } from './client.ts';
 import { explain, isRefusal } from './refusals.ts';
 import { withClient } from './with-client.ts';

@@ -1,4 +1,5 @@
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { show } from '../foreign-values.ts';
 
 /** The parts of a `Pool` of `pg` 8 that posthorn uses. */
 export interface PostgresPool {

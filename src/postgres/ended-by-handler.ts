@@ -1,4 +1,5 @@
-import { isInstance, PermanentError } from '../errors.ts';
+import { PermanentError } from '../errors.ts';
+import { isInstance } from '../foreign-values.ts';
 import type { PostgresPool } from './client.ts';
 import { DURABLE_COMMIT } from './durable-commit.ts';
 import { InboxError } from './inbox-error.ts';

@@ -1,4 +1,5 @@
-import { ConfigurationError, messageOf } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import type { SkipReason } from '../handling/named-handler.ts';
 import type { PostgresPool } from './client.ts';
 import { endedByHandler, isEndedByHandler, settleFailure } from './ended-by-handler.ts';

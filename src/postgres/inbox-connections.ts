@@ -1,4 +1,4 @@
-import { propertyOf } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 import type { PostgresPool } from './client.ts';
 import { Semaphore } from './semaphore.ts';
 

@@ -1,4 +1,5 @@
-import { isInstance, messageOf, PermanentError, PosthornError, show } from '../errors.ts';
+import { PermanentError, PosthornError } from '../errors.ts';
+import { isInstance, messageOf, show } from '../foreign-values.ts';
 import type { SkipReason } from '../handling/named-handler.ts';
 import type { ConnectionShare } from './inbox-connections.ts';
 import { InboxError, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from './inbox-error.ts';

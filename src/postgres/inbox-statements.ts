@@ -1,4 +1,4 @@
-import { propertyOf } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 import { DURABLE_COMMIT } from './durable-commit.ts';
 
 /** Runs one statement in a transaction; its parameters are `$1`, `$2`, …, each used once and in order. */

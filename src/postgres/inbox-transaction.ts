@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import type { PostgresPool } from './client.ts';
 import { endedByHandler } from './ended-by-handler.ts';

@@ -1,6 +1,7 @@
 import { checkOptions } from '../check-options.ts';
 import { toKey } from '../dedupe/store.ts';
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { show } from '../foreign-values.ts';
 import { RunContext } from '../handling/handlers.ts';
 import { nameHandler, skipped } from '../handling/named-handler.ts';
 import type { HandlerContext } from '../handling/router.ts';

@@ -1,5 +1,6 @@
 import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, messageOf, UnavailableError } from '../errors.ts';
+import { ConfigurationError, UnavailableError } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import { checkPool, type PostgresPool, readSchema } from './client.ts';
 import { migrationSql } from './migrations.ts';
 import { isRefusal } from './refusals.ts';

@@ -1,4 +1,5 @@
-import { ConfigurationError, propertyOf } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 
 /** PostgreSQL has refused a statement; the connection is as good as before. */
 export function isRefusal(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { ServerOperation } from '../dedupe/server-store.ts';
 import { storeError } from '../dedupe/time-limited.ts';
-import { show } from '../errors.ts';
+import { show } from '../foreign-values.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { setImmediate } from '../timing/turn.ts';
 import { Cleaning } from './cleaning.ts';

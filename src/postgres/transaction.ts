@@ -1,4 +1,5 @@
-import { ConfigurationError, messageOf, propertyOf, typeNameOf } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { messageOf, propertyOf, typeNameOf } from '../foreign-values.ts';
 import { endedByHandler } from './ended-by-handler.ts';
 import { InboxError } from './inbox-error.ts';
 import type { LentClient } from './lent-client.ts';

@@ -1,4 +1,5 @@
-import { messageOf, UnavailableError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { Queue } from './queue.ts';

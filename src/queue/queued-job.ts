@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { JobError, messageOf } from '../errors.ts';
+import { JobError } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 
 /** The version that this release writes; it reads all up to it. */

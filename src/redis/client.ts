@@ -1,5 +1,6 @@
 import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { show } from '../foreign-values.ts';
 
 /** Runs a script, given as text or by its SHA-1. */
 type Evaluate = (script: string, keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { bypassAutoPipelining, type ScriptCommands } from './auto-pipelining.ts';
 import type { RedisClient } from './client.ts';

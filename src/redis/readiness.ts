@@ -1,4 +1,4 @@
-import { isInstance, messageOf } from '../errors.ts';
+import { isInstance, messageOf } from '../foreign-values.ts';
 import { Timer } from '../timing/time-limit.ts';
 
 /** The parts of a client that say whether it is connected. */

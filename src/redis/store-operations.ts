@@ -1,6 +1,6 @@
 import type { ServerOperation } from '../dedupe/server-store.ts';
 import { storeError } from '../dedupe/time-limited.ts';
-import { propertyOf } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 import { setImmediate } from '../timing/turn.ts';
 import type { RedisCommands } from './commands.ts';
 import { isUnsent, UNSENT_PAUSE_MS } from './readiness.ts';

@@ -1,4 +1,4 @@
-import { dropPromise, messageOf, typeNameOf } from '../errors.ts';
+import { dropPromise, messageOf, typeNameOf } from '../foreign-values.ts';
 import type { Delivery } from './delivery.ts';
 
 /** Is told of a function of a delivery that returns what it must not. */

@@ -1,4 +1,5 @@
-import { ConfigurationError, typeNameOf } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { typeNameOf } from '../foreign-values.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import type { HeaderFields } from './headers.ts';
 import type { RawBody } from './raw-body.ts';

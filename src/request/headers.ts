@@ -1,4 +1,5 @@
-import { ConfigurationError, show, typeNameOf } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { show, typeNameOf } from '../foreign-values.ts';
 
 /**
  * Header fields in any of the forms that HTTP libraries give them: an object by name (`headers` and

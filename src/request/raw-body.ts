@@ -1,5 +1,6 @@
 import { types } from 'node:util';
-import { ConfigurationError, typeNameOf } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { typeNameOf } from '../foreign-values.ts';
 
 /** A body as it was sent: its bytes, or its text, which stands for its bytes in UTF-8. */
 export type RawBody = string | Uint8Array | ArrayBuffer;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import type { ErrorBody } from '../service/error-body.ts';
 import { RefusedError } from './refused-error.ts';
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { messageOf } from '../errors.ts';
 import type { WebhookEvent } from '../events/event.ts';
+import { messageOf } from '../foreign-values.ts';
 import { type DeliveryAttempt, followingStep, post } from './attempt.ts';
 import { LAST_MOMENT } from './clock.ts';
 import { deliveryHeaders } from './delivery-headers.ts';

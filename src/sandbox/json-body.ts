@@ -1,5 +1,5 @@
 import getRawBody from 'raw-body';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import { checkDepth } from './json-depth.ts';
 import type { MountedRequest } from './mounted-request.ts';
 import { RefusedError } from './refused-error.ts';

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import { oneLine } from '../outcomes/one-line.ts';
 import type { Outcome, ReportCode } from '../outcomes/outcome.ts';
 import type { HandlerReport, Report } from '../outcomes/report.ts';

@@ -1,4 +1,5 @@
-import { ConfigurationError, InternalError, propertyOf } from '../errors.ts';
+import { ConfigurationError, InternalError } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 import { deliveriesWith, LineLimit, leftOutLine, mayFlood } from '../outcomes/line-limit.ts';
 import type { ReportCode } from '../outcomes/outcome.ts';
 import type { Report } from '../outcomes/report.ts';

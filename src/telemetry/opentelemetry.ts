@@ -1,7 +1,8 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { checkOptions, invalidOption } from '../check-options.ts';
-import { ConfigurationError, propertyOf, show } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
 import type { WebhookEvent } from '../events/event.ts';
+import { propertyOf, show } from '../foreign-values.ts';
 import type { MiddlewareContext } from '../handling/middleware.ts';
 import type { ObserveOptions, Observer } from '../outcomes/report.ts';
 import { DeliveryMetrics } from './opentelemetry/metrics.ts';

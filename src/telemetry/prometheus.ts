@@ -1,6 +1,7 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
 import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, propertyOf, show, typeNameOf } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { propertyOf, show, typeNameOf } from '../foreign-values.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import { createHealthMetrics, healthMetricNames } from './prometheus-health.ts';
 import { createReportMetrics, reportMetricNames } from './prometheus-reports.ts';

@@ -1,5 +1,6 @@
 import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, propertyOf, show, typeNameOf } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
+import { propertyOf, show, typeNameOf } from '../foreign-values.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 

@@ -1,4 +1,4 @@
-import { propertyOf } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
 
 /**
  * True on Cloudflare Workers, where the timers and immediates of a request end with it, and a request that

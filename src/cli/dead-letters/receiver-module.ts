@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../foreign-values.ts';
 import type { Receiver } from '../../receiver-interface.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';

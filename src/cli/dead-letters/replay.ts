@@ -1,5 +1,5 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../foreign-values.ts';
 import type { Report } from '../../outcomes/report.ts';
 import { exitCodes, usageError } from '../failure.ts';
 import { createOutput, type Output } from '../output.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { createFileDeadLetters } from '../../dead-letters/file.ts';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../foreign-values.ts';
 import { createPostgresDeadLetters } from '../../postgres/dead-letters.ts';
 import { createRedisDeadLetters } from '../../redis/dead-letters.ts';
 import { CommandError, usageError } from '../failure.ts';

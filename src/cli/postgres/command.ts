@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { ConfigurationError, isInstance } from '../../errors.ts';
+import { ConfigurationError } from '../../errors.ts';
+import { isInstance } from '../../foreign-values.ts';
 import { readSchema } from '../../postgres/client.ts';
 import { migratePostgres } from '../../postgres/migrate.ts';
 import { migrationScript } from '../../postgres/migrations.ts';

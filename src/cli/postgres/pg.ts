@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../foreign-values.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
 import { pgVersions } from '../manifest.ts';
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../client/service-error.ts';
-import { isInstance } from '../../errors.ts';
+import { isInstance } from '../../foreign-values.ts';
 import { usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput, type Output } from '../output.ts';

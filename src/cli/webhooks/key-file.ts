@@ -1,5 +1,5 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../foreign-values.ts';
 import { escapeControls } from '../../outcomes/escape.ts';
 import { CommandError, codeOf } from '../failure.ts';
 

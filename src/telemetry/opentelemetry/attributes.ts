@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
-import { shorten } from '../../errors.ts';
 import { eventTypes } from '../../events/catalog.ts';
+import { shorten } from '../../foreign-values.ts';
 import { type Report, warningCodeOf } from '../../outcomes/report.ts';
 
 /** Names, ids and types have any length, and backends index them. */

@@ -1,12 +1,6 @@
 import { type Span, SpanStatusCode } from '@opentelemetry/api';
-import {
-  isPosthornError,
-  messageOf,
-  type PosthornError,
-  propertyOf,
-  shorten,
-  typeNameOf,
-} from '../../errors.ts';
+import { isPosthornError, type PosthornError } from '../../errors.ts';
+import { messageOf, propertyOf, shorten, typeNameOf } from '../../foreign-values.ts';
 import type { Report } from '../../outcomes/report.ts';
 import { shortName } from './attributes.ts';
 

@@ -5,7 +5,8 @@ import {
   type MeterProvider,
   metrics,
 } from '@opentelemetry/api';
-import { isInstance, PermanentError } from '../../errors.ts';
+import { PermanentError } from '../../errors.ts';
+import { isInstance } from '../../foreign-values.ts';
 import { type Report, warningCodeOf } from '../../outcomes/report.ts';
 import { knownEntityOf } from '../known-entity.ts';
 import { quietly } from './quietly.ts';

@@ -1,5 +1,5 @@
 import { diag } from '@opentelemetry/api';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../foreign-values.ts';
 
 /** Does what must not change an answer. Where it throws, tells OpenTelemetry's own log. */
 export function quietly<T>(action: () => T): T | undefined {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { messageOf, propertyOf, shorten, show } from '../../errors.ts';
+import { messageOf, propertyOf, shorten, show } from '../../foreign-values.ts';
 import { AnswerBody } from '../../service/answer-body.ts';
 import { HANDLER_MESSAGE, KEY, PASSWORD, TOKEN, USERNAME } from './delivery.ts';
 

@@ -1,5 +1,6 @@
 import type { Mountable } from '../../../adapters/mountable.ts';
-import { ConfigurationError, typeNameOf } from '../../errors.ts';
+import { ConfigurationError } from '../../errors.ts';
+import { typeNameOf } from '../../foreign-values.ts';
 import { Endpoint, type EndpointSettings } from './endpoint.ts';
 import type { Platform, Serve, ServedAdapter } from './platform.ts';
 import { RawConnection } from './raw-connection.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../foreign-values.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
 import type { ConformanceCase } from '../conformance-case.ts';
 import { Bench } from './bench.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { show } from '../../errors.ts';
+import { show } from '../../foreign-values.ts';
 import { CONNECTION, HANG_UP } from './advice.ts';
 import { expectAccepted, expectEqual, expectMembers, expectProblem } from './answer.ts';
 import type { Check, Group } from './case.ts';
