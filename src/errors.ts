@@ -22,7 +22,7 @@ export const errorCodes = {
   HandlerError: ['handler_failed', 'handler_failed_permanently'],
   UnavailableError: [
     'deadline_reached',
-    'twin_running',
+    'event_running',
     'store_unavailable',
     'keys_unavailable',
     'buffer_full',

@@ -65,7 +65,7 @@ describe('codes are types:', () => {
     // Neither is the error of a delivery.
     expectTypeOf<'permanent'>().not.toExtend<ReportCode>();
     expectTypeOf<'service_refused'>().not.toExtend<ReportCode>();
-    expectTypeOf<'twin_runing'>().not.toExtend<ErrorCode>();
+    expectTypeOf<'event_runing'>().not.toExtend<ErrorCode>();
   });
 
   test('a switch over report.code knows its cases, and whether one is missing', () => {
@@ -97,7 +97,7 @@ describe('codes are types:', () => {
         case 'run_closed':
         case 'run_abandoned':
           return 'the handlers failed';
-        case 'twin_running':
+        case 'event_running':
         case 'store_unavailable':
         case 'keys_unavailable':
         case 'buffer_full':

@@ -24,7 +24,7 @@ export function toEnd({ outcome, error }: JobReport, missingForMs: number | unde
   if (error === undefined || outcome === 'parked') return { kind: 'done', outcome };
   const message = `${error.code}: ${error.message}`;
   switch (error.code) {
-    case 'twin_running':
+    case 'event_running':
     case 'store_unavailable':
       return { kind: 'put back', pauseMs: BUSY_PAUSE_MS };
     case 'closing':

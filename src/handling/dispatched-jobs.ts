@@ -70,7 +70,7 @@ export class DispatchedJobs {
     const routes = workerRoutes(router, event.type, job);
     if (runs.isCompletionPending(claimId)) return accept('duplicate', id);
     if (runs.find(claimId) !== undefined)
-      throw new UnavailableError('twin_running', 'this process is handling the event already');
+      throw new UnavailableError('event_running', 'this process is handling the event already');
     const { deadline, deadlineMs } = trace;
     const deadlineAt = settings.now() + settings.maxRunMs;
     const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline, deadlineMs };

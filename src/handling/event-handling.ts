@@ -102,6 +102,6 @@ export function answerTo({ joined }: Trace, answer: Answer): Answer {
   if (answer.outcome === 'processed' || answer.outcome === 'queued') return accept('duplicate', answer.id);
   if (answer.error?.code !== 'deadline_reached' || isSuccess(answer)) return answer;
   return refuse(
-    new UnavailableError('twin_running', 'another delivery of this event is still being handled'),
+    new UnavailableError('event_running', 'another delivery of this event is still being handled'),
   );
 }

@@ -28,7 +28,7 @@ export class ParkedEvents {
     trace.event = letter;
     if (parked.isRunning) {
       throw new UnavailableError(
-        'twin_running',
+        'event_running',
         'the handlers of this event may still be running: runningUntil of its letter is later than now',
       );
     }

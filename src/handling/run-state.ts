@@ -39,7 +39,7 @@ export function answerAtDeadline(state: RunState, { id, success, isParked }: Run
         new UnavailableError('store_unavailable', 'the store did not answer before the deadline'),
       );
     case 'waiting':
-      return refuse(new UnavailableError('twin_running', 'another process is still handling this event'));
+      return refuse(new UnavailableError('event_running', 'another process is still handling this event'));
     case 'preparing':
       return parkedOrRefused(
         id,

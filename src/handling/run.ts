@@ -182,7 +182,7 @@ export class Run {
       await this.#letter.remove();
       return accept('duplicate', this.id);
     }
-    return refuse(new UnavailableError('twin_running', 'another process is still handling this event'));
+    return refuse(new UnavailableError('event_running', 'another process is still handling this event'));
   }
 
   /**

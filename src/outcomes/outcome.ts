@@ -106,7 +106,7 @@ const refusals: Readonly<Record<ReportCode, Refusal>> = {
   job_unreadable: { outcome: 'failed', status: 500, title: 'The job cannot be read' },
   handler_missing: { outcome: 'failed', status: 500, title: 'This worker lacks a handler of the event' },
   no_handlers: { outcome: 'failed', status: 503, title: 'No handler is registered' },
-  twin_running: { outcome: 'busy', status: 503, title: 'Another delivery of this event is being handled' },
+  event_running: { outcome: 'busy', status: 503, title: 'Another delivery of this event is being handled' },
 };
 
 /** Creates the result of a delivery that failed with `error`. */

@@ -28,7 +28,7 @@ describe('a letter that was parked beside a run is no sign of a crash', () => {
     clock.moveTo(14 * MINUTE_MS);
     expect(await b.send(event)).toEqual(accepted('parked', event.id));
     expect(await deadLetters.get(event.id)).toMatchObject({
-      reason: 'twin_running',
+      reason: 'event_running',
       runningUntil: clock.now() + MAX_RUN_MS,
     });
     call.fail(new Error('poison'));
@@ -69,7 +69,7 @@ describe('a letter that was parked beside a run is no sign of a crash', () => {
     polling.shut();
     await polling.held.nth(1);
     expect(await answer).toEqual(accepted('parked', event.id));
-    expect(await letterOf(deadLetters, event.id)).toMatchObject({ reason: 'twin_running' });
+    expect(await letterOf(deadLetters, event.id)).toMatchObject({ reason: 'event_running' });
     await memory.release({ ...other, handled: [] });
     polling.open();
     (await held.calls.nth(1)).succeed();

@@ -41,7 +41,7 @@ describe('a concurrent duplicate that is final parks beside the run of an earlie
     expect(await send(event)).toEqual(accepted('parked', event.id));
     expect(await first).toEqual(refused(503, 'deadline_reached'));
     expect(await deadLetters.get(event.id)).toMatchObject({
-      reason: 'twin_running',
+      reason: 'event_running',
       attempts: 1,
       runningUntil: clock.now() + MAX_RUN_MS,
     });
@@ -89,7 +89,7 @@ describe('a concurrent duplicate that is final parks beside the run of an earlie
     const { call, event, first, reports, send } = await openRunning({
       deadLetters: { ...createMapDeadLetters(), put: () => Promise.reject(new Error('ENOSPC')) },
     });
-    expect(await send(event)).toEqual(refused(503, 'twin_running'));
+    expect(await send(event)).toEqual(refused(503, 'event_running'));
     expect(await first).toEqual(refused(503, 'deadline_reached'));
     expect(await reports.first(({ outcome }) => outcome === 'busy')).toMatchObject({
       endpointAtRisk: true,
@@ -161,7 +161,7 @@ describe('a concurrent duplicate that is final parks beside a run in another pro
     // The claim by which the id is read again bears a token of its own.
     await claims.first((other) => other !== token);
     const letter = await letterOf(deadLetters, event.id);
-    expect(letter).toMatchObject({ reason: 'twin_running', runningUntil: clock.now() + MAX_RUN_MS });
+    expect(letter).toMatchObject({ reason: 'event_running', runningUntil: clock.now() + MAX_RUN_MS });
     expect(await b.receiver.replay(letter)).toMatchObject({ outcome: 'busy' });
     call.succeed();
     expect(await running).toEqual(accepted('processed', event.id));

@@ -53,7 +53,7 @@ describe('a replay by a receiver without dead letters', () => {
     const { event, held, letter, receiver, reports, send } = await openWithLetter(15, { deadlineMs: 200 });
     const replayed = receiver.replay(letter);
     const call = await held.calls.nth(1);
-    expect(await send(event)).toEqual(refused(503, 'twin_running'));
+    expect(await send(event)).toEqual(refused(503, 'event_running'));
     expect(reports.all).toMatchObject([{ outcome: 'busy', endpointAtRisk: true }]);
     call.fail(new Error('poison'));
     expect(await replayed).toMatchObject({ outcome: 'failed', endpointAtRisk: false });

@@ -71,6 +71,16 @@ describe('a replay', () => {
     expect(reports.all.map(({ outcome }) => outcome)).toEqual(['parked', 'processed', 'duplicate']);
   });
 
+  test('takes a letter of an earlier release, whose reason bears the old code', async () => {
+    const { deadLetters, event, letter, receiver, state } = await openParked();
+    state.mended = true;
+    // Until 0.2.0 it was the code of what is event_running now.
+    await deadLetters.put({ ...letter, reason: 'twin_running' });
+    expect((await letterOf(deadLetters, event.id)).reason).toBe('twin_running');
+    expect(await receiver.replay(letter)).toMatchObject({ outcome: 'processed' });
+    expect(await readAll(deadLetters.list())).toEqual([]);
+  });
+
   test('gives its handlers maxRunMs from its start, not what was left of the delivery', async () => {
     const contexts: HandlerContext[] = [];
     const clock = new StepClock();
@@ -167,7 +177,7 @@ describe('a replay', () => {
     expect(await receiver.replay(running)).toMatchObject({
       outcome: 'busy',
       status: 503,
-      code: 'twin_running',
+      code: 'event_running',
       endpointAtRisk: false,
     });
     expect(runs).toEqual([]);

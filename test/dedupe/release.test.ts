@@ -61,7 +61,7 @@ describe('a claim that may have been taken all the same is given back under its 
     );
     const event = eventAt(Date.now());
     await memory.claim({ id: event.id, token: 'other', leaseMs: 60_000, retentionMs: 60_000 });
-    expect(await send(event)).toEqual(refused(503, 'twin_running'));
+    expect(await send(event)).toEqual(refused(503, 'event_running'));
     expect(tokens.all.length).toBeGreaterThan(1);
     const { id, token } = await releases.nth(1);
     expect({ id, token }).toEqual({ id: event.id, token: tokens.all[0] });

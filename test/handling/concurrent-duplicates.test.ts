@@ -137,7 +137,7 @@ describe('concurrent duplicates in one process', () => {
     const first = send(event);
     await started();
     expect(await first).toMatchObject({ status: 503, code: 'deadline_reached' });
-    expect(await send(event)).toMatchObject({ status: 503, code: 'twin_running' });
+    expect(await send(event)).toMatchObject({ status: 503, code: 'event_running' });
     const joined = send(event);
     runs[0]?.succeed();
     expect(await joined).toMatchObject({ status: 200, outcome: 'duplicate' });
@@ -224,7 +224,7 @@ describe('concurrent duplicates in two processes that share a store', () => {
     const { receiver, send } = await startProcess({ store, deadlineMs: 200 });
     const { handle, runs } = controlledHandler();
     receiver.on('*', handle);
-    expect(await send(event)).toMatchObject({ status: 503, code: 'twin_running' });
+    expect(await send(event)).toMatchObject({ status: 503, code: 'event_running' });
     expect(runs).toHaveLength(0);
   });
 
@@ -240,7 +240,7 @@ describe('concurrent duplicates in two processes that share a store', () => {
     const event = createEvent('transfer.created');
     const first = a.send(event);
     await started();
-    expect(await b.send(event)).toMatchObject({ status: 503, code: 'twin_running' });
+    expect(await b.send(event)).toMatchObject({ status: 503, code: 'event_running' });
     runs[0]?.succeed();
     expect(await first).toMatchObject({ outcome: 'processed' });
     expect(runs).toHaveLength(1);

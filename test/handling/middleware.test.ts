@@ -140,7 +140,7 @@ describe('the run is numbered, and the reports of what began it have the number'
     expect(seen).toEqual(
       expect.arrayContaining([
         { code: 'deadline_reached', late: false, runId },
-        { code: 'twin_running', late: false, runId: undefined },
+        { code: 'event_running', late: false, runId: undefined },
         { code: undefined, late: true, runId },
       ]),
     );

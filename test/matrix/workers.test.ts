@@ -33,11 +33,11 @@ test('in workerd, requests wait for each other, and what a request has begun goe
     tooLarge: '413 body_too_large',
     empty: '400 body_not_json',
     wrongMethod: '405 method_not_allowed',
-    late: ['503 deadline_reached', '503 twin_running'],
+    late: ['503 deadline_reached', '503 event_running'],
     lateEnd: 'processed',
     afterIt: '200 duplicate',
     endedWithItsRequest: '503 deadline_reached',
-    joined: '503 twin_running',
+    joined: '503 event_running',
   });
 });
 

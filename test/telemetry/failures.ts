@@ -191,7 +191,7 @@ export const failures: readonly Failure[] = [
     run: ({ send }) => send(secretEvent()),
   },
   {
-    name: 'twin_running',
+    name: 'event_running',
     expected: { outcome: 'busy', status: 503 },
     options: () => ({ deadlineMs: 300 }),
     register: holding,

@@ -68,7 +68,7 @@ describe('the metrics of a receiver', () => {
       ({ labels: { outcome, code, entity }, value }) => `${outcome} ${code} ${entity} ${value}`,
     );
     expect(deliveries.sort()).toEqual([
-      'busy twin_running settlement 1',
+      'busy event_running settlement 1',
       'duplicate none transfer 1',
       'failed deadline_reached settlement 1',
       'failed handler_failed merchant 2',

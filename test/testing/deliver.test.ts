@@ -85,7 +85,7 @@ const cases: readonly {
     options: () => ({ deadlineMs: 200 }),
     register: (receiver) => receiver.on('*', new HeldHandler().handle),
     act: ({ deliverTo }) => Promise.all([deliverTo(event), deliverTo(event)]),
-    answers: [refused(503, 'deadline_reached'), refused(503, 'twin_running')],
+    answers: [refused(503, 'deadline_reached'), refused(503, 'event_running')],
   },
   {
     name: 'no store',

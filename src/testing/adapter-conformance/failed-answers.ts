@@ -90,9 +90,9 @@ export const lateAnswers: Group = {
       const event = transfer();
       expectProblem(await endpoint.send(event), 503, 'deadline_reached');
       await expectReport(endpoint, { outcome: 'failed', status: 503, code: 'deadline_reached', attempt: 1 });
-      expectProblem(await endpoint.send(event), 503, 'twin_running');
+      expectProblem(await endpoint.send(event), 503, 'event_running');
       expectEqual(endpoint.reports.length, 2, 'the number of reports');
-      const busy = { outcome: 'busy', status: 503, code: 'twin_running' };
+      const busy = { outcome: 'busy', status: 503, code: 'event_running' };
       expectMembers(await endpoint.report(1), busy, 'the report of the duplicate');
       gate.open();
       const { late, outcome, event: of } = await endpoint.report(2);
@@ -105,8 +105,8 @@ export const lateAnswers: Group = {
       const { id, ...event } = transfer();
       await store.claim({ id, token: 'of another process', leaseMs: 60_000, retentionMs: 60_000 });
       const endpoint = await bench.open({ options: { store, deadlineMs: 100 } });
-      expectProblem(await endpoint.send({ id, ...event }), 503, 'twin_running');
-      await expectReport(endpoint, { outcome: 'busy', status: 503, code: 'twin_running' });
+      expectProblem(await endpoint.send({ id, ...event }), 503, 'event_running');
+      await expectReport(endpoint, { outcome: 'busy', status: 503, code: 'event_running' });
     },
   },
 };

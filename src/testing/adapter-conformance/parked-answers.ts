@@ -151,8 +151,8 @@ export const parkedAnswers: Group = {
       const options = { deadLetters, store, now: () => NOW, deadlineMs: 1_000 };
       const endpoint = await bench.open({ options });
       expectAccepted(await endpoint.send(event), 'parked', id);
-      await expectReport(endpoint, { outcome: 'parked', code: 'twin_running' });
-      expectEqual(deadLetters.letter(id).reason, 'twin_running', 'the reason of the letter');
+      await expectReport(endpoint, { outcome: 'parked', code: 'event_running' });
+      expectEqual(deadLetters.letter(id).reason, 'event_running', 'the reason of the letter');
     },
     'without dead letters the last attempt fails as any other, and the endpoint is at risk': async (
       bench,
