@@ -47,7 +47,7 @@ export type {
 export { isKnownEvent } from './events/event.ts';
 export type { EventFilter } from './events/event-filter.ts';
 export type { EventData, Schemas, StandardSchemaV1 } from './events/schema.ts';
-export type { DispatchOptions } from './handling/dispatched-jobs.ts';
+export type { DispatchOptions } from './handling/dispatch-options.ts';
 export type { Middleware, MiddlewareContext } from './handling/middleware.ts';
 export type { HandlerContext, UnhandledHandler } from './handling/router.ts';
 export type { DeadLettersHealth, Health, LastDelivery, StoreHealth } from './health/health.ts';

@@ -3,7 +3,7 @@ import type { Pattern } from './events/catalog.ts';
 import type { AnyEvent, EventOf } from './events/event.ts';
 import type { EventFilter } from './events/event-filter.ts';
 import type { Schemas } from './events/schema.ts';
-import type { DispatchOptions } from './handling/dispatched-jobs.ts';
+import type { DispatchOptions } from './handling/dispatch-options.ts';
 import type { Middleware } from './handling/middleware.ts';
 import type { HandlerContext, UnhandledHandler } from './handling/router.ts';
 import type { Health } from './health/health.ts';

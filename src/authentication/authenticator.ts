@@ -1,8 +1,9 @@
 import { type BodyLimits, BodyReader } from '../request/body.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { Delivery } from '../request/delivery.ts';
+import { checkDeclaredLength, checkEncoding, checkMethod, type RequestHead } from '../request/head.ts';
 import type { HeaderValues } from '../request/headers.ts';
-import { checkDeclaredLength, checkEncoding, checkMethod } from '../request/refusals.ts';
+import type { Deadline } from '../timing/deadline.ts';
 import type { CredentialsCheck } from './credentials.ts';
 import { checkSignature, readSignature } from './signature.ts';
 import type { KeySource } from './signing-keys.ts';
@@ -17,10 +18,7 @@ export interface AuthenticationSettings extends BodyLimits {
 
 /** The progress of a delivery's authentication. */
 export interface AuthenticationProgress {
-  /** When the delivery must be answered, by the monotonic clock. */
-  readonly deadline: number;
-  /** The time from the delivery's arrival to `deadline`. */
-  readonly deadlineMs: number;
+  readonly deadline: Deadline;
   /** True once the body has been read to its end. */
   bodyRead: boolean;
   /** The index of the signing key that matched. */
@@ -45,41 +43,33 @@ export class Authenticator {
     this.#bodyMemory = bodyMemory;
   }
 
-  /**
-   * Reads and checks a delivery with the declared `length`. Rejects
-   * with the error that says why it is refused.
-   */
+  /** Reads and checks a delivery. Rejects with the error that says why it is refused. */
   async authenticate(
     delivery: Delivery,
-    headers: HeaderValues,
-    length: number | undefined,
+    head: RequestHead,
     progress: AuthenticationProgress,
   ): Promise<Authentic> {
-    const signature = this.#checkHead(delivery, headers, length);
-    // The rest of the time is for the event and its letter.
-    const readBy = progress.deadline - progress.deadlineMs / 4;
-    const { bytes: rawBody, share } = await this.#bodies.read(delivery, readBy);
+    const signature = this.#checkHead(delivery, head);
+    const { bodyBy } = progress.deadline;
+    const { bytes: rawBody, share } = await this.#bodies.read(delivery, bodyBy);
     progress.bodyRead = true;
     try {
-      const keys = await this.#settings.keys(readBy);
+      const keys = await this.#settings.keys(bodyBy);
       progress.keyIndex = checkSignature(rawBody, signature, keys);
-      return { rawBody, headers };
+      return { rawBody, headers: head.headers };
     } finally {
       this.#bodyMemory.release(share);
     }
   }
 
-  /**
-   * Makes the cheap checks, before a byte of the body is buffered.
-   * Returns the signature that the body must have.
-   */
-  #checkHead({ method }: Delivery, headers: HeaderValues, length: number | undefined): string {
+  /** Makes the cheap checks, before the body is buffered. Returns the signature that it must have. */
+  #checkHead({ method }: Delivery, head: RequestHead): string {
     const { credentials, signatureHeader, maxBodyBytes } = this.#settings;
     checkMethod(method);
-    credentials.check(headers);
-    const signature = readSignature(headers, signatureHeader);
-    checkEncoding(headers);
-    checkDeclaredLength(length, maxBodyBytes);
+    credentials.check(head.headers);
+    const signature = readSignature(head.headers, signatureHeader);
+    checkEncoding(head);
+    checkDeclaredLength(head, maxBodyBytes);
     return signature;
   }
 

@@ -1,7 +1,7 @@
 import { ConfigurationError, UnavailableError } from '../errors.ts';
 import { messageOf } from '../foreign-values.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
-import { requestsAreIsolated } from '../timing/isolated-requests.ts';
+import { SharedCall } from '../timing/isolated-requests.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { HmacKey } from './hmac-key.ts';
 import { importKeys, type Key } from './signature.ts';
@@ -30,7 +30,6 @@ export function createKeySource(signingKey: SigningKeys): KeySource {
     const keys = importKeys(signingKey, 'signingKey');
     return () => keys;
   }
-  let pending: Promise<readonly HmacKey[]> | undefined;
   const fetchKeys = async () => {
     const keys = await signingKey();
     if (keys !== undefined) return importKeys(keys, 'what the signingKey function returned');
@@ -39,13 +38,10 @@ export function createKeySource(signingKey: SigningKeys): KeySource {
     );
   };
   const lateError = () => new Error('it did not answer in time');
+  const fetching = new SharedCall(() => withTimeLimit(fetchKeys(), KEY_SOURCE_TIMEOUT_MS, lateError));
   return async (deadline) => {
-    if (requestsAreIsolated) pending = undefined;
-    pending ??= withTimeLimit(fetchKeys(), KEY_SOURCE_TIMEOUT_MS, lateError).finally(() => {
-      pending = undefined;
-    });
     try {
-      return await withTimeLimit(pending, Math.max(0, deadline - performance.now()), lateError);
+      return await withTimeLimit(fetching.ask(), Math.max(0, deadline - performance.now()), lateError);
     } catch (cause) {
       throw new UnavailableError(
         'keys_unavailable',

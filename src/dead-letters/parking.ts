@@ -6,7 +6,7 @@ import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
-import { Line, type Wait } from './line.ts';
+import { OperationQueue, type OperationWait } from './operation-queue.ts';
 
 /** The content of a letter: an authentic body, and as much of its event as is known. */
 export interface LetterContent {
@@ -25,8 +25,8 @@ export interface AttemptInfo {
   readonly runningUntil?: number | undefined;
 }
 
-/** An operation on one id. */
-interface Turn {
+/** An operation on one id that has not ended. */
+interface PendingOperation {
   /** Resolves when the operation has ended, or can no longer begin. */
   readonly ended: Promise<void>;
   readonly isUrgent: boolean;
@@ -36,6 +36,7 @@ interface Turn {
 
 /** The settings of {@link Parking}. */
 export interface ParkingSettings {
+  /** The most that one operation may take once it has begun. */
   readonly limitMs: number;
   readonly now: () => number;
   /** Whether operations may wait for a connection; handlers that can run without the store do not. */
@@ -45,15 +46,7 @@ export interface ParkingSettings {
 }
 
 /**
- * The most that one operation may take once it has begun, where a delivery has `deadlineMs` in all. It is
- * kept back from the deadline for a delivery that may need it.
- */
-export function parkingLimitMs(deadlineMs: number): number {
-  return Math.min(2_000, deadlineMs / 4);
-}
-
-/**
- * The dead letters, with a {@link Line} before them, and with the operations on one id in the order of their
+ * The dead letters behind an {@link OperationQueue}, with the operations on one id in the order of their
  * calls: a letter whose writing was given up as late cannot appear after its removal.
  */
 export class Parking {
@@ -62,8 +55,8 @@ export class Parking {
   readonly #now: () => number;
   readonly #mayWait: boolean;
   readonly #bodyMemory: ParkingSettings['bodyMemory'];
-  readonly #line: Line;
-  readonly #last = new Map<string, Turn>();
+  readonly #queue: OperationQueue;
+  readonly #last = new Map<string, PendingOperation>();
 
   constructor(deadLetters: DeadLetters, { limitMs, now, mayWait, bodyMemory }: ParkingSettings) {
     this.#deadLetters = deadLetters;
@@ -71,19 +64,19 @@ export class Parking {
     this.#now = now;
     this.#mayWait = mayWait;
     this.#bodyMemory = bodyMemory;
-    this.#line = new Line(limitMs);
+    this.#queue = new OperationQueue(limitMs);
   }
 
-  find(id: string, wait: Wait): Promise<DeadLetter | undefined> {
+  find(id: string, wait: OperationWait): Promise<DeadLetter | undefined> {
     return this.#inOrder(id, wait, async () => checkFound(await this.#deadLetters.get(id)));
   }
 
-  /** Stores a letter and returns its id: the event's, or the SHA-256 of the body where it has none. */
+  /** Stores a letter and returns its id: the event's, or the SHA-256 of the body if it has none. */
   async store(
     { rawBody, headers, receivedAt, type, ...content }: LetterContent,
     { attempts, handled, runningUntil }: AttemptInfo,
     reason: { readonly code: string; readonly message: string },
-    wait: Wait,
+    wait: OperationWait,
   ): Promise<string> {
     const id = content.id ?? createHash('sha256').update(rawBody).digest('hex');
     await this.#inOrder(id, wait, async () => {
@@ -114,25 +107,26 @@ export class Parking {
     }
   }
 
-  remove(id: string, wait: Wait): Promise<boolean> {
+  remove(id: string, wait: OperationWait): Promise<boolean> {
     return this.#inOrder(id, wait, () => this.#deadLetters.remove(id));
   }
 
-  async #inOrder<T>(id: string, wait: Wait, operation: () => Promise<T>): Promise<T> {
+  async #inOrder<T>(id: string, wait: OperationWait, operation: () => Promise<T>): Promise<T> {
     const previous = this.#last.get(id);
     let hasBegun = false;
     let settle = (): void => {};
     const ended = new Promise<void>((resolve) => {
       settle = resolve;
     });
-    // An operation cannot go before an earlier one on its id, so it is no more urgent than that.
-    const turn: Turn = { ended, isUrgent: wait.isUrgent && previous?.isUrgent !== false, isLate: false };
-    this.#last.set(id, turn);
+    // An operation cannot go before an earlier one on its id, so it is not more urgent than that.
+    const isUrgent = wait.isUrgent && previous?.isUrgent !== false;
+    const pending: PendingOperation = { ended, isUrgent, isLate: false };
+    this.#last.set(id, pending);
     const end = (): void => {
       settle();
-      if (this.#last.get(id) === turn) this.#last.delete(id);
+      if (this.#last.get(id) === pending) this.#last.delete(id);
     };
-    const inTurn = async (): Promise<T> => {
+    const afterPrevious = async (): Promise<T> => {
       hasBegun = true;
       await previous?.ended;
       try {
@@ -142,16 +136,13 @@ export class Parking {
       }
     };
     try {
-      if (previous?.isLate) return await this.#besideLine(inTurn, wait.answerBy);
-      return await this.#line.run(inTurn, { ...wait, isUrgent: turn.isUrgent });
+      if (previous?.isLate) return await this.#besideQueue(afterPrevious, wait.answerBy);
+      return await this.#queue.run(afterPrevious, { ...wait, isUrgent });
     } catch (cause) {
-      turn.isLate = hasBegun;
+      pending.isLate = hasBegun;
       if (!hasBegun && previous === undefined) end();
       else if (!hasBegun) void previous?.ended.then(end);
-      if (isInstance(cause, DeadLetterError)) throw cause;
-      throw new DeadLetterError('dead_letters_unavailable', `the dead letters failed: ${messageOf(cause)}`, {
-        cause,
-      });
+      throw deadLetterError(cause);
     }
   }
 
@@ -167,13 +158,19 @@ export class Parking {
   }
 
   /**
-   * Runs an operation once a late one on the same id has ended, without a place in the line. It runs even if
-   * its caller has given up: a letter whose writing is late has to be removed after all.
+   * Runs an operation once a late one on the same id has ended, without a permit. It runs even if its caller
+   * has given up: a letter whose writing is late has to be removed after all.
    */
-  #besideLine<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
+  #besideQueue<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
     const limitMs = Math.max(0, Math.min(this.#limitMs, answerBy - performance.now()));
     return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
   }
+}
+
+function deadLetterError(cause: unknown): DeadLetterError {
+  if (isInstance(cause, DeadLetterError)) return cause;
+  const message = `the dead letters failed: ${messageOf(cause)}`;
+  return new DeadLetterError('dead_letters_unavailable', message, { cause });
 }
 
 /**

@@ -1,21 +1,22 @@
-const ACCEPTANCE = 'accepted:';
+/** Stores hold ids that begin so. */
+const ENQUEUEING = 'accepted:';
 const ESCAPE = 'handled:';
 
 /**
- * What the store knows the handling of an event by: its id. One that looks like that of an acceptance is
+ * The id of an event's handling in the store: that of the event. One that looks like that of an enqueueing is
  * marked, so that no two events meet, whatever their ids look like.
  */
 export function handlingId(id: string): string {
-  return id.startsWith(ACCEPTANCE) || id.startsWith(ESCAPE) ? ESCAPE + id : id;
+  return id.startsWith(ENQUEUEING) || id.startsWith(ESCAPE) ? ESCAPE + id : id;
 }
 
 /**
- * What the store knows the acceptance of an event by: its handlers that run before the answer, and its way
- * into the queue.
+ * The id of an event's enqueueing in the store: of its handlers that run before the answer, and its way into
+ * the queue.
  */
-export function acceptanceId(id: string): string {
-  return ACCEPTANCE + id;
+export function enqueueingId(id: string): string {
+  return ENQUEUEING + id;
 }
 
-/** Known to no store: no event has it, because those ids that begin alike are marked by `handlingId`. */
+/** An id that no store knows: no event has it, because ids that begin alike are marked by `handlingId`. */
 export const PROBE_ID: string = `${ESCAPE}health`;

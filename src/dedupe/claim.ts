@@ -1,20 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { UnavailableError } from '../errors.ts';
 import { messageOf } from '../foreign-values.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { Timer } from '../timing/time-limit.ts';
-import type { Completions } from './completions.ts';
+import { nextToken } from './claim-token.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
 import { type RetentionSettings, retentionFor } from './retention.ts';
-import type {
-  ClaimedResult,
-  ClaimResult,
-  CompleteRequest,
-  ReleaseRequest,
-  ReleaseResult,
-  RenewResult,
-} from './store.ts';
+import { type Completions, retryRelease } from './retries.ts';
+import type { ClaimedResult, ClaimResult, LeaseRequest, ReleaseResult, RenewResult } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
 /**
@@ -23,24 +16,8 @@ import type { TimeLimitedStore } from './time-limited.ts';
  */
 const POLL_MS = 400;
 
-/** Before a release is tried again; doubled each time. */
-const FIRST_PAUSE_MS = 100;
-
 /** After so many confirmations that took half a lease or longer each, the claim is refused. */
 const MOST_CONFIRMATIONS = 3;
-
-/**
- * No two claims may share a token: those of this process begin alike, and no other process begins so. Workers
- * gives no random bytes before its first request.
- */
-let tokenPrefix: string | undefined;
-let claims = 0;
-
-function nextToken(): string {
-  tokenPrefix ??= randomBytes(15).toString('base64url');
-  claims += 1;
-  return `${tokenPrefix}${claims}`;
-}
 
 /** The claim of an event whose store does not answer, under `onStoreFailure: 'process'`. */
 const UNCLAIMED: ClaimedResult = {
@@ -67,7 +44,7 @@ export interface ClaimServices {
 
 /** The event that is claimed. */
 export interface ClaimedEvent {
-  /** What the store knows it by. */
+  /** Its id in the store. */
   readonly claimId: string;
   /** In milliseconds since the epoch. */
   readonly createdAt: number;
@@ -81,9 +58,9 @@ export interface ClaimWait {
   readonly orAbort: (promise: Promise<unknown>) => Promise<unknown>;
 }
 
-/** One token's hold on an event's id in the store. */
+/** One token's claim of an event's id in the store. */
 export class Claim {
-  readonly #request: CompleteRequest;
+  readonly #request: LeaseRequest;
   readonly #settings: ClaimSettings;
   readonly #store: TimeLimitedStore;
   readonly #completions: Completions;
@@ -91,52 +68,46 @@ export class Claim {
   #renewal: Timer | undefined;
   #isRenewing = false;
   /**
-   * When the claim or renewal was sent that last succeeded; undefined while there is none, and where the
+   * When the claim or renewal was sent that last succeeded; undefined while there is none, and if the
    * handlers run without a claim.
    */
   #heldSince: number | undefined;
-  /** When the last claim or renewal was sent, whatever came of it. */
+  /** When the last claim or renewal was sent, whether or not it succeeded. */
   #askedAt = 0;
   #state: RenewResult['state'] = 'held';
   #confirmations = 0;
 
   constructor({ claimId, createdAt }: ClaimedEvent, services: ClaimServices, warnings: Warning[]) {
-    this.#settings = services.settings;
+    const { settings } = services;
+    this.#settings = settings;
     this.#store = services.store;
     this.#completions = services.completions;
     this.#warnings = warnings;
     this.#request = {
       id: claimId,
       token: nextToken(),
-      retentionMs: retentionFor(createdAt, services.settings),
+      leaseMs: settings.leaseMs,
+      retentionMs: retentionFor(createdAt, settings),
     };
   }
 
   /**
-   * Asks for the id; where the store fails, `onStoreFailure` says how to go on. With `mayWait` the question
-   * may wait for a connection to the store.
+   * Asks for the id. If the store fails, `onStoreFailure` says how to go on: this rejects, though the store
+   * may have granted the claim, or the handlers run without one. With `mayWait` the question may wait for a
+   * connection to the store.
    */
   async take({ mayWait }: { readonly mayWait: boolean }): Promise<ClaimResult> {
     try {
       return this.#noteAnswer(await this.#ask(mayWait ? undefined : 0));
     } catch (error) {
-      this.#goOnWithoutStore(error);
-      return UNCLAIMED;
+      return this.#goOnUnclaimed(error);
     }
   }
 
   #ask(waitMs?: number): Awaitable<ClaimResult> {
-    const { leaseMs, retryScheduleMs } = this.#settings;
-    const { id, token, retentionMs } = this.#request;
     this.#askedAt = performance.now();
-    return this.#store.claim({
-      id,
-      token,
-      retentionMs,
-      leaseMs,
-      attemptSpacingMs: attemptSpacingMs(retryScheduleMs),
-      waitMs,
-    });
+    const spacingMs = attemptSpacingMs(this.#settings.retryScheduleMs);
+    return this.#store.claim({ ...this.#request, attemptSpacingMs: spacingMs, waitMs });
   }
 
   #noteAnswer(result: ClaimResult): ClaimResult {
@@ -148,15 +119,16 @@ export class Claim {
   }
 
   /** Throws the error unless `onStoreFailure` is `process`. */
-  #goOnWithoutStore(error: unknown): void {
+  #goOnUnclaimed(error: unknown): ClaimedResult {
     if (this.#settings.onStoreFailure === 'reject') throw error;
     this.#warnings.push(`claimed_nothing: ${messageOf(error)}`);
     this.#heldSince = undefined;
+    return UNCLAIMED;
   }
 
   /**
-   * True if the store was last asked for the lease longer ago than the lease lasts, because the event loop
-   * was blocked: another process may have taken the event.
+   * True if the last renewal is older than the lease, because the event loop was blocked: another process may
+   * have taken the event.
    */
   get missedRenewal(): boolean {
     return this.#heldSince !== undefined && performance.now() - this.#askedAt >= this.#settings.leaseMs;
@@ -171,13 +143,13 @@ export class Claim {
     return performance.now() - this.#heldSince > this.#settings.leaseMs / 2;
   }
 
-  /** What the store said last. */
+  /** The last answer of the store. */
   get state(): RenewResult['state'] {
     return this.#state;
   }
 
   /**
-   * Renews a claim that has grown old. Where the store gives no answer, or too slowly to be of use,
+   * Renews a claim that has grown old. If the store gives no answer, or too slowly to be of use,
    * `onStoreFailure` says how to go on.
    */
   async confirm(): Promise<void> {
@@ -186,14 +158,14 @@ export class Claim {
       this.#confirmations += 1;
       await this.#renew();
     } catch (error) {
-      this.#goOnWithoutStore(error);
+      this.#goOnUnclaimed(error);
     }
   }
 
   async #renew(): Promise<void> {
     const askedAt = performance.now();
     this.#askedAt = askedAt;
-    const { state } = await this.#store.renew({ ...this.#request, leaseMs: this.#settings.leaseMs });
+    const { state } = await this.#store.renew(this.#request);
     // Over several connections an answer may come after that to a later question.
     if (this.#heldSince !== undefined && askedAt < this.#heldSince) return;
     this.#state = state;
@@ -201,9 +173,9 @@ export class Claim {
   }
 
   /**
-   * While another process has the id, asks again until the event is completed, the lease has ended, or nobody
-   * waits any more (`busy`). Never rejects, because the event is known to be running. A question that failed
-   * may have taken the id all the same, so it is given back when the asking ends.
+   * While another process has the id, asks again until the event is completed, the lease has ended, or no
+   * delivery waits any more (`busy`). Store failures do not end it, because the event is known to be running.
+   * A question that failed may have taken the id all the same, so it is given back when the asking ends.
    */
   async waitForOther(first: ClaimResult, wait: ClaimWait): Promise<ClaimResult> {
     let result = first;
@@ -255,48 +227,20 @@ export class Claim {
     else onTaken(this.#state);
   }
 
-  /**
-   * Records that the event was handled; false where the store does not take it in time: that goes on in the
-   * background.
-   */
+  /** Records that the event was handled; false if the store has not taken it yet: see {@link Completions}. */
   complete(): Promise<boolean> {
     return this.#completions.record(this.#request);
   }
 
-  /**
-   * Gives the id back; undefined where the store does not answer. It is then tried again for as long as the
-   * lease lasts, and once after that.
-   */
+  /** Gives the id back; undefined if the store does not answer. It is then tried again. */
   async release(handled: Iterable<string>): Promise<ReleaseResult['state'] | undefined> {
+    const request = () => ({ ...this.#request, handled: [...handled] });
     try {
-      return (await this.#store.release({ ...this.#request, handled: [...handled] })).state;
+      return (await this.#store.release(request())).state;
     } catch (error) {
       this.#warnings.push(`release_failed: ${messageOf(error)}`);
-      void this.#releaseLater(handled);
+      void retryRelease(this.#store, this.#settings.leaseMs, request);
       return undefined;
-    }
-  }
-
-  /**
-   * A lease that nobody gives back keeps the event from its retry, which then takes it for one that killed
-   * its process.
-   */
-  async #releaseLater(handled: Iterable<string>): Promise<void> {
-    const endsAt = performance.now() + this.#settings.leaseMs;
-    let isReleased = false;
-    for (let pauseMs = FIRST_PAUSE_MS; !isReleased && performance.now() < endsAt; pauseMs *= 2) {
-      await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
-      // Read anew each time: a handler may have finished since.
-      isReleased = await this.#tryRelease({ ...this.#request, handled: [...handled] });
-    }
-  }
-
-  async #tryRelease(request: ReleaseRequest): Promise<boolean> {
-    try {
-      await this.#store.release(request);
-      return true;
-    } catch {
-      return false;
     }
   }
 }

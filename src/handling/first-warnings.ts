@@ -2,7 +2,7 @@ import { exposureOf } from '../dead-letters/exposure.ts';
 import { isMemoryStore } from '../dedupe/memory.ts';
 import { isOneOfSeveralProcesses } from '../dedupe/several-processes.ts';
 import type { Warning } from '../outcomes/report.ts';
-import type { HandlingSettings } from './job.ts';
+import type { HandlingSettings } from './run-services.ts';
 
 /** What a receiver lacks from the start, for its first report. */
 export function firstWarnings({

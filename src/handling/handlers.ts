@@ -6,7 +6,7 @@ import type { HandlerReport } from '../outcomes/report.ts';
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
 import type { HandlerContext, Route } from './router.ts';
 
-/** What the handlers of an event have reached; it can be read while they run. */
+/** How far the handlers of an event have come; it can be read while they run. */
 export interface Progress {
   /** Names of the handlers that have finished, in this attempt or an earlier one; each of them once. */
   readonly handled: string[];
@@ -58,13 +58,11 @@ export class RunContext implements HandlerContext {
 /** An event whose data is what its entity's schema has made of it, where there is a schema. */
 export type ValidEvent = WebhookEvent<string, unknown>;
 
-/** The event with the output of the schema as data, or an error; never rejects. */
-export async function validateEvent(
-  event: WebhookEvent,
-  schema: StandardSchemaV1,
-): Promise<ValidEvent | DataError> {
+/** The event with the output of the schema as data. Rejects with DataError. */
+export async function validateEvent(event: WebhookEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
   const checked = await validateData(schema, event.data, entityOf(event.type));
-  return checked instanceof DataError ? checked : { ...event, data: checked.data };
+  if (checked instanceof DataError) throw checked;
+  return { ...event, data: checked.data };
 }
 
 /** The handlers that have not finished before. */
@@ -74,8 +72,8 @@ export function openRoutes(routes: readonly Route[], { handled }: Progress): rea
 }
 
 /**
- * Runs the handlers that have not finished before side by side, all to their end. Resolves with an error for
- * what failed, else undefined; it never throws or rejects, whatever they throw.
+ * Runs the handlers that have not finished before side by side, all to their end. Resolves with the error of
+ * those that failed, else with undefined; it never throws or rejects, whatever they throw.
  */
 export function runHandlers(
   routes: readonly Route[],
@@ -104,18 +102,18 @@ async function runOne(
     end(true, skipReasonOf(await handle(event, context)));
   } catch (error) {
     end(false);
-    return failure(name, error);
+    return oneFailed(name, error);
   }
   if (name !== undefined) noteHandled(progress, [name]);
   return undefined;
 }
 
-function failure(name: string | undefined, error: unknown): HandlerError {
+function oneFailed(name: string | undefined, error: unknown): HandlerError {
   const subject = name === undefined ? 'a handler' : `the handler "${name}"`;
   return handlerError(`${subject} failed: ${messageOf(error)}`, [error]);
 }
 
-/** What all the failures of one event come to. */
+/** The error of all the failures of one event. */
 function merge(ends: readonly (HandlerError | undefined)[]): HandlerError | undefined {
   const failures = ends.filter((end) => end !== undefined);
   if (failures.length < 2) return failures[0];

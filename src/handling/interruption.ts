@@ -17,6 +17,11 @@ export class Interruption extends LazyAbort {
     return this.#endedBy;
   }
 
+  /** Throws if the run has been aborted. */
+  check(): void {
+    if (this.#endedBy !== undefined) throw this.#endedBy;
+  }
+
   /** Aborts a run that takes longer than `maxRunMs` from the first call on. */
   limit(maxRunMs: number): void {
     this.#limit ??= new Timer(performance.now() + maxRunMs, () => {
@@ -29,11 +34,11 @@ export class Interruption extends LazyAbort {
     this.#limit = undefined;
   }
 
-  /** What the promise resolves to, or why the run was aborted before. */
-  race<T>(promise: Promise<T>): Promise<T | AbortedError> {
+  /** Settles as the promise does, or rejects as soon as the run is aborted. */
+  orAbort<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#endedBy !== undefined) resolve(this.#endedBy);
-      this.#listener = resolve;
+      if (this.#endedBy !== undefined) reject(this.#endedBy);
+      this.#listener = reject;
       promise.then(resolve, reject);
     });
   }

@@ -18,9 +18,9 @@ export interface MiddlewareContext extends HandlerContext {
   /** The number of the run in this process, from 1: the report of what began the run has it too. */
   readonly runId: number;
   /**
-   * Texts that go with the job into the worker, for example a `traceparent`. What is written here on the step
-   * `enqueue`, before `next()`, is here again around the handlers in the worker; elsewhere it is empty. What
-   * is no text, and what is beyond 8,192 characters in all, is left out.
+   * Texts that go with the job into the worker, for example a `traceparent`. A text that is written here on
+   * the step `enqueue`, before `next()`, is here again around the handlers in the worker; elsewhere it is
+   * empty. Values that are not texts, and those beyond 8,192 characters in all, are left out.
    */
   readonly traceContext: Record<string, string>;
 }

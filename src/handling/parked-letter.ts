@@ -1,13 +1,17 @@
 import type { DeadLetter } from '../dead-letters/dead-letters.ts';
-import type { Wait } from '../dead-letters/line.ts';
-import type { EventHandling } from './event-handling.ts';
+import type { OperationWait } from '../dead-letters/operation-queue.ts';
+import { ConfigurationError } from '../errors.ts';
+import { show } from '../foreign-values.ts';
+import type { Handling } from './handling.ts';
 
 /** A letter that somebody replays or drops. No sender waits for its operations. */
 export class ParkedLetter {
   readonly letter: DeadLetter;
-  readonly #handling: EventHandling;
+  readonly #handling: Handling;
 
-  constructor(letter: DeadLetter, handling: EventHandling) {
+  /** Throws {@link ConfigurationError} for what is not a letter. */
+  constructor(letter: DeadLetter, handling: Handling, functionName: string) {
+    checkLetter(letter, functionName);
     this.letter = letter;
     this.#handling = handling;
   }
@@ -23,7 +27,7 @@ export class ParkedLetter {
     return stored !== undefined && !this.#isRunning(stored);
   }
 
-  async takeOut(): Promise<void> {
+  async remove(): Promise<void> {
     await this.#handling.parking?.remove(this.letter.id, this.#wait());
   }
 
@@ -31,9 +35,17 @@ export class ParkedLetter {
     return runningUntil !== undefined && runningUntil > this.#handling.settings.now();
   }
 
-  #wait(): Wait {
+  #wait(): OperationWait {
     const answerBy = performance.now() + this.#handling.settings.deadlineMs;
     // The caller holds the letter in any case.
     return { answerBy, isUrgent: false, bodyBytes: 0 };
   }
+}
+
+/** `deadLetters.get` resolves with undefined if somebody else was faster. */
+function checkLetter(letter: unknown, functionName: string): void {
+  if (typeof letter === 'object' && letter !== null) return;
+  throw new ConfigurationError(
+    `${functionName} takes a letter, got ${show(letter)}: if deadLetters.get() found none, it was replayed or dropped`,
+  );
 }

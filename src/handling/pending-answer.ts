@@ -22,7 +22,7 @@ export class PendingAnswer {
     return new Promise((resolve) => this.#listen(resolve));
   }
 
-  /** The answer; undefined where it has not come by `deadline`, by the monotonic clock. */
+  /** The answer; undefined if it has not come by `deadline`, by the monotonic clock. */
   settledBy(deadline: number): Promise<Answer | undefined> {
     this.#waiting += 1;
     return new Promise((resolve) => {

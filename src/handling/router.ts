@@ -1,8 +1,11 @@
-import { ConfigurationError } from '../errors.ts';
+import { checkOptions, invalidOption } from '../check-options.ts';
+import { ConfigurationError, UnavailableError } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
 import type { KnownEvent, UnknownEvent, WebhookEvent } from '../events/event.ts';
 import { isPattern, matchesPattern, wrongPattern } from '../events/pattern.ts';
 import type { Schemas } from '../events/schema.ts';
+import { show } from '../foreign-values.ts';
+import { nameOf } from './named-handler.ts';
 
 /** The second argument of a handler. Times are in milliseconds since the epoch. */
 export interface HandlerContext {
@@ -42,6 +45,12 @@ export interface Route {
   handle(event: WebhookEvent<string, unknown>, context: HandlerContext): unknown;
 }
 
+/** Options of `receiver.on`. */
+export interface HandlerOptions {
+  readonly name?: string;
+  readonly queue?: boolean;
+}
+
 interface PatternRoute extends Route {
   readonly patterns: readonly string[];
 }
@@ -65,17 +74,40 @@ export class Router {
   readonly #matches = new Map<string, readonly Route[]>();
   #unhandled: Route | undefined;
   #frozen = false;
+  readonly #hasQueue: boolean;
+
+  /** `hasQueue`: handlers may be queued. */
+  constructor(hasQueue: boolean) {
+    this.#hasQueue = hasQueue;
+  }
 
   /**
-   * Adds a handler; throws {@link ConfigurationError} for a wrong pattern, a repeated name, or once frozen.
+   * Adds a handler; throws {@link ConfigurationError} for a wrong pattern or option, a repeated name, or once
+   * frozen.
    */
-  add(patterns: readonly string[], route: Route): void {
+  add(patterns: readonly string[], handle: Route['handle'], options: HandlerOptions): void {
+    checkOptions(options, ['name', 'queue'], 'on()');
+    const { name = nameOf(handle), queue = false } = options;
+    this.#checkQueue(queue, name);
     this.checkOpen('on');
-    checkFunction(route.handle, 'the handler');
+    checkFunction(handle, 'the handler');
     if (patterns.length === 0) throw new ConfigurationError('on() needs at least one pattern');
     for (const pattern of patterns) checkPattern(pattern);
-    if (route.name !== undefined) this.#addName(route.name);
-    this.#routes.push({ ...route, patterns });
+    if (name !== undefined) this.#addName(name);
+    this.#routes.push({ name, queued: queue, handle, patterns });
+  }
+
+  #checkQueue(queue: unknown, name: string | undefined): void {
+    if (typeof queue !== 'boolean')
+      throw invalidOption('queue of on()', `must be true or false, got ${show(queue)}`);
+    if (queue && name === undefined)
+      throw invalidOption('name of on()', 'is needed with queue: true: jobs say by name what is to run');
+    if (queue && !this.#hasQueue) {
+      throw new ConfigurationError(
+        'on() with queue: true needs the option queue of createReceiver, also in a worker: ' +
+          'for example createBullQueue of posthorn/bullmq',
+      );
+    }
   }
 
   setUnhandled(fallback: Fallback): void {
@@ -97,14 +129,30 @@ export class Router {
     this.#frozen = true;
   }
 
-  get isEmpty(): boolean {
+  get #isEmpty(): boolean {
     return this.#routes.length === 0 && this.#unhandled === undefined;
   }
 
-  /** The patterns of all handlers; `onUnhandled` gets what they leave, so that it stands for `*`. */
+  /**
+   * The patterns of all handlers; `onUnhandled` gets the events that they leave, so that it stands for `*`.
+   * Throws {@link ConfigurationError} if there are none.
+   */
   get patterns(): readonly string[] {
+    if (this.#isEmpty) {
+      throw new ConfigurationError(
+        'eventFilters() was called before any handler was registered: an empty list would mean every event. ' +
+          'Register the handlers first',
+      );
+    }
     const patterns = this.#routes.flatMap((route) => route.patterns);
     return this.#unhandled === undefined ? patterns : [...patterns, '*'];
+  }
+
+  /** The same as {@link match}; throws UnavailableError if there is no handler for any type. */
+  matchAny(type: string): readonly Route[] {
+    if (!this.#isEmpty) return this.match(type);
+    const message = 'no handler is registered: call on() or onUnhandled() before the first delivery';
+    throw new UnavailableError('no_handlers', message);
   }
 
   /** The handlers for a type, in the order of their registration; the `onUnhandled` one if there are none. */

@@ -7,20 +7,20 @@ export type RunState =
   | { readonly step: 'claiming' }
   /** Another process handles the event. */
   | { readonly step: 'waiting' }
-  /** The event is claimed, and the letter of a last attempt is written, or the run waits for room. */
+  /** The event is claimed, and the letter of a last attempt is written, or the run waits for permits. */
   | { readonly step: 'preparing' }
-  /** The schema or the handlers run. `isParked`: the letter was stored before. */
-  | { readonly step: 'validating' | 'running'; readonly isParked: boolean }
+  /** The schema or the handlers run. */
+  | { readonly step: 'validating' | 'running' }
   /** The handlers have succeeded, and the completion is being recorded. */
   | { readonly step: 'completing' }
   | { readonly step: 'completed'; readonly outcome: 'processed' | 'queued' | 'duplicate' }
   | { readonly step: 'failed'; readonly error: ReportedError };
 
-/** What a run says of itself besides its state. */
+/** The rest that the answer at the deadline depends on. */
 export interface RunFacts {
   /** The event's id. */
   readonly id: string;
-  /** How it is answered once its handlers have succeeded. */
+  /** The outcome once its handlers have succeeded. */
   readonly success: 'processed' | 'queued';
   /** Whether its letter is stored by now. */
   readonly isParked: boolean;
@@ -50,7 +50,7 @@ export function answerAtDeadline(state: RunState, { id, success, isParked }: Run
     case 'running':
       return parkedOrRefused(
         id,
-        state.isParked,
+        isParked,
         new UnavailableError('deadline_reached', 'the handlers were still running at the deadline'),
       );
     case 'completing':

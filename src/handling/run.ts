@@ -1,13 +1,13 @@
-import { Letter } from '../dead-letters/letter.ts';
+import { LetterHandle } from '../dead-letters/letter-handle.ts';
 import type { AttemptInfo } from '../dead-letters/parking.ts';
 import { Claim } from '../dedupe/claim.ts';
 import { isFinal, isFinalByAge } from '../dedupe/last-attempt.ts';
 import type { ClaimedResult, ClaimResult } from '../dedupe/store.ts';
-import { AbortedError, PosthornError, UnavailableError } from '../errors.ts';
-import { entityOf } from '../events/event.ts';
+import { AbortedError, isPosthornError, type PosthornError, UnavailableError } from '../errors.ts';
+import { type AnyEvent, entityOf } from '../events/event.ts';
+import type { StandardSchemaV1 } from '../events/schema.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
-import type { Awaitable } from '../timing/awaitable.ts';
 import {
   noteHandled,
   openRoutes,
@@ -18,9 +18,10 @@ import {
   validateEvent,
 } from './handlers.ts';
 import { Interruption } from './interruption.ts';
-import type { Enqueue, Job, RunServices } from './job.ts';
 import { PendingAnswer } from './pending-answer.ts';
-import { Places } from './room.ts';
+import { removeIfCompleted } from './remove-if-completed.ts';
+import type { Enqueue, RunInput } from './run-input.ts';
+import type { RunServices } from './run-services.ts';
 import { answerAtDeadline, hasEnded, type RunState } from './run-state.ts';
 import { throughMiddlewares } from './through-middlewares.ts';
 
@@ -29,7 +30,8 @@ let begun = 0;
 
 /**
  * Handles one event: claim, letter of a last attempt, schema, handlers, record. Deliveries of the event that
- * arrive meanwhile join it. A run goes on when its delivery has been answered at the deadline.
+ * arrive meanwhile join it. A run goes on when its delivery has been answered at the deadline. Start at
+ * docs/how-it-works.md, which draws its states; `origin.ts` knows what begins a run, and what differs by it.
  */
 export class Run {
   /** Its number in this process, from 1. */
@@ -41,47 +43,34 @@ export class Run {
   final = false;
 
   readonly #warnings: Warning[] = [];
-  readonly #job: Job;
+  readonly #input: RunInput;
   readonly #services: RunServices;
   readonly #onEnd: (run: Run) => void;
   readonly #claim: Claim;
-  readonly #letter: Letter;
   readonly #interruption = new Interruption();
-  readonly #places: Places;
+  #letterHandle: LetterHandle | undefined;
+  #permits = 0;
   #isBodyCounted = false;
   #state: RunState = { step: 'claiming' };
+  /** The end of the handlers and of the way into the queue; an aborted run does not wait for it. */
+  #finished: Promise<PosthornError | undefined> | undefined;
 
-  constructor(job: Job, services: RunServices, onEnd: (run: Run) => void) {
-    const { id, event, rawBody, headers, receivedAt, deadline, deadlineMs, replayed, dispatched } = job;
-    const { parking, bodyMemory } = services;
+  constructor(input: RunInput, services: RunServices, onEnd: (run: Run) => void) {
     begun += 1;
     this.runId = begun;
-    this.#job = job;
+    this.#input = input;
     this.#services = services;
     this.#onEnd = onEnd;
-    this.#claim = new Claim(job, services, this.#warnings);
-    const content = { rawBody, headers, receivedAt, id, type: event.type };
-    this.#letter = new Letter(
-      parking,
-      content,
-      this.#warnings,
-      { deadline, deadlineMs },
-      {
-        storedAs: replayed?.id ?? (dispatched?.isParked ? id : undefined),
-        isKept: job.enqueue !== undefined,
-      },
-    );
-    const room = replayed === undefined && dispatched === undefined ? services.room : undefined;
-    this.#places = new Places(room, bodyMemory, rawBody.byteLength);
+    this.#claim = new Claim(input, services, this.#warnings);
   }
 
   get id(): string {
-    return this.#job.id;
+    return this.#input.id;
   }
 
-  /** What the store knows the run by. */
+  /** Its id in the store. */
   get claimId(): string {
-    return this.#job.claimId;
+    return this.#input.claimId;
   }
 
   /** The problems of the run so far; while its completion is being recorded, this is one of them. */
@@ -91,12 +80,28 @@ export class Run {
 
   /** Whether the run should have ended by now. */
   get isOverdue(): boolean {
-    return performance.now() > this.#job.deadline + this.#services.settings.maxRunMs;
+    return performance.now() > this.#input.deadline.answerBy + this.#services.settings.maxRunMs;
   }
 
   /** Whether the schema or the handlers are running. */
   get isRunning(): boolean {
     return this.#state.step === 'validating' || this.#state.step === 'running';
+  }
+
+  /** Few runs have a letter, so its handle is created when it is first needed. */
+  get #letter(): LetterHandle {
+    const { id, event, origin, deadline, rawBody, headers, receivedAt } = this.#input;
+    this.#letterHandle ??= new LetterHandle(
+      this.#services.parking,
+      { rawBody, headers, receivedAt, id, type: event.type },
+      deadline,
+      this.#warnings,
+      {
+        storedAs: origin.isParked ? (origin.letter?.id ?? id) : undefined,
+        removesLetter: origin.removesLetter,
+      },
+    );
+    return this.#letterHandle;
   }
 
   /** Never rejects. */
@@ -105,15 +110,11 @@ export class Run {
     try {
       answer = await this.#handle();
     } catch (error) {
-      // Whatever went wrong, the id must be free for the next attempt. A claim without an answer may also
-      // have been made.
-      void this.#claim.release(this.progress.handled);
-      const refused = refuse(error);
-      this.#state = { step: 'failed', error: refused.error };
-      answer = refused;
+      answer = await this.#recordFailure(error);
+      if (error === this.#interruption.endedBy) void this.#recordLateEnd();
     }
     this.#interruption.unlimit();
-    this.#places.leave();
+    this.#releasePermits();
     this.#uncountBody();
     this.#claim.stopRenewing();
     this.#onEnd(this);
@@ -122,24 +123,26 @@ export class Run {
 
   /**
    * Claims the event, waits for another process that has it, prepares a last attempt, validates the data and
-   * runs the handlers. Starts again if the claim was lost before the handlers could run.
+   * runs the handlers. Starts again if the claim was lost before the handlers could run. A step that fails
+   * throws.
    */
   async #handle(): Promise<Answer> {
-    const mayWait = !this.#services.store.mustWait() || this.#countBody();
-    let result = await this.#claim.take({ mayWait });
-    this.#uncountBody();
+    const { event } = this.#input;
+    const { schemas } = this.#services.settings;
+    let result = await this.#takeClaim();
     for (;;) {
       if (result.state === 'busy') result = await this.#waitForOtherProcess(result);
-      if (result.state !== 'claimed') return this.#answerUnclaimed(result.state);
-      const answer = await this.#prepare(result);
-      if (answer !== undefined) return answer;
-      const refused = this.#services.room && (await this.#takePlaces());
-      if (refused !== undefined) return this.#recordFailure(refused);
-      const validated = await this.#validate();
-      if (validated instanceof PosthornError) return this.#recordFailure(validated);
+      if (result.state === 'completed') return this.#answerDuplicate();
+      if (result.state === 'busy') return refuse(eventRunning());
+      this.#beginAttempt(result);
+      const parked = this.final && (await this.#prepareLastAttempt(result));
+      if (parked) return parked;
+      if (this.#services.concurrency !== undefined) await this.#acquirePermits();
+      const schema = schemas.get(entityOf(event.type));
+      const validated = schema === undefined ? event : await this.#validate(event, schema);
       while (this.#claim.isOld) {
-        const failure = await this.#confirmClaim();
-        if (failure !== undefined) return this.#recordFailure(failure);
+        this.#state = { step: 'claiming' };
+        await this.#claim.confirm();
       }
       // No await between this check and the handlers: those of another event could block the event loop for
       // longer than the lease.
@@ -149,14 +152,19 @@ export class Run {
     }
   }
 
+  #takeClaim(): Promise<ClaimResult> {
+    const mayWait = !this.#services.store.mustWait() || this.#countBody();
+    return this.#claim.take({ mayWait });
+  }
+
   /** Counts the body while the run waits with it; false if it does not fit: the run must not wait then. */
   #countBody(): boolean {
-    this.#isBodyCounted = this.#services.bodyMemory.reserve(this.#job.rawBody.byteLength);
+    this.#isBodyCounted ||= this.#services.bodyMemory.reserve(this.#input.rawBody.byteLength);
     return this.#isBodyCounted;
   }
 
   #uncountBody(): void {
-    if (this.#isBodyCounted) this.#services.bodyMemory.giveBack(this.#job.rawBody.byteLength);
+    if (this.#isBodyCounted) this.#services.bodyMemory.giveBack(this.#input.rawBody.byteLength);
     this.#isBodyCounted = false;
   }
 
@@ -164,62 +172,50 @@ export class Run {
     this.#claim.stopRenewing();
     this.#interruption.unlimit();
     this.#state = { step: 'waiting' };
-    this.#places.leave();
+    this.#releasePermits();
     if (!this.#countBody()) return claim;
-    try {
-      return await this.#claim.waitForOther(claim, {
-        isAwaited: () => this.answer.isAwaited && this.#interruption.endedBy === undefined,
-        orAbort: (promise) => this.#interruption.race(promise),
-      });
-    } finally {
-      this.#uncountBody();
-    }
+    return await this.#claim.waitForOther(claim, {
+      isAwaited: () => this.answer.isAwaited && this.#interruption.endedBy === undefined,
+      orAbort: (promise) => this.#interruption.orAbort(promise).catch(() => {}),
+    });
   }
 
-  async #answerUnclaimed(state: 'completed' | 'busy'): Promise<Answer> {
-    if (state === 'completed') {
-      this.#state = { step: 'completed', outcome: 'duplicate' };
-      await this.#letter.remove();
-      return accept('duplicate', this.id);
-    }
-    return refuse(new UnavailableError('event_running', 'another process is still handling this event'));
+  /** The event has been completed; `removeAny` also removes the letter of an earlier delivery. */
+  async #answerDuplicate({ removeAny = false } = {}): Promise<Answer> {
+    this.#state = { step: 'completed', outcome: 'duplicate' };
+    if (removeAny) await this.#letter.removeAny();
+    else await this.#letter.remove();
+    return accept('duplicate', this.id);
   }
 
-  /**
-   * Notes the attempt, and keeps the lease from here on; gives an answer where the handlers are not to run.
-   */
-  #prepare(claim: ClaimedResult): Awaitable<Answer | undefined> {
+  /** Notes the attempt, and keeps the lease from here on. */
+  #beginAttempt(claim: ClaimedResult): void {
     this.#state = { step: 'preparing' };
+    this.#uncountBody();
     this.#claim.startRenewing((state) => this.#onTaken(state));
-    if (this.#interruption.endedBy !== undefined) return this.#recordFailure(this.#interruption.endedBy);
+    this.#interruption.check();
     const { now, retryScheduleMs } = this.#services.settings;
-    const { createdAt, replayed, dispatched } = this.#job;
-    const isLast = () => replayed !== undefined || isFinal(now() - createdAt, retryScheduleMs, claim);
-    this.attempt = dispatched?.attempt ?? claim.attempt;
-    this.final = dispatched?.final ?? isLast();
+    const { createdAt, origin } = this.#input;
+    this.attempt = origin.attempt(claim);
+    this.final = origin.isFinal(isFinal(now() - createdAt, retryScheduleMs, claim));
     noteHandled(this.progress, claim.handled);
-    if (dispatched !== undefined) noteHandled(this.progress, dispatched.handled);
-    return this.final ? this.#prepareLastAttempt(claim) : undefined;
+    noteHandled(this.progress, origin.handled);
   }
 
   /**
    * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event
-   * whose earlier attempts ended without a word may be what kills the process: it is parked without being
-   * run.
+   * whose earlier attempts gave no end may be what kills the process: it is parked without being run.
    */
   async #prepareLastAttempt(claim: ClaimedResult): Promise<Answer | undefined> {
-    const { replayed, dispatched } = this.#job;
-    const answerBy = this.#letter.handlersWaitUntil;
-    const earlier = replayed ?? (await this.#letter.find(answerBy));
+    const { deadline, origin, routes } = this.#input;
+    const answerBy = deadline.handlersBeginBy;
+    const earlier = origin.letter ?? (await this.#letter.find(answerBy));
     noteHandled(this.progress, earlier?.handled ?? []);
-    // The letter of an event that was final when it came waits beside its job as it was stored then.
-    const isRunningLetter = earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined;
-    const wasAbandoned =
-      (claim.abandoned > 0 && dispatched?.parksAbandoned !== false) ||
-      (isRunningLetter && dispatched === undefined);
-    // Without handlers of its own, the way into the queue kills no process.
-    const isHarmless = this.#job.routes.length === 0;
-    const mayRun = replayed !== undefined || isHarmless || !wasAbandoned;
+    const dead = {
+      leaseRanOut: claim.abandoned > 0,
+      letterWasRunning: earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined,
+    };
+    const mayRun = origin.runsAfter(dead, routes.length > 0);
     const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
     const storedAs = await this.#letter.store(reason, this.#attemptInfo(mayRun), answerBy);
     if (mayRun || storedAs === undefined) return undefined;
@@ -227,70 +223,80 @@ export class Run {
     return accept('parked', this.id, refuse(reason).error);
   }
 
-  #takePlaces(): Promise<PosthornError | undefined> {
-    const { length } = openRoutes(this.#job.routes, this.progress);
-    return this.#places.take(length, this.#letter.handlersWaitUntil, this.#interruption);
+  async #acquirePermits(): Promise<void> {
+    const { deadline, origin, rawBody, routes } = this.#input;
+    const { length } = openRoutes(routes, this.progress);
+    if (!origin.isLimited || this.#permits > 0 || length === 0) return;
+    const wait = {
+      until: deadline.handlersBeginBy,
+      bodyBytes: rawBody.byteLength,
+      interruption: this.#interruption,
+    };
+    this.#permits = (await this.#services.concurrency?.acquire(length, wait)) ?? 0;
   }
 
-  /**
-   * The event with the output of its schema as data; an error where the schema refuses it, or the run is
-   * aborted.
-   */
-  #validate(): Awaitable<ValidEvent | PosthornError> {
-    const { event } = this.#job;
-    const schema = this.#services.settings.schemas.get(entityOf(event.type));
-    if (schema === undefined) return event;
-    this.#state = { step: 'validating', isParked: this.#letter.storedAs !== undefined };
+  #releasePermits(): void {
+    if (this.#permits > 0) this.#services.concurrency?.release(this.#permits);
+    this.#permits = 0;
+  }
+
+  /** The event with the output of its schema as data. */
+  #validate(event: AnyEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
+    this.#state = { step: 'validating' };
     this.#interruption.limit(this.#services.settings.maxRunMs);
-    return this.#interruption.race(validateEvent(event, schema));
-  }
-
-  /** Asks the store whether the event is still this process's to run; an error refuses the delivery. */
-  async #confirmClaim(): Promise<PosthornError | undefined> {
-    this.#state = { step: 'claiming' };
-    try {
-      await this.#claim.confirm();
-      return undefined;
-    } catch (error) {
-      return refuse(error).error;
-    }
+    return this.#interruption.orAbort(validateEvent(event, schema));
   }
 
   async #runHandlers(event: ValidEvent): Promise<Answer> {
-    if (this.#interruption.endedBy !== undefined) return this.#recordFailure(this.#interruption.endedBy);
-    this.#state = { step: 'running', isParked: this.#letter.storedAs !== undefined };
+    this.#interruption.check();
+    this.#state = { step: 'running' };
     this.#interruption.limit(this.#services.settings.maxRunMs);
+    this.#finished = this.#startHandlers(event);
+    try {
+      const failure = await this.#interruption.orAbort(this.#finished);
+      if (failure !== undefined) throw failure;
+    } finally {
+      this.#interruption.unlimit();
+      if (this.#claim.missedRenewal) this.#warnings.push(LEASE_EXPIRED);
+    }
+    return this.#recordSuccess();
+  }
+
+  /** Runs the handlers, and then enqueues the event if workers run further ones. Never rejects. */
+  #startHandlers(event: ValidEvent): Promise<PosthornError | undefined> {
     const { attempt: number = 1, final, runId } = this;
-    const attempt = { attempt: number, final };
     const { middlewares } = this.#services;
+    const attempt = { attempt: number, final };
     const interruption = this.#interruption;
     const { routes, enqueue } =
       middlewares.length === 0
-        ? this.#job
-        : throughMiddlewares(this.#job, middlewares, { event, runId, attempt, interruption });
-    const context = new RunContext(this.#job, attempt, interruption);
+        ? this.#input
+        : throughMiddlewares(this.#input, middlewares, { event, runId, attempt, interruption });
+    const context = new RunContext(this.#input, attempt, interruption);
     const handled = runHandlers(routes, event, context, this.progress);
-    this.#places.leave(handled);
-    const finished = enqueue === undefined ? handled : this.#enqueueAfter(handled, enqueue);
-    const failure = await this.#interruption.race(finished);
-    this.#interruption.unlimit();
-    if (this.#claim.missedRenewal) this.#warnings.push(LEASE_EXPIRED);
-    if (failure === undefined) return this.#recordSuccess();
-    const answer = await this.#recordFailure(failure);
-    if (failure === this.#interruption.endedBy) void this.#recordLateEnd(finished);
-    return answer;
+    if (this.#permits > 0) void this.#releaseAfter(handled);
+    return enqueue === undefined ? handled : this.#enqueueAfter(handled, enqueue);
   }
 
-  /** The event goes into the queue once its own handlers have succeeded. Never rejects. */
+  /** Aborted handlers keep their permits until they have ended. */
+  async #releaseAfter(handled: Promise<unknown>): Promise<void> {
+    const count = this.#permits;
+    this.#permits = 0;
+    await handled;
+    this.#services.concurrency?.release(count);
+  }
+
   async #enqueueAfter(
-    handlers: Promise<PosthornError | undefined>,
+    handled: Promise<PosthornError | undefined>,
     enqueue: Enqueue,
   ): Promise<PosthornError | undefined> {
-    const failure = await handlers;
+    const failure = await handled;
     if (failure !== undefined) return failure;
-    const handled = [...this.progress.handled];
-    const mayWait = (): boolean => this.#countBody();
-    const refusal = await enqueue({ handled, isParked: this.#letter.mayExist, mayWait });
+    const refusal = await enqueue({
+      handled: [...this.progress.handled],
+      isParked: this.#letter.mayExist,
+      mayWait: () => this.#countBody(),
+    });
     this.#uncountBody();
     return refusal;
   }
@@ -311,66 +317,60 @@ export class Run {
 
   /** The lease is renewed until the completion is recorded, so that no other process takes the event. */
   async #recordSuccess(): Promise<Answer> {
+    const { success } = this.#input.origin;
     this.#state = { step: 'completing' };
     const isKnown = await this.#claim.complete();
     this.#claim.stopRenewing();
     if (!isKnown)
       this.#warnings.push('completion_pending: the store did not take the completion; it is tried again');
-    this.#state = { step: 'completed', outcome: this.#success };
+    this.#state = { step: 'completed', outcome: success };
     if (this.#mayHaveLetter) await this.#letter.removeAny();
-    return accept(this.#success, this.id);
-  }
-
-  get #success(): 'processed' | 'queued' {
-    return this.#job.enqueue === undefined ? 'processed' : 'queued';
+    return accept(success, this.id);
   }
 
   /** An earlier attempt of a retried event may have parked it, or a queue that gave up a long job. */
   get #mayHaveLetter(): boolean {
     const { parking, settings } = this.#services;
+    const { createdAt, deadline, origin } = this.#input;
     if (parking === undefined) return false;
-    if (this.#letter.mayExist || this.attempt !== 1 || this.#interruption.isAborted) return true;
-    if (this.#job.dispatched !== undefined && performance.now() > this.#job.deadline) return true;
-    return isFinalByAge(settings.now() - this.#job.createdAt, settings.retryScheduleMs);
+    if (this.attempt !== 1 || this.#interruption.isAborted || deadline.isPast) return true;
+    if (this.#letterHandle?.mayExist ?? origin.isParked) return true;
+    return isFinalByAge(settings.now() - createdAt, settings.retryScheduleMs);
   }
 
   /** Records how aborted handlers ended after all: a success completes the id, whoever holds it by then. */
-  async #recordLateEnd(finished: Promise<PosthornError | undefined>): Promise<void> {
-    if ((await finished) === undefined) await this.#recordSuccess();
+  async #recordLateEnd(): Promise<void> {
+    if (this.#finished === undefined) return;
+    if ((await this.#finished) === undefined) await this.#recordSuccess();
     else await this.#claim.release(this.progress.handled);
   }
 
-  async #recordFailure(error: PosthornError): Promise<Answer> {
-    if (error.code === 'completed_elsewhere') {
-      this.#state = { step: 'completed', outcome: 'duplicate' };
-      await this.#letter.removeAny();
-      return accept('duplicate', this.id);
-    }
-    const refused = refuse(error);
-    this.#state = { step: 'failed', error: refused.error };
-    // A worker that closes puts the job back, and the letter of a last attempt stays beside it.
-    const isPutBack = this.#job.dispatched !== undefined && error.code === 'run_closed';
-    const isLast = this.final || error.code === 'handler_failed_permanently' || this.#letter.isBegun;
-    const mustPark = isLast && !isPutBack;
+  async #recordFailure(thrown: unknown): Promise<Answer> {
+    const isCompletedElsewhere = isPosthornError(thrown) && thrown.code === 'completed_elsewhere';
+    if (isCompletedElsewhere) return this.#answerDuplicate({ removeAny: true });
+    const refused = refuse(thrown);
+    const { error } = refused;
+    const isClaimed = this.#state.step !== 'claiming' || this.attempt !== undefined;
+    this.#state = { step: 'failed', error };
+    const isLast = this.final || error.code === 'handler_failed_permanently' || this.#letterHandle?.isBegun;
+    const mustPark = isClaimed && isLast && !this.#input.origin.isPutBack(error);
     const storedAs = mustPark ? await this.#letter.store(error, this.#attemptInfo(false)) : undefined;
-    // Only now: a letter may wait in line for longer than a lease.
+    // Only now: a letter may wait for longer than a lease.
     this.#claim.stopRenewing();
-    const released = await this.#claim.release(this.progress.handled);
-    if (released === 'completed') {
-      this.#state = { step: 'completed', outcome: 'duplicate' };
-      await this.#letter.remove();
-      return accept('duplicate', this.id);
-    }
+    const releasing = this.#claim.release(this.progress.handled);
+    // A store that has just failed to answer a claim, which it may have granted, is not waited for again.
+    const released = isClaimed ? await releasing : undefined;
+    if (released === 'completed') return this.#answerDuplicate();
     if (storedAs === undefined) return refused;
     if (released === 'lost') void this.#reconcile();
-    return accept('parked', this.id, refused.error);
+    return accept('parked', this.id, error);
   }
 
   /** The answer to a delivery whose deadline has come before the end of the run. */
   answerNow(): Answer {
     return answerAtDeadline(this.#state, {
       id: this.id,
-      success: this.#success,
+      success: this.#input.origin.success,
       isParked: this.#letter.storedAs !== undefined,
     });
   }
@@ -392,8 +392,7 @@ export class Run {
   }
 
   #reconcile(): Promise<void> {
-    const { store, settings } = this.#services;
-    return this.#letter.reconcile(store, settings);
+    return removeIfCompleted(this.#letter, this.#input, this.#services);
   }
 
   #attemptInfo(mayRun: boolean): AttemptInfo {
@@ -408,6 +407,10 @@ export class Run {
     if (isTaken) this.#warnings.push(`lease_lost: ${reason.message}`);
     this.#interruption.abort(reason);
   }
+}
+
+function eventRunning(): UnavailableError {
+  return new UnavailableError('event_running', 'another process is still handling this event');
 }
 
 const COMPLETING: Warning = 'completion_pending: the store did not take the completion before the deadline';

@@ -1,15 +1,17 @@
 import { AbortedError, UnavailableError } from '../errors.ts';
 import type { Activity } from '../timing/activity.ts';
-import { requestsAreIsolated } from '../timing/isolated-requests.ts';
-import type { Job, RunServices } from './job.ts';
+import { mayHaveVanished } from '../timing/isolated-requests.ts';
+import type { DeliveryProgress } from './delivery-progress.ts';
 import { Run } from './run.ts';
+import type { RunInput } from './run-input.ts';
+import type { RunServices } from './run-services.ts';
 
 /** The runs of this process, one per event at a time: a concurrent duplicate joins the run that is there. */
 export class RunsInFlight {
   readonly #services: RunServices;
   readonly #activity: Activity;
   #closed = false;
-  /** By what the store knows them by. */
+  /** By their ids in the store. */
   #runs = new Map<string, Run>();
   readonly #onEnd = (run: Run): void => {
     if (this.#runs.get(run.claimId) === run) this.#runs.delete(run.claimId);
@@ -34,20 +36,33 @@ export class RunsInFlight {
   }
 
   /**
-   * The run of the event that is under way, if there is one. Where requests are isolated, a run may have been
-   * ended with its request, in silence; the store knows whether its claim still holds.
+   * The run of the event that is under way, if there is one. Of a run that may have vanished, the store knows
+   * whether its claim still holds.
    */
   find(claimId: string): Run | undefined {
     const run = this.#runs.get(claimId);
-    return requestsAreIsolated && run?.isOverdue ? undefined : run;
+    return run !== undefined && mayHaveVanished(run.isOverdue) ? undefined : run;
+  }
+
+  /** Starts the run of an event, or joins the one that is under way. */
+  startOrJoin(input: RunInput, progress: DeliveryProgress): Run {
+    const current = this.find(input.claimId);
+    progress.joined = current !== undefined;
+    progress.run = current ?? this.#start(input);
+    return progress.run;
   }
 
   /** Starts a run of an event that has none. */
-  start(job: Job): Run {
+  start(input: RunInput, progress: DeliveryProgress): Run {
+    progress.run = this.#start(input);
+    return progress.run;
+  }
+
+  #start(input: RunInput): Run {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
-    const run = new Run(job, this.#services, this.#onEnd);
+    const run = new Run(input, this.#services, this.#onEnd);
     this.#activity.begin();
-    this.#runs.set(job.claimId, run);
+    this.#runs.set(input.claimId, run);
     void run.start();
     return run;
   }

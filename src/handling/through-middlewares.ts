@@ -2,14 +2,14 @@ import { UnavailableError } from '../errors.ts';
 import { isInstance, messageOf } from '../foreign-values.ts';
 import type { ReportSource } from '../outcomes/report.ts';
 import { RunContext, type ValidEvent } from './handlers.ts';
-import type { Enqueue, Job } from './job.ts';
 import { type KeptMiddleware, type MiddlewareContext, runWithin } from './middleware.ts';
 import type { HandlerContext } from './router.ts';
+import type { Enqueue, RunInput } from './run-input.ts';
 
 /** The most characters that the names and texts of a trace context have in all. */
 const TRACE_CONTEXT_LIMIT = 8_192;
 
-/** What a run says of itself to the middlewares. */
+/** The facts of a run that middlewares are told. */
 export interface MiddlewareRun {
   readonly event: ValidEvent;
   readonly runId: number;
@@ -17,23 +17,23 @@ export interface MiddlewareRun {
   readonly interruption: { readonly signal: AbortSignal };
 }
 
-/** The handlers of a job and its way into the queue, each within the middlewares. */
+/** The handlers of an event and its way into the queue, each within the middlewares. */
 export function throughMiddlewares(
-  job: Job,
+  input: RunInput,
   middlewares: readonly KeptMiddleware[],
   run: MiddlewareRun,
-): Pick<Job, 'routes' | 'enqueue'> {
-  const { routes, enqueue } = job;
+): Pick<RunInput, 'routes' | 'enqueue'> {
+  const { routes, enqueue } = input;
   return {
     routes: routes.map((route) => ({
       ...route,
       handle: (event, context) => {
         const { name } = route;
-        const around = new RunMiddlewareContext(job, run, { step: 'handle', handler: { name } });
+        const around = new RunMiddlewareContext(input, run, { step: 'handle', handler: { name } });
         return runWithin(middlewares, event, around, () => route.handle(event, context));
       },
     })),
-    ...(enqueue && { enqueue: enqueueWithin(middlewares, enqueue, job, run) }),
+    ...(enqueue && { enqueue: enqueueWithin(middlewares, enqueue, input, run) }),
   };
 }
 
@@ -41,11 +41,11 @@ export function throughMiddlewares(
 function enqueueWithin(
   middlewares: readonly KeptMiddleware[],
   enqueue: Enqueue,
-  job: Job,
+  input: RunInput,
   run: MiddlewareRun,
 ): Enqueue {
   return async (progress) => {
-    const context = new RunMiddlewareContext(job, run, { step: 'enqueue', handler: {} });
+    const context = new RunMiddlewareContext(input, run, { step: 'enqueue', handler: {} });
     try {
       await runWithin(middlewares, run.event, context, async () => {
         const refusal = await enqueue({ ...progress, traceContext: storable(context.traceContext) });
@@ -64,7 +64,7 @@ function asRefusal(error: unknown): UnavailableError {
   return new UnavailableError('queue_unavailable', message, { cause: error });
 }
 
-/** What the job keeps of a trace context; undefined where that is nothing. */
+/** What the job keeps of a trace context; undefined if that is nothing. */
 function storable(traceContext: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
   let left = TRACE_CONTEXT_LIMIT;
   const kept = Object.entries(traceContext).filter((entry): entry is [string, string] => {
@@ -84,21 +84,16 @@ class RunMiddlewareContext extends RunContext implements MiddlewareContext {
   readonly traceContext: Record<string, string>;
 
   constructor(
-    job: Job,
+    input: RunInput,
     { attempt, interruption, runId }: MiddlewareRun,
     { step, handler }: Pick<MiddlewareContext, 'step' | 'handler'>,
   ) {
-    super(job, attempt, interruption);
+    super(input, attempt, interruption);
     this.step = step;
     this.handler = handler;
-    this.source = sourceOf(job);
+    this.source = input.origin.source;
     this.runId = runId;
     // One of its own, because handlers run side by side.
-    this.traceContext = { ...job.dispatched?.traceContext };
+    this.traceContext = { ...input.origin.traceContext };
   }
-}
-
-function sourceOf({ replayed, dispatched }: Job): ReportSource {
-  if (replayed !== undefined) return 'replay';
-  return dispatched === undefined ? 'delivery' : 'job';
 }

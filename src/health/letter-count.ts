@@ -1,7 +1,7 @@
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import { DeadLetterError } from '../errors.ts';
 import { isInstance, messageOf } from '../foreign-values.ts';
-import { requestsAreIsolated } from '../timing/isolated-requests.ts';
+import { mayHaveVanished } from '../timing/isolated-requests.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import { type DeadLettersHealth, QUESTION_LIMIT_MS } from './health.ts';
 
@@ -31,8 +31,8 @@ export class LetterCount {
 
   /** Never rejects. */
   async ask(): Promise<DeadLettersHealth> {
-    if (requestsAreIsolated) return new Count(this.#deadLetters, this.#now).inTime();
     if (this.#last?.isFresh) return this.#last.result;
+    if (mayHaveVanished(this.#counting !== undefined)) this.#counting = undefined;
     this.#counting ??= this.#begin();
     return this.#counting.inTime();
   }

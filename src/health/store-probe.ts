@@ -2,7 +2,7 @@ import { PROBE_ID } from '../dedupe/claim-id.ts';
 import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
 import { UnavailableError } from '../errors.ts';
 import { refuse } from '../outcomes/outcome.ts';
-import { requestsAreIsolated } from '../timing/isolated-requests.ts';
+import { SharedCall } from '../timing/isolated-requests.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { QUESTION_LIMIT_MS, type StoreHealth } from './health.ts';
 
@@ -14,7 +14,7 @@ export class StoreProbe {
   readonly #store: Pick<TimeLimitedStore, 'release'>;
   readonly #now: () => number;
   #failingSince: number | undefined;
-  #current: Promise<StoreHealth> | undefined;
+  readonly #asking: SharedCall<StoreHealth> = new SharedCall(() => this.#ask());
 
   constructor(store: Pick<TimeLimitedStore, 'release'>, now: () => number) {
     this.#store = store;
@@ -23,11 +23,7 @@ export class StoreProbe {
 
   /** Never rejects. */
   ask(): Promise<StoreHealth> {
-    if (requestsAreIsolated) return this.#ask();
-    this.#current ??= this.#ask().finally(() => {
-      this.#current = undefined;
-    });
-    return this.#current;
+    return this.#asking.ask();
   }
 
   async #ask(): Promise<StoreHealth> {

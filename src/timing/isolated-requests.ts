@@ -2,7 +2,42 @@ import { propertyOf } from '../foreign-values.ts';
 
 /**
  * True on Cloudflare Workers, where the timers and immediates of a request end with it, and a request that
- * waits for those of another one is ended. So requests share none there.
+ * waits for those of another one is ended. So requests share none there: this file knows what that means.
  */
-export const requestsAreIsolated: boolean =
+const requestsAreIsolated: boolean =
   propertyOf(propertyOf(globalThis, 'navigator'), 'userAgent') === 'Cloudflare-Workers';
+
+/** The original, for applications whose tests replace the timers of their process. */
+const { setImmediate } = globalThis;
+
+/** Calls a function once the event loop has read from its sockets; at once if requests are isolated. */
+export function inNextTurn(callback: () => void): void {
+  if (requestsAreIsolated) callback();
+  else setImmediate(callback);
+}
+
+/**
+ * A call that everybody who asks meanwhile shares, until it has settled. If requests are isolated, each of
+ * them makes its own.
+ */
+export class SharedCall<T> {
+  readonly #call: () => Promise<T>;
+  #pending: Promise<T> | undefined;
+
+  constructor(call: () => Promise<T>) {
+    this.#call = call;
+  }
+
+  ask(): Promise<T> {
+    if (requestsAreIsolated) return this.#call();
+    this.#pending ??= this.#call().finally(() => {
+      this.#pending = undefined;
+    });
+    return this.#pending;
+  }
+}
+
+/** Whether work that should have ended by now may have been ended with its request, in silence. */
+export function mayHaveVanished(isOverdue: boolean): boolean {
+  return requestsAreIsolated && isOverdue;
+}

@@ -1,5 +1,4 @@
-import { requestsAreIsolated } from './isolated-requests.ts';
-import { setImmediate } from './turn.ts';
+import { inNextTurn } from './isolated-requests.ts';
 
 /**
  * A timer that starts a real one only if it is not cleared within the same turn of the event loop. Nearly all
@@ -18,8 +17,7 @@ export class Timer {
   constructor(dueAt: number, onDue: () => void) {
     this.#dueAt = dueAt;
     this.#onDue = onDue;
-    if (requestsAreIsolated) this.#start(performance.now());
-    else if (Timer.#unstarted.push(this) === 1) setImmediate(Timer.#startAll);
+    if (Timer.#unstarted.push(this) === 1) inNextTurn(Timer.#startAll);
   }
 
   clear(): void {
@@ -44,8 +42,7 @@ export class Timer {
    * collection of garbage, a processor taken away) first reads what has come in time.
    */
   #fall(): void {
-    if (requestsAreIsolated) this.#onDue?.();
-    else setImmediate(() => this.#onDue?.());
+    inNextTurn(() => this.#onDue?.());
   }
 }
 

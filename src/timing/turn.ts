@@ -1,4 +1,4 @@
-import { requestsAreIsolated } from './isolated-requests.ts';
+import { inNextTurn } from './isolated-requests.ts';
 
 /**
  * The original, for applications whose tests replace the timers of their
@@ -25,20 +25,21 @@ let count = 0;
  * same machine only once.
  */
 export function nextTurn(): Promise<void> {
-  if (requestsAreIsolated) return Promise.resolve();
-  if (batch === undefined) {
-    count = 0;
-    const begun = new Promise<void>((resolve) => {
-      beginBatch = () => {
-        if (batch === begun) batch = undefined;
-        resolve();
-      };
-      setImmediate(beginBatch);
-    });
-    batch = begun;
-  }
-  const joined = batch;
+  const joined = batch ?? openBatch();
   count += 1;
   if (count === MAX_BATCH_SIZE) beginBatch();
   return joined;
+}
+
+function openBatch(): Promise<void> {
+  count = 0;
+  const opened = new Promise<void>((resolve) => {
+    beginBatch = () => {
+      if (batch === opened) batch = undefined;
+      resolve();
+    };
+  });
+  batch = opened;
+  inNextTurn(beginBatch);
+  return opened;
 }

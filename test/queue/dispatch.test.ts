@@ -214,7 +214,7 @@ describe('a worker', () => {
   test.each([
     ['newer', { version: 2 }, /version: is newer than 1/],
     ['without a body', { rawBody: undefined }, /rawBody: /],
-    ['with another body', { rawBody: btoa('{}') }, /the body of the job is no event/],
+    ['with another body', { rawBody: btoa('{}') }, /the body of the job is not an event/],
   ])('fails a job that is %s', async (_what, change, message) => {
     const { jobOf, start } = openProcesses();
     const worker = start(book(() => {}));

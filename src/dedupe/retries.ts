@@ -1,12 +1,15 @@
 import type { Activity } from '../timing/activity.ts';
-import type { CompleteRequest } from './store.ts';
+import type { CompleteRequest, ReleaseRequest } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
-/** Between two tries; doubled up to the most while the store stays away. */
+/** Between two tries of a completion; doubled up to the most while the store stays away. */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
-interface PendingRequest extends CompleteRequest {
+/** Before a release is tried again; doubled each time. */
+const FIRST_RELEASE_PAUSE_MS = 100;
+
+interface PendingCompletion extends CompleteRequest {
   /** By the monotonic clock. */
   readonly giveUpAt: number;
 }
@@ -18,8 +21,8 @@ interface PendingRequest extends CompleteRequest {
 export class Completions {
   readonly #store: TimeLimitedStore;
   readonly #activity: Activity;
-  readonly #pending = new Map<string, PendingRequest>();
-  #delivering = false;
+  readonly #pending = new Map<string, PendingCompletion>();
+  #isRetrying = false;
 
   constructor(store: TimeLimitedStore, activity: Activity) {
     this.#store = store;
@@ -28,11 +31,11 @@ export class Completions {
 
   /** True if the event was handled here, and the store has not recorded it yet. */
   has(id: string): boolean {
-    // Nearly always none is: looking for an id would cost its hash.
+    // Nearly always the map is empty: looking for an id would cost its hash.
     return this.#pending.size > 0 && this.#pending.has(id);
   }
 
-  /** Tries for two command time-outs; false where it has to go on in the background. */
+  /** Tries for two command time-outs; false if it has to go on in the background. */
   async record(request: CompleteRequest): Promise<boolean> {
     const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
     try {
@@ -50,32 +53,32 @@ export class Completions {
       if (await this.#try(request)) return true;
     }
     this.#pending.set(request.id, { ...request, giveUpAt: performance.now() + request.retentionMs });
-    if (!this.#delivering) void this.#deliver();
+    if (!this.#isRetrying) void this.#retryAll();
     return false;
   }
 
   /** One request at a time: a store that comes back is not met by a crowd. */
-  async #deliver(): Promise<void> {
-    this.#delivering = true;
+  async #retryAll(): Promise<void> {
+    this.#isRetrying = true;
     this.#activity.begin();
     let pauseMs = FIRST_PAUSE_MS;
     for (let next = this.#oldest(); next !== undefined; next = this.#oldest()) {
-      if (performance.now() >= next.giveUpAt || (await this.#try(next))) {
-        this.#pending.delete(next.id);
+      const isOver = performance.now() >= next.giveUpAt || (await this.#try(next));
+      this.#pending.delete(next.id);
+      if (isOver) {
         pauseMs = FIRST_PAUSE_MS;
         continue;
       }
       // To the end of the queue: a request that the store always refuses must not hold up the others.
-      this.#pending.delete(next.id);
       this.#pending.set(next.id, next);
       await pause(pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
     this.#activity.end();
-    this.#delivering = false;
+    this.#isRetrying = false;
   }
 
-  #oldest(): PendingRequest | undefined {
+  #oldest(): PendingCompletion | undefined {
     return this.#pending.values().next().value;
   }
 
@@ -85,6 +88,28 @@ export class Completions {
       return true;
     } catch {
       return false;
+    }
+  }
+}
+
+/**
+ * Tries a release again for as long as the lease lasts, and once after that. A lease that nobody gives back
+ * keeps the event from its retry, which then takes it for one that killed its process. `request` is asked
+ * each time: a handler may have finished since.
+ */
+export async function retryRelease(
+  store: TimeLimitedStore,
+  leaseMs: number,
+  request: () => ReleaseRequest,
+): Promise<void> {
+  const endsAt = performance.now() + leaseMs;
+  for (let pauseMs = FIRST_RELEASE_PAUSE_MS; performance.now() < endsAt; pauseMs *= 2) {
+    await pause(pauseMs);
+    try {
+      await store.release(request());
+      return;
+    } catch {
+      // The next try may succeed, or the lease ends by itself.
     }
   }
 }

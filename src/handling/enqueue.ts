@@ -1,34 +1,32 @@
-import { acceptanceId } from '../dedupe/claim-id.ts';
+import { enqueueingId } from '../dedupe/claim-id.ts';
 import { JobError } from '../errors.ts';
 import { addInTime } from '../queue/add-in-time.ts';
 import type { Queue } from '../queue/queue.ts';
 import { createJob, type ReadJob } from '../queue/queued-job.ts';
-import type { Job } from './job.ts';
+import * as origin from './origin.ts';
 import type { Route, Router } from './router.ts';
-
-/** The most that adding one job may take; a fourth of the deadline where that is less. */
-const ADD_LIMIT_MS = 5_000;
+import type { RunInput } from './run-input.ts';
 
 export function isQueued({ queued }: Route): boolean {
   return queued;
 }
 
 /**
- * The part of an event's handling that comes before the answer: the handlers that are not queued, and then
- * the way into the queue. The store knows it apart from what the worker does.
+ * The part of an event's handling that comes before the answer, if workers run the rest: the handlers that
+ * are not queued, and then the way into the queue. In the store it has an id of its own.
  */
-export function toAcceptance(job: Job, queue: Queue, now: () => number): Job {
-  const { id, event, rawBody, headers, receivedAt, deadlineMs, routes } = job;
+export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number): RunInput {
+  const { id, event, rawBody, headers, receivedAt, deadline, routes } = input;
   const { type } = event;
   const handlers = routes.filter(isQueued).flatMap(({ name }) => name ?? []);
   return {
-    ...job,
-    claimId: acceptanceId(id),
+    ...input,
+    claimId: enqueueingId(id),
+    origin: origin.enqueue,
     routes: routes.filter((route) => !isQueued(route)),
     enqueue: ({ mayWait, ...progress }) => {
       const content = { id, type, rawBody, headers, receivedAt, queuedAt: now(), handlers, ...progress };
-      const limitMs = Math.min(ADD_LIMIT_MS, deadlineMs / 4);
-      return addInTime(queue, createJob(content), { limitMs, mayWait });
+      return addInTime(queue, createJob(content), { limitMs: deadline.enqueueMs, mayWait });
     },
   };
 }

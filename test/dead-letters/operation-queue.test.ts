@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Line } from '../../src/dead-letters/line.ts';
+import { OperationQueue } from '../../src/dead-letters/operation-queue.ts';
 import { until } from '../support/until.ts';
 
 const LIMIT_MS = 200;
@@ -22,16 +22,16 @@ function held() {
 
 const wait = () => ({ answerBy: performance.now() + 60_000, isUrgent: false });
 
-test('operations that end after their limit give up no place that they no longer have', async () => {
-  const line = new Line(LIMIT_MS);
+test('operations that end after their limit give back no permit that they no longer have', async () => {
+  const queue = new OperationQueue(LIMIT_MS);
   const late = Array.from({ length: AT_ONCE }, held);
-  const results = await Promise.allSettled(late.map(({ operation }) => line.run(operation, wait())));
+  const results = await Promise.allSettled(late.map(({ operation }) => queue.run(operation, wait())));
   expect(results.map(({ status }) => status)).toEqual(Array(AT_ONCE).fill('rejected'));
   for (const { end } of late) end();
   await until('they have ended', () => late.every(({ state }) => state.isOver));
-  await line.run(async () => {}, wait());
+  await queue.run(async () => {}, wait());
   const next = Array.from({ length: 4 * AT_ONCE }, held);
-  const runs = next.map(({ operation }) => line.run(operation, wait()));
+  const runs = next.map(({ operation }) => queue.run(operation, wait()));
   await new Promise(setImmediate);
   expect(next.filter(({ state }) => state.hasBegun)).toHaveLength(AT_ONCE);
   for (const { end } of next) end();
@@ -39,13 +39,13 @@ test('operations that end after their limit give up no place that they no longer
 });
 
 test('what waits begins as soon as an operation succeeds, though later than its limit', async () => {
-  const line = new Line(LIMIT_MS);
+  const queue = new OperationQueue(LIMIT_MS);
   const late = held();
-  await expect(line.run(late.operation, wait())).rejects.toThrow('no answer in');
+  await expect(queue.run(late.operation, wait())).rejects.toThrow('no answer in');
   // The dead letters are taken to be down: one is tried at a time.
   const first = held();
   const second = held();
-  const runs = [first, second].map(({ operation }) => line.run(operation, wait()));
+  const runs = [first, second].map(({ operation }) => queue.run(operation, wait()));
   expect([first.state.hasBegun, second.state.hasBegun]).toEqual([true, false]);
   late.end();
   await new Promise(setImmediate);

@@ -1,5 +1,20 @@
 import { RequestError } from '../errors.ts';
-import type { HeaderValues } from './headers.ts';
+import { type HeaderFields, type HeaderValues, readHeaders } from './headers.ts';
+
+/** The headers of a request, read once. */
+export interface RequestHead {
+  readonly headers: HeaderValues;
+  /** The length of the body that the sender declared. */
+  readonly length: number | undefined;
+}
+
+/** Reads the headers. Throws {@link ConfigurationError} for headers in no known form. */
+export function readHead(fields: HeaderFields): RequestHead {
+  const headers = readHeaders(fields);
+  const value = headers['content-length']?.[0];
+  const length = value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
+  return { headers, length };
+}
 
 /** Refuses other methods than POST: the service sends no other (interface, "Events"). */
 export function checkMethod(method: string): void {
@@ -12,7 +27,7 @@ export function checkMethod(method: string): void {
  * Refuses compressed bodies: the signature covers the bytes as sent, and
  * nothing may be inflated before it is checked.
  */
-export function checkEncoding(headers: HeaderValues): void {
+export function checkEncoding({ headers }: RequestHead): void {
   const codings = headers['content-encoding'];
   if (codings === undefined || codings.every((coding) => coding.toLowerCase() === 'identity')) return;
   throw new RequestError(
@@ -21,26 +36,20 @@ export function checkEncoding(headers: HeaderValues): void {
   );
 }
 
-/** The length that the sender declared, or undefined without one. */
-export function declaredLength(headers: HeaderValues): number | undefined {
-  const value = headers['content-length']?.[0];
-  return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
-}
-
 /** Node.js reads at most this many bytes from a socket at once. */
 const MAX_BYTES_PER_READ = 65_536;
 
 /**
  * Returns true if the body may not arrive together with its headers: by its declared length, or because it is
- * chunked, so that its length is unknown. Its
- * chunks may also be of one byte, each a Buffer of its own until the body is read.
+ * chunked, so that its length is unknown. Its chunks may also be of one byte, each a Buffer of its own until
+ * the body is read.
  */
-export function exceedsOneRead(headers: HeaderValues, length: number | undefined): boolean {
+export function exceedsOneRead({ headers, length }: RequestHead): boolean {
   return length === undefined ? headers['transfer-encoding'] !== undefined : length > MAX_BYTES_PER_READ;
 }
 
 /** Refuses a body that is too long by its declared length, before a byte of it is buffered. */
-export function checkDeclaredLength(length: number | undefined, maxBodyBytes: number): void {
+export function checkDeclaredLength({ length }: RequestHead, maxBodyBytes: number): void {
   if (length === undefined || length <= maxBodyBytes) return;
   throw new RequestError('body_too_large', `the body has ${length} bytes; maxBodyBytes is ${maxBodyBytes}`);
 }
@@ -49,6 +58,6 @@ export function checkDeclaredLength(length: number | undefined, maxBodyBytes: nu
  * Returns true if the connection must be closed after a refusal. A body of known and small length is drained
  * instead, so that the connection can serve the next delivery.
  */
-export function mustClose(headers: HeaderValues, length: number | undefined, maxBodyBytes: number): boolean {
+export function mustClose({ headers, length }: RequestHead, maxBodyBytes: number): boolean {
   return length === undefined ? headers['transfer-encoding'] !== undefined : length > maxBodyBytes;
 }

@@ -1,0 +1,134 @@
+import { messageOf } from '../foreign-values.ts';
+import type { Warning } from '../outcomes/report.ts';
+import type { Deadline } from '../timing/deadline.ts';
+import type { DeadLetter } from './dead-letters.ts';
+import type { OperationWait } from './operation-queue.ts';
+import type { AttemptInfo, LetterContent, Parking } from './parking.ts';
+
+/** What is known of a letter from the start. */
+export interface LetterOrigin {
+  /** The id that the letter is stored under, if it is stored already. */
+  readonly storedAs?: string | undefined;
+  /**
+   * False if the letter is not this run's to remove: workers handle the event, and one of them may have
+   * stored it meanwhile.
+   */
+  readonly removesLetter?: boolean;
+}
+
+/** The dead letter of one event while a delivery is being handled. Failures become warnings. */
+export class LetterHandle {
+  readonly #parking: Parking | undefined;
+  readonly #content: LetterContent;
+  readonly #deadline: Deadline;
+  readonly #warnings: Warning[];
+  readonly #removesLetter: boolean;
+  #storedAs: string | undefined;
+  #isBegun = false;
+
+  constructor(
+    parking: Parking | undefined,
+    content: LetterContent,
+    deadline: Deadline,
+    warnings: Warning[],
+    { storedAs, removesLetter = true }: LetterOrigin = {},
+  ) {
+    this.#parking = parking;
+    this.#content = content;
+    this.#deadline = deadline;
+    this.#warnings = warnings;
+    this.#storedAs = parking && storedAs;
+    this.#removesLetter = removesLetter;
+  }
+
+  /** The id that the letter is stored under, once it is. */
+  get storedAs(): string | undefined {
+    return this.#storedAs;
+  }
+
+  /** True once writing the letter has begun: it may be stored, or will be. */
+  get isBegun(): boolean {
+    return this.#isBegun;
+  }
+
+  /** True if this delivery may have left a letter that is still stored. */
+  get mayExist(): boolean {
+    return this.#isBegun || this.#storedAs !== undefined;
+  }
+
+  /**
+   * Stores the letter, or stores it anew, and returns the id that it is stored under; undefined if none is
+   * stored. A letter that could not be renewed still counts. `answerBy` is given if the caller waits for
+   * nothing else.
+   */
+  async store(
+    reason: { readonly code: string; readonly message: string },
+    attemptInfo: AttemptInfo,
+    answerBy?: number,
+  ): Promise<string | undefined> {
+    if (this.#parking === undefined) return undefined;
+    this.#isBegun = true;
+    try {
+      this.#storedAs = await this.#parking.store(this.#content, attemptInfo, reason, this.#wait(answerBy));
+    } catch (error) {
+      this.#warnings.push(`dead_letter_not_stored: ${messageOf(error)}`);
+    }
+    return this.#storedAs;
+  }
+
+  /** The letter of an earlier delivery. */
+  async find(answerBy: number): Promise<DeadLetter | undefined> {
+    const { id } = this.#content;
+    if (id === undefined) return undefined;
+    try {
+      const letter = await this.#parking?.find(id, this.#wait(answerBy));
+      if (letter !== undefined) this.#storedAs = id;
+      return letter;
+    } catch (error) {
+      this.#warnings.push(`dead_letter_not_read: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /**
+   * Removes the letter: its event was handled. A letter whose writing was given up may have arrived all the
+   * same.
+   */
+  async remove(): Promise<void> {
+    if (this.mayExist) await this.removeAny();
+  }
+
+  /** The same, also for a letter that an earlier delivery left. */
+  async removeAny(): Promise<void> {
+    if (this.#removesLetter) await this.removeStored();
+  }
+
+  /** The same, whoever handled the event. */
+  async removeStored(): Promise<void> {
+    const id = this.#storedAs ?? this.#content.id;
+    if (id === undefined) return;
+    try {
+      await this.#parking?.remove(id, this.#inBackground);
+    } catch (error) {
+      this.#warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
+    }
+  }
+
+  /**
+   * A new letter is urgent: without it the delivery fails at its deadline. A renewed letter, or one written
+   * after the deadline, is not: no delivery waits for it.
+   */
+  #wait(answerBy?: number): OperationWait {
+    const isNew = this.#storedAs === undefined;
+    const bodyBytes = this.#content.rawBody.byteLength;
+    if (answerBy !== undefined) return { answerBy, isUrgent: isNew, bodyBytes };
+    if (isNew && !this.#deadline.isPast)
+      return { answerBy: this.#deadline.letterBy, isUrgent: true, bodyBytes };
+    return this.#inBackground;
+  }
+
+  get #inBackground(): OperationWait {
+    const bodyBytes = this.#content.rawBody.byteLength;
+    return { answerBy: this.#deadline.backgroundBy, isUrgent: false, bodyBytes };
+  }
+}

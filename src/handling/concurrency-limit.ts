@@ -1,0 +1,58 @@
+import { UnavailableError } from '../errors.ts';
+import type { BodyMemory } from '../request/body-memory.ts';
+import { Semaphore } from '../timing/semaphore.ts';
+import { withTimeLimit } from '../timing/time-limit.ts';
+import type { Interruption } from './interruption.ts';
+
+/** How a run waits for permits. */
+export interface PermitWait {
+  /** When to give up, by the monotonic clock. */
+  readonly until: number;
+  /** The size of the body that is kept meanwhile. */
+  readonly bodyBytes: number;
+  readonly interruption: Interruption;
+}
+
+/** `maxRunning`: the permits for the handlers of deliveries that run at once in this process. */
+export class ConcurrencyLimit {
+  readonly #permits: Semaphore;
+  readonly #bodyMemory: BodyMemory;
+
+  constructor(maxRunning: number, bodyMemory: BodyMemory) {
+    this.#permits = new Semaphore(maxRunning);
+    this.#bodyMemory = bodyMemory;
+  }
+
+  /**
+   * Acquires a permit for each of the handlers, which run side by side; all permits if there are more
+   * handlers than those. Resolves with their number. Rejects if they are not free in time, if the run is
+   * aborted, and if there is no memory for the body of an event that would have to wait.
+   */
+  async acquire(handlers: number, wait: PermitWait): Promise<number> {
+    const count = Math.min(handlers, this.#permits.size);
+    if (this.#permits.tryAcquire(count)) return count;
+    if (!this.#bodyMemory.reserve(wait.bodyBytes)) throw this.#bodyMemory.fullError();
+    try {
+      await this.#permits.acquire((granted) => this.#within(granted, wait), { count });
+    } finally {
+      this.#bodyMemory.giveBack(wait.bodyBytes);
+    }
+    return count;
+  }
+
+  #within(granted: Promise<void>, { until, interruption }: PermitWait): Promise<void> {
+    const waitMs = Math.max(0, until - performance.now());
+    return interruption.orAbort(withTimeLimit(granted, waitMs, () => this.#fullError()));
+  }
+
+  release(count: number): void {
+    this.#permits.release(count);
+  }
+
+  #fullError(): UnavailableError {
+    return new UnavailableError(
+      'too_many_running',
+      `maxRunning (${this.#permits.size}) handlers were running, and none of them ended in time for this event`,
+    );
+  }
+}

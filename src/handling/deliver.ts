@@ -1,0 +1,91 @@
+import type { Authentic } from '../authentication/authenticator.ts';
+import { isFinalByAge } from '../dedupe/last-attempt.ts';
+import { EventError } from '../errors.ts';
+import { checkAge, createdAtMs, parseEvent } from '../events/event.ts';
+import { type Answer, accept, isSuccess, refuse } from '../outcomes/outcome.ts';
+import type { Awaitable } from '../timing/awaitable.ts';
+import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
+import { isQueued, toEnqueueInput } from './enqueue.ts';
+import type { Handling } from './handling.ts';
+import * as origin from './origin.ts';
+import { parkRefused } from './park-refused.ts';
+import { Run } from './run.ts';
+import { runInput } from './run-input.ts';
+
+/**
+ * Takes a delivery through authentication, event, dedupe and handlers to its answer, and parks what cannot be
+ * retried. Never rejects.
+ */
+export async function deliver(
+  handling: Handling,
+  authenticate: () => Promise<Authentic>,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  try {
+    // The body is in no variable here: hundreds of deliveries may wait for one run, and none holds its body.
+    const begun = await begin(handling, await authenticate(), progress);
+    return begun instanceof Run ? await finish(handling, begun, progress) : begun;
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+/** Begins or joins the run of an event; gives an answer if it needs none. */
+function begin(
+  handling: Handling,
+  authentic: Authentic,
+  progress: DeliveryProgress,
+): Awaitable<Run | Answer> {
+  try {
+    return beginEvent(handling, authentic, progress);
+  } catch (error) {
+    const refused = refuse(error);
+    const isOfEvent = refused.error instanceof EventError;
+    if (refused.error instanceof EventError) progress.event = refused.error.event;
+    if (!isOfEvent && !progress.finalByAge) return refused;
+    return parkRefused(handling, refused, { ...authentic, receivedAt: progress.receivedAt }, progress);
+  }
+}
+
+/** Parses an event, checks its age and finds its handlers, then starts or joins its run. */
+function beginEvent(
+  handling: Handling,
+  { rawBody, headers }: Authentic,
+  progress: DeliveryProgress,
+): Run | Answer {
+  const { completions, router, runs, settings } = handling;
+  const { queue } = settings;
+  const event = parseEvent(rawBody);
+  const { id, type } = event;
+  progress.event = { id, type };
+  const createdAt = createdAtMs(event);
+  const ageMs = settings.now() - createdAt;
+  progress.finalByAge = isFinalByAge(ageMs, settings.retryScheduleMs);
+  checkAge(event, ageMs, settings.maxEventAgeMs);
+  checkNotClosing(progress);
+  const routes = router.matchAny(type);
+  if (routes.length === 0) return accept('ignored', id);
+  const { receivedAt, deadline } = progress;
+  const deadlineAt = receivedAt + deadline.limitMs;
+  const times = { createdAt, receivedAt, deadlineAt, deadline };
+  const whole = runInput({ event, rawBody, headers, ...times, routes, origin: origin.delivery });
+  const isForWorkers = queue !== undefined && routes.some(isQueued);
+  const input = isForWorkers ? toEnqueueInput(whole, queue, settings.now) : whole;
+  if (completions.has(input.claimId)) return accept('duplicate', id);
+  return runs.startOrJoin(input, progress);
+}
+
+/**
+ * Waits for a run, and parks its event if it failed and no retry will come. A run that has not ended before
+ * the deadline goes on: see `progress.unfinished`.
+ */
+async function finish({ parking }: Handling, run: Run, progress: DeliveryProgress): Promise<Answer> {
+  const { deadline, finalByAge } = progress;
+  const mayPark = finalByAge && parking !== undefined;
+  const settled = await run.answer.settledBy(mayPark ? deadline.answerOrParkBy : deadline.answerBy);
+  progress.unfinished = settled === undefined;
+  const answer = answerTo(progress, settled ?? run.answerNow());
+  if (isSuccess(answer) || !finalByAge) return answer;
+  const id = await run.park(answer.error, deadline.letterBy);
+  return id === undefined ? answer : accept('parked', id, answer.error);
+}

@@ -1,0 +1,98 @@
+import { UnavailableError } from '../errors.ts';
+import { type Answer, accept, isSuccess, refuse, statusOf } from '../outcomes/outcome.ts';
+import type { Report, ReportSource, Warning } from '../outcomes/report.ts';
+import { Deadline } from '../timing/deadline.ts';
+import type { Run } from './run.ts';
+
+/** What becomes known of a delivery on its way, or of a replay or a job; its report is made from it. */
+export interface DeliveryProgress {
+  readonly receivedAt: number;
+  readonly deadline: Deadline;
+  readonly warnings: Warning[];
+  /** The receiver was closing when the delivery came. */
+  readonly closing: boolean;
+  /** Only a delivery has a sender who waits. */
+  readonly source: ReportSource;
+  keyIndex: number | undefined;
+  /** Whether the body has been read to its end. */
+  bodyRead: boolean;
+  event: { readonly id?: string | undefined; readonly type?: string | undefined } | undefined;
+  /** By the age of the event, no retry can be counted on. */
+  finalByAge: boolean;
+  run: Run | undefined;
+  /** The run is that of another delivery. */
+  joined: boolean;
+  /** The answer had to be given before the run had ended. */
+  unfinished: boolean;
+  answerSent: boolean;
+}
+
+/** The progress of a delivery that has arrived just now. */
+export function beginProgress(
+  receivedAt: number,
+  deadlineMs: number,
+  { closing, source }: Pick<DeliveryProgress, 'closing' | 'source'>,
+): DeliveryProgress {
+  return {
+    receivedAt,
+    deadline: new Deadline(deadlineMs),
+    warnings: [],
+    closing,
+    source,
+    keyIndex: undefined,
+    bodyRead: false,
+    event: undefined,
+    finalByAge: false,
+    run: undefined,
+    joined: false,
+    unfinished: false,
+    answerSent: false,
+  };
+}
+
+/** Throws if the receiver is closing. Called once the event is known, so that it can be parked. */
+export function checkNotClosing({ closing }: DeliveryProgress): void {
+  if (closing) throw new UnavailableError('closing', 'the receiver is closing');
+}
+
+/** A run's answer as one delivery gets it: for one that joined, a success is a duplicate. */
+export function answerTo({ joined }: DeliveryProgress, answer: Answer): Answer {
+  if (!joined) return answer;
+  if (answer.outcome === 'processed' || answer.outcome === 'queued') return accept('duplicate', answer.id);
+  if (answer.error?.code !== 'deadline_reached' || isSuccess(answer)) return answer;
+  return refuse(
+    new UnavailableError('event_running', 'another delivery of this event is still being handled'),
+  );
+}
+
+/** Reports an answer; `late` if it is the end of a run whose delivery was answered before. */
+export function toReport(answer: Answer, progress: DeliveryProgress, late: boolean): Report {
+  const { run, joined, event, source } = progress;
+  const attempted = run?.attempt !== undefined;
+  const id = event?.id ?? (isSuccess(answer) ? answer.id : undefined);
+  const isLast = progress.finalByAge || (attempted && run.final);
+  return {
+    outcome: answer.outcome,
+    source,
+    runId: joined ? undefined : run?.runId,
+    status: statusOf(answer),
+    code: answer.error?.code,
+    event: id === undefined ? undefined : { id, type: event?.type },
+    attempt: run?.attempt,
+    final: attempted ? run.final : undefined,
+    late,
+    answerSent: progress.answerSent,
+    receivedAt: progress.receivedAt,
+    durationMs: performance.now() - progress.deadline.startedAt,
+    endpointAtRisk: !isSuccess(answer) && source === 'delivery' && isLast,
+    warnings: allWarnings(progress.warnings, run?.warnings),
+    error: answer.error,
+    keyIndex: progress.keyIndex,
+    handlers: joined || run === undefined ? [] : run.progress.reports,
+  };
+}
+
+/** Each of them once: a store that fails is asked again and again. */
+function allWarnings(own: readonly Warning[], ofRun: readonly Warning[] = []): readonly Warning[] {
+  return own.length + ofRun.length === 0 ? [] : [...new Set(own), ...new Set(ofRun)];
+}

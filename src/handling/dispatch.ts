@@ -1,0 +1,81 @@
+import { handlingId } from '../dedupe/claim-id.ts';
+import { AbortedError, JobError, UnavailableError } from '../errors.ts';
+import { type AnyEvent, createdAtMs, parseEvent } from '../events/event.ts';
+import { messageOf } from '../foreign-values.ts';
+import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
+import { type ReadJob, readJob } from '../queue/queued-job.ts';
+import { checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
+import type { DispatchOptions } from './dispatch-options.ts';
+import { workerRoutes } from './enqueue.ts';
+import type { Handling } from './handling.ts';
+import * as origin from './origin.ts';
+import { parkRefused } from './park-refused.ts';
+import type { Run } from './run.ts';
+import { runInput } from './run-input.ts';
+
+/**
+ * Runs the queued handlers of a job, in a worker; waits for their end. Throws for a job that this process
+ * cannot run, or whose event it runs already: nothing has been claimed then.
+ */
+export async function dispatch(
+  handling: Handling,
+  value: unknown,
+  options: DispatchOptions,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  const job = readJob(value);
+  const event = parseJobEvent(job);
+  progress.event = { id: event.id, type: event.type };
+  checkNotClosing(progress);
+  try {
+    return await runJob(handling, job, event, options, progress);
+  } catch (error) {
+    const refused = refuse(error);
+    const isMissing = refused.error.code === 'handler_missing';
+    const mustPark = isMissing && options.final && options.parksMissing !== false;
+    const attemptInfo = { attempts: options.attempt, handled: job.handled };
+    return mustPark ? parkRefused(handling, refused, job, progress, attemptInfo) : refused;
+  }
+}
+
+async function runJob(
+  { completions, router, runs, settings }: Handling,
+  job: ReadJob,
+  event: AnyEvent,
+  options: DispatchOptions,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  const { rawBody, headers, receivedAt } = job;
+  const claimId = handlingId(event.id);
+  const routes = workerRoutes(router, event.type, job);
+  if (completions.has(claimId)) return accept('duplicate', event.id);
+  if (runs.find(claimId) !== undefined)
+    throw new UnavailableError('event_running', 'this process is handling the event already');
+  const deadlineAt = settings.now() + settings.maxRunMs;
+  const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline: progress.deadline };
+  const ofWorker = origin.dispatch(job, options);
+  const run = runs.start(runInput({ event, rawBody, headers, ...times, routes, origin: ofWorker }), progress);
+  return settledOrAborted(run, options.signal);
+}
+
+/** Waits for a run, and gives it up when the signal aborts. */
+async function settledOrAborted(run: Run, signal: AbortSignal | undefined): Promise<Answer> {
+  const abort = (): void => {
+    run.abort(new AbortedError('run_closed', 'the worker gave the job up', { cause: signal?.reason }));
+  };
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort);
+  const answer = await run.answer.settled();
+  signal?.removeEventListener('abort', abort);
+  return answer;
+}
+
+/** A job passed the checks of its event when it was queued, so nothing but damage can have changed it. */
+function parseJobEvent({ rawBody }: ReadJob): AnyEvent {
+  try {
+    return parseEvent(rawBody);
+  } catch (cause) {
+    const message = `the body of the job is not an event: ${messageOf(cause)}`;
+    throw new JobError('job_unreadable', message, { cause });
+  }
+}

@@ -1,0 +1,42 @@
+import { Parking } from '../dead-letters/parking.ts';
+import { Completions } from '../dedupe/retries.ts';
+import { timeLimited } from '../dedupe/time-limited.ts';
+import type { BodyMemory } from '../request/body-memory.ts';
+import type { Activity } from '../timing/activity.ts';
+import { letterTimeMs } from '../timing/deadline.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
+import type { KeptMiddleware } from './middleware.ts';
+import type { Router } from './router.ts';
+import type { HandlingSettings, RunServices } from './run-services.ts';
+import { RunsInFlight } from './runs-in-flight.ts';
+
+/** What the ways to the handlers share: that of a delivery, of a replay, and of a job. */
+export interface Handling extends RunServices {
+  readonly router: Router;
+  readonly runs: RunsInFlight;
+}
+
+/** Creates what the deliveries, replays and jobs of one receiver share. */
+export function createHandling(
+  settings: HandlingSettings,
+  router: Router,
+  middlewares: readonly KeptMiddleware[],
+  activity: Activity,
+  bodyMemory: BodyMemory,
+): Handling {
+  const { deadLetters, deadlineMs, maxRunning, now } = settings;
+  // Handlers that can run without the store wait for no connection.
+  const mayWait = settings.onStoreFailure === 'reject';
+  const store = timeLimited(settings.store, { mayWait });
+  const limitMs = letterTimeMs(deadlineMs);
+  const services: RunServices = {
+    settings,
+    store,
+    parking: deadLetters && new Parking(deadLetters, { limitMs, now, mayWait, bodyMemory }),
+    completions: new Completions(store, activity),
+    bodyMemory,
+    concurrency: Number.isFinite(maxRunning) ? new ConcurrencyLimit(maxRunning, bodyMemory) : undefined,
+    middlewares,
+  };
+  return { ...services, router, runs: new RunsInFlight(services, activity) };
+}

@@ -1,0 +1,101 @@
+import type { DeadLetter } from '../dead-letters/dead-letters.ts';
+import type { ClaimedResult } from '../dedupe/store.ts';
+import type { PosthornError } from '../errors.ts';
+import type { ReportSource } from '../outcomes/report.ts';
+import type { ReadJob } from '../queue/queued-job.ts';
+import type { DispatchOptions } from './dispatch-options.ts';
+
+/** What may have become of an earlier attempt that gave no end. */
+export interface DeadAttempt {
+  /** A lease ran out. */
+  readonly leaseRanOut: boolean;
+  /** A letter says that the handlers of a last attempt were running. */
+  readonly letterWasRunning: boolean;
+}
+
+/** The origin of a run answers all that depends on it: four objects instead of questions all over the run. */
+export interface Origin {
+  /** As in the report. */
+  readonly source: ReportSource;
+  /** The outcome once the handlers have succeeded. */
+  readonly success: 'processed' | 'queued';
+  /** Whether its handlers count for `maxRunning`. */
+  readonly isLimited: boolean;
+  /** The letter that is replayed. */
+  readonly letter?: DeadLetter | undefined;
+  /** True if the event has a letter from the start. */
+  readonly isParked: boolean;
+  /** Whether a success removes the letter of the event. */
+  readonly removesLetter: boolean;
+  /** Names of the handlers that are known from the start to have finished. */
+  readonly handled: readonly string[];
+  /** Texts that middleware has sent along. */
+  readonly traceContext?: { readonly [name: string]: string } | undefined;
+  /** The number of the attempt. */
+  attempt(claim: ClaimedResult): number;
+  /** Whether it is the last one; `isLastOfService` is the answer by the service's schedule. */
+  isFinal(isLastOfService: boolean): boolean;
+  /** Whether a last attempt may run after one that died: the event may be what kills the process. */
+  runsAfter(dead: DeadAttempt, hasHandlers: boolean): boolean;
+  /** Whether the event goes back to where it came from after this failure, so that nothing is parked. */
+  isPutBack(error: PosthornError): boolean;
+}
+
+/** A delivery whose handlers all run before its answer. */
+export const delivery: Origin = {
+  source: 'delivery',
+  success: 'processed',
+  isLimited: true,
+  isParked: false,
+  removesLetter: true,
+  handled: [],
+  attempt: ({ attempt }) => attempt,
+  isFinal: (isLastOfService) => isLastOfService,
+  runsAfter: ({ leaseRanOut, letterWasRunning }) => !leaseRanOut && !letterWasRunning,
+  isPutBack: () => false,
+};
+
+/** A delivery with handlers for workers: the other handlers run, and then the event goes into the queue. */
+export const enqueue: Origin = {
+  ...delivery,
+  success: 'queued',
+  // Workers handle the event, and one of them may have stored its letter meanwhile.
+  removesLetter: false,
+  // Without handlers of its own, the way into the queue kills no process.
+  runsAfter: (dead, hasHandlers) => !hasHandlers || delivery.runsAfter(dead, hasHandlers),
+};
+
+/** The replay of a letter. Nothing comes after it, and nobody but its caller waits. */
+export function replay(letter: DeadLetter): Origin {
+  return {
+    ...delivery,
+    source: 'replay',
+    isLimited: false,
+    letter,
+    isParked: true,
+    isFinal: () => true,
+    runsAfter: () => true,
+  };
+}
+
+/** A job that a worker runs: the queue counts its attempts. */
+export function dispatch(
+  { isParked, handled, traceContext }: ReadJob,
+  { attempt, final, parksAbandoned }: DispatchOptions,
+): Origin {
+  return {
+    ...delivery,
+    source: 'job',
+    // A worker has its `concurrency` instead.
+    isLimited: false,
+    isParked,
+    handled,
+    traceContext,
+    attempt: () => attempt,
+    isFinal: () => final,
+    // The letter of an event that was final when it came waits beside its job as it was stored then.
+    runsAfter: ({ leaseRanOut }) => !leaseRanOut || parksAbandoned === false,
+    // A worker that closes puts the job back, and the letter of a last attempt stays beside it.
+    isPutBack: ({ code }) => code === 'run_closed',
+  };
+}

@@ -1,0 +1,26 @@
+import { LetterHandle } from '../dead-letters/letter-handle.ts';
+import type { AttemptInfo, LetterContent } from '../dead-letters/parking.ts';
+import { type Answer, accept, type Refused } from '../outcomes/outcome.ts';
+import type { DeliveryProgress } from './delivery-progress.ts';
+import type { Handling } from './handling.ts';
+import { removeIfCompleted } from './remove-if-completed.ts';
+
+/** Parks an event that is refused without a run; without dead letters, or if they fail, it stays refused. */
+export async function parkRefused(
+  handling: Handling,
+  refused: Refused,
+  { rawBody, headers, receivedAt }: Pick<LetterContent, 'rawBody' | 'headers' | 'receivedAt'>,
+  progress: DeliveryProgress,
+  attemptInfo: AttemptInfo = { attempts: 0, handled: [] },
+): Promise<Answer> {
+  const { error } = refused;
+  const { deadline, event: { id: eventId, type } = {} } = progress;
+  const content = { rawBody, headers, receivedAt, id: eventId, type };
+  const letter = new LetterHandle(handling.parking, content, deadline, progress.warnings);
+  const id = await letter.store(error, attemptInfo, deadline.letterBy);
+  if (id === undefined) return refused;
+  // Without an age, the id is remembered for `retentionMs`.
+  const createdAt = Number.NEGATIVE_INFINITY;
+  if (eventId !== undefined) void removeIfCompleted(letter, { id: eventId, createdAt }, handling);
+  return accept('parked', id, error);
+}

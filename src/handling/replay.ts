@@ -1,0 +1,82 @@
+import type { DeadLetter } from '../dead-letters/dead-letters.ts';
+import { enqueueingId, handlingId } from '../dedupe/claim-id.ts';
+import { retentionFor } from '../dedupe/retention.ts';
+import { UnavailableError } from '../errors.ts';
+import { createdAtMs, parseEvent } from '../events/event.ts';
+import { messageOf } from '../foreign-values.ts';
+import { type Answer, accept, isSuccess } from '../outcomes/outcome.ts';
+import { readHeaders } from '../request/headers.ts';
+import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
+import { isQueued } from './enqueue.ts';
+import type { Handling } from './handling.ts';
+import * as origin from './origin.ts';
+import { ParkedLetter } from './parked-letter.ts';
+import { runInput } from './run-input.ts';
+
+/** Runs a parked event; waits for the end of its handlers. */
+export async function replay(
+  handling: Handling,
+  letter: DeadLetter,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  const { completions, router, runs, settings } = handling;
+  const parked = new ParkedLetter(letter, handling, 'replay()');
+  progress.event = letter;
+  if (parked.isRunning) throw stillRunning();
+  const event = parseEvent(letter.rawBody);
+  const { id } = event;
+  checkNotClosing(progress);
+  const routes = router.matchAny(event.type);
+  if (routes.length === 0) return accept('ignored', id);
+  if (completions.has(handlingId(id))) {
+    await remove(parked, progress);
+    return accept('duplicate', id);
+  }
+  const { rawBody, receivedAt } = letter;
+  const createdAt = createdAtMs(event);
+  const times = {
+    createdAt,
+    receivedAt,
+    deadlineAt: settings.now() + settings.maxRunMs,
+    deadline: progress.deadline,
+  };
+  const headers = readHeaders(letter.headers);
+  const input = runInput({ event, rawBody, headers, ...times, routes, origin: origin.replay(letter) });
+  const run = runs.startOrJoin(input, progress);
+  const answer = answerTo(progress, await run.answer.settled());
+  if (!isSuccess(answer) || answer.outcome === 'parked') return answer;
+  if (progress.joined) await remove(parked, progress);
+  if (routes.some(isQueued)) await completeEnqueueing(handling, { id, createdAt }, progress);
+  return answer;
+}
+
+/** A later delivery of an event that was handled as a whole must not run what is not queued again. */
+async function completeEnqueueing(
+  { store, settings }: Handling,
+  { id, createdAt }: { readonly id: string; readonly createdAt: number },
+  progress: DeliveryProgress,
+): Promise<void> {
+  const retentionMs = retentionFor(createdAt, settings);
+  try {
+    await store.complete({ id: enqueueingId(id), token: 'replayed', retentionMs });
+  } catch (error) {
+    progress.warnings.push(
+      `completion_pending: the store did not record the enqueueing: ${messageOf(error)}`,
+    );
+  }
+}
+
+async function remove(parked: ParkedLetter, progress: DeliveryProgress): Promise<void> {
+  try {
+    await parked.remove();
+  } catch (error) {
+    progress.warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
+  }
+}
+
+function stillRunning(): UnavailableError {
+  return new UnavailableError(
+    'event_running',
+    'the handlers of this event may still be running: runningUntil of its letter is later than now',
+  );
+}
