@@ -1,5 +1,5 @@
 import { ConfigurationError } from './errors.ts';
-import { show } from './foreign-values.ts';
+import { propertyOf, show, typeNameOf } from './foreign-values.ts';
 
 /** Throws {@link ConfigurationError} unless `options` is an object with only the given names. */
 export function checkOptions(options: unknown, names: readonly string[], functionName: string): void {
@@ -10,6 +10,14 @@ export function checkOptions(options: unknown, names: readonly string[], functio
   if (unknownName === undefined) return;
   throw new ConfigurationError(
     `"${unknownName}" is no option of ${functionName}; its options are ${names.join(', ')}`,
+  );
+}
+
+/** Throws {@link ConfigurationError} unless `receiver` has the given methods, which `functionName` calls. */
+export function checkReceiver(receiver: unknown, functionName: string, methods: readonly string[]): void {
+  if (methods.every((method) => typeof propertyOf(receiver, method) === 'function')) return;
+  throw new ConfigurationError(
+    `${functionName} takes a receiver, which createReceiver returns; got ${typeNameOf(receiver)}`,
   );
 }
 

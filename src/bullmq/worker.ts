@@ -6,8 +6,7 @@ import {
   type Job,
   UnrecoverableError,
 } from 'bullmq';
-import { checkOptions, readDuration, readInteger } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
+import { checkOptions, checkReceiver, readDuration, readInteger } from '../check-options.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import {
@@ -67,8 +66,7 @@ const SWEEP_PAUSE_MS = 60_000;
  * ```
  */
 export function createBullWorker(receiver: BullReceiver, options: BullWorkerOptions): BullWorker {
-  if (typeof receiver?.dispatch !== 'function')
-    throw new ConfigurationError('createBullWorker takes a receiver, and then its options');
+  checkReceiver(receiver, 'createBullWorker', ['dispatch']);
   checkOptions(options, ['connection', 'scope', 'concurrency'], 'createBullWorker');
   checkConnection('createBullWorker', options);
   const concurrency = readInteger('concurrency', options.concurrency, 10, 10_000);

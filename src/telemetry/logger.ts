@@ -1,3 +1,4 @@
+import { checkReceiver } from '../check-options.ts';
 import { ConfigurationError, InternalError } from '../errors.ts';
 import { propertyOf } from '../foreign-values.ts';
 import { deliveriesWith, LineLimit, leftOutLine, mayFlood } from '../outcomes/line-limit.ts';
@@ -56,8 +57,7 @@ export type Logger = MessageFirstLogger | FieldsFirstLogger;
  * ```
  */
 export function observeWithLogger(receiver: Pick<Receiver, 'observe'>, logger: Logger): void {
-  if (typeof receiver?.observe !== 'function')
-    throw new ConfigurationError('observeWithLogger takes a receiver, and then a logger');
+  checkReceiver(receiver, 'observeWithLogger', ['observe']);
   checkLogger(logger);
   const limit = new LineLimit<ReportCode | undefined>((code, leftOut) => {
     void tellLeftOut(logger, code, leftOut);

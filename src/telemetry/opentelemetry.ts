@@ -1,6 +1,6 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
-import { checkOptions, invalidOption } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
+import { checkOptions, checkReceiver, invalidOption } from '../check-options.ts';
+import type { ConfigurationError } from '../errors.ts';
 import type { WebhookEvent } from '../events/event.ts';
 import { propertyOf, show } from '../foreign-values.ts';
 import type { MiddlewareContext } from '../handling/middleware.ts';
@@ -48,8 +48,7 @@ export interface OpenTelemetryOptions {
  * ```
  */
 export function observeWithOpenTelemetry(receiver: TracedReceiver, options: OpenTelemetryOptions = {}): void {
-  if (typeof propertyOf(receiver, 'use') !== 'function')
-    throw new ConfigurationError('observeWithOpenTelemetry takes a receiver, and then its options');
+  checkReceiver(receiver, 'observeWithOpenTelemetry', ['use', 'observe']);
   checkOptions(options, ['tracerProvider', 'meterProvider'], 'observeWithOpenTelemetry');
   const { tracerProvider, meterProvider } = options;
   if (tracerProvider !== undefined && !isTracerProvider(tracerProvider))

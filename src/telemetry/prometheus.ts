@@ -1,7 +1,7 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
-import { checkOptions } from '../check-options.ts';
+import { checkOptions, checkReceiver } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import { propertyOf, show, typeNameOf } from '../foreign-values.ts';
+import { propertyOf, show } from '../foreign-values.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import { createHealthMetrics, healthMetricNames } from './prometheus-health.ts';
 import { createReportMetrics, reportMetricNames } from './prometheus-reports.ts';
@@ -43,12 +43,8 @@ export function observeWithPrometheus(
   receiver: Pick<Receiver, 'observe' | 'health'>,
   options: PrometheusOptions = {},
 ): void {
+  checkReceiver(receiver, 'observeWithPrometheus', ['observe', 'health']);
   checkOptions(options, ['register'], 'observeWithPrometheus');
-  if (['observe', 'health'].some((method) => typeof propertyOf(receiver, method) !== 'function')) {
-    throw new ConfigurationError(
-      `observeWithPrometheus takes a receiver, which createReceiver returns; got ${typeNameOf(receiver)}`,
-    );
-  }
   const register = readRegister(options.register);
   receiver.observe(createReportMetrics(register), { keepDefaultLog: true });
   createHealthMetrics(register, () => receiver.health());

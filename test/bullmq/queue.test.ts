@@ -322,6 +322,6 @@ describe('the options', () => {
       () =>
         Reflect.apply(createBullWorker, undefined, given);
     expect(create({ dispatch: () => {} }, { ...options, concurrency: 0 })).toThrow(/concurrency/);
-    expect(create(options)).toThrow(/takes a receiver/);
+    expect(create(options)).toThrow(/^createBullWorker takes a receiver, which createReceiver returns/);
   });
 });

@@ -408,7 +408,7 @@ describe('a logger that', () => {
       expect(observe).not.toHaveBeenCalled();
     }
     expect(() => Reflect.apply(observeWithLogger, undefined, [logger, create()])).toThrow(
-      'observeWithLogger takes a receiver, and then a logger',
+      /^observeWithLogger takes a receiver, which createReceiver returns; got \w+$/,
     );
   });
 });

@@ -523,7 +523,8 @@ test('without an SDK nothing is lost and nothing is made', async () => {
 describe('observeWithOpenTelemetry throws ConfigurationError for', () => {
   const receiver = createReceiver({ signingKey: KEY });
   const wrong: readonly [name: string, parameters: readonly unknown[], message: string][] = [
-    ['no receiver', [undefined], 'takes a receiver'],
+    ['a value that is not a receiver', [undefined], 'observeWithOpenTelemetry takes a receiver'],
+    ['a receiver without observe()', [{ use: () => {} }], 'observeWithOpenTelemetry takes a receiver'],
     ['an unknown option', [receiver, { tracer: {} }], '"tracer" is no option of observeWithOpenTelemetry'],
     ['a tracer as provider', [receiver, { tracerProvider: { startSpan() {} } }], 'with getTracer()'],
     ['null as provider', [receiver, { meterProvider: null }], 'with getMeter()'],
