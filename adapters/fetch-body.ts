@@ -1,9 +1,8 @@
-import { ConfigurationError, RequestError } from '../src/errors.ts';
-import { messageOf } from '../src/foreign-values.ts';
+import { ConfigurationError } from '../src/errors.ts';
 import type { BodyOptions, Reply } from '../src/request/delivery.ts';
 import { type RawBody, toBytes } from '../src/request/raw-body.ts';
+import { BodyBuffer, incomplete, tooLarge } from './body-buffer.ts';
 import type { FetchBodyReader, FetchRequest } from './fetch-request.ts';
-import { GrowingBuffer } from './growing-buffer.ts';
 import { LINGER_BYTES, LINGER_MS } from './lingering.ts';
 import { passTurn } from './pass-turn.ts';
 
@@ -32,7 +31,7 @@ export class FetchBody {
     const reader = this.#open();
     // A connection is kept for a rest of a declared length up to this.
     this.#mostDroppedBytes = Math.max(LINGER_BYTES, options.maxBytes);
-    const buffer = new GrowingBuffer(options.maxBytes);
+    const buffer = new BodyBuffer(options.maxBytes, options.onProgress);
     if (reader === undefined) return buffer.take();
     // The next chunk may never come.
     options.signal.addEventListener('abort', () => buffer.take());
@@ -40,7 +39,7 @@ export class FetchBody {
       const { done, value } = await this.#next(reader);
       options.signal.throwIfAborted();
       if (done) return buffer.take();
-      addChunk(buffer, value ?? '', options);
+      addChunk(buffer, value ?? '', options.maxBytes);
       if (sizeOf(value) === 0) await this.#passTurnInTime();
     }
   }
@@ -103,7 +102,7 @@ export class FetchBody {
       return result;
     } catch (cause) {
       this.#hasEnded = true;
-      throw new RequestError('body_incomplete', `the body was cut short: ${messageOf(cause)}`, { cause });
+      throw incomplete(cause);
     }
   }
 }
@@ -112,13 +111,10 @@ function sizeOf(chunk: RawBody = ''): number {
   return typeof chunk === 'string' ? chunk.length : chunk.byteLength;
 }
 
-function addChunk(buffer: GrowingBuffer, value: RawBody, { maxBytes, onProgress }: BodyOptions): void {
+function addChunk(buffer: BodyBuffer, value: RawBody, maxBytes: number): void {
   const chunk = toBytes(value, 'each chunk of a body');
-  if (buffer.length + chunk.length > maxBytes) {
-    throw new RequestError('body_too_large', `the body has more than maxBodyBytes (${maxBytes})`);
-  }
+  if (buffer.length + chunk.length > maxBytes) throw tooLarge(maxBytes);
   buffer.add(chunk);
-  onProgress?.(buffer.heldBytes);
 }
 
 function alreadyParsed(): ConfigurationError {

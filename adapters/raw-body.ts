@@ -1,8 +1,9 @@
+import { addAbortSignal, finished, Readable } from 'node:stream';
 import getRawBody from 'raw-body';
-import { ConfigurationError, RequestError } from '../src/errors.ts';
-import { isInstance, messageOf, propertyOf } from '../src/foreign-values.ts';
+import { ConfigurationError } from '../src/errors.ts';
+import { isInstance, propertyOf } from '../src/foreign-values.ts';
 import type { BodyOptions } from '../src/request/delivery.ts';
-import { BodyPieces } from './body-pieces.ts';
+import { BodyBuffer, incomplete, tooLarge } from './body-buffer.ts';
 import type { NodeRequest } from './node-http.ts';
 
 /**
@@ -25,17 +26,59 @@ export function readRawBody(request: NodeRequest, options: BodyOptions): Uint8Ar
     const whole: Uint8Array | null = request.read();
     return whole ?? EMPTY;
   }
-  return readPieces(new BodyPieces(request, options), options.maxBytes, length);
+  return readStream(request, options, length);
 }
 
-async function readPieces(pieces: BodyPieces, limit: number, length: string | null): Promise<Uint8Array> {
+async function readStream(
+  request: NodeRequest,
+  options: BodyOptions,
+  length: string | null,
+): Promise<Uint8Array> {
+  const limit = options.maxBytes;
+  const whole = inOnePiece(request, options, Number(length) || limit);
   try {
-    return await getRawBody(pieces, { limit, length });
+    return await getRawBody(whole, { limit, length });
   } catch (error) {
-    throw bodyError(error, limit);
+    throw propertyOf(error, 'type') === 'entity.too.large' ? tooLarge(limit, error) : incomplete(error);
   } finally {
-    pieces.destroy();
+    whole.destroy();
   }
+}
+
+/**
+ * The body of a request as a stream of one chunk. raw-body keeps a list of all chunks that it is given, and
+ * does not report how much it holds. A body over the limit is passed on at once, for raw-body to refuse.
+ */
+function inOnePiece(
+  request: NodeRequest,
+  { maxBytes, signal, onProgress }: BodyOptions,
+  declaredBytes: number,
+): Readable {
+  const buffer = new BodyBuffer(Math.min(declaredBytes, maxBytes), onProgress);
+  const add = (chunk: Buffer): void => {
+    buffer.add(chunk);
+    if (buffer.length > maxBytes) whole.push(buffer.take());
+  };
+  const whole = new Readable({
+    // The request flows until its end, or until this stream is destroyed.
+    read: () => {},
+    destroy: (error, done) => {
+      stopWatching();
+      request.off('data', add).pause();
+      buffer.take();
+      done(error);
+    },
+  });
+  const stopWatching = finished(request, { writable: false }, (error) => {
+    if (error) {
+      whole.destroy(error);
+    } else {
+      whole.push(buffer.take());
+      whole.push(null);
+    }
+  });
+  request.on('data', add).resume();
+  return addAbortSignal(signal, whole);
 }
 
 const EMPTY = new Uint8Array(0);
@@ -61,14 +104,3 @@ const OTHER_READER =
   '(req.body is not set): mount posthorn before all else that reads the request, such as the body parser on Koa, ' +
   'which fills ctx.request.body, and a preParsing hook on Fastify; or keep the bytes in rawBody of the request of ' +
   'Node.js (ctx.req on Koa, request.raw on Fastify)';
-
-function bodyError(error: unknown, limit: number): RequestError {
-  if (propertyOf(error, 'type') !== 'entity.too.large') return incomplete(error);
-  return new RequestError('body_too_large', `the body has more than maxBodyBytes (${limit})`, {
-    cause: error,
-  });
-}
-
-function incomplete(cause: unknown): RequestError {
-  return new RequestError('body_incomplete', `the body was cut short: ${messageOf(cause)}`, { cause });
-}
