@@ -1,6 +1,7 @@
-import type { Mountable } from './mountable.ts';
-import { toDelivery } from './node-delivery.ts';
-import type { NodeRequest, NodeResponse } from './node-http.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
+import type { Delivery } from '../src/request/delivery.ts';
+import { readRawBody } from './node-body.ts';
+import { isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
 
 /**
@@ -14,4 +15,18 @@ export async function answer(
 ): Promise<void> {
   const reply = await receiver.receive(toDelivery(request, response));
   sendReply(request, response, reply);
+}
+
+/** Presents a request of Node.js as a delivery. */
+export function toDelivery(request: NodeRequest, response: NodeResponse): Delivery {
+  // Another listener for 'data' starts the flow of the body, which would
+  // be lost before the receiver asks for it.
+  if (request.readableFlowing === true) request.pause();
+  return {
+    method: request.method ?? '',
+    // `headers` drops a repeated `authorization`, and HTTP/2 has no `headersDistinct`.
+    headers: request.rawHeaders,
+    readBody: (options) => readRawBody(request, options),
+    isConnected: () => isConnected(request, response),
+  };
 }

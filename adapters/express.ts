@@ -1,10 +1,11 @@
-import { checkReceiver, type Mountable } from './mountable.ts';
+import { checkReceiver } from '../src/check-options.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import { type NodeHandler, toNode } from './node.ts';
 
 /**
  * Mounts a receiver on Express 4 or 5, before `express.json()` or after `express.raw()`.
  *
- * @throws ConfigurationError for what is no receiver.
+ * @throws ConfigurationError for a value that is not a receiver.
  *
  * @example
  * ```ts
@@ -13,6 +14,6 @@ import { type NodeHandler, toNode } from './node.ts';
  * ```
  */
 export function toExpress(receiver: Mountable): NodeHandler {
-  checkReceiver(receiver, 'toExpress');
+  checkReceiver(receiver, 'toExpress', ['receive']);
   return toNode(receiver);
 }

@@ -1,17 +1,8 @@
-import { checkOptions } from '../src/check-options.ts';
-import type { FastifyReply, FastifyRequest, FastifyScope } from './fastify-scope.ts';
-import { checkReceiver, type Mountable } from './mountable.ts';
+import { checkOptions, checkReceiver } from '../src/check-options.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import { toNode } from './node.ts';
-import { readPath } from './request-path.ts';
-
-export type {
-  FastifyReply,
-  FastifyRequest,
-  FastifyRouteOptions,
-  FastifyScope,
-  HeaderValue,
-  SlashOption,
-} from './fastify-scope.ts';
+import type { NodeRequest, NodeResponse } from './node-http.ts';
+import { readPath } from './served-path.ts';
 
 /** Options of {@link toFastify}. */
 export interface FastifyOptions {
@@ -22,12 +13,51 @@ export interface FastifyOptions {
 /** A plugin for `app.register`. */
 export type FastifyPlugin = (scope: FastifyScope, options: unknown, done: () => void) => void;
 
+/** The part of a Fastify instance that `toFastify` uses. */
+export interface FastifyScope {
+  /** The options of the application. Later majors of Fastify keep those of the router apart. */
+  readonly initialConfig: SlashOption & { readonly routerOptions?: SlashOption };
+  /** Adds a route for all methods that this instance can serve. */
+  all(url: string, options: FastifyRouteOptions, handler: () => void): unknown;
+}
+
+/** An option of Fastify's router. */
+export interface SlashOption {
+  /** True if `/webhooks/` and `/webhooks` are one route; false by default. */
+  readonly ignoreTrailingSlash?: boolean;
+}
+
+/** The options of the route that `toFastify` adds. */
+export interface FastifyRouteOptions {
+  /** A hook; it never calls the `done` of Fastify, because it answers. */
+  readonly preParsing: (request: FastifyRequest, reply: FastifyReply) => void;
+}
+
+/** The part of a request of Fastify that `toFastify` uses. */
+export interface FastifyRequest {
+  /** The request of Node.js. */
+  readonly raw: NodeRequest;
+}
+
+/** The part of a reply of Fastify that `toFastify` uses. */
+export interface FastifyReply {
+  /** The response of Node.js. */
+  readonly raw: NodeResponse & { setHeader(name: string, value: HeaderValue): unknown };
+  /** What hooks have set so far. */
+  getHeaders(): { readonly [name: string]: HeaderValue | undefined };
+  /** Tells Fastify not to answer. */
+  hijack(): unknown;
+}
+
+/** The value of a response header. */
+export type HeaderValue = number | string | string[];
+
 /**
  * Mounts a receiver on Fastify 5, by a plugin that adds one route and changes no other: their bodies are
  * parsed as before. The route answers before Fastify would parse the body. So its hooks `onRequest`,
  * `preParsing` and `onResponse` run, and those from `preValidation` to `onSend` do not.
  *
- * @throws ConfigurationError for a wrong option, or for what is no receiver.
+ * @throws ConfigurationError for a wrong option, or for a value that is not a receiver.
  *
  * @example
  * ```ts
@@ -35,11 +65,11 @@ export type FastifyPlugin = (scope: FastifyScope, options: unknown, done: () => 
  * ```
  */
 export function toFastify(receiver: Mountable, options: FastifyOptions): FastifyPlugin {
-  checkReceiver(receiver, 'toFastify');
+  checkReceiver(receiver, 'toFastify', ['receive']);
   checkOptions(options, ['path'], 'toFastify');
   const path = readPath(options.path);
   const handle = toNode(receiver);
-  // In its handlers it is too late: Fastify has refused content types without a parser, and long bodies.
+  // A handler would be too late: by then Fastify has refused long bodies, and content types without a parser.
   const preParsing = ({ raw }: FastifyRequest, reply: FastifyReply): void => {
     sendAlong(reply);
     handle(raw, reply.raw);

@@ -1,10 +1,12 @@
-import { checkOptions, invalidOption } from '../src/check-options.ts';
-import type { Reply } from '../src/request/delivery.ts';
-import { FetchBody } from './fetch-body.ts';
-import { checkFetchRequest } from './fetch-request.ts';
-import { checkReceiver, type Mountable } from './mountable.ts';
-import { checkedWaitUntil, findWaitUntil } from './wait-until.ts';
-import { createWarning } from './warn-once.ts';
+import { checkOptions, checkReceiver, invalidOption } from '../src/check-options.ts';
+import { ConfigurationError } from '../src/errors.ts';
+import { dropPromise, messageOf, propertyOf, typeNameOf } from '../src/foreign-values.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
+import type { BodyOptions, Reply } from '../src/request/delivery.ts';
+import { toBytes } from '../src/request/raw-body.ts';
+import { settledWithin } from '../src/timing/time-limit.ts';
+import { BodyBuffer, incomplete, tooLarge } from './body-buffer.ts';
+import { LINGER_MS } from './send-reply.ts';
 
 /** Answers a web Request. What the platform hands over beside it may be passed on, for its `waitUntil`. */
 export type FetchHandler = (request: Request, ...platformArguments: readonly unknown[]) => Promise<Response>;
@@ -24,12 +26,12 @@ export interface FetchOptions {
  * Mounts a receiver on all that has the Request and Response of the web: Hono, Next.js, SvelteKit, Elysia,
  * Bun, Deno, Workers. It has no paths: the framework routes. The body of the request must be unread.
  *
- * A Response cannot close its connection, but bears `connection: close` where that should be closed: servers
- * on Node.js follow it. It then ends only when the rest of the request has been read and dropped, or after a
- * second or 64 MiB of it. A body that was not begun, and has no large rest, is left to the server.
+ * A Response cannot close its connection. It bears `connection: close` if the connection should be closed,
+ * which servers on Node.js do. It then ends only when the rest of the request has been read and dropped, or
+ * after a second or 64 MiB of it. If the body was not begun and its rest is small, it is left to the server.
  *
- * @throws ConfigurationError for a wrong option, or for what is no receiver. The handler rejects with it for
- * what is no web Request.
+ * @throws ConfigurationError for a wrong option, or for a value that is not a receiver. The handler rejects
+ * with it for a value that is not a web Request.
  *
  * @example
  * ```ts
@@ -38,26 +40,77 @@ export interface FetchOptions {
  * ```
  */
 export function toFetch(receiver: Mountable, options: FetchOptions = {}): FetchHandler {
-  checkReceiver(receiver, 'toFetch');
+  checkReceiver(receiver, 'toFetch', ['receive']);
   checkOptions(options, ['waitUntil'], 'toFetch');
   const isRight = options.waitUntil === undefined || typeof options.waitUntil === 'function';
   if (!isRight) throw invalidOption('waitUntil', 'must be a function that takes a promise');
-  const warn = createWarning('waitUntil');
+  const warn = createWarning();
   return async (request, ...platformArguments) => {
-    checkFetchRequest(request);
+    checkRequest(request);
     const body = new FetchBody(request);
-    const given = options.waitUntil ?? findWaitUntil(platformArguments);
-    const waitUntil = given && checkedWaitUntil(given, warn);
+    const waitUntil = options.waitUntil ?? findWaitUntil(platformArguments);
+    const keepAlive = waitUntil && withoutFaults(waitUntil, warn);
     const reply = receiver.receive({
       method: request.method,
       headers: request.headers,
       readBody: (bodyOptions) => body.read(bodyOptions),
-      waitUntil,
+      waitUntil: keepAlive,
       isConnected: () => !request.signal?.aborted,
     });
-    // Workers would abort the handlers of a sender that hangs up.
-    waitUntil?.(reply);
+    // If a sender hangs up, Workers would end the handlers.
+    keepAlive?.(reply);
     return toResponse(await reply, body);
+  };
+}
+
+/** The body is not looked at: some runtimes begin to read it then. */
+function checkRequest(request: Request): void {
+  const isRequest =
+    typeof propertyOf(request, 'method') === 'string' &&
+    typeof propertyOf(request, 'bodyUsed') === 'boolean' &&
+    typeof propertyOf(propertyOf(request, 'headers'), Symbol.iterator) === 'function';
+  if (isRequest) return;
+  throw new ConfigurationError(
+    'this handler takes a web Request: c.req.raw in Hono, event.request in SvelteKit, request of the context in ' +
+      'Elysia. A request of Node.js goes to toExpress of posthorn/express or toNode of posthorn/node, also in ' +
+      `pages/api of Next.js; got ${typeNameOf(request)}`,
+  );
+}
+
+type WaitUntil = NonNullable<FetchOptions['waitUntil']>;
+
+/** Finds the `waitUntil` of the platform: of `ctx` (Workers), `context` (Netlify), or a context of Hono. */
+function findWaitUntil(platformArguments: readonly unknown[]): WaitUntil | undefined {
+  for (const argument of platformArguments) {
+    // The getter `executionCtx` throws if the platform has none.
+    const holder = hasWaitUntil(argument) ? argument : propertyOf(argument, 'executionCtx');
+    if (hasWaitUntil(holder)) return (promise) => holder.waitUntil(promise);
+  }
+  return undefined;
+}
+
+function hasWaitUntil(value: unknown): value is { readonly waitUntil: WaitUntil } {
+  return typeof propertyOf(value, 'waitUntil') === 'function';
+}
+
+/** Wraps a `waitUntil` so that nothing that it throws or returns changes an answer. */
+function withoutFaults(waitUntil: WaitUntil, warn: (problem: string) => void): WaitUntil {
+  return (promise) => {
+    try {
+      if (dropPromise(waitUntil(promise)))
+        warn('must return nothing, got a promise; nobody waits for that one');
+    } catch (error) {
+      warn(`threw, so that the platform may end what goes on after an answer: ${messageOf(error)}`);
+    }
+  };
+}
+
+/** Returns a function that warns once. No report can: the receiver does not see what the adapter calls. */
+function createWarning(): (problem: string) => void {
+  let hasWarned = false;
+  return (problem) => {
+    if (!hasWarned) process.emitWarning(`posthorn: waitUntil ${problem}`);
+    hasWarned = true;
   };
 }
 
@@ -78,4 +131,113 @@ function textUntil(end: Promise<void>, text: string): ReadableStream<Uint8Array>
       controller.close();
     },
   });
+}
+
+/** The most bytes of a rest that are dropped. Senders that read an answer late send less than this. */
+const LINGER_BYTES = 67_108_864;
+
+/**
+ * A stream whose chunks are in memory settles its reads as microtasks, so that no timer runs before it has
+ * ended. A turn of the event loop is passed now and then if `maxBytes` ends nothing: over a rest that is
+ * dropped, and over empty chunks. A body that grows is read as fast as it comes, because unread chunks take
+ * more memory than the body.
+ */
+const CHUNKS_PER_TURN = 64;
+
+/** The original, for applications whose tests replace the timers of their process. */
+const { setTimeout } = globalThis;
+
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+
+/** The body of a web Request. It is not touched until it is read: some runtimes prepare it only then. */
+class FetchBody {
+  readonly #request: Request;
+  #reader: BodyReader | undefined;
+  #hasEnded = false;
+  #chunks = 0;
+  #mostDroppedBytes = LINGER_BYTES;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  /** Reads the body, byte for byte. */
+  async read({ maxBytes, signal, onProgress }: BodyOptions): Promise<Uint8Array> {
+    if (this.#isUsed) throw alreadyParsed();
+    this.#reader = this.#request.body?.getReader();
+    // The receiver keeps a connection for a rest of a declared length up to this.
+    this.#mostDroppedBytes = Math.max(LINGER_BYTES, maxBytes);
+    const buffer = new BodyBuffer(maxBytes, onProgress);
+    // The next chunk may never come.
+    signal.addEventListener('abort', () => buffer.take());
+    for (;;) {
+      const chunk = await this.#next();
+      signal.throwIfAborted();
+      if (chunk === undefined) return buffer.take();
+      if (buffer.length + chunk.length > maxBytes) throw tooLarge(maxBytes);
+      buffer.add(chunk);
+      if (chunk.length === 0) await this.#passTurnInTime();
+    }
+  }
+
+  /**
+   * Reads and drops the rest of a body that was read in part, so that its connection can serve the next
+   * request. If the connection is to be closed, the rest is read in any case: closing a socket that holds
+   * unread bytes resets it, and the reset can overtake the answer. Returns undefined if nothing is read.
+   */
+  dropRest({ close, drainMs }: Reply): Promise<void> | undefined {
+    if (this.#reader === undefined && close && !this.#isUsed) this.#reader = this.#request.body?.getReader();
+    if (this.#reader === undefined || this.#hasEnded) return undefined;
+    return this.#drop(this.#reader, close ? LINGER_MS : drainMs);
+  }
+
+  get #isUsed(): boolean {
+    return this.#request.bodyUsed || this.#request.body?.locked === true;
+  }
+
+  async #drop(reader: BodyReader, timeLimitMs: number): Promise<void> {
+    await settledWithin(this.#readRest(), timeLimitMs);
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    // A stream of the application may fail to cancel.
+    reader.cancel().catch(() => {});
+  }
+
+  async #readRest(): Promise<void> {
+    try {
+      for (let bytes = 0; !this.#hasEnded && bytes <= this.#mostDroppedBytes; ) {
+        bytes += (await this.#next())?.length ?? 0;
+        await this.#passTurnInTime();
+      }
+    } catch {
+      // The sender gave up.
+    }
+  }
+
+  async #passTurnInTime(): Promise<void> {
+    this.#chunks += 1;
+    if (this.#chunks % CHUNKS_PER_TURN === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+
+  /** Reads the next chunk. Returns undefined at the end, and for a request without a body. */
+  async #next(): Promise<Uint8Array | undefined> {
+    let result: Awaited<ReturnType<BodyReader['read']>> | undefined;
+    try {
+      result = await this.#reader?.read();
+    } catch (cause) {
+      this.#hasEnded = true;
+      throw incomplete(cause);
+    }
+    this.#hasEnded ||= result?.done !== false;
+    return result?.done === false ? toBytes(result.value ?? '', 'each chunk of a body') : undefined;
+  }
+}
+
+function alreadyParsed(): ConfigurationError {
+  return new ConfigurationError(
+    'the body was read before posthorn could verify it: hand over the request (c.req.raw in Hono) before anything ' +
+      'calls its json(), text() or formData(), and let no validator or body parser run on this route; a middleware ' +
+      'that needs the body reads request.clone()',
+    { code: 'body_already_parsed' },
+  );
 }

@@ -1,11 +1,10 @@
-import { checkOptions } from '../src/check-options.ts';
+import { checkOptions, checkReceiver } from '../src/check-options.ts';
 import { ConfigurationError } from '../src/errors.ts';
 import { typeNameOf } from '../src/foreign-values.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import { answer } from './answer.ts';
-import { reportIfNotFound } from './misdirected.ts';
-import { checkReceiver, type Mountable } from './mountable.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
-import { pathsOf, readPath } from './request-path.ts';
+import { pathsOf, readPath, reportIfNotFound } from './served-path.ts';
 
 /** Options of {@link toKoa}. */
 export interface KoaOptions {
@@ -26,7 +25,7 @@ export interface KoaContext {
   readonly req: NodeRequest;
   /** The response of Node.js. */
   readonly res: NodeResponse;
-  /** The target of the request, where a mount has taken its prefix out of `req.url`. */
+  /** The whole target of the request: a mount takes its prefix out of `req.url`. */
   readonly originalUrl: string;
   /** Koa answers by itself unless this is false. */
   respond?: boolean | undefined;
@@ -36,8 +35,8 @@ export interface KoaContext {
  * Mounts a receiver on Koa 2 or 3, before any body parser. It answers by the response of Node.js, with
  * `ctx.respond = false`; middleware before it finds the status in `ctx.status` after its `await next()`.
  *
- * @throws ConfigurationError for a wrong option, or for what is no receiver. The middleware rejects with it
- * for what is no context of Koa.
+ * @throws ConfigurationError for a wrong option, or for a value that is not a receiver. The middleware
+ * rejects with it for a value that is not a context of Koa.
  *
  * @example
  * ```ts
@@ -46,7 +45,7 @@ export interface KoaContext {
  * ```
  */
 export function toKoa(receiver: Mountable, options: KoaOptions = {}): KoaMiddleware {
-  checkReceiver(receiver, 'toKoa');
+  checkReceiver(receiver, 'toKoa', ['receive']);
   checkOptions(options, ['path'], 'toKoa');
   const served = options.path === undefined ? undefined : readPath(options.path);
   return async (context, next) => {

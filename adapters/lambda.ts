@@ -1,10 +1,32 @@
 import { STATUS_CODES } from 'node:http';
-import { dropPromise, propertyOf } from '../src/foreign-values.ts';
-import type { Reply } from '../src/request/delivery.ts';
-import { type LambdaEvent, toDelivery } from './lambda-event.ts';
-import { checkReceiver, type Mountable } from './mountable.ts';
+import { checkReceiver } from '../src/check-options.ts';
+import { ConfigurationError } from '../src/errors.ts';
+import { dropPromise, propertyOf, show, typeNameOf } from '../src/foreign-values.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
+import type { Delivery, Reply } from '../src/request/delivery.ts';
+import type { RawBody } from '../src/request/raw-body.ts';
 
-export type { LambdaEvent, LambdaHeaders } from './lambda-event.ts';
+/** The part of an HTTP event of Lambda that is read. Its members are checked when it comes. */
+export interface LambdaEvent {
+  /** API Gateway's payload format 1.0, and an Application Load Balancer. */
+  readonly httpMethod?: string | undefined;
+  /** Has `http` in format 2.0, and `elb` behind a load balancer. */
+  readonly requestContext?: object | undefined;
+  /** One value of each name; format 2.0 joins the values of a name that was sent twice. */
+  readonly headers?: LambdaHeaders<string> | null | undefined;
+  /** Takes precedence over `headers`, which has only one value of each name. */
+  readonly multiValueHeaders?: LambdaHeaders<readonly string[]> | null | undefined;
+  /** Text, or bytes in Base64; null or absent if there is none. */
+  readonly body?: string | null | undefined;
+  /** Whether `body` is in Base64. */
+  readonly isBase64Encoded?: boolean | undefined;
+}
+
+/** Values of headers by name. */
+export interface LambdaHeaders<Value> {
+  /** Names in any case. */
+  readonly [name: string]: Value | undefined;
+}
 
 /** The part of the context of Lambda that is read. */
 export interface LambdaContext {
@@ -39,8 +61,8 @@ const MARGIN_MS = 500;
  * Balancer or a function URL. A delivery is answered 500 ms before the function's time ends, or at
  * `deadlineMs`, whichever comes first.
  *
- * @throws ConfigurationError for what is no receiver. The handler rejects with it for an event that is no
- * HTTP request, such as one of SQS.
+ * @throws ConfigurationError for a value that is not a receiver. The handler rejects with it for an event
+ * that is not an HTTP request, such as one of SQS.
  *
  * @example
  * ```ts
@@ -48,16 +70,60 @@ const MARGIN_MS = 500;
  * ```
  */
 export function toLambda(receiver: Mountable): LambdaHandler {
-  checkReceiver(receiver, 'toLambda');
+  checkReceiver(receiver, 'toLambda', ['receive']);
   return async (event, context) => {
     const reply = await receiver.receive(toDelivery(event, readTimeLimit(context)));
     return toResult(event, reply);
   };
 }
 
+/** Presents an event as a delivery. Throws {@link ConfigurationError} for one that is not an HTTP request. */
+function toDelivery(event: LambdaEvent, timeLimitMs: number | undefined): Delivery {
+  const http = propertyOf(propertyOf(event, 'requestContext'), 'http');
+  const method = propertyOf(http, 'method') ?? propertyOf(event, 'httpMethod');
+  if (typeof method !== 'string') throw notARequest(event);
+  return {
+    method,
+    headers: { ...event.headers, ...event.multiValueHeaders },
+    readBody: () => readBody(event),
+    timeLimitMs,
+  };
+}
+
+/** Text is passed on as such: it stands for its bytes in UTF-8. */
+function readBody({ body, isBase64Encoded }: LambdaEvent): RawBody {
+  const given = body ?? '';
+  if (typeof given === 'string') return isBase64Encoded === true ? Buffer.from(given, 'base64') : given;
+  throw new ConfigurationError(
+    `event.body was parsed before posthorn could verify it (it is not a string, but ${typeNameOf(given)}): ` +
+      "keep middleware such as middy's httpJsonBodyParser away from this function",
+    { code: 'body_already_parsed' },
+  );
+}
+
+/** Lambda logs it, and an asynchronous source sends the event again, or to its dead-letter queue. */
+function notARequest(event: unknown): ConfigurationError {
+  return new ConfigurationError(
+    'this handler takes HTTP requests of Lambda: events of API Gateway (payload format 1.0 or 2.0), of an ' +
+      `Application Load Balancer or of a function URL, as they come; got ${sourceOf(event)}`,
+  );
+}
+
+/** SQS, S3, Kinesis and DynamoDB name themselves in each record, SNS likewise, EventBridge in `source`. */
+function sourceOf(event: unknown): string {
+  const record = propertyOf(propertyOf(event, 'Records'), 0);
+  const source =
+    propertyOf(record, 'eventSource') ?? propertyOf(record, 'EventSource') ?? propertyOf(event, 'source');
+  if (typeof source === 'string') return `an event of ${show(source)}`;
+  if (propertyOf(propertyOf(event, 'requestContext'), 'connectionId') !== undefined)
+    return 'an event of a WebSocket API';
+  if (typeof event !== 'object' || event === null) return typeNameOf(event);
+  return `an object with the members ${show(Object.keys(event).join(', '))}`;
+}
+
 /**
- * Undefined where the runtime does not tell how much time is left. What is not a number becomes NaN, which
- * the receiver refuses by name.
+ * Returns undefined if the runtime does not say how much time is left. A value that is not a number becomes
+ * NaN, which the receiver refuses by name.
  */
 function readTimeLimit(context: LambdaContext | null | undefined): number | undefined {
   if (typeof context?.getRemainingTimeInMillis !== 'function') return undefined;

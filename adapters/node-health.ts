@@ -1,5 +1,5 @@
-import { ConfigurationError, type PosthornError } from '../src/errors.ts';
-import { propertyOf, typeNameOf } from '../src/foreign-values.ts';
+import { checkReceiver } from '../src/check-options.ts';
+import type { PosthornError } from '../src/errors.ts';
 import type { Health } from '../src/health/health.ts';
 import type { Receiver } from '../src/receiver-interface.ts';
 import type { Reply } from '../src/request/delivery.ts';
@@ -7,12 +7,12 @@ import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.t
 import { sendReply } from './send-reply.ts';
 
 /**
- * Answers GET and HEAD with the health of a receiver, in JSON: 503 while it is closing and where its store
- * does not answer, else 200. Letters that wait are a figure, and no failure. The body holds codes, counts and
- * times, no message and no address; still, it is meant for an orchestrator, not for strangers. It takes 2
- * seconds at most.
+ * Answers GET and HEAD with the health of a receiver, in JSON: 503 while it is closing and if its store does
+ * not answer, else 200. Waiting letters are a number to watch, not a failure. The body holds codes, counts
+ * and times, but no message and no address. Still, it is meant for an orchestrator, not for strangers. It
+ * takes 2 seconds at most.
  *
- * @throws ConfigurationError for what is no receiver.
+ * @throws ConfigurationError for a value that is not a receiver.
  *
  * @example
  * ```ts
@@ -22,11 +22,7 @@ import { sendReply } from './send-reply.ts';
 export function toHealth(
   receiver: Pick<Receiver, 'health'>,
 ): (request: NodeRequest, response: NodeResponse) => void {
-  if (typeof propertyOf(receiver, 'health') !== 'function') {
-    throw new ConfigurationError(
-      `toHealth takes a receiver, which createReceiver returns; got ${typeNameOf(receiver)}`,
-    );
-  }
+  checkReceiver(receiver, 'toHealth', ['health']);
   return (request, response) => {
     checkRequest(request);
     // A response whose methods middleware has replaced can throw: then no other answer is possible.

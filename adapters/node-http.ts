@@ -9,13 +9,13 @@ export interface NodeRequest extends Readable {
   readonly method?: string | undefined;
   /** The target of the request: a path with its query, or an absolute address from a proxy. */
   readonly url?: string | undefined;
-  /** The whole target, where a framework has taken the prefix of a mount out of `url`. */
+  /** The whole target, if a framework has taken the prefix of a mount out of `url`. */
   readonly originalUrl?: string | undefined;
   /** Read for `content-length` only. */
   readonly headers: IncomingHttpHeaders;
   /** Names and values by turns, as they were sent: a repeated header shows twice. */
   readonly rawHeaders: readonly string[];
-  /** 2 for HTTP/2, where a connection is never closed for one answer. */
+  /** 2 for HTTP/2, whose connections are never closed for one answer. */
   readonly httpVersionMajor: number;
   /** True once the whole request has arrived. */
   readonly complete: boolean;
@@ -23,15 +23,15 @@ export interface NodeRequest extends Readable {
   readonly aborted: boolean;
   /** The connection; destroyed once the sender has hung up. */
   readonly socket: { readonly destroyed: boolean };
-  /** Set by a body parser. Bytes are taken for the raw body. */
+  /** Set by a body parser. If it holds bytes, they are the raw body. */
   readonly body?: unknown;
-  /** The body as it was sent, where a framework keeps it: bytes, or a text in UTF-8. */
+  /** The body as it was sent, if a framework keeps it: bytes, or a text in UTF-8. */
   readonly rawBody?: unknown;
 }
 
 /** A response of Node.js http, https or http2. */
 export interface NodeResponse {
-  /** True once somebody has answered. */
+  /** True once an answer was begun. */
   readonly headersSent: boolean;
   /** The status of the answer; read once that has been sent. */
   readonly statusCode?: number;
@@ -47,7 +47,7 @@ export interface NodeResponse {
   cork?(): void;
   /** Sends what was kept since `cork`. */
   uncork?(): void;
-  /** Tells when the answer has been handed to the system. */
+  /** Calls back when the answer has been handed to the system. */
   once?(event: 'finish', listener: () => void): unknown;
   /** Ends the answer. */
   end(): unknown;
@@ -72,7 +72,7 @@ export function checkRequest(request: NodeRequest): void {
   );
 }
 
-/** Returns false once the sender has hung up, or somebody else has answered. */
+/** Returns false once the sender has hung up, or another listener has answered. */
 export function isConnected(request: NodeRequest, response: NodeResponse): boolean {
   // A pipelined response has no socket until its turn comes, so the socket of the request is asked.
   const isGone =

@@ -1,11 +1,10 @@
-import { checkOptions } from '../src/check-options.ts';
+import { checkOptions, checkReceiver } from '../src/check-options.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import type { Reply } from '../src/request/delivery.ts';
 import { answer } from './answer.ts';
-import { reportIfNotFound } from './misdirected.ts';
-import { checkReceiver, type Mountable } from './mountable.ts';
 import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
-import { pathsOf, readPath } from './request-path.ts';
 import { sendReply } from './send-reply.ts';
+import { pathsOf, readPath, reportIfNotFound } from './served-path.ts';
 
 export { toHealth } from './node-health.ts';
 export type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -31,8 +30,8 @@ export interface NodeOptions {
  * Mounts a receiver on Node.js http. It answers every request for its path: a second receiver on the same
  * path is never asked.
  *
- * @throws ConfigurationError for a wrong option, or for what is no receiver. The handler throws it for what
- * is no request of Node.js.
+ * @throws ConfigurationError for a wrong option, or for a value that is not a receiver. The handler throws it
+ * for a value that is not a request of Node.js.
  *
  * @example
  * ```ts
@@ -40,7 +39,7 @@ export interface NodeOptions {
  * ```
  */
 export function toNode(receiver: Mountable, options: NodeOptions = {}): NodeHandler {
-  checkReceiver(receiver, 'toNode');
+  checkReceiver(receiver, 'toNode', ['receive']);
   checkOptions(options, ['path'], 'toNode');
   const served = options.path === undefined ? undefined : readPath(options.path);
   return (request, response, next) => {

@@ -1,6 +1,8 @@
 import type { Reply } from '../src/request/delivery.ts';
-import { LINGER_MS } from './lingering.ts';
 import { type Http2Stream, isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
+
+/** How long a connection that is to be closed is still read (RFC 9112, section 9.6). */
+export const LINGER_MS = 1_000;
 
 /** Sends a reply. The unread rest of the request body never blocks the connection. */
 export function sendReply(request: NodeRequest, response: NodeResponse, reply: Reply): void {
@@ -9,7 +11,7 @@ export function sendReply(request: NodeRequest, response: NodeResponse, reply: R
   if (takesHeaderList(response)) response.writeHead(reply.status, headerListOf(reply, close));
   else response.writeHead(reply.status, headersOf(reply, close));
   if (response.stream !== undefined) limitStream(response.stream, reply.drainMs);
-  // With `rejectNonStandardBodyWrites` Node.js throws where the answer to HEAD gets a body.
+  // With `rejectNonStandardBodyWrites` Node.js throws if the answer to HEAD gets a body.
   if (request.method === 'HEAD') response.end();
   else if (request.complete) sendBody(response, reply.body);
   else if (response.stream !== undefined) sendAndCloseStream(request, response, response.stream, reply);
@@ -53,7 +55,7 @@ function sendBody(response: NodeResponse, body: string): void {
   response.end();
 }
 
-/** HTTP/2 keeps its connection, and closes a stream whose rest nobody wants (RFC 9113, section 8.1). */
+/** HTTP/2 keeps its connection, and closes a stream whose rest is not wanted (RFC 9113, section 8.1). */
 function sendAndCloseStream(
   request: NodeRequest,
   response: NodeResponse,

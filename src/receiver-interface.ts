@@ -143,3 +143,6 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    */
   close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
 }
+
+/** The part of a receiver that an adapter uses. */
+export type Mountable = Pick<Receiver, 'receive'> & Partial<Pick<Receiver, 'reportMisdirected'>>;

@@ -4,7 +4,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { ConfigurationError, type Delivery, type Reply } from 'posthorn';
 import { type AdapterConformanceOptions, adapterConformance, type Serve } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { toDelivery } from '../../adapters/node-delivery.ts';
+import { toDelivery } from '../../adapters/answer.ts';
 import { sendReply } from '../../adapters/send-reply.ts';
 import { HANDLER_MESSAGE } from '../../src/testing/adapter-conformance/delivery.ts';
 import { listen, type Mountable } from '../adapters/endpoint.ts';

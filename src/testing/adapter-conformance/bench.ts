@@ -1,6 +1,6 @@
-import type { Mountable } from '../../../adapters/mountable.ts';
 import { ConfigurationError } from '../../errors.ts';
 import { typeNameOf } from '../../foreign-values.ts';
+import type { Mountable } from '../../receiver-interface.ts';
 import { Endpoint, type EndpointSettings } from './endpoint.ts';
 import type { Platform, Serve, ServedAdapter } from './platform.ts';
 import { RawConnection } from './raw-connection.ts';

@@ -1,5 +1,6 @@
 import { invalidOption } from '../src/check-options.ts';
-import type { NodeRequest } from './node-http.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
+import type { NodeRequest, NodeResponse } from './node-http.ts';
 
 /** Reads the option `path` of an adapter. */
 export function readPath(path: unknown): string {
@@ -18,10 +19,26 @@ export function pathsOf({ url, originalUrl }: Pick<NodeRequest, 'url' | 'origina
 }
 
 /** The path of a request target, without its query and without a slash at its end. */
-export function pathOf(target = '/'): string {
+function pathOf(target = '/'): string {
   // A proxy may send the absolute form (RFC 9112, section 3.2.2).
   const url = target.replace(/^https?:\/\/[^/?]*/i, '');
   const end = url.indexOf('?');
   const path = end === -1 ? url : url.slice(0, end);
   return (path.endsWith('/') ? path.slice(0, -1) : path) || '/';
+}
+
+/**
+ * Reports a delivery for another path once the application has answered 404. Without the report, a delivery
+ * for a path that nothing serves would be lost in silence.
+ */
+export function reportIfNotFound(
+  receiver: Mountable,
+  request: NodeRequest,
+  response: NodeResponse,
+  paths: { readonly requested: string; readonly served: string },
+): void {
+  if (request.method !== 'POST') return;
+  response.once?.('finish', () => {
+    if (response.statusCode === 404) receiver.reportMisdirected?.(request.rawHeaders, paths);
+  });
 }
