@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -69,7 +69,7 @@ function loadedWith(file: string, seen: Set<string> = new Set()): Set<string> {
  * A file that lies in no room is one by itself.
  */
 /** From the bottom up; each may import those before it. */
-const leaves = ['foreign-values.ts', 'errors.ts', 'check-options.ts'];
+const leaves = ['foreign-values.ts', 'parse-by.ts', 'errors.ts', 'check-options.ts'];
 const core = {
   timing: [],
   request: ['timing'],
@@ -103,6 +103,7 @@ const core = {
 const coreRooms = Object.keys(core);
 const rooms: Readonly<Record<string, readonly string[]>> = {
   'foreign-values.ts': [],
+  'parse-by.ts': [],
   'errors.ts': [],
   'check-options.ts': [],
   ...core,
@@ -141,7 +142,7 @@ test('the reader of imports sees what is there', () => {
   });
   for (const file of [...src, ...adapters]) {
     const source = readFileSync(join(root, file), 'utf8');
-    const froms = source.match(/^(?! *\/?\*).*(\bfrom '|\bimport\(')/gm) ?? [];
+    const froms = source.match(/^(?!\s*\/?\*).*(\bfrom '|\bimport\(')/gm) ?? [];
     expect(importsOf(file).length, file).toBe(froms.length);
   }
 });
@@ -207,6 +208,15 @@ describe('the root export', () => {
     expect(loaded).toContain('src/dedupe/memory.ts');
     expect(loaded.filter((target) => /^(node:)?fs(\/|$)/.test(target))).toEqual([]);
     expect(loaded.filter((target) => packageOf(target) in manifest.peerDependencies)).toEqual([]);
+  });
+
+  test('loads only what a bundler takes in by the piece: zod/mini, and each form of zod as a namespace', () => {
+    const loaded = [...loadedWith('src/index.ts')];
+    expect(loaded.filter((target) => packageOf(target) === 'zod')).toEqual(['zod/mini']);
+    const named = [...src, ...adapters].filter((file) =>
+      /import (?!(type )?\* as z )[^;]*from 'zod/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(named).toEqual([]);
   });
 
   test('names what it exports', () => {

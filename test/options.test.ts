@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { ConfigurationError, createMemoryStore, createReceiver } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createMapDeadLetters } from './support/map-dead-letters.ts';
 import { KEY } from './support/served.ts';
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod';
 import { bearerToken } from './credentials.js';
 import { countHandled, handle, isSigned } from './minimum.js';
 import { serve } from './serve.js';

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod';
 import { bearerToken, signingKey } from './credentials.js';
 import { countHandled, handle } from './minimum.js';
 import { serve } from './serve.js';

@@ -1,5 +1,5 @@
 import type { Job } from 'bullmq';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Why a job may be what killed its workers. */
 export interface Suspicion {

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DeliveryAttempt, DeliveryFilter } from '../sandbox/index.ts';
 import { deliveryAttempt } from '../sandbox/state.ts';
 import { AnswerBody } from '../service/answer-body.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { shorten } from '../foreign-values.ts';
 import { isTooDeep, MAX_DEPTH, parseJson } from '../service/parse-json.ts';
 import { ServiceError, type ServiceErrorCode, type ServiceErrorFacts } from './service-error.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkOptions } from '../check-options.ts';
 import { paths } from '../service/paths.ts';
 import {

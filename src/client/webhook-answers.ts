@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
 import { listOf } from '../service/list-of.ts';
 import {

@@ -1,9 +1,10 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
+import { parseBy } from '../parse-by.ts';
 import type { DeadLetter } from './dead-letters.ts';
 
 const storedLetter = z.object({
   id: z.string(),
-  type: z.string().optional(),
+  type: z.optional(z.string()),
   reason: z.string(),
   message: z.string(),
   headers: z.record(z.string(), z.array(z.string())),
@@ -11,8 +12,8 @@ const storedLetter = z.object({
   parkedAt: z.number(),
   attempts: z.number(),
   handled: z.array(z.string()),
-  runningUntil: z.number().optional(),
-  rawBody: z.base64(),
+  runningUntil: z.optional(z.number()),
+  rawBody: z.base64('must be base64'),
 });
 
 /** Serializes a letter as JSON, with its body in base64, which keeps any bytes. */
@@ -33,7 +34,7 @@ const MOST_PARTS = 100_000;
 /** Parses the text of {@link serializeLetter}. Throws for any other text. */
 export function parseLetter(text: string): DeadLetter {
   if (hasMoreParts(text, MOST_PARTS)) throw new Error(`it has more than ${MOST_PARTS} brackets and commas`);
-  const letter = storedLetter.parse(JSON.parse(text));
+  const letter = parseBy(storedLetter, JSON.parse(text), 'letter');
   return { ...letter, rawBody: Buffer.from(letter.rawBody, 'base64') };
 }
 

@@ -1,7 +1,8 @@
 import { isAscii } from 'node:buffer';
-import { z } from 'zod';
 import { EventError } from '../errors.ts';
+import { messageOf } from '../foreign-values.ts';
 import { type EventType, eventTypes, type Pattern } from './catalog.ts';
+import { checkEnvelope, readableMembers } from './envelope.ts';
 import type { DataOf, EventData, Schemas } from './schema.ts';
 import { parseTime } from './time.ts';
 
@@ -72,34 +73,6 @@ export function entityOf(type: string): string {
   return type.slice(0, type.indexOf('.'));
 }
 
-// Lone surrogates all become the same character in UTF-8, so two
-// different ids could share a key or a file name.
-const id = z
-  .string()
-  .min(1)
-  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
-const type = z.string().regex(/^[^.]+(\.[^.]+)+$/, 'must be <entity>.<type>');
-
-// "ISO 8601 UTC" (interface): other offsets are accepted too, and a missing one means UTC.
-const createdAt = z
-  .string()
-  .refine((text) => parseTime(text) !== undefined, 'must be a time in ISO 8601, as 2026-03-31T09:05:00Z');
-const data = z.custom<EventData>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'must be an object',
-);
-
-const members = { id, type, created_at: createdAt, data };
-
-/** The members of every event. */
-export const envelope: z.ZodObject<
-  { id: z.ZodString; type: z.ZodString; created_at: z.ZodString; data: z.ZodType<EventData> },
-  z.core.$loose
-> = z.looseObject(members);
-
-/** Checks the members of an event. It leaves out all others, because zod would copy them for nothing. */
-const envelopeCheck = z.object(members);
-
 // `ignoreBOM: true` keeps a byte order mark in the text, where JSON.parse refuses it (RFC 8259, section 8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -114,36 +87,21 @@ export function parseEvent(rawBody: Uint8Array): AnyEvent {
   } catch (cause) {
     throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', {}, { cause });
   }
-  const result = envelopeCheck.safeParse(value);
-  if (isEnvelope(value, result)) return value;
-  const problems = (result.error?.issues ?? []).map(
-    (issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`,
-  );
-  throw new EventError(
-    'envelope_invalid',
-    `the body is no event: ${problems.join('; ')}`,
-    readableParts(value),
-  );
+  try {
+    checkEnvelope(value);
+    return value;
+  } catch (cause) {
+    throw new EventError(
+      'envelope_invalid',
+      `the body is no event: ${messageOf(cause)}`,
+      readableMembers(value),
+    );
+  }
 }
 
 /** Decodes strict UTF-8. Nearly every body is ASCII, which decodes faster as Latin-1. */
 function toText(rawBody: Uint8Array): string {
   return Buffer.isBuffer(rawBody) && isAscii(rawBody) ? rawBody.toString('latin1') : utf8.decode(rawBody);
-}
-
-/** Lets `parseEvent` return the value itself instead of zod's copy. */
-function isEnvelope(_value: unknown, result: { readonly success: boolean }): _value is WebhookEvent {
-  return result.success;
-}
-
-const readable = z.looseObject({
-  id: id.optional().catch(undefined),
-  type: type.optional().catch(undefined),
-});
-
-function readableParts(value: unknown): EventError['event'] {
-  const parts = readable.safeParse(value);
-  return parts.success ? { id: parts.data.id, type: parts.data.type } : {};
 }
 
 /** When the event was created, in milliseconds since the epoch. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageOf } from '../foreign-values.ts';
 import type { ErrorBody } from '../service/error-body.ts';
 import { RefusedError } from './refused-error.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** Shows the issues of a schema in one line that names the members. */
 export function complaintsOf(error: z.ZodError): string {

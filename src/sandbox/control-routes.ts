@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { WebhookEvent } from '../events/event.ts';
 import { type Answer, ok } from './answer.ts';
 import { complaintsOf } from './complaints.ts';

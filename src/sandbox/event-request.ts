@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EventType } from '../events/catalog.ts';
 import { entityOf, type WebhookEvent } from '../events/event.ts';
 import type { EventData } from '../events/schema.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkOptions } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
 import { LAST_MOMENT } from './clock.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { paths } from '../service/paths.ts';
 import type { CurrencyList, PaymentPurposeList } from '../service/reference-lists.ts';
 import { ok } from './answer.ts';

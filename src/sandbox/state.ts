@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConfigurationError } from '../errors.ts';
 import type { WebhookEvent } from '../events/event.ts';
 import { isError, messageOf } from '../foreign-values.ts';

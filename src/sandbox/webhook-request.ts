@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
 import { eventFilters, type StoredEventFilter } from '../service/webhooks.ts';
 import { complaintsOf } from './complaints.ts';

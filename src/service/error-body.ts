@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The body of an error (interface, "Errors": shown for webhooks; assumed to be the same everywhere). */
 export interface ErrorBody {

@@ -1,6 +1,7 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EventType } from '../events/catalog.ts';
-import { envelope, type WebhookEvent } from '../events/event.ts';
+import { envelope } from '../events/envelope.ts';
+import type { WebhookEvent } from '../events/event.ts';
 import { assumed } from './openapi-assumptions.ts';
 
 /** The members of `data` that the interface shows. Others depend on the entity. */
@@ -28,6 +29,7 @@ const data = z
 
 // The service promises UTC. The receiver also accepts a time without a zone.
 const members = {
+  ...envelope.shape,
   created_at: z.iso.datetime({ offset: true }).meta({
     description: 'UTC',
     ...assumed('`created_at` without a zone, or with an offset', 'the form of `created_at`'),
@@ -36,7 +38,7 @@ const members = {
 };
 
 /** The schema of an event of any type (interface, "Webhook event"), for the OpenAPI document. */
-export const event: z.ZodType<WebhookEvent> = envelope.extend(members).meta({
+export const event: z.ZodType<WebhookEvent> = z.looseObject(members).meta({
   id: 'Event',
   description: 'An event of any type, also of one that the service adds later',
   ...assumed(
@@ -94,5 +96,5 @@ export const events: readonly {
 }[] = Object.entries(meanings).map(([type, meaning]) => ({
   type,
   meaning,
-  schema: envelope.extend({ ...members, type: z.literal(type) }).meta({ id: `${nameOf(type)}Event` }),
+  schema: z.looseObject({ ...members, type: z.literal(type) }).meta({ id: `${nameOf(type)}Event` }),
 }));

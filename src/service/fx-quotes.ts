@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { assumed } from './openapi-assumptions.ts';
 import { timestamp } from './timestamp.ts';
 

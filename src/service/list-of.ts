@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A list as short as this is checked whole: all that is wrong with it can be told. */
 const SHORT_LIST = 10;

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { errorBody } from './error-body.ts';
 import { type Assumed, assumed } from './openapi-assumptions.ts';
 import { reference } from './openapi-schemas.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { eCheckLookup, eCheckRequest } from './e-checks.ts';
 import { errorBody } from './error-body.ts';
 import { event, events } from './events.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { events, nameOf } from './events.ts';
 import { type Assumed, assumed } from './openapi-assumptions.ts';
 import { jsonBody } from './openapi-bodies.ts';

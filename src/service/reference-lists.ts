@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { listOf } from './list-of.ts';
 import { assumed } from './openapi-assumptions.ts';
 import { isoTime } from './timestamp.ts';

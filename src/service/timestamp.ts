@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseTime } from '../events/time.ts';
 import { assumed } from './openapi-assumptions.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { catalog } from '../events/catalog.ts';
 import { nameOf } from './events.ts';
 import { assumed } from './openapi-assumptions.ts';

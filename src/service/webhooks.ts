@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Authentication } from '../authentication/credentials.ts';
 import type { Pattern } from '../events/catalog.ts';
 import type { EventFilter } from '../events/event-filter.ts';

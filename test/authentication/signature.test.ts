@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { ConfigurationError, sign, verifySignature } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
 

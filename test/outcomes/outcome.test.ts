@@ -1,7 +1,7 @@
 import { createMemoryStore, createReceiver, PermanentError, type Receiver, type Report } from 'posthorn';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY, post, serve } from '../support/served.ts';
 

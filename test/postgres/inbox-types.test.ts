@@ -7,7 +7,7 @@ import {
   type PostgresTransaction,
 } from 'posthorn/postgres';
 import { expectTypeOf, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const pool = new Pool();
 const scope = 'types-test';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { observeWithPrometheus } from 'posthorn/prometheus';
 import { Registry } from 'prom-client';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { packageRoot } from '../support/child-program.ts';
 import { bringAboutEveryOutcome } from './every-outcome.ts';
 import { type Family, parseExposition } from './exposition.ts';

@@ -8,7 +8,7 @@ import {
 } from 'posthorn';
 import { createEvent, type DeliverOptions, deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ListQueue } from '../queue/list-queue.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DeadLetter, DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { isPosthornError, type PosthornError } from '../../errors.ts';
 import { matchesPattern } from '../../events/pattern.ts';

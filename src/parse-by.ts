@@ -1,0 +1,24 @@
+import * as z from 'zod/mini';
+import { typeNameOf } from './foreign-values.ts';
+
+/**
+ * Parses a value by a schema of zod/mini. Throws an error whose message names each wrong member by its path,
+ * and the value itself by `name`. It shows types and not values, which may be payment data.
+ */
+export function parseBy<T>(schema: z.ZodMiniType<T>, value: unknown, name: string): T {
+  const { success, data, error } = z.safeParse(schema, value, { error: describeType });
+  if (success) return data;
+  const problems = error.issues.map(({ path, message }) => `${path.join('.') || name}: ${message}`);
+  throw new TypeError(problems.join('; '), { cause: error });
+}
+
+/**
+ * Words the message for a value of the wrong type as zod does. zod/mini has messages only in its locales, of
+ * which esbuild bundles all or none, and one that is set counts for the whole process.
+ */
+function describeType({ code, expected, input }: z.core.$ZodRawIssue): string | undefined {
+  if (code !== 'invalid_type') return undefined;
+  const isNotFinite = typeof input === 'number' && !Number.isFinite(input);
+  const received = isNotFinite ? input : typeNameOf(input).toLowerCase();
+  return `Invalid input: expected ${expected}, received ${received}`;
+}
