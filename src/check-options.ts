@@ -9,7 +9,7 @@ export function checkOptions(options: unknown, names: readonly string[], functio
   const unknownName = Object.keys(options).find((name) => !names.includes(name));
   if (unknownName === undefined) return;
   throw new ConfigurationError(
-    `"${unknownName}" is no option of ${functionName}; its options are ${names.join(', ')}`,
+    `"${unknownName}" is not an option of ${functionName}; its options are ${names.join(', ')}`,
   );
 }
 
@@ -25,15 +25,15 @@ export function checkReceiver(receiver: unknown, functionName: string, methods: 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Reads a whole number of milliseconds that a timer can wait. Throws
- * {@link ConfigurationError} for any other value.
+ * Reads a whole number of milliseconds that a timer can wait. Throws {@link ConfigurationError} for any
+ * other.
  */
 export function readDuration(name: string, value: unknown, fallback: number, least = 1): number {
   return readInteger(name, value, fallback, MAX_TIMER_MS, least);
 }
 
 /**
- * Reads a whole number from `least` to `most`, or returns the fallback if there is none. Throws
+ * Reads a whole number from `least` to `most`, or returns the fallback if the value is undefined. Throws
  * {@link ConfigurationError} for any other value.
  */
 export function readInteger(name: string, value: unknown, fallback: number, most: number, least = 1): number {

@@ -76,7 +76,7 @@ function choose(only, isQuick) {
 /** @param {string} text */
 function readNumber(text) {
   const value = Number(text);
-  return value > 0 ? value : fail(`"${text}" is no number above 0`);
+  return value > 0 ? value : fail(`"${text}" is not a number above 0`);
 }
 
 /**

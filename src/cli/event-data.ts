@@ -13,7 +13,7 @@ export async function readEventData(text: string): Promise<object> {
   try {
     data = JSON.parse(json);
   } catch (cause) {
-    throw new CommandError('file_unreadable', 'the data of the event is no JSON', { cause });
+    throw new CommandError('file_unreadable', 'the data of the event is not JSON', { cause });
   }
   if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data;
   throw usageError('the data of the event must be a JSON object');

@@ -105,7 +105,7 @@ export class RunningSandbox {
     if (ok && data !== undefined) return data;
     const refused = refusal.safeParse(answer).data;
     if (refused === undefined || status === 404) {
-      throw new CommandError('failed', `what answers at ${addressOf(this.#url)} is no sandbox of posthorn`);
+      throw new CommandError('failed', `the server at ${addressOf(this.#url)} is not a sandbox of posthorn`);
     }
     const { message, details } = refused;
     throw new CommandError('failed', details === undefined ? message : `${message}: ${details}`);

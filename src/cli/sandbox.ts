@@ -61,7 +61,7 @@ export function addSandbox(program: Command): void {
     .addOption(
       new Option('--administrator <user:password>', 'who may manage webhooks').env('SANDBOX_ADMINISTRATOR'),
     )
-    .addOption(new Option('--user <user:password>', 'who may not: no administrator').env('SANDBOX_USER'))
+    .addOption(new Option('--user <user:password>', 'a user who may not').env('SANDBOX_USER'))
     .addOption(
       new Option('--banking-token <token>', 'for FX quotes and eChecks').env('SANDBOX_BANKING_TOKEN'),
     )

@@ -87,7 +87,7 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
 
 function describeUnparsable(text: string): string {
   if (text.trim() === '') return 'it is empty';
-  return isTooDeep(text) ? `it is nested more than ${MAX_DEPTH} deep` : 'it is no JSON';
+  return isTooDeep(text) ? `it is nested more than ${MAX_DEPTH} deep` : 'it is not JSON';
 }
 
 /** A shorter secret is hardly one, and would blot out common words. */

@@ -67,7 +67,7 @@ export function createFxQuotes(service: Service): FxQuotes {
 function readQuote(answer: Answer): FxQuote {
   const body = answer.read(fxQuote);
   const expiresAt = parseTimestamp(body.fxQuoteExpiry);
-  if (expiresAt === undefined) throw answer.error('answer_invalid', 'fxQuoteExpiry is no time');
+  if (expiresAt === undefined) throw answer.error('answer_invalid', 'fxQuoteExpiry is not a time');
   return {
     ...body,
     expiresAt: new Date(expiresAt),

@@ -111,7 +111,7 @@ function readOptions(method: RequestMethod, options: RequestOptions): RequestOpt
 
 function checkBody(body: unknown): void {
   if (body === undefined) return;
-  let problem = 'it is no value of JSON';
+  let problem = 'it is not a value of JSON';
   try {
     if (JSON.stringify(body) !== undefined) return;
   } catch (thrown) {

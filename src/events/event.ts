@@ -6,10 +6,7 @@ import { checkEnvelope, readableMembers } from './envelope.ts';
 import type { DataOf, EventData, Schemas } from './schema.ts';
 import { parseTime } from './time.ts';
 
-/**
- * An event as the service sent it (interface, "Webhook event"). It may
- * have members that are not declared here.
- */
+/** An event as the service sent it (interface, "Webhook event"). It may have further members. */
 export interface WebhookEvent<Type extends string = string, Data = EventData> {
   /** Unique per event. */
   readonly id: string;
@@ -29,29 +26,29 @@ export type KnownEvent<S extends Schemas = Record<never, never>> = {
 declare const unknownType: unique symbol;
 
 /**
- * A type that the catalog does not have yet: a text with a mark that exists for the compiler only.
- * TypeScript has no "any text but these", and a plain text would stay possible after each comparison with a
- * known type; so would a marked `string`, but no marked template. With the mark, a comparison of `event.type`
- * with a type that is not in the catalog, misspelt or new, does not compile;
- * `const type: string = event.type` compares with anything.
+ * A type that is not in the catalog yet: a text with a mark that only the compiler sees. TypeScript cannot
+ * express "any text but these": a plain `string`, marked or not, would stay possible after each comparison
+ * with a known type. A marked template does not. Therefore a comparison of `event.type` with a misspelt or
+ * new type does not compile. To compare with any text, write `const type: string = event.type`.
  */
 export type UnknownType = `${string}.${string}` & { readonly [unknownType]: true };
 
-/** An event of a type that the catalog does not have yet; its data may be that of any entity. */
+/** An event of a type that is not in the catalog yet; its data may be that of any entity. */
 export type UnknownEvent<S extends Schemas = Record<never, never>> = WebhookEvent<
   UnknownType,
   EventData | KnownEvent<S>['data']
 >;
 
-/** An event of the catalog, or of any other type: for functions that take the events of all patterns. */
+/** An event of any type, in the catalog or not: for functions that take the events of all patterns. */
 export type AnyEvent<S extends Schemas = Record<never, never>> =
   | KnownEvent<S>
   | WebhookEvent<string, EventData | KnownEvent<S>['data']>;
 
 /**
  * The event that a handler of a pattern receives. A wildcard also matches types that are not in the catalog
- * yet. In a handler of `*`, `event.type === 'transfer.succeeded'` narrows `data`. In one of `transfer.*`,
- * `event.type` is a known type or another text that begins with `transfer.`; all have the same data.
+ * yet. In a handler of `*`, `event.type === 'transfer.succeeded'` narrows `data`. In a handler of
+ * `transfer.*`, `event.type` is a known type or another text that begins with `transfer.`; the type of `data`
+ * is the same for all.
  */
 export type EventOf<P extends Pattern, S extends Schemas> = P extends '*'
   ? KnownEvent<S> | UnknownEvent<S>
@@ -68,7 +65,7 @@ export function isKnownEvent<E extends { readonly type: string }>(
   return eventTypes.has(event.type);
 }
 
-/** The entity of an event's type, also of one that the catalog does not have. */
+/** The entity of an event's type; the type need not be in the catalog. */
 export function entityOf(type: string): string {
   return type.slice(0, type.indexOf('.'));
 }
@@ -77,8 +74,7 @@ export function entityOf(type: string): string {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses the event in an authentic body. Throws {@link EventError}. The
- * event is the very value of `JSON.parse`.
+ * Parses the event in an authentic body. Throws {@link EventError}. Returns the value of `JSON.parse` itself.
  */
 export function parseEvent(rawBody: Uint8Array): AnyEvent {
   let value: unknown;
@@ -93,7 +89,7 @@ export function parseEvent(rawBody: Uint8Array): AnyEvent {
   } catch (cause) {
     throw new EventError(
       'envelope_invalid',
-      `the body is no event: ${messageOf(cause)}`,
+      `the body is not an event: ${messageOf(cause)}`,
       readableMembers(value),
     );
   }
@@ -106,7 +102,7 @@ function toText(rawBody: Uint8Array): string {
 
 /** When the event was created, in milliseconds since the epoch. */
 export function createdAtMs(event: WebhookEvent): number {
-  // Every event that was parsed has a time; the epoch would make another one too old.
+  // Every parsed event has a valid time. Any other would count as created at the epoch, which is too old.
   return parseTime(event.created_at) ?? 0;
 }
 

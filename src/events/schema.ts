@@ -3,8 +3,8 @@ import { shorten } from '../foreign-values.ts';
 import type { Entity, EntityOf } from './catalog.ts';
 
 /**
- * A validator as the Standard Schema specification, version 1, defines it: the schemas of zod, valibot and
- * arktype are such validators. Declared here so that none of them has to be installed.
+ * A validator of the Standard Schema specification, version 1, such as a schema of zod, valibot or arktype.
+ * It is declared here so that none of them has to be installed.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
   /** The members that the specification prescribes. */
@@ -33,7 +33,7 @@ export interface EventData {
   state?: string;
   /** An integer. Its unit and its currency are not documented. */
   amount?: number;
-  /** What the owner of the resource has noted on it. */
+  /** Notes that the owner of the resource has made on it. */
   tags?: Record<string, unknown>;
   /** Any other member of the resource. */
   [member: string]: unknown;
@@ -50,8 +50,8 @@ export type DataOf<Type extends string, S extends Schemas> =
     : EventData;
 
 /**
- * Validates `data` with a schema. Resolves with the schema's output, or with an error if the schema refuses,
- * throws, or returns no valid result. Never rejects.
+ * Validates `data` with a schema. Resolves with the schema's output, or with an error if the schema refuses
+ * the data, throws, or returns an invalid result. Never rejects.
  */
 export async function validateData(
   schema: StandardSchemaV1,
@@ -60,14 +60,14 @@ export async function validateData(
 ): Promise<{ readonly data: unknown } | DataError> {
   try {
     const result = await schema['~standard'].validate(data);
-    // Wrapped in an object, because an output with a method `then` must not be awaited as a promise.
+    // The output is wrapped in an object: one with a method `then` must not be awaited as a promise.
     if (result.issues === undefined) return { data: result.value };
     const { issues } = result;
     const problems = issues.map(({ message, path }) => `${['data', ...keysOf(path)].join('.')}: ${message}`);
     const message = `the schema of "${entity}" refused the data: ${problems.join('; ')}`;
     return new DataError(shorten(message), issues);
   } catch (cause) {
-    return new DataError(`the schema of "${entity}" threw, or returned no valid result`, [], { cause });
+    return new DataError(`the schema of "${entity}" threw, or returned an invalid result`, [], { cause });
   }
 }
 

@@ -5,18 +5,19 @@ import { mayHaveVanished } from '../timing/isolated-requests.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import { type DeadLettersHealth, QUESTION_LIMIT_MS } from './health.ts';
 
-/** Further letters are not counted by a list, which reads each of them whole. */
+/** A list reads each letter whole, so it ends after this many. */
 const MOST_LETTERS = 1_000;
 
 /**
- * A count that took longer is used again for nine times as long: counting takes a tenth of the time at most.
+ * A count that took longer is reused for nine times as long, so that counting takes a tenth of the time at
+ * most.
  */
 const CHEAP_COUNT_MS = 50;
 const REST_FACTOR = 9;
 
 /**
- * Counts the letters that wait. There is one count at a time, however many ask, and however long it takes: a
- * disk that hangs takes a thread from Node.js for each question.
+ * Counts the letters that wait. All callers share one count at a time, even if it takes long: each question
+ * to a disk that hangs blocks a thread of Node.js.
  */
 export class LetterCount {
   readonly #deadLetters: DeadLetters;
@@ -51,7 +52,7 @@ export class LetterCount {
 class Count {
   readonly #startedAt = performance.now();
   #freshUntil = 0;
-  /** As far as the dead letters can tell it without reading them, and up to one more than is counted. */
+  /** The number that the dead letters give without reading letters, up to one more than is counted. */
   #total: number | undefined;
   #listed = 0;
   #waiting = 0;
@@ -69,7 +70,7 @@ class Count {
     return performance.now() < this.#freshUntil;
   }
 
-  /** The result, or what is known of it when its time is up. */
+  /** The result, or the part that is known at the time limit. */
   async inTime(): Promise<DeadLettersHealth> {
     await settledWithin(this.ended, Math.max(0, this.#endsAt - performance.now()));
     return this.result;
@@ -87,7 +88,7 @@ class Count {
     };
   }
 
-  /** Letters that have not been read count as waiting: few of them belong to handlers that are running. */
+  /** Unread letters count as waiting: few of them belong to running handlers. */
   get #known(): number {
     if (this.#areMany) return MOST_LETTERS;
     const isUnread = !this.#isWhole && this.#error === undefined;
@@ -110,7 +111,7 @@ class Count {
     }
     const endedAt = performance.now();
     const tookMs = Math.min(endedAt - this.#startedAt, QUESTION_LIMIT_MS);
-    // Where nothing came in time there is nothing to use again.
+    // If nothing was read in time, there is nothing to reuse.
     if (this.#listed > 0 && tookMs > CHEAP_COUNT_MS) this.#freshUntil = endedAt + REST_FACTOR * tookMs;
   }
 
@@ -123,7 +124,7 @@ class Count {
       if (runningUntil !== undefined && runningUntil > now()) continue;
       this.#waiting += 1;
       this.#oldestParkedAt ??= parkedAt;
-      // Only the oldest was still to be found.
+      // Only the oldest letter was still to be found.
       if (this.#areMany) return;
     }
     this.#isWhole = true;
@@ -131,10 +132,7 @@ class Count {
 
   #late(): DeadLetterError {
     const ms = Math.round(performance.now() - this.#startedAt);
-    return new DeadLetterError(
-      'dead_letters_unavailable',
-      `the dead letters have given no answer for ${ms} ms`,
-    );
+    return new DeadLetterError('dead_letters_unavailable', `the dead letters have not answered for ${ms} ms`);
   }
 }
 
@@ -144,7 +142,7 @@ function toDeadLetterError(cause: unknown): DeadLetterError {
   return new DeadLetterError('dead_letters_unavailable', message, { cause });
 }
 
-/** Undefined for dead letters that cannot count, and for what is not a count. */
+/** Returns undefined if the dead letters cannot count, or return a value that is not a count. */
 async function countOf(deadLetters: DeadLetters): Promise<number | undefined> {
   const count: unknown = await deadLetters.count?.({ limit: MOST_LETTERS + 1 });
   return typeof count === 'number' && count >= 0 ? count : undefined;

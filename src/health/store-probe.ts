@@ -6,10 +6,10 @@ import { SharedCall } from '../timing/isolated-requests.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { QUESTION_LIMIT_MS, type StoreHealth } from './health.ts';
 
-/** Nobody has claimed this id, so there is nothing to release: a store looks it up, and writes nothing. */
+/** This id is never claimed, so there is nothing to release: a store looks it up, and does not write. */
 const QUESTION = { id: PROBE_ID, token: 'health', retentionMs: 1_000, handled: [] };
 
-/** Asks a store whether it answers. Calls that come while it is being asked share its answer. */
+/** Asks a store whether it answers. Calls at the same time share one question. */
 export class StoreProbe {
   readonly #store: Pick<TimeLimitedStore, 'release'>;
   readonly #now: () => number;
@@ -44,6 +44,6 @@ export class StoreProbe {
 function late(): UnavailableError {
   return new UnavailableError(
     'store_unavailable',
-    `the store gave no answer in ${QUESTION_LIMIT_MS} ms when it was asked for its health`,
+    `the store did not answer within ${QUESTION_LIMIT_MS} ms when it was asked for its health`,
   );
 }

@@ -46,7 +46,9 @@ interface Refusal {
   readonly title: string;
 }
 
-/** The codes that a report can have: not those of errors that are only thrown, or only given as a reason. */
+/**
+ * The codes that a report can have. Errors that are only thrown, or only given as a reason, have other codes.
+ */
 export type ReportCode = Exclude<
   ErrorCode,
   | ('permanent' | 'lease_lost' | 'completed_elsewhere')
@@ -56,7 +58,7 @@ export type ReportCode = Exclude<
 /** An error that a report can have. */
 export type ReportedError = PosthornError & { readonly code: ReportCode };
 
-/** What a delivery is refused with, by the code of its error. */
+/** The refusal of a delivery, by the code of its error. */
 const refusals: Readonly<Record<ReportCode, Refusal>> = {
   not_found: { outcome: 'rejected', status: 404, title: 'Nothing is served under this path' },
   method_not_allowed: { outcome: 'rejected', status: 405, title: 'Only POST is accepted here' },
@@ -74,7 +76,7 @@ const refusals: Readonly<Record<ReportCode, Refusal>> = {
   body_timeout: { outcome: 'rejected', status: 408, title: 'The body took too long to arrive' },
   body_incomplete: { outcome: 'rejected', status: 400, title: 'The body was cut short' },
   body_not_json: { outcome: 'rejected', status: 400, title: 'The body is not JSON in strict UTF-8' },
-  envelope_invalid: { outcome: 'rejected', status: 400, title: 'The body is no event' },
+  envelope_invalid: { outcome: 'rejected', status: 400, title: 'The body is not an event' },
   event_too_old: { outcome: 'rejected', status: 400, title: 'The event is too old' },
   event_in_future: { outcome: 'rejected', status: 400, title: 'The event lies in the future' },
   handler_failed: { outcome: 'failed', status: 500, title: 'A handler failed' },
@@ -94,7 +96,7 @@ const refusals: Readonly<Record<ReportCode, Refusal>> = {
   deadline_reached: { outcome: 'failed', status: 503, title: 'The handlers are still running' },
   run_timeout: { outcome: 'failed', status: 503, title: 'The handlers ran for too long' },
   run_closed: { outcome: 'failed', status: 503, title: 'The receiver is closing' },
-  // An event is always parked with it, so nobody sees this answer.
+  // An event is always parked with it, so this answer is never sent.
   run_abandoned: { outcome: 'failed', status: 503, title: 'An earlier run of the handlers was cut off' },
   store_unavailable: { outcome: 'failed', status: 503, title: 'The store is unavailable' },
   keys_unavailable: { outcome: 'failed', status: 503, title: 'The signing keys are unavailable' },

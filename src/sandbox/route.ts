@@ -12,7 +12,7 @@ export async function route(endpoints: readonly Endpoint[], request: MountedRequ
     const id = matchPath(endpoint.path, path);
     if (id !== undefined) return answerAt(endpoint, request, decode(id));
   }
-  throw new RefusedError(404, 'Not found', `${path} is no path of the service or of the sandbox`);
+  throw new RefusedError(404, 'Not found', `${path} is not a path of the service or of the sandbox`);
 }
 
 /** The value of the parameter, empty if the pattern has none; undefined for another path. */

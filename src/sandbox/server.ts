@@ -37,7 +37,7 @@ export class SandboxServer {
       });
     }
     const address = server.address();
-    if (!isAddress(address)) throw new ConfigurationError(`${host} is no address with a port`);
+    if (!isAddress(address)) throw new ConfigurationError(`${host} is not an address with a port`);
     return { url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, port: address.port };
   }
 

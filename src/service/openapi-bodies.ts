@@ -25,8 +25,8 @@ export const failure: object = answer(
   assumed(
     'error bodies that are not shown',
     'error bodies and codes of the FX quote, eCheck and reference-list operations',
-    'the answer to failed authentication, and to a user who is no administrator',
-    'the answers to failed authentication and to a user who is no administrator, in the sandbox',
+    'the answer to failed authentication, and to a user who is not an administrator',
+    'the answers to failed authentication and to a user who is not an administrator, in the sandbox',
     'malformed JSON, another media type, a compressed body, one that is too long, another path, another method',
   ),
 );

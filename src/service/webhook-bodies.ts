@@ -54,7 +54,7 @@ export const webhookUpdate: z.ZodType = z
     description: 'Only the members sent change; a list replaces the whole list',
     ...assumed(
       'members of an update that are read-only or unknown',
-      '`enabled` that is no boolean, and a body that is no object',
+      '`enabled` that is not a boolean, and a body that is not an object',
     ),
   });
 

@@ -180,7 +180,7 @@ describe('posthorn dead-letters show', () => {
     });
     expect(shown).not.toHaveProperty('body');
     const text = await posthorn(['dead-letters', 'show', 'evt_1', '--dir', directory]);
-    expect(text.stdout).toContain('body, 2 bytes, which are no UTF-8\n');
+    expect(text.stdout).toContain('body, 2 bytes, which are not UTF-8\n');
   });
 
   test('says of a running one that it is', async () => {

@@ -242,7 +242,7 @@ describe('trigger, advance and deliveries', () => {
     const { code, stderr } = await posthorn([...args, '--sandbox', new URL(to).origin]);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `posthorn: what answers at ${new URL(to).origin}/ is no sandbox of posthorn (failed)\n`,
+      stderr: `posthorn: the server at ${new URL(to).origin}/ is not a sandbox of posthorn (failed)\n`,
     });
   });
 

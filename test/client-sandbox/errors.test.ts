@@ -76,7 +76,7 @@ describe('what the service refuses is a ServiceError with its status, message an
     ['rotate', ({ webhooks }) => webhooks.rotate('WH0', { onSigningKey: () => {} })],
   ];
 
-  test.each(administration)('403 for webhooks.%s by a user who is no administrator', async (_, call) => {
+  test.each(administration)('403 for webhooks.%s by a user who is not an administrator', async (_, call) => {
     const { clientWith } = await openService();
     const failure = await failureOf(call(clientWith({ administrator: defaultCredentials.user })));
     expect(failure).toMatchObject({

@@ -114,8 +114,8 @@ describe('an answer that is not what the interface shows', () => {
   test.each<[string, string, string]>([
     ['empty', '', 'it is empty'],
     ['blank', ' \n', 'it is empty'],
-    ['HTML', '<html></html>', 'it is no JSON'],
-    ['a cut text', created.slice(0, -4), 'it is no JSON'],
+    ['HTML', '<html></html>', 'it is not JSON'],
+    ['a cut text', created.slice(0, -4), 'it is not JSON'],
     ['null', 'null', 'expected object'],
     ['a wrong member', created, 'id: Invalid input: expected string, received number'],
     ['an empty id', webhook('', { secret_signing_key: `"${SIGNING_KEY}"` }), 'id: Too small'],

@@ -78,7 +78,7 @@ test('listPage is tried again, and refuses success: false, like list', async () 
 });
 
 test.each<[unknown, string]>([
-  [{ page: 2 }, '"page" is no option of currencies.listPage'],
+  [{ page: 2 }, '"page" is not an option of currencies.listPage'],
   [{ query: 'page=2' }, 'query of currencies.listPage must be an object, got "page=2"'],
   [{ query: { page: [2] } }, 'the parameter "page" in the query of currencies.listPage must be a string'],
 ])('%j is refused before anything is sent', async (request, message) => {

@@ -40,7 +40,7 @@ test.each<[unknown, string]>([
   [undefined, 'createClient takes an object of options'],
   [{}, 'baseUrl must be'],
   [{ baseUrl: 5 }, 'baseUrl must be'],
-  [{ baseUrl, timeout: 5 }, '"timeout" is no option of createClient'],
+  [{ baseUrl, timeout: 5 }, '"timeout" is not an option of createClient'],
   [{ baseUrl, timeoutMs: 0 }, 'timeoutMs must be'],
   [{ baseUrl, timeoutMs: 2 ** 31 }, 'timeoutMs must be'],
   [{ baseUrl, maxAnswerBytes: 0 }, 'maxAnswerBytes must be'],
@@ -53,7 +53,7 @@ test.each<[unknown, string]>([
   [{ baseUrl, banking: { token: '', apiKey: 'k' } }, 'banking.token must be'],
   [{ baseUrl, banking: { token: `${JWT}\n`, apiKey: 'k' } }, 'banking.token must be'],
   [{ baseUrl, banking: JWT }, 'banking must be an object with token and apiKey'],
-  [{ baseUrl, banking: { token: JWT, apiKey: 'k', key: 'k' } }, '"key" is no option of banking'],
+  [{ baseUrl, banking: { token: JWT, apiKey: 'k', key: 'k' } }, '"key" is not an option of banking'],
   [{ baseUrl, profile: {} }, 'profile.accessToken must be'],
   [{ baseUrl, profile: { accessToken: 'two words' } }, 'profile.accessToken must be'],
   [{ baseUrl, profile: null }, 'profile must be an object with accessToken'],
@@ -164,7 +164,7 @@ test.each<[string, () => unknown, string]>([
     'a misspelt option of a lookup',
     // @ts-expect-error misspelt
     () => clientOf(baseUrl).eChecks.findByMerchantTransactionId('a', { onBehalf: '' }),
-    '"onBehalf" is no option of the last argument of eChecks.findByMerchantTransactionId',
+    '"onBehalf" is not an option of the last argument of eChecks.findByMerchantTransactionId',
   ],
   [
     'force without a flag',
@@ -181,7 +181,7 @@ test.each<[string, () => unknown, string]>([
     'a misspelt option of ensure',
     // @ts-expect-error misspelt
     () => clientOf(baseUrl).webhooks.ensure({ url: 'https://example.com' }, { forced: true }),
-    '"forced" is no option of the last argument of webhooks.ensure',
+    '"forced" is not an option of the last argument of webhooks.ensure',
   ],
 ])('a wrong argument is refused before anything is sent: %s', async (_name, call, message) => {
   const error = await failureOf(call);

@@ -202,7 +202,7 @@ describe('is refused before anything is sent', () => {
       'GET',
       '/things',
       { credentials, headers: {} },
-      '"headers" is no option of client.request',
+      '"headers" is not an option of client.request',
     ],
     ['a body of a GET', 'GET', '/things', { credentials, body: {} }, 'a GET of client.request takes no body'],
     ['a circular body', 'POST', '/things', { credentials, body: circular }, 'cannot be sent as JSON'],

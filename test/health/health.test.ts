@@ -128,7 +128,7 @@ describe('health where the store', () => {
       },
       says: /./,
     },
-    'gives no answer': { before: () => new Promise(() => {}), says: /no answer in 1500 ms/ },
+    'gives no answer': { before: () => new Promise(() => {}), says: /not answer within 1500 ms/ },
   };
   for (const [name, { before, says }] of Object.entries(failures)) {
     test(`${name}: it says so in time, since when, and that it is back`, async () => {
@@ -313,7 +313,7 @@ describe('health where the dead letters', () => {
         waiting: undefined,
         error: {
           code: 'dead_letters_unavailable',
-          message: expect.stringMatching(/no answer for \d+ ms$/),
+          message: expect.stringMatching(/have not answered for \d+ ms$/),
         },
       },
     });

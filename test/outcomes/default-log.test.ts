@@ -67,6 +67,6 @@ test('a wrong option is refused by name', () => {
   );
   // @ts-expect-error no such option
   expect(() => receiver.observe(() => {}, { keepLog: true })).toThrow(
-    '"keepLog" is no option of observe; its options are keepDefaultLog',
+    '"keepLog" is not an option of observe; its options are keepDefaultLog',
   );
 });

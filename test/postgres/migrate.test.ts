@@ -98,6 +98,6 @@ describe('the arguments of migratePostgres', () => {
     }
     await expect(
       Reflect.apply(migratePostgres, undefined, [new Pool(), { shema: 'posthorn' }]),
-    ).rejects.toThrow('"shema" is no option of migratePostgres; its options are schema');
+    ).rejects.toThrow('"shema" is not an option of migratePostgres; its options are schema');
   });
 });

@@ -97,7 +97,7 @@ describe('createRedisStore', () => {
       );
     }
     const unknown = { scope: 'a', timeout: 1 };
-    expect(() => createRedisStore(client, unknown)).toThrow(/"timeout" is no option of createRedisStore/);
+    expect(() => createRedisStore(client, unknown)).toThrow(/"timeout" is not an option of createRedisStore/);
     expect(() => Reflect.apply(createRedisStore, undefined, [client])).toThrow(/takes an object of options/);
   });
 });

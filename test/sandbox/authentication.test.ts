@@ -46,7 +46,7 @@ describe.each(ADMINISTRATOR_ONLY)('%s %s', (...endpoint) => {
     ['no base64', { authorization: 'Basic ???' }],
   ])('%s: 401', (_, headers) => expectRefused(endpoint, headers, 401, 'Unauthorized', /^Basic /));
 
-  test('a user who is no administrator: 403', () =>
+  test('a user who is not an administrator: 403', () =>
     expectRefused(
       endpoint,
       // printf 'sandbox-user:sandbox-password' | base64

@@ -141,7 +141,7 @@ describe('the page of the sandbox', () => {
     const { page } = await open((await play()).url);
     await page.getByLabel('Data').fill('{');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('The data is no JSON').waitFor();
+    await page.getByText('The data is not JSON').waitFor();
     expect(await page.getByLabel('Data').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Data').fill('5');
     await page.getByRole('button', { name: 'Send' }).click();

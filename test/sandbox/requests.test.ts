@@ -64,7 +64,7 @@ describe('a request to the sandbox:', () => {
     ['POST', '/banking/ibans/v2/users/login', CONTROL],
     ['POST', '/sandbox/events', CONTROL],
     ['POST', '/sandbox/clock', CONTROL],
-  ])('%s %s with a body that is no JSON: 400', async (method, path, headers) => {
+  ])('%s %s with a body that is not JSON: 400', async (method, path, headers) => {
     const { call } = await play();
     for (const body of ['{"url":', 'text', '"text"']) {
       const reply = await call(method, path, headers, body);

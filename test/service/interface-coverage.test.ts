@@ -114,7 +114,7 @@ describe('docs/interface-coverage.md', () => {
     '`errorCode` other than 0',
     'errors of FX quotes and reference lists',
     'failed authentication',
-    'a user who is no administrator',
+    'a user who is not an administrator',
     'rate limits',
     'minimum and maximum amounts of quotes',
     'supported currency pairs',

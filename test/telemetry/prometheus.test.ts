@@ -252,7 +252,7 @@ describe('observeWithPrometheus', () => {
     [{ register: {} }, /register of observeWithPrometheus must be a register of prom-client/],
     [
       { registry: new Registry() },
-      /"registry" is no option of observeWithPrometheus; its options are register/,
+      /"registry" is not an option of observeWithPrometheus; its options are register/,
     ],
   ])('takes no %o', (options, message) => {
     expect(() => Reflect.apply(observeWithPrometheus, undefined, [create(), options])).toThrow(message);

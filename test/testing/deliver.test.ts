@@ -193,7 +193,7 @@ describe.each(forms)('deliver %s', (form) => {
     {
       name: 'a misspelt option',
       options: { key: KEY, header: {} },
-      message: /"header" is no option of deliver/,
+      message: /"header" is not an option of deliver/,
     },
   ])('rejects with a ConfigurationError for $name', async ({ options, message }) => {
     const { url, receiver } = await open(form, {}, succeed);

@@ -36,7 +36,7 @@ function linesOf(letter: DeadLetter): readonly Printable[] {
     field(`  ${name}`, values.join(', ')),
   );
   const bytes = Buffer.from(letter.rawBody);
-  const title = `body, ${bytes.byteLength} bytes${isUtf8(bytes) ? '' : ', which are no UTF-8'}`;
+  const title = `body, ${bytes.byteLength} bytes${isUtf8(bytes) ? '' : ', which are not UTF-8'}`;
   return [
     ...fields,
     ...(isRunning(letter) ? [colours.doubtful('its handlers may still be running')] : []),

@@ -24,7 +24,7 @@ async function send(submission) {
   } catch (error) {
     if (error instanceof SyntaxError) field.setAttribute('aria-invalid', 'true');
     const message = messageOf(error);
-    setText(result, error instanceof SyntaxError ? 'The data is no JSON: ' + message : message);
+    setText(result, error instanceof SyntaxError ? 'The data is not JSON: ' + message : message);
   }
 }
 
