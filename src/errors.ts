@@ -1,8 +1,8 @@
 import { isInstance, propertyOf, shorten } from './foreign-values.ts';
 
 /**
- * Every error code, by the class of its errors: all types of codes are derived from this table, and
- * docs/errors.md explains each.
+ * Every error code, by the class of its errors. All types of codes derive from this table, and docs/errors.md
+ * explains each code.
  */
 export const errorCodes = {
   ConfigurationError: ['configuration_invalid', 'body_already_parsed'],
@@ -76,14 +76,13 @@ export type CodeOf<Class extends ErrorClass> = (typeof errorCodes)[Class][number
 export type ErrorCode = CodeOf<ErrorClass>;
 
 /**
- * The base of every error that posthorn throws or reports. `cause`
- * holds the underlying error, if there is one.
+ * The base of every error that posthorn throws or reports. `cause` is the underlying error, if there is one.
  */
 export class PosthornError extends Error {
   /** Stable and machine-readable, for example `signature_mismatch`: branch on it, not on the message. */
   readonly code: ErrorCode;
 
-  /** Cuts a message that is too long: it may quote a stranger, and goes into reports, letters and traces. */
+  /** Cuts a long message: it may quote a stranger, and goes into reports, letters and traces. */
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(shorten(message), options);
     this.name = new.target.name;
@@ -105,7 +104,7 @@ export class CodedError<Class extends ErrorClass> extends PosthornError {
 }
 
 /**
- * An option, a pattern, an argument or the place of the mount is wrong. Only a change of the program can fix
+ * An option, a pattern, an argument or the place of the mount is wrong. Only a change of the program fixes
  * it.
  */
 export class ConfigurationError extends CodedError<'ConfigurationError'> {
@@ -130,16 +129,18 @@ export class PermanentError extends CodedError<'PermanentError'> {
   }
 }
 
-/** The credentials of a delivery are missing, wrong or sent twice. It never says which part of them. */
+/**
+ * The credentials of a delivery are missing, wrong or sent twice. The error never says which part of them.
+ */
 export class CredentialsError extends CodedError<'CredentialsError'> {}
 
 /** The signature of a delivery is missing, repeated, malformed, or of another key or another body. */
 export class SignatureError extends CodedError<'SignatureError'> {}
 
-/** A delivery is no readable POST to this path: its path, method, encoding, size or body is at fault. */
+/** A delivery is not a readable POST to this path: its path, method, encoding, size or body is wrong. */
 export class RequestError extends CodedError<'RequestError'> {}
 
-/** An authentic body is no event, or an event of the wrong age. */
+/** An authentic body is not an event, or the event has the wrong age. */
 export class EventError extends CodedError<'EventError'> {
   /** The id and the type, as far as they could be read. */
   readonly event: { readonly id?: string | undefined; readonly type?: string | undefined };
@@ -160,7 +161,7 @@ export class DataError extends CodedError<'DataError'> {
     this.issues = issues;
   }
 
-  /** Leaves out the issues: those of some libraries hold the data. */
+  /** Leaves out the issues: some libraries put the data into them. */
   toJSON(): ErrorAsJson {
     return toJson(this);
   }
@@ -176,7 +177,7 @@ export class HandlerError extends CodedError<'HandlerError'> {
     this.errors = errors;
   }
 
-  /** Leaves out what the handlers threw: errors of many clients hold what was sent, and credentials. */
+  /** Leaves out the errors of the handlers: those of many HTTP clients hold the request, and credentials. */
   toJSON(): ErrorAsJson {
     return toJson(this);
   }
@@ -195,7 +196,7 @@ export class UnavailableError extends CodedError<'UnavailableError'> {}
 /** The reason of an aborted `context.signal`, and the error of a run that was aborted. */
 export class AbortedError extends CodedError<'AbortedError'> {}
 
-/** A worker cannot run a job: it cannot read it, or lacks its handler. A newer one may. */
+/** A worker cannot run a job: it cannot read the job, or lacks its handler. A newer worker may be able to. */
 export class JobError extends CodedError<'JobError'> {}
 
 /** A dead letter could not be written, read or listed. */
@@ -205,9 +206,9 @@ export class DeadLetterError extends CodedError<'DeadLetterError'> {}
 export class InternalError extends CodedError<'InternalError'> {}
 
 /**
- * Lets `instanceof` know the errors of the same class from another copy of posthorn: a process can hold the
- * ESM build and the CommonJS build, or two versions, and each has classes of its own. The mark is inherited
- * by the errors of derived classes; a derived class itself has none, so it knows its own errors only.
+ * Makes `instanceof` recognize errors of the same class from another copy of posthorn: a process can load the
+ * ESM build and the CommonJS build, or two versions, and each has its own classes. Errors of a derived class
+ * inherit the mark. A derived class itself is not marked, so it recognizes its own errors only.
  */
 export function brandClasses(
   classes: { readonly [Name in BrandedClass]?: abstract new (...parameters: never[]) => Error },

@@ -1,8 +1,8 @@
 import { inspect, types } from 'node:util';
 
 // A foreign value is one that a handler, an observer, a store or a schema threw or returned. Any inspection
-// of it but `typeof` can throw: a getter, and for a revoked Proxy even `instanceof` and `in`. None of these
-// functions throws.
+// of it except `typeof` can throw: a getter can, and for a revoked Proxy even `instanceof` and `in` do. None
+// of these functions throws.
 
 /** Returns true if a value is an instance of the class, and false if it cannot be inspected. */
 export function isInstance<T>(value: unknown, type: abstract new (...parameters: never[]) => T): value is T {
@@ -14,8 +14,8 @@ export function isInstance<T>(value: unknown, type: abstract new (...parameters:
 }
 
 /**
- * Returns true for an error of any realm: Jest runs tests in one of its own, where an error of Node.js is no
- * instance of `Error`.
+ * Returns true for an error of any realm: Jest runs tests in its own realm, where an error of Node.js is not
+ * an instance of `Error`.
  */
 export function isError(value: unknown): value is Error {
   return types.isNativeError(value) || isInstance(value, Error);
@@ -31,8 +31,8 @@ export function propertyOf(value: unknown, name: PropertyKey): unknown {
 }
 
 /**
- * Lets a value settle unseen if it is a promise, and returns true then. A function of the application that is
- * async by mistake returns one, and nobody waits for it: its rejection would end the process.
+ * Returns true for a promise, and ignores its result. A function of the application that is async by mistake
+ * returns one, and nothing awaits it: its rejection would end the process.
  */
 export function dropPromise(value: unknown): boolean {
   if (typeof propertyOf(value, 'then') !== 'function') return false;
@@ -74,8 +74,8 @@ export function typeNameOf(value: unknown): string {
 }
 
 /**
- * The length of every text that leaves the process in a report, a letter or a trace: handlers may throw a
- * whole document. Lines of a log and names are shorter.
+ * The most characters of a text that leaves the process in a report, a letter or a trace: a handler may throw
+ * a whole document. Lines of a log and names are shorter.
  */
 const MAX_TEXT_LENGTH = 2_000;
 

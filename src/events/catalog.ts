@@ -1,6 +1,6 @@
 /**
- * The event types of the service by entity (interface, "Events"). All
- * types of events are derived from this table.
+ * The event types of the service by entity (interface, "Events"). All TypeScript types of events derive from
+ * it.
  */
 export const catalog = {
   transfer: ['created', 'succeeded', 'failed', 'updated'],

@@ -1,14 +1,14 @@
 import { catalog, type Entity, eventTypes } from './catalog.ts';
 import { matchesPattern } from './pattern.ts';
 
-/** The wanted types of an entity. Name each: that an empty list means all of them is not certain. */
+/** The wanted types of an entity. Name each type: it is not certain that an empty list means all of them. */
 export type EventFilter = {
   [E in Entity]: { readonly entity: E; readonly types: readonly (typeof catalog)[E][number][] };
 }[Entity];
 
 /**
- * The service's form of patterns (interface, "Webhook"): an empty list means every event. That no types mean
- * all of an entity rests on a comment in the interface, so that the types are named.
+ * Turns patterns into the service's filters (interface, "Webhook"): an empty list means every event. Each
+ * type is named, because only a comment in the interface says that an empty `types` means all of an entity.
  */
 export function toEventFilters(patterns: readonly string[]): EventFilter[] {
   if (patterns.includes('*')) return [];

@@ -1,14 +1,14 @@
 import { eventTypes } from './catalog.ts';
 
-/** The pattern that a misspelt one was probably meant to be; undefined where none is near. */
+/** The pattern that was probably meant by a misspelt one; undefined if none is near. */
 export function nearestPattern(misspelt: string): string | undefined {
-  // A longer text is near to none, and takes long to compare.
+  // A longer text is not near to any pattern, and takes long to compare.
   if (misspelt.length > 2 * LONGEST) return undefined;
   const { text, distance } = nearestOf(misspelt, patterns);
   return distance <= text.length / 5 ? text : undefined;
 }
 
-/** The type of the catalog that is nearest to a text, however far that is. */
+/** The type of the catalog that is nearest to a text, at any distance. */
 export function nearestType(text: string): string {
   return nearestOf(text, [...eventTypes]).text;
 }
@@ -28,7 +28,7 @@ const prefixes = [...eventTypes].flatMap((type) => {
 const patterns: readonly string[] = [...eventTypes, ...new Set(prefixes)];
 const LONGEST = Math.max(...patterns.map(({ length }) => length));
 
-/** How many characters have to be inserted, deleted or replaced (Levenshtein). */
+/** The number of characters to insert, delete or replace (Levenshtein distance). */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [index, character] of [...from].entries()) {

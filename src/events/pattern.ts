@@ -3,19 +3,22 @@ import { show } from '../foreign-values.ts';
 import { eventTypes, type Pattern } from './catalog.ts';
 import { nearestPattern } from './nearest-pattern.ts';
 
-/** Whether a pattern, taken to be well formed, means a type. */
+/** Returns true if a well-formed pattern matches a type. */
 export function matchesPattern(pattern: string, type: string): boolean {
   return (
     pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
   );
 }
 
-/** Whether a value is a pattern: it matches a type of the catalog. */
+/** Returns true for a pattern: it matches a type of the catalog. */
 export function isPattern(value: unknown): value is Pattern {
   return typeof value === 'string' && [...eventTypes].some((type) => matchesPattern(value, type));
 }
 
-/** The error for what is no pattern. `ofNewTypes` says what becomes of types that the catalog lacks. */
+/**
+ * Creates the error for a value that is not a pattern. `ofNewTypes` says how types outside the catalog are
+ * treated.
+ */
 export function wrongPattern(value: unknown, ofNewTypes: string): ConfigurationError {
   const nearest = typeof value === 'string' ? nearestPattern(value) : undefined;
   const question = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;

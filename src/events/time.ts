@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 
-/** A time with a zone (RFC 3339), and only one that exists: `Date.parse` would read 02/30 as 03/02. */
+/** An existing time with a zone (RFC 3339): `Date.parse` would read 02/30 as 03/02. */
 const complete: z.ZodMiniISODateTime = z.iso.datetime({ offset: true });
 
-/** Everything that ISO 8601 lets a sender write in another way, in parts. */
+/** The parts of a time, in every other form that ISO 8601 allows. */
 const LENIENT =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-]\d\d)(?::?(\d\d))?)?$/;
 
@@ -14,8 +14,8 @@ export function isTime(text: string): boolean {
 
 /**
  * Reads a time of ISO 8601 as milliseconds since the epoch; undefined for any other text. The zone may be
- * `Z`, `+00:00`, `+0000` or `+00`, and is UTC where it is missing. A space may stand for the `T`, a comma for
- * the point, and seconds may be left out.
+ * `Z`, `+00:00`, `+0000` or `+00`; without one the time is UTC. A space may stand for the `T`, and a comma
+ * for the point. Seconds may be left out.
  */
 export function parseTime(text: string): number | undefined {
   const time = toComplete(text);

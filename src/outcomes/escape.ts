@@ -1,6 +1,6 @@
 /**
- * Escapes control characters. With them a sender could forge lines of a
- * log, or control the terminal that shows it.
+ * Escapes control characters: with them a sender could forge lines of a log, or control the terminal that
+ * shows it.
  */
 export function escapeControls(text: string): string {
   return text.replace(

@@ -1,16 +1,16 @@
 import { show } from '../foreign-values.ts';
 import { oneLine } from './one-line.ts';
 
-/** The types of authentic events are arbitrary: no more than this are remembered. */
+/** Authentic events can have any type, so only this many are remembered. */
 const MAX_TYPES = 100;
 
-/** Tells once of each type that no handler wants. */
+/** Prints one line about each type that no handler wants. */
 export class IgnoredTypes {
   readonly #shown = new Set<string>();
 
   /** The line about a type; undefined if there was one before. */
   lineFor(type: string): string | undefined {
-    // `show` makes a short copy: a part of a text would keep the whole of it in memory.
+    // `show` makes a short copy: a substring would keep the whole text in memory.
     const shown = oneLine(show(type));
     if (this.#shown.has(shown) || this.#shown.size > MAX_TYPES) return undefined;
     this.#shown.add(shown);

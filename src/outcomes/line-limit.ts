@@ -5,24 +5,24 @@ const LINES_PER_WINDOW = 5;
 const WINDOW_MS = 60_000;
 
 /**
- * Whether anybody can cause any number of reports like this one: rejections, and all reports of deliveries
- * without a valid signature, which have no key.
+ * Returns true for a report that anybody can cause in any number: a rejection, or a delivery without a valid
+ * signature, which has no key index.
  */
 export function mayFlood({ outcome, source, keyIndex }: Report): boolean {
   return outcome === 'rejected' || (source === 'delivery' && keyIndex === undefined);
 }
 
-/** Names deliveries that may have no line of their own. */
+/** Names the deliveries with this code, in a line that counts them. */
 export function deliveriesWith(code: ReportCode | undefined): string {
   return `deliveries ended with ${code}`;
 }
 
-/** The line about what had none of its own. */
+/** The line that counts the reports without a line of their own. */
 export function leftOutLine(leftOut: number, kind: string): string {
   return `posthorn: ${leftOut} more ${kind} in the last minute`;
 }
 
-/** Admits a few lines of each kind per minute; at the end of the minute tells how many others there were. */
+/** Admits a few lines of each kind per minute. At the end of the minute it tells how many more there were. */
 export class LineLimit<Kind> {
   readonly #tell: (kind: Kind, leftOut: number) => void;
   readonly #counts = new Map<Kind, number>();

@@ -1,14 +1,14 @@
 import { RequestError } from '../errors.ts';
 import { show } from '../foreign-values.ts';
 
-/** As many as the log prints of one code. */
+/** The log prints as many lines of one code. */
 const PATHS_PER_WINDOW = 5;
 const WINDOW_MS = 60_000;
 
 /**
- * Limits the reports of deliveries for paths that nobody serves, which any stranger can cause: one for each
- * path, and five paths, in a minute. Requests for one path use up nothing of the others; a burst for many
- * paths uses up the minute.
+ * Limits the reports of deliveries for paths that nobody serves, because any stranger can cause them. In each
+ * minute it admits one for each path, and five paths. Many requests for one path leave room for the others;
+ * requests for many paths use up the minute.
  */
 export class MisdirectedDeliveries {
   readonly #paths = new Set<string>();

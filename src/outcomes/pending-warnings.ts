@@ -2,7 +2,7 @@ import type { Warning } from './report.ts';
 
 const NONE: readonly Warning[] = [];
 
-/** Warnings that belong to no delivery: the next report has them. */
+/** Warnings that do not belong to a delivery. The next report carries them. */
 export class PendingWarnings {
   #pending: readonly Warning[] = NONE;
   readonly #told = new Set<string>();
@@ -11,7 +11,7 @@ export class PendingWarnings {
     this.#pending = [...this.#pending, ...warnings];
   }
 
-  /** Warns of what a function of the application returned, once for each name of such a function. */
+  /** Warns once for each function of the application that returned a wrong value. */
   readonly addMisuse = (name: string, problem: string): void => {
     if (this.#told.has(name)) return;
     this.#told.add(name);

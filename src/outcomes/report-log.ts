@@ -8,7 +8,7 @@ import { stackFramesOf } from './stack-frames.ts';
 
 const ROUTINE_OUTCOMES: ReadonlySet<Outcome> = new Set(['processed', 'duplicate', 'ignored', 'queued']);
 
-/** Whether a report is of no interest by itself: a success without a warning. */
+/** Returns true for a success without a warning, which needs no attention. */
 export function isRoutine({ outcome, warnings }: Report): boolean {
   return warnings.length === 0 && ROUTINE_OUTCOMES.has(outcome);
 }
@@ -19,8 +19,8 @@ export class ReportLog {
   readonly #ignoredTypes = new IgnoredTypes();
 
   /**
-   * Prints a report. Of those that anybody can cause it prints a few lines per code and minute, and later the
-   * number of the others.
+   * Prints a report. If anybody can cause such reports, it prints a few lines per code and minute, and then
+   * counts the others.
    */
   write(report: Report): void {
     if (report.outcome === 'ignored') this.#writeIgnored(report);
@@ -30,7 +30,7 @@ export class ReportLog {
     print(lineOf(report));
   }
 
-  /** Prints a warning that belongs to no delivery. */
+  /** Prints a warning that does not belong to a delivery. */
   writeWarning(warning: Warning): void {
     print(`posthorn: ${oneLine(warning)}`);
   }
@@ -56,7 +56,7 @@ export function printObserverFailure(error: unknown): void {
 /** In capitals: nothing is more urgent. */
 export const ENDPOINT_AT_RISK = 'ENDPOINT AT RISK';
 
-/** What became of a delivery, in a few words. */
+/** The result of a delivery, in a few words. */
 export function headlineOf({ outcome, late, status }: Report): string {
   return `posthorn: ${outcome}${late ? ' late' : ''} ${status}`;
 }
@@ -69,7 +69,7 @@ function lineOf(report: Report): string {
   if (endpointAtRisk) parts.push(ENDPOINT_AT_RISK);
   if (error !== undefined) parts.push(`${error.code}: ${oneLine(messageOf(error))}`);
   parts.push(...warnings.map((warning) => `[${oneLine(warning)}]`));
-  // Last, so that nothing else is cut off for them.
+  // The stacks come last, because the end of a long line is cut off.
   if (error !== undefined) parts.push(...stackFramesOf(error));
   return shorten(parts.join(' '), MAX_LINE_LENGTH);
 }
@@ -81,6 +81,6 @@ function print(line: string): void {
     // biome-ignore lint/suspicious/noConsole: without an observer, failures would go unnoticed
     console.error(line);
   } catch {
-    // A console that the application has replaced may throw. The delivery is answered all the same.
+    // A console that the application has replaced may throw. The delivery must be answered all the same.
   }
 }

@@ -1,18 +1,18 @@
 import type { Outcome, ReportCode, ReportedError } from './outcome.ts';
 
-/** What was handled: a delivery, a letter by `receiver.replay`, or a job by `receiver.dispatch`. */
+/** The origin of a run: a delivery, a letter (`receiver.replay`), or a job (`receiver.dispatch`). */
 export type ReportSource = 'delivery' | 'replay' | 'job';
 
 /** A report to observers about a delivery. Times are in milliseconds. */
 export interface Report {
-  /** What became of the delivery. */
+  /** The result of the delivery. */
   readonly outcome: Outcome;
-  /** What was handled. */
+  /** The origin: a delivery, a letter or a job. */
   readonly source: ReportSource;
   /**
-   * The number of the run that this delivery, replay or job has begun, in this process and from 1; its late
-   * report has it too. Absent where no run began, and for a concurrent duplicate, which waited for the run of
-   * another delivery.
+   * The number of the run that this delivery, replay or job began; runs are counted in each process, from 1.
+   * The late report of the run has the same number. Absent if no run began, and for a concurrent duplicate,
+   * which waited for the run of another delivery.
    */
   readonly runId?: number | undefined;
   /** The HTTP status of the answer. A late report has the status that would have been sent. */
@@ -21,21 +21,23 @@ export interface Report {
   readonly code?: ReportCode | undefined;
   /** The id and the type, as far as they could be read from an authentic body. */
   readonly event?: { readonly id: string; readonly type?: string | undefined } | undefined;
-  /** The number of this attempt, from 1: see `attempt` of the context. Undefined where none began. */
+  /** The number of this attempt, from 1: see `attempt` of the context. Undefined if no attempt began. */
   readonly attempt?: number | undefined;
-  /** Whether no further attempt could be counted on: see `final` of the context. */
+  /** True if no further attempt could be counted on: see `final` of the context. */
   readonly final?: boolean | undefined;
   /** True if the run ended after its delivery had been answered. An earlier report describes the answer. */
   readonly late: boolean;
-  /** False if the sender hung up before the answer, and for a replay or a job, which has no sender. */
+  /**
+   * False if the sender hung up before the answer. False also for a replay or a job, because it does not have
+   * a sender.
+   */
   readonly answerSent: boolean;
-  /** Milliseconds since the epoch. */
+  /** The arrival of the delivery, in milliseconds since the epoch. */
   readonly receivedAt: number;
   /** From the arrival of the delivery to the report. */
   readonly durationMs: number;
   /**
-   * True if the last attempt of this event was answered as failed: the
-   * service may now stop sending events at all.
+   * True if the last attempt of this event was answered as failed: the service may now stop sending events.
    */
   readonly endpointAtRisk: boolean;
   /** Problems that did not change the outcome. */
@@ -57,8 +59,8 @@ export interface HandlerReport {
   /** From its start to its end. */
   readonly durationMs: number;
   /**
-   * Why a handler of an inbox was not run, and the event counts as handled all the same: it had handled the
-   * event before (`handled_before`), or a newer one of the same `latest` key (`superseded`).
+   * The reason why the handler of an inbox was not run: it had handled the event before (`handled_before`),
+   * or a newer one of the same `latest` key (`superseded`). The event counts as handled all the same.
    */
   readonly skipped?: 'handled_before' | 'superseded' | undefined;
 }
@@ -89,14 +91,14 @@ export function warningCodeOf(warning: Warning): string {
   return warning.slice(0, warning.indexOf(':'));
 }
 
-/** Receives each report. It may throw or reject: no answer changes. */
+/** Receives each report. If it throws or rejects, the answer stays the same. */
 export type Observer = (report: Report) => unknown;
 
 /** Options of `receiver.observe`. */
 export interface ObserveOptions {
   /**
-   * Whether failures go on to `console.error` beside this observer; false by default. For one that counts or
-   * traces, and prints nothing.
+   * Whether failures still go to `console.error`; false by default. Set it for an observer that counts or
+   * traces, but prints nothing.
    */
   readonly keepDefaultLog?: boolean;
 }

@@ -5,14 +5,14 @@ import type { PendingWarnings } from './pending-warnings.ts';
 import type { ObserveOptions, Observer, Report } from './report.ts';
 import { ReportLog } from './report-log.ts';
 
-/** Sends reports to the observers. The default log prints them too, until an observer takes its place. */
+/** Sends reports to the observers. Until an observer takes its place, the default log prints them too. */
 export class Reporter {
   readonly #observers: Observer[] = [];
   #keepsDefaultLog = true;
   readonly #log = new ReportLog();
   readonly #pendingWarnings: PendingWarnings;
 
-  /** The pending warnings are added to the next report, or printed before it, each on a line of its own. */
+  /** Adds pending warnings to the next report, or prints them before it, each on its own line. */
   constructor(pendingWarnings: PendingWarnings) {
     this.#pendingWarnings = pendingWarnings;
   }

@@ -3,14 +3,14 @@ import { propertyOf } from '../foreign-values.ts';
 import { oneLine } from './one-line.ts';
 
 const MAX_ERRORS = 4;
-/** A chain of causes may have no end. */
+/** A chain of causes may be endless. */
 const MAX_CAUSES = 2;
 const MAX_FRAMES = 8;
 const MAX_STACK_LENGTH = 10_000;
 
 /**
- * Where the errors beneath an error were thrown, and their causes: the frames of each stack on one line,
- * without the message, which may hold payload. Never throws.
+ * The places where the errors beneath an error, and their causes, were thrown. Each stack becomes one line of
+ * frames, without the message, which may hold payload. Never throws.
  */
 export function stackFramesOf(error: PosthornError): string[] {
   return thrownBeneath(error).slice(0, MAX_ERRORS).flatMap(framesOfChain);
@@ -29,7 +29,7 @@ function framesOfChain(thrown: unknown): string[] {
   return lines;
 }
 
-/** The parser of a body that is no event is of no interest. */
+/** The errors whose stacks show where to look. The stack of the JSON parser does not. */
 function thrownBeneath(error: PosthornError): readonly unknown[] {
   if (error instanceof HandlerError) return error.errors;
   return error instanceof EventError ? [] : [error.cause];
@@ -46,8 +46,8 @@ function framesOf(thrown: unknown): string[] {
 }
 
 /**
- * A stack of V8 begins with `<name>: <message>`, and lines of the message may look like frames. Of a stack
- * that begins otherwise, because the message was changed since, nobody can tell where its frames begin.
+ * A stack of V8 begins with `<name>: <message>`, and lines of the message may look like frames. If the
+ * message was changed afterwards, nothing shows where the frames begin.
  */
 function linesAfterHeader(stack: string, message: string): string[] {
   const nameEnd = stack.search(/[:\n]/);
