@@ -2,11 +2,11 @@ import { invalidOption } from '../check-options.ts';
 import { messageOf, show } from '../foreign-values.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 
-/** What names a queue, and where it is. */
+/** The name of a queue, and its Redis. */
 export interface BullConnectionOptions {
   /**
-   * What BullMQ takes: `{ host, port, username, password, db, tls }`, `{ url }`, or a client of ioredis with
-   * `maxRetriesPerRequest: null`, which stays yours to close.
+   * Options for BullMQ, such as `{ host, port, username, password, db, tls }` or `{ url }`, or a client of
+   * ioredis with `maxRetriesPerRequest: null`. A client stays yours to close.
    */
   readonly connection: object;
   /**
@@ -16,7 +16,7 @@ export interface BullConnectionOptions {
   readonly scope: string;
 }
 
-/** Begins all keys. The braces put them into one slot of a Redis Cluster, as BullMQ needs them. */
+/** The prefix of all keys. The braces put them into one slot of a Redis Cluster, as BullMQ requires. */
 export const KEY_PREFIX = '{posthorn}';
 
 /** Throws ConfigurationError for a wrong connection or scope. */
@@ -35,15 +35,15 @@ export function checkConnection(functionName: string, { connection, scope }: Bul
   );
 }
 
-/** Whether it is a client, which has its options already. */
+/** Returns true for a client, which already has its options. */
 export function isClient(connection: object): boolean {
   return typeof Reflect.get(connection, 'duplicate') === 'function';
 }
 
-/** Between two lines about a connection that stays lost. */
+/** The pause between two lines about a connection that stays lost. */
 const LOG_PAUSE_MS = 60_000;
 
-/** Prints what fails on a connection between deliveries and jobs: nobody else would hear of it. */
+/** Prints errors of a connection between deliveries and jobs, which nothing else reports. */
 export function connectionLog(subject: string): (error: unknown) => void {
   let quietUntil = 0;
   return (error) => {
@@ -61,16 +61,16 @@ interface Closable {
   disconnect(): Promise<void>;
 }
 
-/** How long connections may take to close; while the server is away BullMQ would wait for it without end. */
+/** The time limit for closing connections. While the server is away, BullMQ would wait forever. */
 const CLOSE_LIMIT_MS = 2_000;
 
-/** Closes the connections of a queue or a worker; cuts them off where that fails or takes too long. */
+/** Closes the connections of a queue or a worker, or cuts them off if that fails or takes too long. */
 export async function closeInTime(bull: Closable): Promise<void> {
   const closed = bull.close().then(
     () => true,
     () => false,
   );
   if ((await settledWithin(closed, CLOSE_LIMIT_MS)) === true) return;
-  // Not awaited: a client of ioredis that was about to connect again tells of no end.
+  // Not awaited: a client of ioredis that was about to reconnect never reports its end.
   bull.disconnect().catch(() => {});
 }

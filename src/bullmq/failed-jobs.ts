@@ -14,9 +14,9 @@ interface JobContent extends ReadJob {
 }
 
 /**
- * Makes letters of the jobs that the queue has failed for good: those whose workers died too often, and those
- * whose letter could not be stored at the last attempt. A job goes once its letter is stored. One that cannot
- * be read stays, for a worker of a newer version.
+ * Turns jobs that have failed for good into letters: their workers died too often, or their letter could not
+ * be stored at the last attempt. A job is removed once its letter is stored. An unreadable job stays, for a
+ * worker of a newer version.
  */
 export async function sweepFailedJobs(bull: BullQueue, deadLetters: DeadLetters): Promise<void> {
   let kept = 0;
@@ -30,7 +30,7 @@ export async function sweepFailedJobs(bull: BullQueue, deadLetters: DeadLetters)
   }
 }
 
-/** True once the letter is stored. */
+/** Resolves with true once the letter is stored. */
 async function sweepJob(job: FailedJob, deadLetters: DeadLetters): Promise<boolean> {
   const content = tryRead(job.data);
   if (content === undefined) return false;
@@ -71,7 +71,7 @@ async function toLetter(
 function readFailure(failedReason: string): Pick<DeadLetter, 'reason' | 'message'> {
   const [reason = ''] = failedReason.split(': ', 1);
   if (codes.has(reason)) return { reason, message: failedReason.slice(reason.length + 2) };
-  // What the queue fails by itself has killed or outlived its workers.
+  // A job that BullMQ itself failed has killed or outlived its workers.
   const isAbandoned = /stalled|started more than/.test(failedReason);
   return { reason: isAbandoned ? 'run_abandoned' : 'handler_failed', message: messageOf(failedReason) };
 }

@@ -1,7 +1,7 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Receiver } from '../receiver-interface.ts';
 
-/** The end of a run of a job. A job that is put back has made no attempt. */
+/** The end of a job's run. Putting a job back does not count as an attempt. */
 export type JobEnd =
   | { readonly kind: 'done'; readonly outcome: string }
   | { readonly kind: 'failed'; readonly error: Error }
@@ -9,16 +9,16 @@ export type JobEnd =
 
 type JobReport = Pick<Awaited<ReturnType<Receiver['dispatch']>>, 'outcome' | 'error'>;
 
-/** The pause before a job comes again that another process runs, or that cannot run now. */
+/** The pause before a retry of a job that another process is running, or that cannot run now. */
 const BUSY_PAUSE_MS = 5_000;
-/** Another worker can have it soon; this one must not take it again and again before it has ended. */
+/** Short for another worker to take the job; long enough for this one to close without taking it again. */
 const CLOSING_PAUSE_MS = 1_000;
-/** The longest pause before a job that lacked a handler may meet a worker that has it. */
+/** The longest pause before a job whose handler was missing is offered to a worker again. */
 const LONGEST_MISSING_PAUSE_MS = 60_000;
 
 /**
- * The end of a job, by the report of its run. `missingForMs` is how long workers have lacked a handler of
- * the job; it is undefined if that was too long, and is a failure.
+ * The end of a job, by the report of its run. `missingForMs` is the time for which workers have lacked a
+ * handler of the job. Undefined means too long, so the attempt has failed.
  */
 export function toEnd({ outcome, error }: JobReport, missingForMs: number | undefined): JobEnd {
   if (error === undefined || outcome === 'parked') return { kind: 'done', outcome };
@@ -40,27 +40,27 @@ export function toEnd({ outcome, error }: JobReport, missingForMs: number | unde
   }
 }
 
-/** Short at first; the longer a deploy takes, the less often a worker of the old version is asked again. */
+/** The pause grows with the deploy, so that a worker of the old version gets the job less and less often. */
 function missingPauseMs(missingForMs: number): number {
   return Math.min(Math.max(missingForMs, BUSY_PAUSE_MS), LONGEST_MISSING_PAUSE_MS);
 }
 
-/** Resolves with the outcome of a job that is done; else throws what tells BullMQ how to go on. */
+/**
+ * Resolves with the outcome of a finished job; otherwise throws the error that tells BullMQ how to continue.
+ */
 export async function endJob(job: Job, token: string, end: JobEnd): Promise<string> {
   if (end.kind === 'done') return end.outcome;
   if (end.kind === 'failed') throw end.error;
   return putBack(job, token, end.pauseMs);
 }
 
-/**
- * `moveToDelayed` leaves the count of attempts as it is; the error tells BullMQ that the job has been moved.
- */
+/** `moveToDelayed` does not count an attempt. The error tells BullMQ that the job has been moved. */
 async function putBack(job: Job, token: string, pauseMs: number): Promise<never> {
   await job.moveToDelayed(Date.now() + pauseMs * (0.5 + Math.random() / 2), token);
   throw new DelayedError();
 }
 
-/** Puts a job back that has not begun: to the front of the queue, for any worker, or for later. */
+/** Puts back a job that has not begun: to the front of the queue, for any worker, or for later. */
 export async function sendBack(job: Job, token: string, place: 'front' | 'later'): Promise<never> {
   if (place === 'later') return putBack(job, token, BUSY_PAUSE_MS);
   await job.moveToWait(token);

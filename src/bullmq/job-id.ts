@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The id of an event's job: the same for each delivery, so that an event is in the queue at most once. BullMQ
- * refuses ids with a colon and whole numbers, and an event's id may be of any form and length. Different
- * events get different ones.
+ * The id of an event's job. It is the same for each delivery, so that an event is in the queue at most once,
+ * and differs between events. An event's id may have any form and length, but BullMQ refuses whole numbers
+ * and ids with a colon.
  */
 export function jobIdOf(eventId: string): string {
   if (/^[\w.-]{1,64}$/.test(eventId)) return `event-${eventId}`;

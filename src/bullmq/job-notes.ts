@@ -1,27 +1,27 @@
 import type { Job } from 'bullmq';
 import * as z from 'zod';
 
-/** Why a job may be what killed its workers. */
+/** The reason to suspect that a job killed its workers. */
 export interface Suspicion {
-  /** The stalls that BullMQ had counted when this was written. */
+  /** The number of stalls that BullMQ had counted when this note was written. */
   readonly stalls: number;
-  /** The most suspects that may run side by side, this one included. */
+  /** The most suspects that may run side by side, including this one. */
   readonly limit: number;
   /** The number of times that its worker died while it ran alone. */
   readonly aloneDeaths: number;
-  /** The suspects that run side by side with it, itself included; absent while it does not run. */
+  /** The number of suspects that run side by side, including this one; absent while it does not run. */
   readonly group?: number | undefined;
 }
 
 /**
- * The notes that workers keep in a job besides its data. They are BullMQ's `progress`: BullMQ hands it out
- * with the job, leaves it alone, and deletes it with the job; workers of earlier releases do not read it; and
- * writing it does not write the body of the event again.
+ * The notes that workers keep in a job beside its data. They are its `progress`, because BullMQ hands that
+ * out with the job, never changes it, and deletes it with the job. Workers of earlier releases do not read
+ * it. Writing it does not rewrite the body of the event.
  */
 export interface JobNotes {
-  /** When a worker first lacked a handler of the job, in milliseconds since the epoch. */
+  /** The time when a worker first lacked a handler of the job, in milliseconds since the epoch. */
   readonly handlerMissingSince?: number | undefined;
-  /** Stalls after which a run has ended without killing its worker. */
+  /** The number of stalls when a run last ended without killing its worker. */
   readonly forgivenStalls?: number | undefined;
   readonly suspicion?: Suspicion | undefined;
 }
@@ -35,7 +35,7 @@ const suspicion: z.ZodType<Suspicion> = z.object({
   group: count.min(1).optional(),
 });
 
-// A value that somebody else has written there counts as none.
+// A foreign value counts as an absent note.
 const readableNotes: z.ZodType<JobNotes> = z
   .object({
     handlerMissingSince: count.optional().catch(undefined),
@@ -53,8 +53,8 @@ export function readNotes({ progress }: Pick<Job, 'progress'>): JobNotes {
 
 /**
  * Writes the notes of a job while its lock is held; resolves with false if another worker may have the job.
- * The lock is renewed first: it then outlasts the writing, so that a worker that was frozen does not write
- * over the notes of the one that took its job.
+ * The lock is renewed first, so that it outlasts the writing. Otherwise a worker that was frozen could
+ * overwrite the notes of the worker that took its job.
  */
 export async function writeNotes(job: Job, token: string, lockMs: number, notes: JobNotes): Promise<boolean> {
   if ((await job.extendLock(token, lockMs)) !== 1) return false;

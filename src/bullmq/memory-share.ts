@@ -4,34 +4,38 @@ import { UnavailableError } from '../errors.ts';
 import { messageOf, show } from '../foreign-values.ts';
 import type { QueuedJob } from '../queue/queued-job.ts';
 
-/** An answer of Redis that is older is asked for again. */
+/** An older answer of Redis is refreshed. */
 const ANSWER_KEPT_MS = 500;
 
-/** The most that is added between two answers, as a part of the memory above the share: others add too. */
+/**
+ * The most bytes to add between two answers, as a part of the memory above the share: others add jobs too.
+ */
 const UNASKED_PART = 1 / 16;
 
-/** An answer of Redis, and what the jobs of this process change about it. */
+/** An answer of Redis, and the jobs that this process has added since. */
 interface Answer {
   readonly answeredAt: number;
   readonly maxBytes: number;
-  /** With the jobs that were on their way when Redis was asked: it may have seen them or not. */
+  /** Includes the jobs that were on their way when Redis was asked, because Redis may not have seen them. */
   readonly usedBytes: number;
-  /** The sum of all jobs up to then. */
+  /** The bytes of all jobs up to then. */
   readonly addedBytes: number;
 }
 
 /** No limit: Redis has none, evicts keys instead, or does not say. */
 const UNLIMITED = { maxBytes: Number.POSITIVE_INFINITY, usedBytes: 0 };
 
-/** Asks the node of a Cluster that has the key. INFO itself has no key, and goes to any node. */
+/**
+ * Asks the node of a Cluster that holds the key. INFO itself does not name a key, and would go to any node.
+ */
 const INFO_COMMAND = {
   name: 'posthornMemory',
   script: { numberOfKeys: 1, lua: "return redis.call('INFO', 'memory')" },
 };
 
 /**
- * Keeps a part of the memory of Redis free of waiting jobs. Under `noeviction` a Redis that is full refuses
- * every command that may write, also those by which workers take and remove jobs: a queue that has filled it
+ * Keeps a part of the memory of Redis free of waiting jobs. Under `noeviction` a full Redis refuses every
+ * command that may write, so workers could not even take or remove jobs. A queue that has filled its Redis
  * would never empty.
  */
 export class MemoryShare {
@@ -39,7 +43,7 @@ export class MemoryShare {
   readonly #maxShare: number;
   #asking: Promise<boolean> | undefined;
   #answer: Answer = { ...UNLIMITED, answeredAt: Number.NEGATIVE_INFINITY, addedBytes: 0 };
-  /** The sum of all jobs so far, with those on their way. */
+  /** The bytes of all jobs so far, including those on their way. */
   #addedBytes = 0;
   #onTheirWayBytes = 0;
   #hasWarned = false;
@@ -49,12 +53,12 @@ export class MemoryShare {
     this.#maxShare = maxShare;
   }
 
-  /** Adds a job, unless Redis would be fuller with it than the share. */
+  /** Adds a job, unless the use of memory would then exceed the share. */
   async add<T>(job: QueuedJob, send: () => Promise<T>): Promise<T> {
-    // Redis refuses by itself what is above all of its memory.
+    // Redis itself refuses a job that exceeds its whole memory.
     if (this.#maxShare === 1) return send();
     const bytes = sizeInRedis(job);
-    // Without an answer the connection is lost, which the job finds out by itself.
+    // Without an answer the connection is lost, which adding the job will show.
     while (this.#mustAsk(bytes) && (await this.#ask()));
     this.#check(bytes);
     this.#addedBytes += bytes;
@@ -85,7 +89,7 @@ export class MemoryShare {
     );
   }
 
-  /** Asks once, whoever waits for it; resolves with whether there is an answer. */
+  /** Asks once for all that wait; resolves with true if there is an answer. */
   #ask(): Promise<boolean> {
     this.#asking ??= this.#askRedis().finally(() => {
       this.#asking = undefined;
@@ -119,7 +123,10 @@ export class MemoryShare {
     }
   }
 
-  /** On a single Redis as BullMQ itself asks it at its start, so what lets BullMQ start lets this pass. */
+  /**
+   * A single Redis gets the command that BullMQ sends at its start, so a user that may start BullMQ may send
+   * it.
+   */
   async #info(): Promise<string> {
     const client = await this.#bull.getBackend().client;
     if (!client.isCluster) return client.info();
@@ -145,14 +152,16 @@ export function readMaxMemoryShare(value: unknown): number {
   throw invalidOption('maxMemoryShare', `must be a number above 0 and at most 1, got ${show(value)}`);
 }
 
-/** Roughly: a body in base64, the headers, and 2 KB for what BullMQ keeps of a job. */
+/** An estimate: the body in base64, the headers, and 2 KB for the bookkeeping of BullMQ. */
 function sizeInRedis({ rawBody, headers }: QueuedJob): number {
   return Math.ceil(rawBody.length * 1.4) + JSON.stringify(headers).length + 2_000;
 }
 
 class UnreadableInfo extends Error {}
 
-/** Returns true if Redis refuses to tell. Other errors are temporary, such as CLUSTERDOWN and LOADING. */
+/**
+ * Returns true if Redis refuses the command. Other errors, such as CLUSTERDOWN and LOADING, are temporary.
+ */
 function isRefusal(error: unknown): boolean {
   return error instanceof UnreadableInfo || /^(ERR|NOPERM)\b/.test(messageOf(error));
 }
@@ -161,8 +170,8 @@ function parseMemory(info: string): Pick<Answer, 'maxBytes' | 'usedBytes'> {
   const read = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
   const [used, max] = [Number(read('used_memory')), Number(read('maxmemory'))];
   if (!Number.isFinite(used) || !Number.isFinite(max))
-    throw new UnreadableInfo('INFO has no used_memory and maxmemory');
+    throw new UnreadableInfo('INFO lacks used_memory or maxmemory');
   if (max === 0 || read('maxmemory_policy') !== 'noeviction') return UNLIMITED;
-  // Redis leaves out the buffers of its replicas and of its AOF when it compares.
+  // Redis leaves out the buffers of its replicas and of its AOF when it compares the two.
   return { maxBytes: max, usedBytes: used - Number(read('mem_not_counted_for_evict') ?? 0) };
 }

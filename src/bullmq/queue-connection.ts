@@ -2,8 +2,8 @@ import type { Queue as BullQueue } from 'bullmq';
 import type { Connection } from '../redis/readiness.ts';
 
 /**
- * The connection of a queue. BullMQ hands its client out only once that has connected for the first time, so
- * until then the connection counts as one that connects.
+ * The connection of a queue. BullMQ hands out its client only after the first connection, so until then it
+ * counts as connecting.
  */
 export function connectionOf(bull: BullQueue): Connection {
   let client: Connection | undefined;
@@ -24,7 +24,7 @@ export function connectionOf(bull: BullQueue): Connection {
     on: (event, listener) =>
       started.then(() => {
         client?.on?.(event, listener);
-        // Events that came before are not repeated.
+        // Earlier events are not repeated.
         listener();
       }),
   };

@@ -17,38 +17,40 @@ import { connectionOf } from './queue-connection.ts';
 /** Options of {@link createBullQueue}. */
 export interface BullQueueOptions extends BullConnectionOptions {
   /**
-   * How full Redis may be, as a part of its `maxmemory`, for a job to be added: above 0 and at most 1, and
-   * 0.9 by default. Above it `add` refuses, because workers need memory to take and to remove jobs. Counts
-   * only under `maxmemory-policy noeviction` with a `maxmemory`; 1 leaves the refusal to Redis.
+   * The part of its `maxmemory` that Redis may use after a job is added: above 0 and at most 1; 0.9 by
+   * default. Beyond it `add` refuses, because workers need memory to take and to remove jobs. It applies only
+   * under `maxmemory-policy noeviction` with a `maxmemory`; 1 leaves the refusal to Redis.
    */
   readonly maxMemoryShare?: number;
 }
 
 /** The options of every job. */
 const JOB_OPTIONS: JobsOptions = {
-  // After 10, 20, 40 … seconds, the last time after 43 minutes: an hour in all, for an outage of what the
-  // handlers need. Up to half of each pause is left out at random: what failed together comes apart.
+  // Pauses of 10, 20, 40 … seconds, the last of 43 minutes: an hour or so in all, to outlast an outage of
+  // what the handlers need. Up to half of each pause is left out at random, so that jobs that failed together
+  // come apart.
   attempts: 10,
   backoff: { type: 'exponential', delay: 10_000, jitter: 0.5 },
-  // A job that is kept would keep its event out of the queue: BullMQ leaves out a job whose id it has. The
-  // store remembers what was handled, and the payload is gone.
+  // A kept job would block its event, because BullMQ ignores a job whose id it has. The store remembers which
+  // events were handled, and the payload is gone.
   removeOnComplete: true,
-  // What fails for good becomes a letter. Until then, and without dead letters, the job is all there is.
+  // A job that fails for good becomes a letter. Until then, or without dead letters, it is the only copy.
   removeOnFail: false,
   stackTraceLimit: 3,
 };
 
-/** How long a job waits for the connection unless its caller says so. */
+/** How long a job waits for the connection by default. */
 const WAIT_MS = 5_000;
 
-/** The options of a connection of the queue's own; given options come first. */
+/** The options of the queue's own connection; the user's options override them. */
 const CONNECTION_OPTIONS = {
-  // A job waits here for the connection: ioredis may send what it queues after its caller has given up.
+  // The queue itself lets a job wait for the connection: ioredis may send a queued command after its caller
+  // has given up.
   enableOfflineQueue: false,
-  // BullMQ's first question is sent again until it is answered. If ioredis gave it up, the queue would refuse
+  // BullMQ's first command is sent again until it is answered. If ioredis gave it up, the queue would refuse
   // every job until the process ends.
   maxRetriesPerRequest: null,
-  // BullMQ would wait for a second at least, and for 20 seconds in a long outage.
+  // The default of BullMQ is a second at least, and 20 seconds in a long outage.
   retryStrategy: (times: number): number => Math.min(times * 20, 1_000),
 };
 
@@ -81,7 +83,7 @@ export function createBullQueue(options: BullQueueOptions): Queue {
   let closed: Promise<void> | undefined;
   return {
     add: (job, { waitMs = WAIT_MS } = {}) => {
-      // The data becomes JSON by the job's own toJSON.
+      // The job's toJSON makes the JSON.
       const send = (): Promise<unknown> => bull.add(job.type, job, { jobId: jobIdOf(job.id) });
       return readiness.send(() => memory.add(job, send), waitMs);
     },

@@ -5,14 +5,14 @@ export interface JobSource {
   readonly resume: () => void;
 }
 
-/** How many suspects a group has; or that the job has to go back, to the front of the queue or for later. */
+/** The number of suspects in a group, or the place in the queue to which the job has to go back. */
 export type GroupSize = number | 'front' | 'later';
 
 /** A suspect's place in a group. */
 export interface SuspectPlace {
   /** Resolves when the group may run. */
   readonly size: Promise<GroupSize>;
-  /** Must be called when the job has ended, or does not want to wait any longer. */
+  /** Must be called when the job has ended or stops waiting. */
   readonly leave: () => void;
 }
 
@@ -21,19 +21,19 @@ interface Waiting extends SuspectPlace {
   readonly start: (size: GroupSize) => void;
 }
 
-/** Nothing has come for as long as this: BullMQ has handed out what it took at once. */
+/** After a pause this long, BullMQ has handed out all jobs that it took at once. */
 const SETTLE_MS = 100;
-/** How long the first turn of the suspects waits for the ordinary jobs that run. */
+/** How long the first turn of the suspects waits for running ordinary jobs. */
 const FIRST_DRAIN_MS = 5_000;
 
 /**
- * Keeps suspects and ordinary jobs of a worker apart in time, so that a job that kills its worker takes only
- * suspects with it, and so that a suspect can run alone. They take turns:
+ * Keeps suspects and ordinary jobs of a worker apart in time: a job that kills its worker must take only
+ * suspects with it, and a suspect must be able to run alone. They take turns:
  *
- * - When a suspect comes, no ordinary job begins any more. When those that run have ended, a group of
- *   suspects runs. Then ordinary jobs have the worker for as long as it was kept from them.
- * - If they do not end in time, they have the worker again, and the next turn waits for them twice as long.
- *   One long job does not keep a worker idle, and suspects do not starve.
+ * - When a suspect comes, no further ordinary job begins. When the running ones have ended, a group of
+ *   suspects runs. Then ordinary jobs have the worker for as long as they had to wait.
+ * - If the ordinary jobs do not end in time, they get the worker back, and the next turn waits twice as long.
+ *   So one long job does not keep a worker idle, and suspects do not starve.
  * - A turn of ordinary jobs ends early if there are none.
  */
 export class SuspectTurns {
@@ -53,11 +53,11 @@ export class SuspectTurns {
 
   constructor(source: JobSource, concurrency: number) {
     this.#source = source;
-    // The other places are for ordinary jobs, in their turn.
+    // The other places are left for ordinary jobs in their turn.
     this.#mostWaiting = Math.max(1, Math.floor(concurrency / 2));
   }
 
-  /** Whether an ordinary job may begin; if it does, `leave` is to be called at its end. */
+  /** Returns true if an ordinary job may begin; then `leave` must be called at its end. */
   tryEnter(): boolean {
     if (this.#isSuspectsTurn) {
       this.#pause();
@@ -85,7 +85,7 @@ export class SuspectTurns {
     return place;
   }
 
-  /** Suspects that wait go back into the queue. */
+  /** Sends waiting suspects back into the queue. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -99,7 +99,7 @@ export class SuspectTurns {
     this.#look();
   }
 
-  /** In the turn of ordinary jobs the front of the queue is theirs. */
+  /** In the turn of ordinary jobs a suspect must not go to the front of the queue. */
   #turnAway(): 'front' | 'later' {
     if (!this.#isSuspectsTurn) return 'later';
     this.#pause();
@@ -115,7 +115,7 @@ export class SuspectTurns {
     this.#look();
   }
 
-  /** Starts a group, or begins or ends a turn, if it is time; looks again when it may be. */
+  /** Starts a group, or begins or ends a turn, if it is time for that. Otherwise looks again later. */
   #look(): void {
     clearTimeout(this.#timer);
     if (this.#group.size > 0 || this.#isClosed) return;
@@ -157,10 +157,10 @@ export class SuspectTurns {
     this.#source.resume();
   }
 
-  /** The suspects that have waited longest run; one with a low limit waits for a group of that size. */
+  /** Runs the suspects that have waited longest. One with a low limit waits for a group of that size. */
   #startGroup(now: number): void {
     if (!this.#isSuspectsTurn) this.#beginTurn(now);
-    // A job that came now could not begin.
+    // A job that comes now could not begin.
     this.#pause();
     let most = Number.POSITIVE_INFINITY;
     for (const place of this.#waiting) {

@@ -2,11 +2,12 @@ import type { Job } from 'bullmq';
 import type { JobNotes, Suspicion } from './job-notes.ts';
 
 /**
- * Judges a job by the workers that have died with it; undefined for most jobs, which are ordinary.
+ * Judges a job by the workers that have died with it. Returns undefined for an ordinary job, as most are.
  *
  * All jobs of a dead worker stall together, and one of them may have killed it. They become suspects, and run
- * in groups that halve each time that a worker dies with one: only a job that ran alone is known to be the
- * cause. What was waiting for its place when its worker died was not running, so its group stays as it is.
+ * in groups. Each time a worker dies with a group, the next groups are half as large: only a job that ran
+ * alone is known to be the cause. A job that was still waiting for its place was not running, so its group
+ * stays as it is.
  */
 export function judge(
   { stalledCounter: stalls }: Pick<Job, 'stalledCounter'>,
@@ -14,7 +15,7 @@ export function judge(
   concurrency: number,
 ): Suspicion | undefined {
   if (stalls <= forgivenStalls) return undefined;
-  // Ordinary jobs note nothing before they run, so it may have run beside as many as a worker runs at once.
+  // An ordinary job writes no notes before it runs, so it may have run beside `concurrency` others.
   if (suspicion === undefined) return { stalls, limit: half(concurrency), aloneDeaths: 0 };
   const { limit, aloneDeaths, group } = suspicion;
   const wasRunning = group !== undefined && stalls > suspicion.stalls;

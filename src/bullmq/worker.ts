@@ -27,35 +27,41 @@ export type BullReceiver = Pick<Receiver, 'dispatch' | 'deadLetters'>;
 
 /** Options of {@link createBullWorker}. */
 export interface BullWorkerOptions extends BullConnectionOptions {
-  /** How many jobs it runs at once; 10 by default. Handlers that compute rather than wait need 1. */
+  /** The number of jobs that run at once; 10 by default. Use 1 for handlers that compute rather than wait. */
   readonly concurrency?: number;
 }
 
 /** Runs the jobs of a queue in this process. */
 export interface BullWorker {
   /**
-   * Takes no further jobs and waits for those that run, for `graceMs` (25,000 by default) at most; then it
-   * aborts them and puts them back, which counts as no attempt. `abandoned` has the ids of their jobs. The
-   * connections have two seconds more to close: while Redis is away they are cut off.
+   * Takes no further jobs and waits for the running ones, for `graceMs` (25,000 by default) at most. Then it
+   * aborts them and puts them back, which does not count as an attempt; `abandoned` has the ids of those
+   * jobs. The connections have two more seconds to close: while Redis is away they are cut off.
    */
   close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
 }
 
-/** Before the lock of a job is taken from a worker that is frozen or dead. It is renewed every half of it. */
+/**
+ * The time after which the lock of a job is taken from a frozen or dead worker. It is renewed every half of
+ * it.
+ */
 const LOCK_MS = 30_000;
-/** How often a worker may die with a job that runs alone, before this becomes a letter. Deploys kill, too. */
+/**
+ * How often a worker may die while a job runs alone in it, before the job becomes a letter. Deploys kill
+ * workers too.
+ */
 const MOST_ALONE_DEATHS = 2;
-/** BullMQ would blame all jobs of a dead worker alike: its count never decides. */
+/** BullMQ would blame all jobs of a dead worker alike, so its count never decides. */
 const NO_STALL_LIMIT = Number.MAX_SAFE_INTEGER;
-/** The longest deploy: for so long workers may lack a handler of a job, and it makes no attempt. */
+/** The longest deploy: for this time workers may lack a handler of a job without counting an attempt. */
 const LONGEST_DEPLOY_MS = 3_600_000;
 
 const SWEEP_PAUSE_MS = 60_000;
 
 /**
- * Runs the queued handlers of a receiver: register the same handlers as where the deliveries come. Jobs that
- * the queue has failed become dead letters, at the start and every minute; without `deadLetters` they stay
- * among the failed jobs of the queue.
+ * Runs the queued handlers of a receiver. Register the same handlers as in the process that receives
+ * deliveries. At the start and every minute, jobs that have failed for good become dead letters; without
+ * `deadLetters` they stay among the failed jobs of the queue.
  *
  * @throws ConfigurationError for a wrong option.
  *
@@ -88,7 +94,7 @@ class JobWorker implements BullWorker {
 
   constructor(receiver: BullReceiver, { connection, scope }: BullConnectionOptions, concurrency: number) {
     this.#receiver = receiver;
-    // Each job that runs listens to it, and Node.js warns of more than ten.
+    // Each running job listens to it, and Node.js warns of more than ten listeners.
     setMaxListeners(0, this.#closing.signal);
     this.#logError = connectionLog(`the worker of ${scope}`);
     const shared = { connection, prefix: KEY_PREFIX };
@@ -109,7 +115,7 @@ class JobWorker implements BullWorker {
     this.#turns = new SuspectTurns(source, concurrency);
     this.#concurrency = concurrency;
     this.#bull.on('active', (job) => {
-      // A worker of an earlier release has counted: the notes of the job know better.
+      // A worker of an earlier release may have counted: the notes of the job decide.
       const { suspicion, forgivenStalls } = readNotes(job);
       if (suspicion !== undefined || forgivenStalls !== undefined) job.deferredFailure = '';
     });
@@ -124,7 +130,8 @@ class JobWorker implements BullWorker {
   #run(job: Job, token: string): Promise<string> {
     const notes = readNotes(job);
     const suspicion = judge(job, notes, this.#concurrency);
-    // A job that came again to the worker that runs it is put back at once, and its handlers do not run.
+    // A job that comes again to the worker that is running it is put back at once, without running its
+    // handlers.
     const isHere = suspicion !== undefined && [...this.#running].some(({ id }) => id === job.id);
     if (suspicion === undefined || isHere) return this.#runOrdinary(job, token, notes);
     return this.#runSuspect(job, token, { ...notes, suspicion }, suspicion);
@@ -144,7 +151,7 @@ class JobWorker implements BullWorker {
   async #runSuspect(job: Job, token: string, judged: JobNotes, suspicion: Suspicion): Promise<string> {
     const write = (notes: JobNotes): Promise<boolean> => writeNotes(job, token, LOCK_MS, notes);
     if (suspicion.aloneDeaths >= MOST_ALONE_DEATHS) {
-      // If somebody has the failed job tried again, it has one more run.
+      // A retry of the failed job by hand gives it one more run.
       await write({ ...judged, suspicion: { ...suspicion, aloneDeaths: MOST_ALONE_DEATHS - 1 } });
       throw new UnrecoverableError(
         `run_abandoned: the worker died or froze ${MOST_ALONE_DEATHS} times while the job ran alone in it`,
@@ -156,10 +163,10 @@ class JobWorker implements BullWorker {
       const group = await place.size;
       if (typeof group === 'string') return await sendBack(job, token, group);
       const isStarted = isHeld && (await write({ ...judged, suspicion: { ...suspicion, group } }));
-      // Another worker has the job: BullMQ need not move it.
+      // Another worker has the job, so BullMQ need not move it.
       if (!isStarted) throw new DelayedError();
       const { end, notes } = await this.#dispatch(job, judged);
-      // A run that has ended by itself has not killed its worker.
+      // A run that ended by itself did not kill its worker.
       const cleared = { ...notes, suspicion: undefined, forgivenStalls: job.stalledCounter };
       if (end.kind !== 'done') await write(end.kind === 'failed' ? cleared : notes);
       return await endJob(job, token, end);
@@ -173,7 +180,7 @@ class JobWorker implements BullWorker {
     const final = attempt >= (job.opts.attempts ?? 1);
     const { signal } = this.#closing;
     const now = Date.now();
-    // Clocks of workers differ; the earliest counts.
+    // The clocks of workers differ, so the earliest time counts.
     const handlerMissingSince = Math.min(notes.handlerMissingSince ?? now, now);
     const isDeploy = now - handlerMissingSince < LONGEST_DEPLOY_MS;
     this.#running.add(job);
@@ -188,7 +195,7 @@ class JobWorker implements BullWorker {
     }
   }
 
-  /** One sweep at a time. */
+  /** Starts a sweep unless one is running. */
   #sweepSoon(): void {
     const { deadLetters } = this.#receiver;
     if (deadLetters === undefined) return;
@@ -210,7 +217,7 @@ class JobWorker implements BullWorker {
     const closed = this.#bull.close().then(() => true);
     let abandoned: string[] = [];
     if ((await settledWithin(closed, graceMs)) !== true) {
-      // A job that came again to the worker that runs it is there twice.
+      // A job that came again to the worker that is running it is listed twice.
       abandoned = [...new Set([...this.#running].map(({ id }) => id ?? ''))];
       this.#closing.abort(new Error('the worker is closing'));
     }

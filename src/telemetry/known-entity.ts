@@ -3,8 +3,8 @@ import { entityOf } from '../events/event.ts';
 import type { Report } from '../outcomes/report.ts';
 
 /**
- * The entity of the event, or `other` for one that the catalog lacks: an authentic event can have any type,
- * and metrics keep each value for good. Undefined where no type could be read.
+ * The entity of the event, or `other` for one outside the catalog: an authentic event can have any type, and
+ * metrics keep each value for good. Undefined if no type could be read.
  */
 export function knownEntityOf({ event }: Report): string | undefined {
   if (event?.type === undefined) return undefined;

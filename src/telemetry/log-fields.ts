@@ -6,37 +6,40 @@ import type { HandlerReport, Report } from '../outcomes/report.ts';
 import { stackFramesOf } from '../outcomes/stack-frames.ts';
 
 /**
- * The fields of a line, of which those are undefined that have nothing to tell: what is false, empty or
- * unknown. Times are in milliseconds.
+ * The fields of a line. A field that would be false, empty or unknown is undefined. Times are in
+ * milliseconds.
  */
 export interface LogFields {
-  /** What became of the delivery. */
+  /** The result of the delivery. */
   readonly outcome?: Outcome | undefined;
-  /** What was handled, where that is no delivery. */
+  /** The origin, if it is not a delivery. */
   readonly source?: 'replay' | 'job' | undefined;
   /** The HTTP status of the answer. */
   readonly status?: number | undefined;
   /** The code of the error. */
   readonly code?: ReportCode | undefined;
-  /** As far as they could be read from an authentic body. */
+  /** The id and the type, as far as they could be read from an authentic body. */
   readonly event?: { readonly id: string; readonly type: string | undefined } | undefined;
   /** The number of the attempt, from 1. */
   readonly attempt?: number | undefined;
-  /** No further attempt could be counted on. */
+  /** True if no further attempt could be counted on. */
   readonly final?: true | undefined;
-  /** The run ended after its delivery had been answered. */
+  /** True if the run ended after its delivery had been answered. */
   readonly late?: true | undefined;
   /** From the arrival of the delivery to the report. */
   readonly durationMs?: number | undefined;
-  /** The service may now stop sending events at all. */
+  /** True if the service may now stop sending events. */
   readonly endpointAtRisk?: true | undefined;
   /** Problems that did not change the outcome, each as `code: text`. */
   readonly warnings?: readonly string[] | undefined;
   /** The handlers that ended in this attempt. */
   readonly handlers?: readonly HandlerReport[] | undefined;
-  /** Why the event was not processed: a message, and the frames of the stacks, without their messages. */
+  /**
+   * The reason why the event was not processed: a message, and the frames of the stacks without their
+   * messages.
+   */
   readonly error?: { readonly message: string; readonly stack: string | undefined } | undefined;
-  /** How many deliveries with this code had no line of their own in the last minute. */
+  /** The number of deliveries with this code that did not get their own line in the last minute. */
   readonly leftOut?: number | undefined;
 }
 
@@ -45,7 +48,7 @@ export function toLogFields(report: Report): LogFields {
   return new ReportFields(report);
 }
 
-/** On a console, which prints other objects over several lines, it is one line of JSON. */
+/** Fields that a console prints as one line of JSON. It would print a plain object on several lines. */
 class ReportFields implements LogFields {
   readonly outcome: LogFields['outcome'];
   readonly source: LogFields['source'];
@@ -91,7 +94,7 @@ function stackOf(error: NonNullable<Report['error']>): string | undefined {
   return stackFramesOf(error).join(' ') || undefined;
 }
 
-/** Tenths of a millisecond: further digits take time to write, and tell nothing. */
+/** Rounds to tenths of a millisecond: further digits take time to write, and do not help. */
 function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

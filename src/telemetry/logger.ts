@@ -14,27 +14,27 @@ const levels = ['info', 'warn', 'error'] as const;
 
 type Level = (typeof levels)[number];
 
-/** A logger that takes the message first, and has a method `log` as well: winston, console. */
+/** A logger that takes the message first, and also has a method `log`: winston, console. */
 export interface MessageFirstLogger {
-  /** Tells this kind of logger apart; it is not called. */
+  /** Marks this kind of logger; it is never called. */
   log(...line: never[]): unknown;
-  /** Takes what is routine. */
+  /** Takes routine lines. */
   info(message: string, fields: LogFields): unknown;
-  /** Takes what wants a look. */
+  /** Takes lines that deserve a look. */
   warn(message: string, fields: LogFields): unknown;
-  /** Takes what needs somebody to act. */
+  /** Takes lines that require action. */
   error(message: string, fields: LogFields): unknown;
 }
 
-/** A logger that takes the fields first, and has no method `log`: pino, the logger of Fastify, bunyan. */
+/** A logger that takes the fields first, without a method `log`: pino, the logger of Fastify, bunyan. */
 export interface FieldsFirstLogger {
-  /** Its absence tells this kind of logger apart. */
+  /** Its absence marks this kind of logger. */
   readonly log?: undefined;
-  /** Takes what is routine. */
+  /** Takes routine lines. */
   info(fields: LogFields, message: string): unknown;
-  /** Takes what wants a look. */
+  /** Takes lines that deserve a look. */
   warn(fields: LogFields, message: string): unknown;
-  /** Takes what needs somebody to act. */
+  /** Takes lines that require action. */
   error(fields: LogFields, message: string): unknown;
 }
 
@@ -42,12 +42,13 @@ export interface FieldsFirstLogger {
 export type Logger = MessageFirstLogger | FieldsFirstLogger;
 
 /**
- * Logs one line for each report of a receiver: `info` for what is routine, `warn` for what wants a look,
- * `error` for what needs somebody to act. A line has a short message and fields, without payload and without
- * a secret. Of deliveries without a valid signature, and of rejections, it logs five a minute for each code,
- * and then how many others there were.
+ * Logs one line for each report of a receiver: `info` for routine, `warn` for a report that deserves a look,
+ * `error` for one that requires action. A line has a short message and fields, without payload and secrets.
+ * Of rejections, and of deliveries without a valid signature, it logs five a minute for each code, and then
+ * the number of the others.
  *
- * A logger that throws, rejects or hangs changes no answer. As an observer it switches the default log off.
+ * A logger that throws, rejects or hangs does not change any answer. As an observer it switches the default
+ * log off.
  *
  * @throws ConfigurationError for a logger without `info`, `warn` or `error`.
  *
@@ -73,17 +74,17 @@ function checkLogger(logger: Logger): void {
   const missing = levels.find((level) => typeof propertyOf(logger, level) !== 'function');
   if (missing === undefined) return;
   throw new ConfigurationError(
-    `the logger of observeWithLogger has no method ${missing}(); it needs info, warn and error. Give ` +
+    `the logger of observeWithLogger lacks the method ${missing}(); it needs info, warn and error. Give ` +
       'one that calls yours: { info: (fields, message) => …, warn: …, error: … }',
   );
 }
 
-/** The methods are looked up for each line: a change of its level replaces those of pino. */
+/** Looks the methods up for each line, because pino replaces its methods when its level changes. */
 function write(logger: Logger, level: Level, fields: LogFields, message: string): unknown {
   return typeof logger.log === 'function' ? logger[level](message, fields) : logger[level](fields, message);
 }
 
-/** A timer calls it, so nobody else would catch what the logger throws. */
+/** Catches the errors of the logger, because a timer calls it. */
 async function tellLeftOut(logger: Logger, code: ReportCode | undefined, leftOut: number): Promise<void> {
   try {
     await write(logger, 'warn', { code, leftOut }, leftOutLine(leftOut, deliveriesWith(code)));
@@ -100,7 +101,7 @@ function levelOf(report: Report): Level {
   return isGivenUp || isProgramWrong ? 'error' : 'warn';
 }
 
-/** Nothing in it comes from elsewhere: a `%` would be a directive for console and winston. */
+/** A message without foreign text: for console and winston a `%` in it would be a directive. */
 function messageFor(report: Report): string {
   const code = report.code === undefined ? '' : ` ${report.code}`;
   return `${headlineOf(report)}${code}${report.endpointAtRisk ? ` ${ENDPOINT_AT_RISK}` : ''}`;

@@ -9,7 +9,7 @@ import { DeliveryMetrics } from './opentelemetry/metrics.ts';
 import { quietly } from './opentelemetry/quietly.ts';
 import { DeliverySpans } from './opentelemetry/spans.ts';
 
-/** The parts of a receiver that are observed: of one with any schemas. */
+/** The parts of a receiver that are observed, whatever its schemas. */
 export interface TracedReceiver {
   /** See `Receiver.observe`. */
   observe(observer: Observer, options?: ObserveOptions): unknown;
@@ -32,13 +32,12 @@ export interface OpenTelemetryOptions {
 }
 
 /**
- * Traces and measures a receiver: a span for each delivery, replay and job, with one for each handler below
- * it, and counters and histograms of what became of them. A handler runs in the context of its span, so that
- * the spans that it makes are children of it. The way into the queue has a span too, and the span of the
- * worker is a child of that.
+ * Traces and measures a receiver. Each delivery, replay and job gets a span, with a child span for each
+ * handler; counters and histograms measure the results. A handler runs in the context of its span, so its own
+ * spans become children of it. Enqueueing has a span too, which is the parent of the worker's span.
  *
- * Call it before other middleware, which then runs within the spans. Nothing that OpenTelemetry does or fails
- * to do changes an answer. The default log goes on beside it.
+ * Call it before you add other middleware, which then runs within the spans. A failure of OpenTelemetry does
+ * not change any answer. The default log stays on.
  *
  * @throws ConfigurationError for a wrong option, and after the first delivery.
  *

@@ -6,9 +6,9 @@ type Health = Awaited<ReturnType<Receiver['health']>>;
 interface HealthMetric {
   readonly name: string;
   readonly help: string;
-  /** How the metrics of the workers of `node:cluster` become one. */
+  /** The way to merge the metrics of the workers of `node:cluster`. */
   readonly aggregator: Aggregator;
-  /** Undefined where nothing is known: then there is no sample. */
+  /** Returns undefined if the value is unknown: then there is no sample. */
   readonly read: (health: Health) => number | undefined;
 }
 
@@ -21,7 +21,7 @@ const metrics: readonly HealthMetric[] = [
   },
   {
     name: 'posthorn_store_latency_seconds',
-    help: 'How long the store took to answer at this scrape, or to fail.',
+    help: 'Time until the store answered or failed at this scrape.',
     aggregator: 'max',
     read: ({ store }) => store.latencyMs / 1_000,
   },
@@ -39,25 +39,25 @@ const metrics: readonly HealthMetric[] = [
   },
   {
     name: 'posthorn_dead_letters',
-    help: 'Letters that wait: as many as could be counted, 1000 at most. Processes that share them tell the same.',
+    help: 'Waiting letters that could be counted, 1000 at most. Processes that share them give the same number.',
     aggregator: 'max',
     read: ({ deadLetters }) => deadLetters?.waiting,
   },
   {
     name: 'posthorn_dead_letters_more',
-    help: '1 if there may be more letters than posthorn_dead_letters tells, else 0.',
+    help: '1 if there may be more letters than posthorn_dead_letters, else 0.',
     aggregator: 'max',
     read: ({ deadLetters }) => deadLetters && Number(deadLetters.more),
   },
   {
     name: 'posthorn_dead_letters_oldest_timestamp_seconds',
-    help: 'When the letter was parked that has waited longest.',
+    help: 'Time when the oldest waiting letter was parked.',
     aggregator: 'min',
     read: ({ deadLetters }) => inSeconds(deadLetters?.oldestParkedAt),
   },
   {
     name: 'posthorn_last_delivery_timestamp_seconds',
-    help: 'When the last authentic delivery came.',
+    help: 'Time of the last authentic delivery.',
     aggregator: 'max',
     read: ({ lastDelivery }) => inSeconds(lastDelivery?.receivedAt),
   },
@@ -65,7 +65,7 @@ const metrics: readonly HealthMetric[] = [
 
 export const healthMetricNames: readonly string[] = metrics.map(({ name }) => name);
 
-/** Creates the metrics of a receiver's health. They ask for it at each scrape, all of them at once. */
+/** Creates the metrics of a receiver's health. At each scrape one question serves all of them. */
 export function createHealthMetrics(
   register: Registry<RegistryContentType>,
   askHealth: () => Promise<Health>,
@@ -85,7 +85,7 @@ export function createHealthMetrics(
       registers: [register],
       collect: async () => {
         const value = read(await health());
-        // One that gauge.set refuses, from a letter of a foreign place, would fail the whole scrape.
+        // A foreign letter may hold a value that gauge.set refuses: it would fail the whole scrape.
         if (value !== undefined && Number.isFinite(value)) gauge.set(value);
         else gauge.remove();
       },

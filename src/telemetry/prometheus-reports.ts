@@ -15,16 +15,16 @@ const names = {
 
 export const reportMetricNames: readonly string[] = Object.values(names);
 
-/** Up to the service's time limit, in seconds. */
+/** In seconds, up to the service's time limit. */
 const ANSWER_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 25, 30];
 
-/** A handler goes on after the answer, for up to 240 seconds by default. */
+/** A handler may run on after the answer, for up to 240 seconds by default. */
 const HANDLER_BUCKETS = [...ANSWER_BUCKETS, 60, 120, 240];
 
-/** Creates the metrics of what is reported; returns the observer that moves them. */
+/** Creates the metrics of reports; returns the observer that updates them. */
 export function createReportMetrics(register: Registry<RegistryContentType>): Observer {
   const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers } = createMetrics([register]);
-  // A late report has the handlers of the earlier one once more.
+  // A late report repeats the handlers of the earlier one.
   const counted = new WeakSet<HandlerReport>();
 
   return (report) => {
@@ -51,7 +51,7 @@ function createMetrics(registers: Registry<RegistryContentType>[]) {
     new Counter({ name, help, labelNames, registers });
   const ended = {
     delivery: counterOf(names.deliveries, 'Deliveries that were answered.'),
-    replay: counterOf(names.replays, 'Letters whose replay has ended.'),
+    replay: counterOf(names.replays, 'Replays of letters that have ended.'),
     job: counterOf(names.jobs, 'Attempts of jobs of the queue that have ended.'),
   };
   const lateRuns = counterOf(names.lateRuns, 'Runs that ended after their delivery had been answered.');
@@ -66,7 +66,7 @@ function createMetrics(registers: Registry<RegistryContentType>[]) {
     labelNames: ['code'],
     registers,
   });
-  // A counter that appears with its first warning would hide that one from increase().
+  // increase() does not see the first warning of a counter that only appears with it.
   for (const code of warningCodes) warnings.inc({ code }, 0);
   const answers = new Histogram({
     name: names.answers,

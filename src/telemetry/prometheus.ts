@@ -16,20 +16,20 @@ export interface PrometheusRegister {
 
 /** Options of {@link observeWithPrometheus}. */
 export interface PrometheusOptions {
-  /** Where the metrics are registered; by default the `register` of prom-client, where all others are. */
+  /** The register for the metrics; by default the global `register` of prom-client. */
   readonly register?: PrometheusRegister | undefined;
 }
 
 /**
- * Counts and times what a receiver reports, as metrics of prom-client, and asks for its health at each
- * scrape. Labels are outcomes, codes, entities of the catalog (`other` for the rest) and names of handlers:
- * no id, and nothing that a sender chooses. docs/operations.md has every metric, and rules and a dashboard
- * for them.
+ * Counts and times the reports of a receiver as metrics of prom-client, and asks for its health at each
+ * scrape. Labels are outcomes, codes, entities of the catalog (`other` for the rest) and names of handlers.
+ * No label holds an id, or a text that a sender chooses. docs/operations.md has every metric, alert rules and
+ * a dashboard.
  *
- * The default log goes on beside it. Each receiver needs a register of its own.
+ * The default log stays on. Each receiver needs its own register.
  *
- * @throws ConfigurationError for a wrong option, for what is no receiver, and where the register has metrics
- * of a receiver already.
+ * @throws ConfigurationError for a wrong option, for a value that is not a receiver, and if the register
+ * already has the metrics of a receiver.
  *
  * @example
  * ```ts

@@ -402,7 +402,7 @@ describe('a logger that', () => {
       expect(() => Reflect.apply(observeWithLogger, undefined, [{ observe }, value])).toThrow(
         expect.objectContaining({
           code: 'configuration_invalid',
-          message: expect.stringContaining(`has no method ${method}()`),
+          message: expect.stringContaining(`lacks the method ${method}()`),
         }),
       );
       expect(observe).not.toHaveBeenCalled();

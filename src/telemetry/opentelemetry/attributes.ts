@@ -3,10 +3,12 @@ import { eventTypes } from '../../events/catalog.ts';
 import { shorten } from '../../foreign-values.ts';
 import { type Report, warningCodeOf } from '../../outcomes/report.ts';
 
-/** Names, ids and types have any length, and backends index them. */
+/** Names, ids and types can have any length, and backends index them. */
 const MAX_NAME_LENGTH = 200;
 
-/** Cuts the name of a handler or an error, an id or a type. Longer texts are cut by `shorten` alone. */
+/**
+ * Cuts an id, a type, or the name of a handler or an error. Other texts may be longer: `shorten` cuts them.
+ */
 export function shortName(text: string): string {
   return shorten(text, MAX_NAME_LENGTH);
 }
@@ -17,7 +19,7 @@ export function spanName(operation: string, type: string | undefined): string {
   return destination === undefined ? operation : `${operation} ${destination}`;
 }
 
-/** What the conventions of OpenTelemetry have a span of messaging say. */
+/** The attributes of a messaging span, by the conventions of OpenTelemetry. */
 export function messagingAttributes(operation: 'process' | 'enqueue', event: Report['event']): Attributes {
   return {
     'messaging.system': 'posthorn',
@@ -29,7 +31,7 @@ export function messagingAttributes(operation: 'process' | 'enqueue', event: Rep
   };
 }
 
-/** What became known of a delivery, a replay or a job at its end. */
+/** The attributes that are known at the end of a delivery, a replay or a job. */
 export function reportAttributes(report: Report): Attributes {
   const { source, late, warnings } = report;
   const isDelivery = source === 'delivery';
@@ -47,7 +49,7 @@ export function reportAttributes(report: Report): Attributes {
   };
 }
 
-/** Types that are not in the catalog are without number, and names of spans must not be. */
+/** There must be few names of spans, but any number of types can be outside the catalog. */
 function destinationOf(type: string | undefined): string | undefined {
   return type === undefined || eventTypes.has(type) ? type : 'other';
 }

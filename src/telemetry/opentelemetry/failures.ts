@@ -5,19 +5,19 @@ import type { Report } from '../../outcomes/report.ts';
 import { shortName } from './attributes.ts';
 
 /**
- * Sets the status of a delivery that was not processed. A refusal is the sender's failure, as in HTTP's
- * conventions.
+ * Sets the status of a delivery that was not processed. A refusal is a failure of the sender, as in the
+ * conventions for HTTP.
  */
 export function noteFailure(span: Span, error: PosthornError, { outcome }: Pick<Report, 'outcome'>): void {
   if (outcome !== 'rejected') setFailed(span, messageOf(error));
 }
 
-/** Records why a delivery was not processed. */
+/** Records the reason why a delivery was not processed. */
 export function recordFailure(span: Span, error: PosthornError): void {
   span.recordException({ name: error.name, message: messageOf(error) });
 }
 
-/** Records what a handler threw, which may be anything. */
+/** Records the value that a handler threw, which may be anything. */
 export function noteThrown(span: Span, thrown: unknown): void {
   const name = nameOf(thrown);
   const message = messageOf(thrown);
@@ -31,7 +31,7 @@ export function noteThrown(span: Span, thrown: unknown): void {
   setFailed(span, message);
 }
 
-/** Ends the span of a handler whose run was over before it ended. */
+/** Ends the span of a handler that was still running when its run ended. */
 export function endAbandoned(span: Span, code: string): void {
   span.setAttribute('error.type', code);
   setFailed(span, 'its run was over before');

@@ -11,7 +11,7 @@ import { type Report, warningCodeOf } from '../../outcomes/report.ts';
 import { knownEntityOf } from '../known-entity.ts';
 import { quietly } from './quietly.ts';
 
-/** In seconds: from a handler of a millisecond to the service's own limit, and to `maxRunMs`. */
+/** In seconds: from a handler of a millisecond to the service's time limit, and up to `maxRunMs`. */
 const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 240];
 
 interface Instruments {
@@ -23,7 +23,7 @@ interface Instruments {
   readonly endpointAtRisk: Counter;
 }
 
-/** What became of deliveries, as counters and histograms. No attribute is of an event alone. */
+/** Counters and histograms of deliveries and their results. No attribute identifies a single event. */
 export class DeliveryMetrics {
   readonly #provider: MeterProvider | undefined;
   #instruments: Instruments | undefined;
@@ -53,7 +53,7 @@ export class DeliveryMetrics {
     }
   }
 
-  /** Counts what a report tells. */
+  /** Counts a report. */
   report(report: Report): void {
     const { deliveries, deliveryDuration, lateEnds, warnings, endpointAtRisk } = this.#read();
     const attributes = attributesOf(report);
@@ -61,7 +61,7 @@ export class DeliveryMetrics {
     else {
       deliveries.add(1, attributes);
       deliveryDuration.record(report.durationMs / 1_000, attributes);
-      // The late report of a run says it again.
+      // The late report of a run repeats it.
       if (report.endpointAtRisk) endpointAtRisk.add(1, attributes);
     }
     for (const warning of report.warnings)
@@ -69,8 +69,8 @@ export class DeliveryMetrics {
   }
 
   /**
-   * They are made when they are first needed: a global provider that is set after this receiver was made
-   * counts too.
+   * Creates the instruments at their first use, so that a global provider may be set after the receiver is
+   * created.
    */
   #read(): Instruments {
     if (this.#instruments !== undefined) return this.#instruments;
@@ -118,7 +118,7 @@ function attributesOf(report: Report): Attributes {
   });
 }
 
-/** Exporters of metrics, unlike those of spans, may write `undefined` out. */
+/** Removes undefined attributes: exporters of metrics, unlike those of spans, may write `undefined` out. */
 function present(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }

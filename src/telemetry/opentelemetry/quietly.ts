@@ -1,7 +1,7 @@
 import { diag } from '@opentelemetry/api';
 import { messageOf } from '../../foreign-values.ts';
 
-/** Does what must not change an answer. Where it throws, tells OpenTelemetry's own log. */
+/** Runs an action that must not change an answer. If it throws, the error goes to OpenTelemetry's own log. */
 export function quietly<T>(action: () => T): T | undefined {
   try {
     return action();
@@ -15,6 +15,6 @@ function tell(error: unknown): void {
   try {
     diag.error(`posthorn: ${messageOf(error)}`);
   } catch {
-    // A log that throws has nobody to tell.
+    // If that log throws, nothing can report it.
   }
 }

@@ -24,13 +24,13 @@ type Identity = Pick<WebhookEvent, 'id' | 'type'>;
 
 /** A run whose handlers have begun. */
 interface OpenRun {
-  /** The span of what began the run. */
+  /** The span of the delivery, replay or job that began the run. */
   readonly span: Span;
-  /** In which that span is the active one. */
+  /** The context in which that span is active. */
   readonly context: Context;
-  /** Those of the handlers, and of the way into the queue, that have not ended. */
+  /** The spans of handlers, and of enqueueing, that have not ended. */
   readonly steps: Set<Span>;
-  /** The span ends with the answer; what goes on after it stays below it. */
+  /** True once the span has ended with the answer. Its children may go on. */
   isAnswered: boolean;
 }
 
@@ -39,14 +39,14 @@ export class DeliverySpans {
   readonly #provider: TracerProvider | undefined;
   /** By `runId`. */
   readonly #open = new Map<number, OpenRun>();
-  /** The spans stay, and their number can be counted: nobody needs to be told what had no exception. */
+  /** The limit prints nothing: spans without an exception are still there to be counted. */
   readonly #exceptions = new LineLimit<ReportCode | undefined>(() => {});
 
   constructor(provider: TracerProvider | undefined) {
     this.#provider = provider;
   }
 
-  /** Runs one step of an event within a span of its own. */
+  /** Runs one step of an event within its own span. */
   async around(event: Identity, step: MiddlewareContext, next: () => Promise<unknown>): Promise<unknown> {
     let running: Promise<unknown> | undefined;
     const run = (): Promise<unknown> => {
@@ -58,7 +58,7 @@ export class DeliverySpans {
     const { span, open } = begun;
     quietly(() => context.with(trace.setSpan(open.context, span), run));
     try {
-      // Also where `with` has thrown before it came to that.
+      // The step must run even if `with` threw before it called `run`.
       const returned = await run();
       quietly(() => span.setAttributes({ 'posthorn.handler.skipped': skipReasonOf(returned) }));
       return returned;
@@ -66,7 +66,7 @@ export class DeliverySpans {
       quietly(() => noteThrown(span, error));
       throw error;
     } finally {
-      // A run that was over before has ended it.
+      // If the run was over before, its span has ended already.
       if (open.steps.delete(span)) quietly(() => span.end());
     }
   }
@@ -76,7 +76,7 @@ export class DeliverySpans {
     step: MiddlewareContext,
   ): { readonly span: Span; readonly open: OpenRun } | undefined {
     const known = this.#open.get(step.runId);
-    // A run that is over has no further report, which would end its span.
+    // No further report of a finished run would end the span.
     if (known === undefined && step.signal.aborted) return undefined;
     const open = known ?? this.#beginRun(event, step);
     const span = step.step === 'handle' ? this.#beginHandler(step, open) : this.#beginEnqueue(event, open);
@@ -93,7 +93,8 @@ export class DeliverySpans {
         kind: SpanKind.CONSUMER,
         links,
         attributes: { ...messagingAttributes('process', event), 'posthorn.source': source },
-        // A letter and a job bear the time at which their delivery had come.
+        // Only a delivery starts when it is received: a letter and a job hold the time of their first
+        // delivery.
         ...(source === 'delivery' && { startTime: receivedAt }),
       },
       parent,
@@ -120,11 +121,11 @@ export class DeliverySpans {
     );
   }
 
-  /** Ends the span of what is reported; makes it where no handler ran, and for a late end. */
+  /** Ends the span that a report is about. If no handler ran, or the run ended late, creates it first. */
   report(report: Report): void {
     const { runId = 0, code, late } = report;
     const open = this.#open.get(runId);
-    // An answer at the deadline leaves the handlers running, and another report follows.
+    // After an answer at the deadline the handlers run on, and another report follows.
     const isOver = late || code !== 'deadline_reached';
     if (open !== undefined && isOver) this.#close(open, runId, code);
     const span = open === undefined || open.isAnswered ? this.#beginReported(report, open) : open.span;
@@ -137,13 +138,13 @@ export class DeliverySpans {
     span.end(report.receivedAt + report.durationMs);
   }
 
-  /** An exception quotes what was sent: strangers cause no more of them than lines of the log. */
+  /** An exception quotes the request, so strangers may cause only as many exceptions as lines of the log. */
   #admitsException(report: Report): boolean {
     this.#exceptions.endIfOver();
     return !mayFlood(report) || this.#exceptions.admit(report.code);
   }
 
-  /** A handler that has not ended by now is deaf to its signal, and may never end. */
+  /** A handler that has not ended by now ignores its signal, and may never end. */
   #close(open: OpenRun, runId: number, code = 'completed_elsewhere'): void {
     this.#open.delete(runId);
     for (const span of open.steps) quietly(() => endAbandoned(span, code));
@@ -166,13 +167,13 @@ export class DeliverySpans {
 }
 
 function inject(from: Context, traceContext: Record<string, string>): void {
-  // A propagator that fails costs the worker its parent, and not this span.
+  // If a propagator fails, the worker's span lacks its parent, but this span stays.
   quietly(() => propagation.inject(from, traceContext));
 }
 
 /**
- * A job's span is a child of that of its way into the queue, so that a delivery is one trace to its end. The
- * conventions ask for a link to that as well. What is active in the worker besides is linked.
+ * A job's span is a child of the span that enqueued it, so that a delivery is one trace to its end. The
+ * conventions ask for a link to that span as well. A span that is active in the worker is linked too.
  */
 function parentOf(traceContext: Record<string, string>): {
   readonly parent: Context;
