@@ -15,9 +15,9 @@ import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
 import { adapterConformance } from 'posthorn/testing';
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { readOptions as readClientOptions } from '../src/client/options.ts';
+import { readClientOptions } from '../src/client/options.ts';
 import { readOptions as readReceiverOptions } from '../src/options.ts';
-import { readOptions as readSandboxOptions } from '../src/sandbox/options.ts';
+import { readSandboxOptions } from '../src/sandbox/options.ts';
 import { mountOnNode } from './adapters/mounts.ts';
 import { packageRoot } from './support/child-program.ts';
 

@@ -1,6 +1,6 @@
 import { createEChecks, type EChecks } from './e-checks.ts';
 import { createFxQuotes, type FxQuotes } from './fx-quotes.ts';
-import { type ClientOptions, readOptions } from './options.ts';
+import { type ClientOptions, readClientOptions } from './options.ts';
 import {
   type Currencies,
   createCurrencies,
@@ -60,7 +60,7 @@ export interface Client {
  * ```
  */
 export function createClient(options: ClientOptions): Client {
-  const settings = readOptions(options);
+  const settings = readClientOptions(options);
   const { maxItems } = settings;
   const service = createService(settings);
   return {

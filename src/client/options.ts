@@ -66,7 +66,7 @@ export interface ClientSettings {
 export type Area = 'banking' | 'profile' | 'administrator';
 
 /** Checks the options once; throws {@link ConfigurationError} that names the one at fault. */
-export function readOptions(options: ClientOptions): ClientSettings {
+export function readClientOptions(options: ClientOptions): ClientSettings {
   const names = ['baseUrl', 'banking', 'profile', 'administrator', 'timeoutMs', 'maxAnswerBytes', 'maxItems'];
   checkOptions(options, names, 'createClient');
   const { banking, profile, administrator } = options;

@@ -49,7 +49,10 @@ export function createRequest(service: Service): SendRequest {
   return async (method, path, options) => {
     checkMethod(method);
     checkPath(path);
-    const { credentials, query, body, repeatable, secrets, ...callOptions } = readOptions(method, options);
+    const { credentials, query, body, repeatable, secrets, ...callOptions } = readRequestOptions(
+      method,
+      options,
+    );
     const answer = await service(
       {
         name,
@@ -87,7 +90,7 @@ function checkPath(path: unknown): void {
 }
 
 /** Shows no value of the body and no secret. */
-function readOptions(method: RequestMethod, options: RequestOptions): RequestOptions {
+function readRequestOptions(method: RequestMethod, options: RequestOptions): RequestOptions {
   const names = ['credentials', 'query', 'body', 'repeatable', 'secrets', 'signal'];
   checkOptions(options, names, 'client.request');
   const { credentials, body, repeatable, secrets = [] } = options;

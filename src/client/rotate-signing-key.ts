@@ -47,7 +47,7 @@ export async function rotateSigningKey(
   options: RotateOptions,
   callOptions?: CallOptions,
 ): Promise<RotatedWebhook> {
-  const { onSigningKey, resume, overlapMs } = readOptions(id, options);
+  const { onSigningKey, resume, overlapMs } = readRotateOptions(id, options);
   const previous = await findWebhook(requests, id, callOptions);
   const next =
     resume === undefined
@@ -66,7 +66,10 @@ export async function rotateSigningKey(
 }
 
 /** Shows no value: each may be a signing key, or hold one. */
-function readOptions(id: string, options: RotateOptions): RotateOptions & { readonly overlapMs: number } {
+function readRotateOptions(
+  id: string,
+  options: RotateOptions,
+): RotateOptions & { readonly overlapMs: number } {
   checkOptions(options, ['onSigningKey', 'resume', 'overlapMs'], 'webhooks.rotate');
   const { onSigningKey, resume } = options;
   if (typeof onSigningKey !== 'function') {

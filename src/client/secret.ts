@@ -39,9 +39,9 @@ export function createSecretSource(name: string, secret: Secret, form: SecretFor
     return async () => value;
   }
   return async (timeoutMs) => {
-    const late = (): Error => new Error(`no answer in ${timeoutMs} ms`);
+    const secretTimeout = (): Error => new Error(`no answer in ${timeoutMs} ms`);
     const asked = (async () => secret())();
-    const value = await withTimeLimit(asked, timeoutMs, late).catch((cause: unknown) => {
+    const value = await withTimeLimit(asked, timeoutMs, secretTimeout).catch((cause: unknown) => {
       throw new ServiceError('credentials_unavailable', `${name} failed: ${messageOf(cause)}`, { cause });
     });
     return checked(`what ${name} gives`, value, form);

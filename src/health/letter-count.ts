@@ -78,7 +78,7 @@ class Count {
 
   get result(): DeadLettersHealth {
     const known = this.#total !== undefined || this.#listed > 0 || this.#isWhole;
-    const error = this.#error ?? (known ? undefined : this.#late());
+    const error = this.#error ?? (known ? undefined : this.#countTimeout());
     return {
       ok: error === undefined,
       waiting: known ? this.#known : undefined,
@@ -130,7 +130,7 @@ class Count {
     this.#isWhole = true;
   }
 
-  #late(): DeadLetterError {
+  #countTimeout(): DeadLetterError {
     const ms = Math.round(performance.now() - this.#startedAt);
     return new DeadLetterError('dead_letters_unavailable', `the dead letters have not answered for ${ms} ms`);
   }

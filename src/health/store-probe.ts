@@ -30,7 +30,7 @@ export class StoreProbe {
     const askedAt = performance.now();
     try {
       const answered = Promise.resolve(this.#store.release(QUESTION));
-      await withTimeLimit(answered, QUESTION_LIMIT_MS, late);
+      await withTimeLimit(answered, QUESTION_LIMIT_MS, storeTimeout);
       this.#failingSince = undefined;
       return { ok: true, latencyMs: performance.now() - askedAt };
     } catch (error) {
@@ -41,7 +41,7 @@ export class StoreProbe {
   }
 }
 
-function late(): UnavailableError {
+function storeTimeout(): UnavailableError {
   return new UnavailableError(
     'store_unavailable',
     `the store did not answer within ${QUESTION_LIMIT_MS} ms when it was asked for its health`,

@@ -7,7 +7,7 @@ import { MAX_STEP_MS, readEventRequest } from './event-request.ts';
 import { fxQuoteRoutes } from './fx-quote-routes.ts';
 import { FxQuotes } from './fx-quotes.ts';
 import { Observers } from './observers.ts';
-import { readOptions, type SandboxOptions } from './options.ts';
+import { readSandboxOptions, type SandboxOptions } from './options.ts';
 import { ActivityStream } from './page/activity-stream.ts';
 import { pageRoutes } from './page/routes.ts';
 import { referenceRoutes } from './reference-routes.ts';
@@ -26,7 +26,7 @@ export interface Fixed {
 
 /** Puts the parts of a sandbox together. */
 export function assembleSandbox(options: SandboxOptions, { answerTimeoutMs }: Fixed): Sandbox {
-  const { credentials, speed, startAt, stateFile, signatureHeader, signingKey } = readOptions(options);
+  const { credentials, speed, startAt, stateFile, signatureHeader, signingKey } = readSandboxOptions(options);
   const state = openState(stateFile, speed, startAt);
   const webhooks = new Webhooks(state, signingKey);
   const quotes = new FxQuotes(state, credentials.administrator.username);

@@ -106,7 +106,7 @@ const schema = z.object({
 });
 
 /** Checks the options once; throws {@link ConfigurationError} that names the one at fault. */
-export function readOptions(options: SandboxOptions): Settings {
+export function readSandboxOptions(options: SandboxOptions): Settings {
   checkOptions(options, Object.keys(optionNames), 'createSandbox');
   const { data, error } = schema.safeParse(options);
   if (error !== undefined) throw new ConfigurationError(complaintsOf(error), { cause: error });

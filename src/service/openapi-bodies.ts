@@ -8,8 +8,8 @@ export function jsonBody(schema: z.ZodType): object {
   return { required: true, content: { 'application/json': { schema: reference(schema) } } };
 }
 
-/** An answer with a body. */
-export function answer(
+/** A response with a body in JSON. */
+export function jsonResponse(
   description: string,
   schema: z.ZodType,
   { examples, ...marks }: Assumed & { readonly examples?: object } = {},
@@ -18,8 +18,8 @@ export function answer(
   return { description, content: { 'application/json': content }, ...marks };
 }
 
-/** Every answer that the interface does not show. */
-export const failure: object = answer(
+/** The response for every failure that the interface does not show. */
+export const defaultResponse: object = jsonResponse(
   'Any other failure; this form of it is assumed',
   errorBody,
   assumed(

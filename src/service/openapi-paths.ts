@@ -1,7 +1,7 @@
 import { eCheckLookup, eCheckRequest } from './e-checks.ts';
 import { fxQuote, fxQuoteRequest } from './fx-quotes.ts';
 import { assumed } from './openapi-assumptions.ts';
-import { answer, failure, jsonBody } from './openapi-bodies.ts';
+import { defaultResponse, jsonBody, jsonResponse } from './openapi-bodies.ts';
 import type { Operation, PathItem } from './openapi-operation.ts';
 import { webhookPaths } from './openapi-webhook-paths.ts';
 import { E_CHECKS_QUERY, paths } from './paths.ts';
@@ -32,7 +32,7 @@ const createFxQuote: Operation = {
   tags: ['FX quotes'],
   security: banking,
   requestBody: jsonBody(fxQuoteRequest),
-  responses: { 200: answer('The quote, `GENERATED`', fxQuote), default: failure },
+  responses: { 200: jsonResponse('The quote, `GENERATED`', fxQuote), default: defaultResponse },
   ...assumed(
     'both FX amounts',
     'both FX amounts or none, and amounts with more than two decimal places, in the sandbox',
@@ -48,7 +48,7 @@ const retrieveFxQuote: Operation = {
   tags: ['FX quotes'],
   security: banking,
   parameters: [{ name: 'fxQuoteId', in: 'path', required: true, schema: { type: 'integer' } }],
-  responses: { 200: answer('The quote, `GENERATED` or `ACCEPTED`', fxQuote), default: failure },
+  responses: { 200: jsonResponse('The quote, `GENERATED` or `ACCEPTED`', fxQuote), default: defaultResponse },
   ...assumed('retrieving and using a quote after its 30 seconds, in the sandbox'),
 };
 
@@ -70,7 +70,7 @@ const findChecks: Operation = {
   ],
   requestBody: jsonBody(eCheckRequest),
   responses: {
-    200: answer(
+    200: jsonResponse(
       'The checks where `errorCode` is 0; any other says that the lookup failed',
       eCheckLookup,
       assumed(
@@ -78,7 +78,7 @@ const findChecks: Operation = {
         'a lookup that matches no check, and lookups that fail, in the sandbox',
       ),
     ),
-    default: failure,
+    default: defaultResponse,
   },
 };
 
@@ -91,7 +91,7 @@ const login: Operation = {
   requestBody: { content: { 'application/json': { schema: {} } } },
   responses: {
     200: { description: 'Holds the access token', content: { 'application/json': { schema: {} } } },
-    default: failure,
+    default: defaultResponse,
   },
   ...assumed(
     'the shape of the login, in the document',
@@ -105,7 +105,10 @@ const listPaymentPurposes: Operation = {
   summary: 'List all purpose codes of cross-border wires',
   tags: ['Reference lists'],
   security: [{ accessToken: [] }],
-  responses: { 200: answer('17 entries, ids 3 to 19, ascending', paymentPurposeList), default: failure },
+  responses: {
+    200: jsonResponse('17 entries, ids 3 to 19, ascending', paymentPurposeList),
+    default: defaultResponse,
+  },
 };
 
 const listCurrencies: Operation = {
@@ -114,11 +117,11 @@ const listCurrencies: Operation = {
   tags: ['Reference lists'],
   security: [{ accessToken: [] }],
   responses: {
-    200: answer(
+    200: jsonResponse(
       'The currencies; parameters that choose a page are not documented',
       currencyList,
       assumed('the parameters that choose a page of currencies', 'pages of currencies, in the sandbox'),
     ),
-    default: failure,
+    default: defaultResponse,
   },
 };

@@ -1,6 +1,6 @@
 import { errorBody } from './error-body.ts';
 import { type Assumed, assumed } from './openapi-assumptions.ts';
-import { answer, failure, jsonBody } from './openapi-bodies.ts';
+import { defaultResponse, jsonBody, jsonResponse } from './openapi-bodies.ts';
 import type { Operation, PathItem } from './openapi-operation.ts';
 import { paths } from './paths.ts';
 import { createdWebhook, webhookRequest, webhookUpdate } from './webhook-bodies.ts';
@@ -24,7 +24,7 @@ const asForUpdate = assumed('the errors of creating a webhook, and of fetching o
 
 /** The interface shows it for an update; of another operation it is assumed. */
 function notFound(note = '', marks: Assumed = {}): object {
-  return answer(`No such webhook: unknown, deleted, or of another environment${note}`, errorBody, {
+  return jsonResponse(`No such webhook: unknown, deleted, or of another environment${note}`, errorBody, {
     examples: { webhook: { value: { status: 404, message: 'Webhook not found' } } },
     ...marks,
   });
@@ -32,7 +32,7 @@ function notFound(note = '', marks: Assumed = {}): object {
 
 /** The same. */
 function badRequest(note = '', marks: Assumed = {}): object {
-  return answer(`What was sent is not valid${note}`, errorBody, { examples: badRequests, ...marks });
+  return jsonResponse(`What was sent is not valid${note}`, errorBody, { examples: badRequests, ...marks });
 }
 
 const badRequests = {
@@ -71,13 +71,13 @@ const createWebhook: Operation = {
   description: 'Administrators only. The answer is the only one that ever holds the signing key.',
   requestBody: jsonBody(webhookRequest),
   responses: {
-    201: answer(
+    201: jsonResponse(
       'The webhook with its signing key; the status is assumed',
       createdWebhook,
       assumed(...statuses),
     ),
     400: badRequest(SHOWN_FOR_UPDATE, asForUpdate),
-    default: failure,
+    default: defaultResponse,
   },
 };
 
@@ -107,8 +107,8 @@ const listWebhooks: Operation = {
     },
   ],
   responses: {
-    200: answer('A page of webhooks; the status is assumed', webhookList, assumed(...statuses)),
-    default: failure,
+    200: jsonResponse('A page of webhooks; the status is assumed', webhookList, assumed(...statuses)),
+    default: defaultResponse,
   },
 };
 
@@ -119,9 +119,9 @@ const retrieveWebhook: Operation = {
   description: 'Administrators only. The forms of the request and of the answer are assumed.',
   parameters: [webhookId],
   responses: {
-    200: answer('The webhook, without its key; the status is assumed', webhook, assumed(...statuses)),
+    200: jsonResponse('The webhook, without its key; the status is assumed', webhook, assumed(...statuses)),
     404: notFound(SHOWN_FOR_UPDATE, asForUpdate),
-    default: failure,
+    default: defaultResponse,
   },
   ...assumed(
     'fetching one webhook: request and response',
@@ -139,9 +139,13 @@ const updateWebhook: Operation = {
   parameters: [webhookId],
   requestBody: jsonBody(webhookUpdate),
   responses: {
-    200: answer('The whole webhook, without its key; the status is assumed', webhook, assumed(...statuses)),
+    200: jsonResponse(
+      'The whole webhook, without its key; the status is assumed',
+      webhook,
+      assumed(...statuses),
+    ),
     400: badRequest(),
     404: notFound(),
-    default: failure,
+    default: defaultResponse,
   },
 };

@@ -40,9 +40,9 @@ export async function loadReceiver(path: string, json: boolean): Promise<Receive
 const LOADING_LIMIT_MS = 10_000;
 
 async function importFile(path: string): Promise<unknown> {
-  const late = (): Error => new Error(`it has not finished within ${LOADING_LIMIT_MS} ms`);
+  const loadingTimeout = (): Error => new Error(`it has not finished within ${LOADING_LIMIT_MS} ms`);
   try {
-    return await withTimeLimit(import(pathToFileURL(resolve(path)).href), LOADING_LIMIT_MS, late);
+    return await withTimeLimit(import(pathToFileURL(resolve(path)).href), LOADING_LIMIT_MS, loadingTimeout);
   } catch (cause) {
     const advice =
       codeOf(cause) === 'ERR_UNKNOWN_FILE_EXTENSION'

@@ -124,12 +124,12 @@ function printReplay(
   { outcome, error, handlers, warnings }: Report,
   output: Output,
 ): void {
-  const failure = error && { code: error.code, message: messageOf(error) };
-  output.print({ kind: 'replay', id, type, outcome, ...failure, handlers, warnings }, () => {
+  const errorFields = error && { code: error.code, message: messageOf(error) };
+  output.print({ kind: 'replay', id, type, outcome, ...errorFields, handlers, warnings }, () => {
     const isGood = outcome === 'processed' || outcome === 'duplicate';
     const parts: Printable[] = [(isGood ? colours.good : colours.bad)(outcome), `${type ?? '?'} ${id}`];
     if (outcome === 'ignored') parts.push('no handler is registered for it; the letter stays');
-    if (failure !== undefined) parts.push(`${failure.code}: ${failure.message}`);
+    if (errorFields !== undefined) parts.push(`${errorFields.code}: ${errorFields.message}`);
     parts.push(...warnings.map(colours.doubtful));
     return joined(parts);
   });

@@ -45,8 +45,8 @@ export class ActivityStream {
     this.#events.splice(0, this.#events.length - FIRST_ITEMS);
   }
 
-  /** Throws {@link RefusedError} if so many read that no further one fits. */
-  answer(): Answer {
+  /** The answer to a page that opens the stream. Throws {@link RefusedError} if too many read already. */
+  streamAnswer(): Answer {
     if (this.#readers.size >= MAX_READERS) this.#dropStalled();
     if (this.#readers.size >= MAX_READERS) {
       throw new RefusedError(503, 'Too many readers', `${MAX_READERS} pages are open: close some of them`);

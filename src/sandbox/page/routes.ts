@@ -51,7 +51,7 @@ export function pageRoutes(activity: ActivityStream): readonly Endpoint[] {
       },
     },
     { path: '/sandbox/page/{file}', get: ({ id }) => fileNamed(id) },
-    { path: '/sandbox/stream', get: () => activity.answer() },
+    { path: '/sandbox/stream', get: () => activity.streamAnswer() },
   ];
 }
 
