@@ -18,24 +18,26 @@ import { createClock } from './timing/clock.ts';
 /** Options of `createReceiver`. Durations are in milliseconds, sizes in bytes. */
 export interface ReceiverOptions<S extends Schemas = Schemas> {
   /**
-   * The webhook's `secret_signing_key`, a list of keys (any that matches is accepted: rotation without
-   * downtime), or a function that returns them. The function is called for each delivery, once at a time and
-   * for 5 seconds at most: let it cache its result.
+   * The webhook's `secret_signing_key`, a list of keys (any matching key is accepted, so keys rotate without
+   * downtime), or a function that returns them. The function is called for each delivery, once at a time,
+   * with a limit of 5 seconds: let it cache its result.
    *
-   * The type has `undefined`, so that `process.env.SIGNING_KEY` compiles; as a value it throws. In a module
-   * that is loaded at build time, where no key is set, pass a function: `() => process.env.SIGNING_KEY`.
+   * process.env.SIGNING_KEY`. => The type includes `undefined` so that `process.env.SIGNING_KEY` compiles,
+   * but the value throws. If a build loads the module without a key, pass a function: `() =>
+   * process.env.SIGNING_KEY`. => process.env.SIGNING_KEY`.
    */
   readonly signingKey: SigningKeys | undefined;
   /**
-   * The name of the signature's header; `x-service-signature` by default. In
-   * production the vendor's own name is used.
+   * The name of the signature's header; `x-service-signature` by default. In production set the name that the
+   * vendor uses.
    */
   readonly signatureHeader?: string;
-  /** The credentials that the service sends, or a list of which any is accepted; `NONE` by default. */
+  /** The credentials that the service sends, or a list of accepted credentials; `NONE` by default. */
   readonly authentication?: Authentication | readonly Authentication[];
   /**
-   * The store in which event ids are claimed; a memory store by default, which serves one process. In several
-   * each would handle an event once; where that is known, the first report warns `memory_store_shared`.
+   * The store in which event ids are claimed; a memory store by default, which serves one process. With
+   * several processes each would handle an event once. If posthorn can detect that, the first report warns
+   * `memory_store_shared`.
    */
   readonly store?: Store;
   /**
@@ -45,34 +47,32 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   /** Validators of `event.data` by entity. Handlers receive their typed output. */
   readonly schemas?: S & { readonly [Name in Exclude<keyof S, Entity>]: never };
   /**
-   * The queue of the handlers that are registered with `queue: true`. Workers run them, and need the option
-   * as well: they are set up as the receivers are.
+   * The queue of the handlers that are registered with `queue: true`. Workers run them, and need this option
+   * as well: create their receiver in the same way.
    */
   readonly queue?: Queue;
   /**
-   * How many handlers run at once in this process, for deliveries; without a limit by default. Deliveries
-   * past it wait for room, and are answered 503 `too_many_running` after 18.8 seconds by default: of
-   * `deadlineMs`, a sixth is kept for the handlers, and 2 seconds (a fourth, if that is less) for a letter. A
-   * worker has its `concurrency` instead.
+   * The most handlers that run at once in this process for deliveries; no limit by default. Further
+   * deliveries wait for a permit, and are answered 503 `too_many_running` after 18.8 seconds by default. The
+   * rest of `deadlineMs` is kept: a sixth for the handlers, and 2 seconds (a fourth, if that is less) for a
+   * letter. A worker has its `concurrency` instead.
    */
   readonly maxRunning?: number;
   /**
-   * The time from the adapter's call to the answer; 25,000 by default. It must be below the service's 30,000.
+   * The time from the adapter's call to the answer; 25,000 by default. It must be less than the service's
+   * 30,000.
    */
   readonly deadlineMs?: number;
   /**
    * How long handlers may run before they are aborted and the id is released; 240,000 by default. If set, it
-   * must be below the second delay of `retryScheduleMs`.
+   * must be less than the second delay of `retryScheduleMs`.
    */
   readonly maxRunMs?: number;
-  /**
-   * How long a claim is valid without renewal; 20,000 by default. It
-   * is renewed after every third of that time.
-   */
+  /** How long a claim is valid without renewal; 20,000 by default. It is renewed every third of that time. */
   readonly leaseMs?: number;
   /**
-   * How long the store keeps a completed id; 86,400,000 (a day) by
-   * default, at least the sum of `retryScheduleMs`.
+   * How long the store keeps a completed id; 86,400,000 (a day) by default. It must be at least the sum of
+   * `retryScheduleMs`.
    */
   readonly retentionMs?: number;
   /** Older events are refused as replays; `retentionMs` by default. `Infinity` turns the check off. */
@@ -80,26 +80,26 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   /** The largest body that is accepted; 1,048,576 by default. */
   readonly maxBodyBytes?: number;
   /**
-   * The memory for all bodies whose signature is not verified yet, and of events that wait for another
-   * process, for room or for a connection; 67,108,864 by default, at least `maxBodyBytes`. When it is full,
-   * the unfinished body with the least recent progress is answered 503.
+   * The memory for bodies that are not verified yet, and for bodies of events that wait for another process,
+   * a permit or a connection; 67,108,864 by default, at least `maxBodyBytes`. When it is full, the unfinished
+   * body with the least recent progress is answered 503.
    */
   readonly maxBufferedBytes?: number;
   /**
-   * How long a body may take to arrive; 10,000 by default. It cannot hold where something before the receiver
-   * reads the body, such as `express.raw()`.
+   * How long a body may take to arrive; 10,000 by default. It does not apply if a middleware before the
+   * receiver reads the body, such as `express.raw()`.
    */
   readonly bodyTimeoutMs?: number;
   /** The delays after which the service retries; [60,000, 300,000, 900,000] by default. */
   readonly retryScheduleMs?: readonly number[];
   /**
-   * What to do if the store does not answer: `reject` (503, the default), or
-   * `process` (run the handlers without a claim).
+   * The reaction if the store does not answer: `reject` (503, the default), or `process` (run the handlers
+   * without a claim).
    */
   readonly onStoreFailure?: 'reject' | 'process';
   /**
    * The clock, in milliseconds since the epoch; `Date.now` by default. For tests and simulations. If it
-   * throws, or gives something else than a number, `Date.now` counts, and a report warns of it once
+   * throws, or does not return a number, `Date.now` is used, and a report warns once
    * (`return_value_invalid`).
    */
   readonly now?: () => number;
@@ -154,8 +154,8 @@ const optionNames = {
 const SERVICE_TIMEOUT_MS = 30_000;
 
 /**
- * Checks the options. Throws {@link ConfigurationError} that names the wrong one. `onMisuse` is told of a
- * function that returns later what it must not.
+ * Checks the options. Throws {@link ConfigurationError} that names the wrong one. `onMisuse` is called if a
+ * function among them later returns a wrong value.
  */
 export function readOptions(
   options: ReceiverOptions,
@@ -173,7 +173,7 @@ export function readOptions(
   const retryScheduleMs = readSchedule(options.retryScheduleMs);
   const retentionMs = readRetention(options.retentionMs, retryScheduleMs);
   const maxBodyBytes = readInteger('maxBodyBytes', options.maxBodyBytes, 1_048_576, Number.MAX_SAFE_INTEGER);
-  // Without a clock of the user's, the store takes one that never jumps.
+  // Without a clock from the user, the store uses one that never jumps.
   const { store = createMemoryStore(options.now && { now }) } = options;
   checkMethods('store', store, ['claim', 'renew', 'complete', 'release']);
   readDuration('store.commandTimeoutMs', store.commandTimeoutMs, 1);
@@ -225,9 +225,7 @@ function readDeadline(value: number | undefined): number {
   );
 }
 
-/**
- * A given value is checked against the schedule: a hung run must have ended before the second retry comes.
- */
+/** Checks a given value against the schedule: a hung run must have ended before the second retry comes. */
 function readMaxRun(value: number | undefined, [, secondRetryMs]: readonly number[]): number {
   const maxRunMs = readDuration('maxRunMs', value, 240_000);
   if (value === undefined || secondRetryMs === undefined || maxRunMs < secondRetryMs) return maxRunMs;
@@ -239,7 +237,7 @@ function readMaxRun(value: number | undefined, [, secondRetryMs]: readonly numbe
 
 function readSchedule(value: unknown = [60_000, 300_000, 900_000]): readonly number[] {
   const isDelay = (delay: unknown) => typeof delay === 'number' && Number.isFinite(delay) && delay > 0;
-  // `every` passes over the holes of a list, and a copy has none.
+  // `every` skips the holes of a sparse list; a copy does not have any.
   if (Array.isArray(value) && [...value].every(isDelay)) return [...value];
   throw invalidOption('retryScheduleMs', 'must be a list of delays in milliseconds, each above 0');
 }

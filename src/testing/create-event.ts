@@ -4,8 +4,8 @@ import type { WebhookEvent } from '../events/event.ts';
 import type { EventData } from '../events/schema.ts';
 
 /**
- * An event as the service would send it: with an id of its own, created now. Any `<entity>.<type>` may be
- * given; those of the catalog are suggested.
+ * Creates an event as the service would send it, with a new id, created now. Any `<entity>.<type>` is
+ * accepted; editors suggest those of the catalog.
  *
  * @example
  * ```ts

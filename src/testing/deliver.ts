@@ -6,23 +6,23 @@ import { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 
 /** Options of {@link deliver}. */
 export interface DeliverOptions extends SignedHeadersOptions {
-  /** Sent besides, or instead of what would be sent under the same lower-case name. */
+  /** Additional headers. One with the lower-case name of a header that `deliver` sends replaces it. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Gives the request up when it aborts: `deliver` rejects with its reason. The receiver goes on, and its
-   * report has `answerSent: false`.
+   * Ends the request when it aborts: `deliver` rejects with its reason. The receiver goes on, and its report
+   * has `answerSent: false`.
    */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Sends an event as the service does, and resolves with the answer: to an address by HTTP, or to a receiver
- * itself, without a server. A string or bytes are sent as they are.
+ * Sends an event as the service does, to an address by HTTP or to a receiver without a server, and resolves
+ * with the answer. A string or bytes are sent as they are.
  *
- * The key is the receiver's `signingKey`. It has to be given, because a receiver gives its key to nobody.
+ * The key is the receiver's `signingKey`. It must be given, because a receiver never reveals its key.
  *
- * @throws ConfigurationError, as a rejection, for what is neither an address nor a receiver, for a missing or
- * empty key, and for a wrong option.
+ * @throws ConfigurationError, as a rejection, for a target that is neither an address nor a receiver, for a
+ * missing or empty key, and for a wrong option.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ function wrongTarget(to: unknown): ConfigurationError {
   );
 }
 
-/** Stands in for the adapter: the receiver gets what an HTTP request would bring. */
+/** Stands in for the adapter: gives the receiver the delivery of an HTTP request. */
 async function handOver(
   receiver: Pick<Receiver, 'receive'>,
   { headers, body, signal }: SignedRequest,

@@ -8,8 +8,8 @@ const LONG_LEASE_MS = 30_000;
 const SHORT_LEASE_MS = 60;
 
 /**
- * The requirements of every store, for those who write one. `createStore` creates or shares a store by real
- * time; each case uses ids of its own.
+ * The requirements of every store, for authors of a store. `createStore` creates or shares a store that goes
+ * by real time; each case uses its own ids.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ export function storeConformance(createStore: () => Store | Promise<Store>): rea
   }));
 }
 
-/** A store and one id of it. */
+/** A store, and one id in it. */
 class Subject {
   readonly store: Store;
   readonly id: string;
@@ -55,7 +55,7 @@ class Subject {
     return (await this.store.release({ id: this.id, token, retentionMs: RETENTION_MS, handled })).state;
   }
 
-  /** Claims with the token as soon as the lease of another one has run out. */
+  /** Claims with the token as soon as the lease of another token has run out. */
   async takeOver(token: string, request: Partial<ClaimRequest> = {}): Promise<ClaimedResult> {
     for (;;) {
       const result = await this.claim(token, request);
