@@ -8,8 +8,8 @@ import { type RunningOption, RunningSandbox, runningOption } from './running-san
 const HELP = `
 Every delivery that falls due on the way is made, and its answer printed: retries come after 1, 5 and 15 minutes.
 Without a duration the clock moves to the next delivery that is to come.
-A receiver that goes by its own clock does not see the time pass: it takes no attempt for the last one. Each delivery has
-the sandbox's time in the header date, and docs/develop.md shows how a receiver that is being developed goes by it.
+A receiver that goes by its own clock does not see the time pass, so it does not recognize the last attempt. Each
+delivery has the sandbox's time in the header date: docs/develop.md shows how a receiver can go by it.
 ${EXIT_CODES_HELP}
 
 Examples:

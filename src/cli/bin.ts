@@ -5,8 +5,8 @@ import { exitCodeOf, exitCodes, lineOf } from './failure.ts';
 import { flush, note } from './output.ts';
 import { run } from './program.ts';
 
-// A command that changes something goes on to its end, even if nobody reads its output any more. A command
-// that only reads ends with its reader: endWithReader().
+// A command that changes something runs to its end, even if its output is no longer read. A command that only
+// reads ends with its reader: see endWithReader().
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', () => {
     process.exitCode = exitCodes.failed;
@@ -20,5 +20,5 @@ try {
   process.exitCode = exitCodeOf(error);
 }
 
-// A connection that the receiver's module keeps open must not keep the command from ending.
+// An open connection of the receiver's module must not keep the command from ending.
 flush(() => process.exit());

@@ -66,7 +66,7 @@ export function requireProfile(options: ProfileOptions): {
   return { baseUrl, profile: { accessToken } };
 }
 
-/** The value of an option or of its variable; an empty one means none. */
+/** The value of an option or of its variable; an empty text counts as missing. */
 export function required(value: string | undefined, what: string, variable: string, option: string): string {
   if (value !== undefined && value !== '') return value;
   throw usageError(`the ${what} is missing: set ${variable} in the environment, or give ${option}`);

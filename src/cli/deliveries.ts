@@ -11,7 +11,7 @@ interface DeliveriesOptions extends JsonOption, RunningOption {
 }
 
 const HELP = `
-The oldest comes first; a sandbox keeps the last 1,000. With --json request and answer are there too.
+The oldest comes first; a sandbox keeps the last 1,000. With --json each has its request and its answer.
 ${EXIT_CODES_HELP}
 
 Examples:
@@ -22,7 +22,7 @@ Examples:
 export function addDeliveries(program: Command): void {
   program
     .command('deliveries')
-    .description('list what a running sandbox has delivered, and the answers')
+    .description('list the deliveries of a running sandbox, and the answers')
     .option('--event <id>', 'of this event')
     .option('--webhook <id>', 'to this webhook')
     .addOption(runningOption())
@@ -37,5 +37,5 @@ async function list(options: DeliveriesOptions): Promise<void> {
   const { event, webhook } = options;
   const attempts = await new RunningSandbox(options).deliveries({ event, webhook });
   for (const attempt of attempts) printAttempt(output, attempt);
-  if (attempts.length === 0) output.note('nothing was delivered yet');
+  if (attempts.length === 0) output.note('nothing has been delivered yet');
 }

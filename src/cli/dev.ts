@@ -40,11 +40,11 @@ interface DevOptions extends JsonOption, KeyOption, CredentialOptions, PlayOptio
 }
 
 const HELP = `
-It plays the service as posthorn sandbox does, creates a webhook for the address, and prints each delivery. The page shows
-the same with requests and answers, and sends events; posthorn trigger, advance and deliveries do so in another terminal.
-The signing key is that of SIGNING_KEY or --key, so that the receiver can keep it, or else made up and printed.
-What the address does not answer, or answers with something other than 2xx, is sent again after 1, 5 and 15 minutes.
-After the third retry the webhook is disabled, as the service would: the page has a button to enable it again.
+It plays the service like posthorn sandbox, creates a webhook for the address, and prints each delivery. The page shows
+requests and answers too, and sends events; in another terminal, use posthorn trigger, advance and deliveries.
+The signing key comes from SIGNING_KEY or --key, so that the receiver can keep it. Without one, a new key is printed.
+An event without an answer, or with any answer but 2xx, is sent again after 1, 5 and 15 minutes.
+After the third retry the webhook is disabled, as by the service: the page has a button to enable it again.
 
 Ends on SIGINT or SIGTERM.
 Exit codes: 0 ended by a signal, 1 the sandbox refuses the address, 2 wrong usage, or the port is taken.
@@ -90,7 +90,7 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
     const { webhooks } = createClient({ baseUrl: url, administrator });
     const { event: enabled_events } = options;
     const webhook = await webhooks.create({ url: to.href, authentication, enabled_events });
-    // A key that was given need not be shown.
+    // A given key need not be shown.
     const madeUp = signingKey === undefined ? webhook.secret_signing_key : undefined;
     const commands = commandsToTry(actualPort === SANDBOX_PORT ? undefined : url);
     output.print(
@@ -111,9 +111,7 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
       ],
     );
     if (!(await isListening(to))) {
-      output.note(
-        `nothing listens at ${addressOf(to)} yet: deliveries fail until something does, and are retried`,
-      );
+      output.note(`nothing listens at ${addressOf(to)} yet: until then deliveries fail, and are retried`);
     }
     await signalled;
   } finally {
@@ -131,7 +129,7 @@ function commandsToTry(sandbox: string | undefined): string[] {
   ];
 }
 
-/** How long a connection may take before it is said that there is none. */
+/** How long a connection may take before the address counts as closed. */
 const CONNECTION_LIMIT_MS = 2_000;
 
 async function isListening({ hostname, port, protocol }: URL): Promise<boolean> {

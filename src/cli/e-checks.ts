@@ -8,7 +8,7 @@ import { createOutput } from './output.ts';
 import { colours, line, type Printable, type TerminalText } from './terminal-text.ts';
 
 const HELP = `
-The ids are your own: merchantTransID of the checks. With --json the whole answer is one line, its checks in checkInfo.
+The ids are your own: merchantTransID of the checks. With --json the whole answer is one line; checkInfo has the checks.
 ${EXIT_CODES_HELP}
 
 Examples:

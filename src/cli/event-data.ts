@@ -6,7 +6,7 @@ export function dataOption(): Option {
   return new Option('--data <json>', "the event's data as JSON, or a file that holds it; - for stdin");
 }
 
-/** The data of an event, out of what `--data` was given: JSON of an object, or the name of a file. */
+/** The data of an event, from the value of `--data`: a JSON object, or the name of a file. */
 export async function readEventData(text: string): Promise<object> {
   const json = /^\s*\{/.test(text) ? text : Buffer.from(await readInput(text)).toString();
   let data: unknown;

@@ -11,7 +11,7 @@ export const exitCodes = {
   failed: 1,
   /** Wrong usage: nothing was tried. */
   usage: 2,
-  /** Nobody answered at the address. */
+  /** The address did not answer. */
   unreachable: 3,
 } as const;
 
@@ -21,9 +21,9 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 export const EXIT_CODES_HELP = `
 Exit codes:
   0  done
-  1  the thing asked for failed
+  1  the command failed
   2  wrong usage: an option, a file or a package is missing or wrong
-  3  nobody answered at the address`;
+  3  the address did not answer`;
 
 /** Ends a command with one line and an exit code. */
 export class CommandError extends Error {
@@ -47,7 +47,7 @@ export class CommandError extends Error {
   }
 }
 
-/** A command that was not asked for in the right way; the message says how it would be. */
+/** The error of wrong usage; the message says what is right. */
 export function usageError(message: string): CommandError {
   return new CommandError('usage_invalid', message);
 }
@@ -63,17 +63,17 @@ export function exitCodeOf(error: unknown): ExitCode {
   return isUnreachable ? exitCodes.unreachable : exitCodes.failed;
 }
 
-/** The one line that tells of an error: its message and its code, no stack. */
+/** The one line about an error: its message and its code, without the stack. */
 export function lineOf(error: unknown): string {
   const { status, details } = isInstance(error, ServiceError) ? error : {};
   const message = [messageOf(error), details].filter((part) => part !== undefined).join(': ');
   const code = [codeOf(error), status].filter((part) => part !== undefined).join(' ');
-  // Wrong usage is what a misplaced secret leads to.
+  // A misplaced secret shows up as wrong usage.
   const shown = exitCodeOf(error) === exitCodes.usage ? hideSecrets(message) : message;
   return `posthorn: ${shown}${code === '' ? '' : ` (${code})`}`;
 }
 
-/** The code of one of our errors, or of one of the system such as `EADDRINUSE`. */
+/** The code of a posthorn error, or of a system error such as `EADDRINUSE`. */
 export function codeOf(error: unknown): string | undefined {
   const code = isInstance(error, Error) ? propertyOf(error, 'code') : undefined;
   return typeof code === 'string' ? code : undefined;

@@ -7,13 +7,15 @@ import { readHeaders } from '../request/headers.ts';
 import { discardBody } from '../service/answer-body.ts';
 import { addressOf } from './options.ts';
 
-/** Stands before a receiver, so that its handler can pass on a delivery as it came. */
+/** Wraps a receiver, so that a handler can pass on a delivery unchanged. */
 export interface Forwarder extends Pick<Receiver, 'receive'> {
-  /** To be called by the receiver's handler. Rejects unless the answer is 2xx. */
+  /** The receiver's handler calls it. Rejects unless the answer is 2xx. */
   readonly forward: (context: Pick<HandlerContext, 'rawBody' | 'signal'>) => Promise<void>;
 }
 
-/** Handlers get the body but not the headers, which are kept here while their delivery is handled. */
+/**
+ * Handlers get the body without the headers, so the headers are kept here while their delivery is handled.
+ */
 export function createForwarder(url: URL, receiver: Pick<Receiver, 'receive'>): Forwarder {
   const headersOfDelivery = new AsyncLocalStorage<Delivery['headers']>();
   return {
@@ -22,7 +24,7 @@ export function createForwarder(url: URL, receiver: Pick<Receiver, 'receive'>): 
     async forward({ rawBody, signal }) {
       const headers = endToEnd(headersOfDelivery.getStore() ?? {});
       const body = new Uint8Array(rawBody);
-      // A redirect is no 2xx to the service, so it must not become one here.
+      // To the service a redirect is not a 2xx, so it must not become one here.
       const request = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
       const response = await fetch(url, request).catch((cause: unknown) => {
         throw new Error(`${addressOf(url)} cannot be reached: ${reasonOf(cause)}`, { cause });
@@ -34,7 +36,8 @@ export function createForwarder(url: URL, receiver: Pick<Receiver, 'receive'>): 
 }
 
 /**
- * Of one connection (RFC 9110, section 7.6.1, and what RFC 2616 listed), or written anew for the next one.
+ * Headers of one connection (RFC 9110, section 7.6.1, and those that RFC 2616 listed), or set anew for the
+ * next one.
  */
 const NOT_PASSED_ON: readonly string[] = [
   'connection',
@@ -53,7 +56,7 @@ const NOT_PASSED_ON: readonly string[] = [
 
 function endToEnd(fields: Delivery['headers']): Headers {
   const values = readHeaders(fields);
-  // A pattern with white space on both sides of the comma would take quadratic time for a value of spaces.
+  // A pattern with white space around the comma would take quadratic time for a value of spaces.
   const named = (values.connection ?? []).flatMap((value) => value.toLowerCase().split(','));
   const dropped = new Set([...NOT_PASSED_ON, ...named.map((name) => name.trim())]);
   const headers = new Headers();
@@ -64,7 +67,7 @@ function endToEnd(fields: Delivery['headers']): Headers {
   return headers;
 }
 
-/** Returns the cause of the "fetch failed" of fetch. */
+/** The reason behind the "fetch failed" of fetch. */
 export function reasonOf(error: unknown): string {
   return messageOf(propertyOf(error, 'cause') ?? error);
 }

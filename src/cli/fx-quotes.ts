@@ -17,12 +17,12 @@ interface CreateOptions extends ReadOptions {
 
 const CREATE_HELP = `
 Give one amount, as a decimal number: --destination-amount must arrive at the beneficiary, --source-amount is debited in
-USD. The service computes the other one. A quote holds for 30 seconds; it is asked for once, and never a second time.
+USD. The service computes the other one. A quote holds for 30 seconds. The request is sent once, and never repeated.
 `;
 
 const RETRIEVE_HELP = `
-No command accepts a quote: the service does, once an international-wire transaction is created with it. A sandbox does
-so on POST /sandbox/fxQuotes/<id>/accept.
+No command accepts a quote: the service accepts it when an international-wire transaction uses it. A sandbox accepts it
+on POST /sandbox/fxQuotes/<id>/accept.
 `;
 
 /** `posthorn fx-quotes` */
@@ -45,8 +45,8 @@ export function addFxQuotes(program: Command): void {
   $ posthorn fx-quotes create EUR --destination-amount 250.00
   $ posthorn fx-quotes create EUR --source-amount 100.00 --json | jq -r .fxRate`,
   )
-    .option('--destination-amount <amount>', 'what must arrive, in the currency')
-    .option('--source-amount <amount>', 'what is debited, in USD')
+    .option('--destination-amount <amount>', 'the amount that must arrive, in the currency')
+    .option('--source-amount <amount>', 'the amount that is debited, in USD')
     .action(create);
   add(
     'retrieve <id>',

@@ -1,6 +1,6 @@
 /**
- * Takes out of a text what may be a secret: a key that was meant for an option, and was given as a command,
- * an argument or the value of another option, would otherwise be repeated in the error and kept in a log.
+ * Removes possible secrets from a text. A user may give a key as a command, an argument or the value of
+ * another option by mistake: an error would repeat it, and a log would keep it.
  */
 export function hideSecrets(text: string): string {
   return text.replace(/(['"]?)([\w+/-]{24,}={0,2})/g, (all, quote: string, run: string) =>
@@ -9,9 +9,9 @@ export function hideSecrets(text: string): string {
 }
 
 /**
- * Returns true for 24 or more characters of hex or base64, which a key has at least. Words and the parts of a
- * path are shorter; with "-", "_" or "/" between them they are taken for a key only if there are small
- * letters, capitals and digits.
+ * Returns true for 24 or more characters of hex or base64, the length of the shortest key. Words and parts of
+ * a path are shorter. If "-", "_" or "/" joins them, they count as a key only with small letters, capitals
+ * and digits.
  */
 export function looksSecret(word: string): boolean {
   const run = word.replace(/=+$/, '');
@@ -20,7 +20,7 @@ export function looksSecret(word: string): boolean {
   return [/[a-z]/, /[A-Z]/, /\d/].every((kind) => kind.test(run));
 }
 
-/** Values stand in quotes nearly always; names of functions, which may be as long, stand without. */
+/** Values are nearly always in quotes. Names of functions may be as long, but are not in quotes. */
 function isRandom(run: string): boolean {
   return /\d/.test(run) && new Set(run).size >= 8;
 }

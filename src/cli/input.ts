@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { messageOf } from '../foreign-values.ts';
 import { CommandError } from './failure.ts';
 
-/** The bytes of a file, or with `-` those of stdin. */
+/** The bytes of a file, or of stdin for `-`. */
 export async function readInput(file: string): Promise<Uint8Array> {
   if (file === '-') return buffer(process.stdin);
   try {

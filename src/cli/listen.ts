@@ -35,14 +35,14 @@ interface ListenOptions extends JsonOption, KeyOption, CredentialOptions {
 }
 
 const HELP = `
-It answers as a posthorn receiver does: an event that was handled is a duplicate when it comes again.
-Ids are kept in memory: after a restart everything is new.
+It answers as a posthorn receiver does: a handled event that comes again is a duplicate.
+Ids are kept in memory: after a restart every event is new.
 
---forward posts each verified event to another address: the very bytes that came, with the headers that came
-(signature and authorization too, so that the receiver behind can check them; those of the connection are not
-passed on). An answer other than 2xx, a redirect too, is answered 500, so that the service sends the event again.
+--forward posts each verified event to another address, with the same bytes and headers
+(including signature and authorization, so that the receiver behind can check them; headers of the connection are not
+passed on). Any answer but 2xx, even a redirect, is answered 500, so that the service sends the event again.
 
-Ends on SIGINT or SIGTERM, once the deliveries that are running are answered.
+Ends on SIGINT or SIGTERM, once the running deliveries are answered.
 Exit codes: 0 ended by a signal, 1 it had to abandon an event, 2 wrong usage, or the port is taken.
 
 Examples:
@@ -54,7 +54,7 @@ Examples:
 export function addListen(program: Command): void {
   program
     .command('listen')
-    .description('receive webhooks and print what arrives')
+    .description('receive webhooks and print them')
     .addOption(portOption(3000))
     .addOption(hostOption())
     .option('--path <path>', 'the path to receive on', '/webhooks')

@@ -8,7 +8,7 @@ import { createOutput } from './output.ts';
 interface ListOptions extends ProfileOptions, JsonOption {}
 
 const HELP = `
-The access token is that of the service's login, whose form the interface does not show: log in by your own means.
+The access token comes from the service's login. The interface does not show its form, so log in by your own means.
 ${EXIT_CODES_HELP}
 
 Examples:

@@ -15,7 +15,7 @@ export interface CredentialOptions {
   readonly bearer?: string;
 }
 
-// Every command gets options of its own: commander keeps state in them.
+// Every command gets its own options, because commander keeps state in them.
 
 export function jsonOption(): Option {
   return new Option('--json', 'print one line of JSON for each result, and nothing else, on stdout');
@@ -64,7 +64,7 @@ export function hostOption(): Option {
   return new Option('--host <address>', 'the address to listen on').default('127.0.0.1');
 }
 
-/** The signing key; an empty one means none, as everywhere. */
+/** The signing key; an empty text counts as missing, as everywhere. */
 export function requireKey({ key = '' }: KeyOption): string {
   if (key !== '') return key;
   throw usageError(
@@ -73,8 +73,8 @@ export function requireKey({ key = '' }: KeyOption): string {
 }
 
 /**
- * The credentials of a webhook: those of the options, else those of the environment, else none. Throws
- * without naming them: they are secret.
+ * The credentials of a webhook, from the options, else from the environment, else none. Errors do not quote
+ * them, because they are secret.
  */
 export function readAuthentication(
   { basic, bearer }: CredentialOptions,
@@ -104,7 +104,7 @@ function fromEnvironment({
   return token === '' ? { type: 'NONE' } : { type: 'BEARER', bearer: { token } };
 }
 
-/** `user:password`, split at the first colon: a user has none (RFC 7617, section 2). */
+/** Splits `user:password` at the first colon: a user name has none (RFC 7617, section 2). */
 export function parseUserAndPassword(
   option: string,
   text: string,
@@ -117,7 +117,8 @@ export function parseUserAndPassword(
 }
 
 /**
- * An address to send to. Not checked by commander, whose messages repeat the value: it may hold a password.
+ * Checks an address to send to. Commander does not, because its messages repeat the value, which may hold a
+ * password.
  */
 export function parseUrl(option: string, text: string): URL {
   if (!URL.canParse(text) || !/^https?:/i.test(text)) {
@@ -128,7 +129,7 @@ export function parseUrl(option: string, text: string): URL {
   throw usageError(`${option} takes an address without a user and a password`);
 }
 
-/** An address as it may be printed: without its query, which may hold a token. */
+/** An address that may be printed: without its query, which may hold a token. */
 export function addressOf(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
@@ -140,7 +141,7 @@ const UNIT_MS: ReadonlyMap<string | undefined, number> = new Map([
   ['d', 86_400_000],
 ]);
 
-/** Milliseconds of `30s`, `2h` and the like; undefined for anything else. */
+/** Reads a duration such as `30s` or `2h` as milliseconds; undefined for any other text. */
 export function readDuration(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const unitMs = UNIT_MS.get(unit);

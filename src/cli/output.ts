@@ -1,17 +1,19 @@
 import { codeOf, exitCodes } from './failure.ts';
 import { type Printable, TerminalText } from './terminal-text.ts';
 
-// Nothing else of the program writes to stdout and stderr, so that nothing is written that is not escaped:
-// ids, messages and answers come from the service, from receivers and from letters.
+// Only this file writes to stdout and stderr, so that everything is escaped: ids, messages and answers come
+// from the service, from receivers and from letters.
 
 /** The output of a command: lines for people, or with `--json` one line of JSON each for machines. */
 export interface Output {
   readonly json: boolean;
-  /** True if people read the results on a terminal: they may be laid out in its width. */
+  /** True if the results go to a terminal, and may be laid out in its width. */
   readonly isTerminal: boolean;
-  /** One result on stdout: `value` with `--json`, else the text, of which a list is one line each. */
+  /**
+   * Prints one result on stdout: `value` with `--json`, else the text. A list prints one line for each entry.
+   */
   print(value: object, text: () => Printable | readonly Printable[]): void;
-  /** A line on stderr, beside the results. */
+  /** Prints a line on stderr, apart from the results. */
   note(text: Printable): void;
 }
 
@@ -29,14 +31,17 @@ export function note(text: Printable): void {
   process.stderr.write(`${TerminalText.textOf(text)}\n`);
 }
 
-/** Writes a text of several lines, such as a help text, as it is but for what could drive the terminal. */
+/**
+ * Writes a text of several lines, such as a help text. Only characters that could control the terminal are
+ * escaped.
+ */
 export function writeText(stream: 'stdout' | 'stderr', text: string): void {
   process[stream].write(TerminalText.textOf(TerminalText.paragraph(text)));
 }
 
-/** Writes over the last line of the terminal; an empty text clears it. */
+/** Overwrites the last line of the terminal; an empty text clears it. */
 export function writeOver(text: string): void {
-  // A line that is broken in two could not be written over.
+  // A wrapped line could not be overwritten.
   const line = TerminalText.textOf(text).slice(0, process.stderr.columns - 1);
   process.stderr.write(`\r\u001b[K${line}`);
 }
@@ -46,7 +51,7 @@ export function flush(onFlushed: () => void): void {
   process.stdout.write('', () => process.stderr.write('', onFlushed));
 }
 
-/** For a command that only reads: it ends well once its reader, such as `head`, has seen enough. */
+/** Lets a command that only reads end with success once its reader, such as `head`, closes the pipe. */
 export function endWithReader(): void {
   process.stdout.on('error', (error) => {
     process.exit(codeOf(error) === 'EPIPE' ? exitCodes.ok : exitCodes.failed);
@@ -70,8 +75,8 @@ export function jsonOf(value: unknown): string {
 
 /** JSON on one line, in which no character can drive a terminal. */
 function toJson(value: object): string {
-  // JSON.stringify escapes what is below U+0020; the others can stand in
-  // strings only, where an escape says the same.
+  // JSON.stringify escapes characters below U+0020. The others occur in strings only, where an escape means
+  // the same.
   return jsonOf(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from(
       { length: character.length },

@@ -5,7 +5,7 @@ import { parseJson } from '../service/parse-json.ts';
 import type { Output } from './output.ts';
 import { colours, joined, type TerminalText } from './terminal-text.ts';
 
-/** Prints an attempt of a sandbox, without the credentials that were sent. */
+/** Prints an attempt of a sandbox without its credentials. */
 export function printAttempt(output: Output, attempt: DeliveryAttempt): void {
   const {
     event: id,
@@ -53,7 +53,7 @@ function typeOf({ request }: DeliveryAttempt): string {
   return String(propertyOf(parseJson(request.body), 'type'));
 }
 
-/** What the answer says of itself: a receiver of posthorn names its outcome, or the code of an error. */
+/** The outcome, or the code of the error, that the answer of a posthorn receiver names. */
 function outcomeOf({ response }: DeliveryAttempt): string | undefined {
   const body = parseJson(response?.body ?? '');
   return [propertyOf(body, 'outcome'), propertyOf(body, 'code')].find((each) => typeof each === 'string');

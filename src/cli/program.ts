@@ -6,8 +6,8 @@ import { version } from './manifest.ts';
 import { writeText } from './output.ts';
 
 /**
- * What adds each command. Its modules are loaded when it is run, because those of all commands take a program
- * longer to start than most of them take to run.
+ * The function that adds each command. The modules of a command are loaded when it runs: loading those of all
+ * commands takes longer than most of them take to run.
  */
 const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> = new Map([
   ['dev', async () => (await import('./dev.ts')).addDev],
@@ -26,10 +26,7 @@ const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['lists', async () => (await import('./lists.ts')).addLists],
 ]);
 
-/**
- * Runs one command to its end. What went wrong with it is thrown,
- * except for what commander has printed itself.
- */
+/** Runs one command to its end. Throws its error, unless commander has already printed it. */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
     await (await createProgram(argv[2])).parseAsync(argv);
@@ -39,7 +36,9 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Has all commands unless one is named: the help lists them, and a misspelt name is compared with theirs. */
+/**
+ * Contains all commands unless one is named: the help lists them, and a misspelt name is compared with them.
+ */
 async function createProgram(name = ''): Promise<Command> {
   const program = new Command('posthorn')
     .description(

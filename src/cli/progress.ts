@@ -1,6 +1,6 @@
 import { writeOver } from './output.ts';
 
-/** The last line of a terminal, which is written over as work goes on; nothing where stderr is none. */
+/** The last line of a terminal, overwritten as work goes on. Prints nothing if stderr is not a terminal. */
 export class Progress {
   #isShown = false;
 
@@ -10,7 +10,7 @@ export class Progress {
     this.#isShown = true;
   }
 
-  /** To be called before anything else is printed. */
+  /** Must be called before anything else is printed. */
   clear(): void {
     if (this.#isShown) writeOver('');
     this.#isShown = false;

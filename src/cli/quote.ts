@@ -1,4 +1,4 @@
-/** A word of a command, quoted for a POSIX shell where it is needed. */
+/** Quotes a word of a command for a POSIX shell if necessary. */
 export function quote(text: string): string {
   return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

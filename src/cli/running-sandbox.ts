@@ -12,7 +12,7 @@ import { SANDBOX_PORT } from './sandbox-server.ts';
 
 const DEFAULT_ADDRESS = `http://127.0.0.1:${SANDBOX_PORT}`;
 
-/** The address of a sandbox that runs already. */
+/** The address of a running sandbox. */
 export interface RunningOption {
   readonly sandbox: string;
 }
@@ -23,16 +23,16 @@ export function runningOption(): Option {
     .default(DEFAULT_ADDRESS);
 }
 
-/** How long a sandbox may take for what it knows already. */
+/** How long a sandbox may take for an answer that needs no delivery. */
 const ANSWER_LIMIT_MS = 10_000;
 
 /** How long it may take for deliveries: two of them, one after the other, have 30 seconds each. */
 const DELIVERY_LIMIT_MS = 75_000;
 
-/** How long a step of its clock may take, in which retries of several events may fall due. */
+/** How long a step of its clock may take: retries of several events may fall due on the way. */
 const STEP_LIMIT_MS = 290_000;
 
-/** The last 1,000 deliveries, which it keeps, take a mebibyte or two; more if events or answers are long. */
+/** The sandbox keeps the last 1,000 deliveries: a mebibyte or two, more if events or answers are long. */
 const MAX_ANSWER_BYTES = 16_777_216;
 
 const refusal = z.object({ message: z.string(), details: z.string().optional() });
@@ -52,12 +52,12 @@ const time = z.object({ now: z.iso.datetime() });
 
 interface SendRequest {
   readonly type: string;
-  /** Both events of it are delivered before the sandbox answers. */
+  /** Both events are delivered before the sandbox answers. */
   readonly outOfOrder?: boolean;
 }
 
 interface Question {
-  /** Posted as JSON; without it the question is a GET. */
+  /** Posted as JSON; without it the request is a GET. */
   readonly body?: object;
   readonly limitMs?: number;
 }
@@ -87,7 +87,7 @@ export class RunningSandbox {
     return Date.parse((await this.#ask(time, 'clock')).now);
   }
 
-  /** Resolves with its time once everything that falls due on the way is answered. */
+  /** Resolves with its time once every delivery that falls due on the way is answered. */
   async advance(step: { readonly advanceMs: number } | { readonly toNextRetry: true }): Promise<number> {
     const limitMs = 'advanceMs' in step && step.advanceMs === 0 ? DELIVERY_LIMIT_MS : STEP_LIMIT_MS;
     return Date.parse((await this.#ask(time, 'clock', { body: step, limitMs })).now);
@@ -126,7 +126,7 @@ export class RunningSandbox {
     }
     throw new CommandError(
       'failed',
-      `the answer of ${addressOf(this.#url)} is longer than ${MAX_ANSWER_BYTES} bytes, and its rest was not read: ` +
+      `the answer of ${addressOf(this.#url)} is longer than ${MAX_ANSWER_BYTES} bytes, and the rest was not read: ` +
         'posthorn deliveries takes --event and --webhook',
     );
   }

@@ -3,10 +3,10 @@ import { propertyOf } from '../foreign-values.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { CommandError } from './failure.ts';
 
-/** Where sandboxes are by default. */
+/** The default port of a sandbox. */
 export const SANDBOX_PORT = 4010;
 
-/** Where a sandbox listens, and how its time runs. */
+/** The address of a sandbox, and the speed of its clock. */
 export interface PlayOptions {
   readonly port: number;
   readonly host: string;
@@ -21,7 +21,7 @@ export function clockOption(): Option {
 }
 
 export function speedOption(): Option {
-  return new Option('--speed <number>', 'how many seconds pass in a real one').argParser(parseSpeed);
+  return new Option('--speed <number>', 'the seconds that pass in each real second').argParser(parseSpeed);
 }
 
 function parseSpeed(text: string): number {
@@ -34,7 +34,7 @@ export function describeClock(clock: PlayOptions['clock'], speed = 1): string {
   return speed === 1 ? 'its clock is the real one' : `its clock runs ${speed} times as fast as the real one`;
 }
 
-/** Serves a sandbox; a port that is taken, which is taken by another sandbox mostly, is said plainly. */
+/** Serves a sandbox. The error for a taken port suggests the usual reason, another sandbox. */
 export async function listenOn(
   sandbox: Sandbox,
   port: number,

@@ -26,13 +26,13 @@ interface SandboxCommandOptions extends JsonOption, PlayOptions {
 }
 
 const HELP = `
-It serves every path of the service's interface, and delivers events over HTTP to the webhooks that were created in it.
-Its page is at the root: it shows what is delivered, and sends events. Its own controls are below /sandbox/: POST events,
+It serves every path of the service's interface, and delivers events over HTTP to the webhooks that you create in it.
+Its page at the root shows deliveries, and sends events. Its own controls are below /sandbox/: POST events,
 GET and POST clock, GET deliveries, POST fxQuotes/{id}/accept; posthorn trigger, advance and deliveries use them.
 Each POST needs Content-Type: application/json. Web pages of other origins are refused, and so is a Host other than
 localhost, a loopback address, the value of --host or, over a network, an IP address.
-An event is {type, data?, id?, duplicates?, changed?, delayMs?}: duplicates are sent beside it, changed has its body
-changed after it was signed, and delayMs lets others overtake it; outOfOrder makes it two, of which the newer comes first.
+An event is {type, data?, id?, duplicates?, changed?, delayMs?}: duplicates are sent beside it, changed means that its
+body changes after it was signed, and delayMs lets others overtake it. outOfOrder makes two events, the newer one first.
 With --clock manual time moves by POST /sandbox/clock only: step over the 1, 5 and 15 minutes of the retries at will.
 eChecks can be found for the ids MTX-1001 (one), MTX-1002 (two) and MTX-1003 (one that was returned).
 
@@ -59,7 +59,9 @@ export function addSandbox(program: Command): void {
       'the header that holds the signature (default: "x-service-signature")',
     )
     .addOption(
-      new Option('--administrator <user:password>', 'who may manage webhooks').env('SANDBOX_ADMINISTRATOR'),
+      new Option('--administrator <user:password>', 'the user who may manage webhooks').env(
+        'SANDBOX_ADMINISTRATOR',
+      ),
     )
     .addOption(new Option('--user <user:password>', 'a user who may not').env('SANDBOX_USER'))
     .addOption(

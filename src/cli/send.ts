@@ -38,7 +38,7 @@ interface SendOptions extends JsonOption, KeyOption, CredentialOptions {
 }
 
 const HELP = `
-The event is made up and signed as the service would; --data gives its data, a JSON object, or names a file that holds it.
+Makes up an event and signs it as the service would. --data gives its data: a JSON object, or a file that holds one.
 
 Exit codes: 0 every answer was 2xx, 1 one was not, 2 wrong usage, 3 no answer within 30 seconds.
 
@@ -61,9 +61,9 @@ export function addSend(program: Command): void {
     .addOption(bearerOption())
     .addOption(dataOption())
     .option('--id <id>', 'the id of the event; made up by default')
-    .option('--any', 'send any type, also one that the service does not list')
+    .option('--any', 'send any type, even one that the service does not list')
     .option('--twice', 'send the same event a second time, after the first answer')
-    .option('--tamper', 'change the body after it was signed: a space more at its end')
+    .option('--tamper', 'change the body after it was signed: add a space at its end')
     .addOption(signatureHeaderOption())
     .addOption(jsonOption())
     .addHelpText('after', HELP)
@@ -93,14 +93,14 @@ async function send(type: string, options: SendOptions): Promise<void> {
       return answer.body === '' ? first : [first, TerminalText.paragraph(answer.body)];
     });
     if (answer.truncated)
-      output.note(`the answer is longer than ${MAX_ANSWER_BYTES} bytes: its rest was not read`);
+      output.note(`the answer is longer than ${MAX_ANSWER_BYTES} bytes: the rest was not read`);
   }
 }
 
 function unknownType(type: string): CommandError {
   return usageError(
-    `${type} is none of the types that the service lists; the nearest is ${nearestType(type)}. ` +
-      'Give --any to send it all the same',
+    `${type} is not a type that the service lists; the nearest is ${nearestType(type)}. ` +
+      'Give --any to send it anyway',
   );
 }
 
@@ -115,7 +115,7 @@ async function createWantedEvent(
 interface Answer {
   readonly status: number;
   readonly body: string;
-  /** The status decides, as it does for the service, so an answer that is too long is cut and not refused. */
+  /** The status decides, as it does for the service, so a long answer is cut rather than refused. */
   readonly truncated?: boolean;
   readonly durationMs: number;
 }

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { messageOf } from '../foreign-values.ts';
 import { CommandError } from './failure.ts';
 
-/** Listens, and resolves with the address, as `http://127.0.0.1:3000`. */
+/** Listens, and resolves with the address, such as `http://127.0.0.1:3000`. */
 export async function serve(server: Server, port: number, host: string): Promise<string> {
   try {
     server.listen(port, host);

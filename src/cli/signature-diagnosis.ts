@@ -4,18 +4,18 @@ import { type Key, verifySignature } from '../authentication/signature.ts';
 /** The result of checking a signature, and the likely mistake if it is wrong. */
 export interface Diagnosis {
   readonly verified: boolean;
-  /** Sentences; none if it verifies. */
+  /** Sentences; empty if the signature verifies. */
   readonly hints: readonly string[];
 }
 
-/** Something as it was given, or changed in the way that a common mistake would have changed it. */
+/** A value as it was given, or as a common mistake would have changed it. */
 interface Variant<T> {
   readonly value: T;
-  /** The mistake; absent for what was given. */
+  /** The mistake; absent for the given value. */
   readonly hint?: string;
 }
 
-/** Checks a signature; where it does not match, looks for the mistakes that would explain it. */
+/** Checks a signature. If it does not match, looks for the mistakes that would explain it. */
 export function diagnose(body: Uint8Array, signature: string, key: string): Diagnosis {
   if (verifySignature(body, signature, key)) return { verified: true, hints: [] };
   for (const givenSignature of signatures(signature)) {
@@ -33,8 +33,8 @@ export function diagnose(body: Uint8Array, signature: string, key: string): Diag
 function unexplained(signature: string): readonly string[] {
   const isHex = /^[0-9a-f]{64}$/i.test(signature);
   return [
-    ...(isHex ? [] : ['the signature does not have the form of one: 64 hexadecimal digits']),
-    'either the key is that of another webhook, or the body is not what was signed',
+    ...(isHex ? [] : ['the signature is malformed: it must have 64 hexadecimal digits']),
+    'either the key belongs to another webhook, or the body is not the one that was signed',
   ];
 }
 
@@ -44,7 +44,7 @@ function signatures(signature: string): Variant<string>[] {
   if (bare !== signature) {
     variants.push({
       value: bare,
-      hint: 'the signature has something around its 64 hexadecimal digits: leave it away',
+      hint: 'the signature has other characters around its 64 hexadecimal digits: remove them',
     });
   }
   const bytes = Buffer.from(bare, 'base64');
@@ -60,15 +60,15 @@ function signatures(signature: string): Variant<string>[] {
 function keys(key: string): Variant<Key>[] {
   const variants: Variant<Key>[] = [{ value: key }];
   for (const { description, bareKey } of findKeyOddities(key)) {
-    if (bareKey !== '') variants.push({ value: bareKey, hint: `the key has ${description}: take it away` });
+    if (bareKey !== '') variants.push({ value: bareKey, hint: `the key has ${description}: remove it` });
   }
   const trimmed = key.trim();
   if (/^([0-9a-f]{2})+$/i.test(trimmed)) {
     variants.push({
       value: Buffer.from(trimmed, 'hex'),
       hint:
-        'the sender signed with the bytes that the key is the hexadecimal text of; the service signs ' +
-        'with the text itself',
+        'the sender decoded the key from hexadecimal, and signed with the bytes; the service signs ' +
+        'with the text of the key',
     });
   }
   const bytes = Buffer.from(trimmed, 'base64');
@@ -76,25 +76,25 @@ function keys(key: string): Variant<Key>[] {
     variants.push({
       value: bytes,
       hint:
-        'the sender signed with the bytes that the key is the base64 of; the service signs with the ' +
-        'text itself',
+        'the sender decoded the key from base64, and signed with the bytes; the service signs with the ' +
+        'text of the key',
     });
   }
   return variants;
 }
 
 function bodies(body: Uint8Array): Variant<Uint8Array | string>[] {
-  // One character for each byte, so that no byte is changed that is not meant to be.
+  // One character for each byte, so that only the intended bytes change.
   const text = Buffer.from(body).toString('latin1');
   const variants: Variant<string>[] = [
     {
       value: text.replace(/\r?\n$/, ''),
-      hint: 'the body has got a line end that was not signed: an editor or echo adds one',
+      hint: 'the body has a line end that was not signed: an editor or echo adds one',
     },
     { value: `${text}\n`, hint: 'the body has lost the line end that was signed' },
     {
       value: text.replaceAll('\r\n', '\n'),
-      hint: 'the line ends of the body were made CR LF after it was signed',
+      hint: 'the line ends of the body were changed to CR LF after it was signed',
     },
     {
       value: text.replace(/\r?\n/g, '\r\n'),
@@ -102,7 +102,7 @@ function bodies(body: Uint8Array): Variant<Uint8Array | string>[] {
     },
     {
       value: text.replace(/^\xef\xbb\xbf/, ''),
-      hint: 'the body has got a byte order mark that was not signed',
+      hint: 'the body has a byte order mark that was not signed',
     },
   ];
   const changed = variants.filter(({ value }) => value !== text);
@@ -120,7 +120,7 @@ function rewritten(body: Uint8Array): Variant<string>[] {
   } catch {
     return [];
   }
-  const hint = 'the body was parsed and written anew after it was signed: keep the bytes as they came';
+  const hint = 'the body was parsed and serialized again after it was signed: keep the bytes as they came';
   return [undefined, 2, 4].map((indentation) => ({
     value: JSON.stringify(value, undefined, indentation),
     hint,

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import { escapeControls } from '../outcomes/escape.ts';
 
-/** A part of a line. A string is escaped; only this file makes the other kind. */
+/** A part of a line. A string is escaped; only this file creates a `TerminalText`. */
 export type Printable = string | number | TerminalText;
 
-/** Text that cannot drive a terminal but by the colours of this file. Whoever sent it, it may be printed. */
+/** Text that is safe to print, whoever sent it: only the colours of this file can control the terminal. */
 export class TerminalText {
   readonly #text: string;
 
@@ -37,7 +37,7 @@ export class TerminalText {
     return new TerminalText(styleText(format, textOf(part), { stream: process.stdout }));
   }
 
-  /** For the functions that write: a string made of it would be escaped a second time. */
+  /** Only for the functions that write: the resulting string would be escaped a second time. */
   static textOf(part: Printable): string {
     return TerminalText.line(part).#text;
   }
@@ -47,7 +47,7 @@ const { textOf } = TerminalText;
 
 type Format = 'green' | 'red' | 'yellow' | 'gray' | 'bold';
 
-/** A line as a template: what stands in it is escaped, its colours are kept. */
+/** A line as a template: its values are escaped, their colours are kept. */
 export function line(strings: TemplateStringsArray, ...values: readonly Printable[]): TerminalText {
   return joined(
     strings.flatMap((text, index) => [text, values[index] ?? '']),
@@ -60,7 +60,7 @@ export function joined(parts: readonly Printable[], separator = ' '): TerminalTe
   return TerminalText.joined(parts, separator);
 }
 
-/** Colours, on a terminal only, and not where `NO_COLOR` is set. */
+/** Colours, on a terminal only, and only if `NO_COLOR` is not set. */
 export const colours = {
   good: (part: Printable): TerminalText => TerminalText.styled('green', part),
   bad: (part: Printable): TerminalText => TerminalText.styled('red', part),

@@ -21,8 +21,8 @@ interface TriggerOptions extends JsonOption, RunningOption {
 }
 
 const HELP = `
-The event goes to every webhook of the sandbox that is enabled and wants its type. What they answer is printed;
-whatever it is, the exit code is 0. A delivery that fails is retried after 1, 5 and 15 minutes: see posthorn advance.
+The event goes to every webhook of the sandbox that is enabled and wants its type. Their answers are printed;
+the exit code is always 0. A delivery that fails is retried after 1, 5 and 15 minutes: see posthorn advance.
 --out-of-order makes two events of one resource, a second apart, and moves the clock by two seconds.
 ${EXIT_CODES_HELP}
 
@@ -41,7 +41,7 @@ export function addTrigger(program: Command): void {
     .argument('<type>', 'the type of the event, for example transfer.succeeded')
     .addOption(dataOption())
     .option('--id <id>', 'the id of the event; made up by default')
-    .option('--any', 'send any type, also one that the service does not list')
+    .option('--any', 'send any type, even one that the service does not list')
     .addOption(kindOption('--duplicate', 'deliver it twice at the same moment', 'changed', 'outOfOrder'))
     .addOption(
       kindOption(
@@ -81,9 +81,9 @@ async function trigger(type: string, options: TriggerOptions): Promise<void> {
     { kind: 'event', ...event },
     () => `${event.created_at} ${event.type} ${event.id} has happened`,
   );
-  // Nothing is moved, but what is due is waited for.
+  // The clock does not move, but the sandbox answers once every delivery that is due has ended.
   const now = await sandbox.advance({ advanceMs: 0 });
-  // The newer one of two out of order has an id of its own.
+  // With --out-of-order the newer event has another id.
   const attempts = (await sandbox.deliveries(outOfOrder ? {} : { event: event.id })).filter(
     ({ at }) => at >= event.created_at,
   );
@@ -96,12 +96,12 @@ async function trigger(type: string, options: TriggerOptions): Promise<void> {
 
 function unknownType(type: string): Error {
   return usageError(
-    `${type} is none of the types that the service lists: did you mean ${nearestType(type)}? ` +
-      'Give --any to send it all the same',
+    `${type} is not a type that the service lists: did you mean ${nearestType(type)}? ` +
+      'Give --any to send it anyway',
   );
 }
 
-/** Past this a receiver refuses an event as `event_in_future`, unless it goes by the sandbox's clock. */
+/** Beyond this a receiver refuses an event as `event_in_future`, unless it goes by the sandbox's clock. */
 const FUTURE_LIMIT_MS = 300_000;
 
 function noteFuture(now: number, note: Output['note']): void {

@@ -11,8 +11,8 @@ interface VerifyOptions extends JsonOption, KeyOption {
 }
 
 const HELP = `
-The body must be the very bytes that came: nothing parsed and written anew, no line end added.
-Where the signature does not match, what commonly goes wrong is tried, and named if it explains the signature.
+The body must be the exact bytes that came: not parsed and serialized again, and without an added line end.
+If the signature does not match, common mistakes are tried, and the one that explains the signature is named.
 
 Exit codes: 0 it verifies, 1 it does not, 2 wrong usage or an unreadable file.
 
@@ -25,9 +25,9 @@ Examples:
 export function addVerify(program: Command): void {
   program
     .command('verify')
-    .description('say whether a signature is that of a body, and if not, what may be wrong')
+    .description('check the signature of a body, and if it is wrong, say what may be the mistake')
     .argument('[file]', 'the raw body; - for stdin', '-')
-    .requiredOption('--signature <hex>', 'what came in the signature header', notEmpty)
+    .requiredOption('--signature <hex>', 'the value of the signature header', notEmpty)
     .addOption(keyOption())
     .addOption(jsonOption())
     .addHelpText('after', HELP)
@@ -46,7 +46,7 @@ async function verify(file: string, options: VerifyOptions): Promise<void> {
   const { verified, hints } = diagnose(body, options.signature, key);
   output.print({ verified, bytes: body.byteLength, hints }, () =>
     verified
-      ? line`${colours.good('verified')}: the signature is that of these ${body.byteLength} bytes`
+      ? line`${colours.good('verified')}: the signature matches these ${body.byteLength} bytes`
       : [line`${colours.bad('not verified')}: ${body.byteLength} bytes`, ...hints.map((hint) => `  ${hint}`)],
   );
   if (!verified) process.exitCode = exitCodes.failed;

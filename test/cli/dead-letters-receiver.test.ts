@@ -188,7 +188,7 @@ describe('the module of --receiver', () => {
       code: 1,
       stdout:
         'dropped transfer.succeeded evt_2\n' +
-        '1 dropped, 1 not dropped: handled meanwhile, being handled, or no longer there\n',
+        '1 dropped, 1 not dropped: handled meanwhile, being handled, or gone\n',
       stderr: '',
     });
     expect(await deadLetters.get('evt_1')).toBeDefined();
@@ -199,7 +199,7 @@ describe('the module of --receiver', () => {
     {
       what: 'exports something else',
       code: 'export const receiver = {};',
-      message: /must export what createReceiver\(\) has made/,
+      message: /must export the result of createReceiver\(\)/,
     },
     {
       what: 'throws',

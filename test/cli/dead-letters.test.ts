@@ -142,7 +142,7 @@ describe('posthorn dead-letters list', () => {
   test.each([
     { args: [], message: /say where the letters are.*\(usage_invalid\)/ },
     { args: ['--dir', 'a', '--scope', 'b'], message: /one of --dir and --scope/ },
-    { args: ['--dir', 'absent'], message: /--dir must be a directory that is there/ },
+    { args: ['--dir', 'absent'], message: /--dir must be an existing directory/ },
     { args: ['--dir', '.', '--type', 'transfer'], message: /It must be a type such as/ },
     { args: ['--dir', '.', '--since', 'yesterday'], message: /It must be a time such as/ },
     { args: ['--dir', '.', '--since', '2026-02-30'], message: /It must be a time such as/ },
@@ -228,13 +228,13 @@ describe('posthorn dead-letters drop', () => {
     expect(readdirSync(directory)).toHaveLength(1);
   });
 
-  test('--all does nothing without --yes where there is no terminal to ask on', async () => {
+  test('--all does nothing without --yes if there is no terminal to ask on', async () => {
     const directory = await fill();
     const ended = await posthorn(['dead-letters', 'drop', '--all', '--dir', directory], { input: 'yes\n' });
     expect(ended).toEqual({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/^posthorn: drop --all takes --yes where .*\(usage_invalid\)\n$/),
+      stderr: expect.stringMatching(/^posthorn: without a terminal .*needs --yes; .*\(usage_invalid\)\n$/),
     });
     expect(readdirSync(directory)).toHaveLength(4);
     const seen = await posthorn(['dead-letters', 'drop', '--all', '--dry-run', '--dir', directory]);

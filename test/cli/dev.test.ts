@@ -143,7 +143,7 @@ describe('posthorn dev', () => {
   test('tells that nothing listens; deliveries fail, and come once something does', async () => {
     const { program, run } = await startDev(`${NOBODY}/webhooks?token=hidden`);
     expect(await program.line(/^nothing listens/)).toMatch(
-      /^nothing listens at http:\/\/127\.0\.0\.1:\d+\/webhooks yet: deliveries fail until something does, and are retried$/,
+      /^nothing listens at http:\/\/127\.0\.0\.1:\d+\/webhooks yet: until then deliveries fail, and are retried$/,
     );
     const { stdout } = await run('trigger', 'transfer.created');
     expect(stdout).toMatch(/attempt 1 no answer \d+ ms connect ECONNREFUSED \S+ again after 1 min\n$/);
@@ -154,7 +154,7 @@ describe('posthorn dev', () => {
     );
     expect(await run('advance')).toMatchObject({
       code: 1,
-      stderr: 'posthorn: No delivery is to come (failed)\n',
+      stderr: 'posthorn: No delivery is pending (failed)\n',
     });
     expect((await run('trigger', 'transfer.created')).stderr).toMatch(/clock is 21 minutes ahead/);
     expect(program.lines.join('\n')).not.toContain('hidden');
@@ -248,7 +248,7 @@ describe('trigger, advance and deliveries', () => {
 
   test.each([
     { args: ['trigger', 'transfer.suceeded'], message: /did you mean transfer\.succeeded\?.*--any/ },
-    { args: ['trigger', 'transfer.failed', '--data', '{'], message: /no JSON/ },
+    { args: ['trigger', 'transfer.failed', '--data', '{'], message: /not JSON/ },
     { args: ['advance', 'soon'], message: /must be a duration such as/ },
     { args: ['deliveries', '--sandbox', 'here'], message: /--sandbox takes an address/ },
   ])('$args is exit code 2', async ({ args, message }) => {

@@ -35,7 +35,7 @@ describe('an answer without an end', () => {
     const ended = await run(['send', 'transfer.created', '--to', 'URL', '--json'], { status: 404 });
     expect(ended).toMatchObject({
       code: 1,
-      stderr: 'the answer is longer than 1048576 bytes: its rest was not read\n',
+      stderr: 'the answer is longer than 1048576 bytes: the rest was not read\n',
     });
     expect(jsonLines(ended)).toMatchObject([{ status: 404, truncated: true }]);
     expect(String(jsonLines(ended)[0]?.body)).toHaveLength(MEBIBYTE);
@@ -47,7 +47,7 @@ describe('an answer without an end', () => {
       expect(await run(args)).toMatchObject({
         code: 1,
         stdout: '',
-        stderr: expect.stringMatching(/is longer than 16777216 bytes, and its rest was not read: .*--event/),
+        stderr: expect.stringMatching(/is longer than 16777216 bytes, and the rest was not read: .*--event/),
       });
     },
   );

@@ -71,10 +71,10 @@ describe('a text that is not a secret is repeated:', () => {
       "unknown option '--signature-headre'\n(Did you mean --signature-header?)",
     ],
     [['listen', '--port', '70000'], "argument '70000' is invalid"],
-    [['trigger', 'transfer.suceeded'], 'transfer.suceeded is none of the types'],
+    [['trigger', 'transfer.suceeded'], 'transfer.suceeded is not a type'],
     [
       ['dead-letters', 'list', '--dir', '/srv/app/deadletters/of/billing'],
-      '"/srv/app/deadletters/of/billing" is none',
+      '"/srv/app/deadletters/of/billing" is not one',
     ],
     [
       ['dead-letters', 'list', '--dir', 'dead-letters-of-the-billing-team'],

@@ -99,13 +99,16 @@ describe.skipIf(!isPostgresInstalled())('posthorn on PostgreSQL', () => {
 
 describe('posthorn on PostgreSQL, used wrongly', () => {
   test.each([
-    { args: ['postgres', 'migrate'], message: /--url, POSTGRES_URL or DATABASE_URL is postgres:\/\/…/ },
-    { args: ['postgres', 'migrate', '--url', 'http://hidden/'], message: /is postgres:\/\/…/ },
+    {
+      args: ['postgres', 'migrate'],
+      message: /--url, POSTGRES_URL or DATABASE_URL must begin with postgres:\/\//,
+    },
+    { args: ['postgres', 'migrate', '--url', 'http://hidden/'], message: /must begin with postgres:\/\// },
     { args: ['postgres', 'migrate', '--schema', 'a b'], message: /schema of posthorn postgres migrate must/ },
     { args: ['postgres', 'sql', '--schema', 'pg_a'], message: /schema of posthorn postgres sql must/ },
     {
       args: ['dead-letters', 'list', '--scope', 'a', '--postgres', 'http://hidden/'],
-      message: /POSTGRES_URL or --postgres is postgres:\/\/…/,
+      message: /POSTGRES_URL or --postgres must begin with postgres:\/\//,
     },
     {
       args: ['dead-letters', 'list', '--scope', 'a'],

@@ -154,8 +154,8 @@ describe('posthorn send', () => {
       code: 2,
       stdout: '',
       stderr:
-        `posthorn: ${type} is none of the types that the service lists; the nearest is ${nearest}. ` +
-        'Give --any to send it all the same (usage_invalid)\n',
+        `posthorn: ${type} is not a type that the service lists; the nearest is ${nearest}. ` +
+        'Give --any to send it anyway (usage_invalid)\n',
     });
     expect(requests).toEqual([]);
   });
@@ -172,7 +172,7 @@ describe('posthorn send', () => {
     const { stderr } = await posthorn(['send', `\u001b[2J${'x'.repeat(100_000)}`, '--to', 'http://h/'], {
       env,
     });
-    expect(stderr).toMatch(/^posthorn: \\u\{1b\}\[2Jx+… is none of the types /);
+    expect(stderr).toMatch(/^posthorn: \\u\{1b\}\[2Jx+… is not a type /);
     expect(stderr.length).toBeLessThan(1_000);
   });
 

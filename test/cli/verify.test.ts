@@ -21,7 +21,7 @@ describe('posthorn verify', () => {
     writeFileSync(file, BODY);
     const { code, stdout, stderr } = await posthorn(['verify', file, '--signature', signature, '--key', KEY]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toBe('verified: the signature is that of these 55 bytes\n');
+    expect(stdout).toBe('verified: the signature matches these 55 bytes\n');
   });
 
   test('reads stdin, takes the key from SIGNING_KEY, and accepts upper-case hex', async () => {
@@ -35,9 +35,13 @@ describe('posthorn verify', () => {
     { mistake: 'a line end that was added', body: `${BODY}\n`, hint: /line end that was not signed/ },
     { mistake: 'a Windows line end', body: `${BODY}\r\n`, hint: /line end that was not signed/ },
     { mistake: 'a byte order mark', body: `\ufeff${BODY}`, hint: /byte order mark/ },
-    { mistake: 'JSON written anew', body: JSON.stringify(JSON.parse(BODY), null, 2), hint: /written anew/ },
+    {
+      mistake: 'JSON written anew',
+      body: JSON.stringify(JSON.parse(BODY), null, 2),
+      hint: /serialized again/,
+    },
     { mistake: 'a key with a line end', key: `${KEY}\n`, hint: /white space around it/ },
-    { mistake: 'a key in quotes', key: `"${KEY}"`, hint: /key has quotes around it: take it away/ },
+    { mistake: 'a key in quotes', key: `"${KEY}"`, hint: /key has quotes around it: remove it/ },
     {
       mistake: 'a key in quotes with a line end',
       key: `'${KEY}'\n`,
@@ -60,7 +64,7 @@ describe('posthorn verify', () => {
       body: '{\n}',
       hint: /CR LF when it was signed/,
     },
-    { mistake: 'CR was added', signed: '{\n}', body: '{\r\n}', hint: /made CR LF/ },
+    { mistake: 'CR was added', signed: '{\n}', body: '{\r\n}', hint: /changed to CR LF/ },
   ])('names it where $mistake', async ({ signed, body = BODY, hint }) => {
     const args = ['verify', '--signature', signedByOpenssl(signed, KEY), '--json'];
     const ended = await posthorn(args, { input: body, env: { SIGNING_KEY: KEY } });

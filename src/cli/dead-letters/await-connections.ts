@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf } from '../failure.ts';
 import type { ReceiverModule } from './receiver-module.ts';
 
-/** How long a connection may take that the module has begun to make, to Redis for example. */
+/** How long a connection of the module may take, to Redis for example. */
 const CONNECTION_LIMIT_MS = 5_000;
 const PAUSE_MS = 50;
 
 const UNCONNECTED: readonly unknown[] = ['dead_letters_unavailable', 'store_unavailable'];
 
 /**
- * A process that serves has time to connect before its first delivery; a command begins at once. What is not
- * connected yet waits for less time than a command has, or refuses it. Resolves once the letters are
- * reachable, with a receiver that waits for its store.
+ * Waits for the connections of the module. A server has time to connect before its first delivery, but a
+ * command begins at once, and a client that is not connected yet soon refuses it. Resolves once the letters
+ * are reachable, with a receiver that waits for its store.
  */
 export async function awaitConnections({ receiver, deadLetters }: ReceiverModule): Promise<ReceiverModule> {
   const endsAt = performance.now() + CONNECTION_LIMIT_MS;
@@ -34,10 +34,7 @@ export async function awaitConnections({ receiver, deadLetters }: ReceiverModule
   };
 }
 
-/**
- * Makes an attempt until it does not end too early, whether it rejects
- * then or tells of the error in its result.
- */
+/** Repeats an attempt that ended too early, whether it rejected or returned the error in its result. */
 async function repeat<T>(
   attempt: () => Promise<T>,
   isTooEarly: (error: unknown) => boolean,

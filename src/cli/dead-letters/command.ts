@@ -10,15 +10,15 @@ import { addStorageOptions, receiverOption } from './source.ts';
 
 const WHERE_HELP = `
 Where the letters are: --dir DIRECTORY for files, --scope SCOPE for a Redis at REDIS_URL (a single one; for Sentinel and
-Cluster use --receiver) or a PostgreSQL at POSTGRES_URL, or --receiver MODULE: those of the receiver.
-The module exports \`receiver\`, or has it as its default export, and starts no server:
+Cluster use --receiver) or a PostgreSQL at POSTGRES_URL, or --receiver MODULE for the dead letters of a receiver.
+The module exports \`receiver\`, or has it as its default export, and must not start a server:
 
   // receiver.js
   export const receiver = createReceiver({ signingKey, store, deadLetters });
   receiver.on('transfer.succeeded', book, { name: 'book' });
 
-Connections that it makes, to Redis for example, are waited for, 5 seconds at most.
-Letters whose handlers may still be running are passed over and counted.`;
+The command waits for its connections, to Redis for example, for 5 seconds at most.
+Letters whose handlers may still be running are skipped and counted.`;
 
 const LIST_HELP = `${WHERE_HELP}
 ${EXIT_CODES_HELP}
@@ -35,9 +35,9 @@ Examples:
   $ posthorn dead-letters show evt_1 --dir dead-letters --json | jq -r .rawBody | base64 -d`;
 
 const REPLAY_HELP = `
-A replay runs the handlers that have not finished, with the same dedupe as a delivery, and takes the letter out when they
+A replay runs the handlers that have not finished, with the same dedupe as a delivery, and removes the letter when they
 succeed. The module must create the receiver with the store of the running processes, or their events may run twice.
-Letters that were parked as \`event_too_old\` may be somebody's recording: they are replayed by their ids only.
+Letters parked as \`event_too_old\` may be a recording that somebody sent again: they are replayed by their ids only.
 ${WHERE_HELP}
 ${EXIT_CODES_HELP}
 
@@ -46,7 +46,7 @@ Examples:
   $ posthorn dead-letters replay --type 'transfer.*' --since 2h --receiver ./receiver.js --dry-run`;
 
 const DROP_HELP = `
-With --receiver the event is given up for good: its id is completed in the receiver's store. Without it only the letter
+With --receiver the event is given up for good: its id is completed in the receiver's store. Otherwise only the letter
 is removed.
 ${WHERE_HELP}
 ${EXIT_CODES_HELP}
@@ -61,11 +61,11 @@ export function addDeadLetters(program: Command): void {
   const group = program.command('dead-letters').description('list, show, replay and drop parked events');
 
   const listing = group.command('list').description('list the letters, one line each');
-  listing.option('--all', 'every letter, as without it');
+  listing.option('--all', 'every letter, which is the default');
   addStorageOptions(addFilterOptions(listing)).addOption(receiverOption());
   listing.addOption(jsonOption()).addHelpText('after', LIST_HELP).action(list);
 
-  const showing = group.command('show').description('show one letter whole, its body too').argument('<id>');
+  const showing = group.command('show').description('show one letter with its body').argument('<id>');
   addStorageOptions(showing).addOption(receiverOption());
   showing.addOption(jsonOption()).addHelpText('after', SHOW_HELP).action(show);
 
@@ -75,7 +75,7 @@ export function addDeadLetters(program: Command): void {
 
   const dropping = group.command('drop').description('give parked events up');
   addStorageOptions(addFilterOptions(addChoice(dropping))).addOption(receiverOption());
-  dropping.option('--yes', 'do not ask before --all, as where there is no terminal to ask on');
+  dropping.option('--yes', 'do not ask before --all; needed without a terminal');
   dropping.addOption(jsonOption()).addHelpText('after', DROP_HELP).action(drop);
 }
 
@@ -83,5 +83,5 @@ function addChoice(command: Command): Command {
   return command
     .argument('[id...]', 'the ids of events')
     .option('--all', 'every letter')
-    .option('--dry-run', 'say what would be done, and do nothing');
+    .option('--dry-run', 'say what would be done, without doing it');
 }

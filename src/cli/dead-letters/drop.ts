@@ -47,15 +47,15 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
       () =>
         countsOf(
           [dropped, options.dryRun ? 'would be dropped' : 'dropped'],
-          [failed, 'not dropped: handled meanwhile, being handled, or no longer there'],
+          [failed, 'not dropped: handled meanwhile, being handled, or gone'],
           [running, 'still running'],
           [missing, 'not found'],
         ),
     );
     if (uncompleted > 0) {
       output.note(
-        'only the letters were removed: an event that is delivered again is handled as new. --receiver ' +
-          'completes the ids too, of letters in the dead letters of the receiver',
+        'only the letters were removed: an event that is delivered again counts as new. --receiver ' +
+          'also completes the ids, of letters in the dead letters of the receiver',
       );
     }
   });
@@ -64,9 +64,7 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
 
 async function confirmAll(): Promise<void> {
   if (!process.stdin.isTTY) {
-    throw usageError(
-      'drop --all takes --yes where there is no terminal to ask on; --dry-run shows the letters',
-    );
+    throw usageError('without a terminal to ask on, drop --all needs --yes; --dry-run shows the letters');
   }
   if (await confirm('Drop all letters? Nobody can replay them afterwards.')) return;
   throw new CommandError('failed', 'nothing was dropped');
@@ -74,7 +72,7 @@ async function confirmAll(): Promise<void> {
 
 interface Dropped {
   readonly isDropped: boolean;
-  /** The id is completed too, so that the event is not handled when it is delivered again. */
+  /** True if the id is completed too, so that the event is not handled when it is delivered again. */
   readonly completed: boolean;
 }
 

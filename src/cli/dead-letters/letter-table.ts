@@ -3,7 +3,7 @@ import { escapeControls } from '../../outcomes/escape.ts';
 import { colours, joined, type Printable } from '../terminal-text.ts';
 import { letterTime } from './letter-time.ts';
 
-/** What a table shows of a letter, escaped already: its columns are as wide as what is printed. */
+/** The columns of a letter in a table. They are escaped already, because their width is measured. */
 export interface LetterRow {
   readonly parked: string;
   readonly type: string;
@@ -30,13 +30,13 @@ const titles: LetterRow = {
   reason: 'REASON',
 };
 
-/** In less room than this a reason says nothing. */
+/** The least width in which a reason is of use. */
 const LEAST_REASON = 20;
 const GAP = '  ';
 
 /**
- * The letters as a table that is as wide as the terminal, or as three lines each where columns do not fit. An
- * id is never cut: it is what other commands take.
+ * The letters as a table as wide as the terminal, or as three lines each if the columns do not fit. An id is
+ * never cut, because other commands take it.
  */
 export function tableOf(rows: readonly LetterRow[], columns: number): readonly Printable[] {
   const widthOf = (name: keyof LetterRow): number =>

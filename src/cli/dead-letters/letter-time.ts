@@ -1,6 +1,6 @@
 /**
- * A time of a letter as ISO 8601, or its number if no Date can hold it: somebody else may have written the
- * letter, and one must not hide the others.
+ * A time of a letter as ISO 8601, or its number if no Date can hold it: another program may have written the
+ * letter, and one letter must not hide the others.
  */
 export function letterTime(ms: number): string {
   const date = new Date(ms);

@@ -4,7 +4,7 @@ import { colours, line, type TerminalText } from '../terminal-text.ts';
 import { type LetterRow, rowOf, tableOf } from './letter-table.ts';
 import { letterTime } from './letter-time.ts';
 
-/** A letter without what it holds. */
+/** The summary of a letter, without its body and its headers. */
 export function summaryOf(letter: DeadLetter): object {
   const { id, type, reason, message, receivedAt, parkedAt, attempts, handled, runningUntil } = letter;
   return {
@@ -27,7 +27,7 @@ function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: D
   return line`${when} ${colours.strong(type)} ${id} after ${count}, ${reason}: ${message}`;
 }
 
-/** Prints letters: one line each as they come, or on a terminal a table of them all at the end. */
+/** Prints letters: one line each as they come, or on a terminal one table at the end. */
 export class LetterPrinter {
   readonly #output: Output;
   readonly #rows: LetterRow[] = [];
@@ -47,7 +47,7 @@ export class LetterPrinter {
   }
 }
 
-/** Counts as text, without those of nothing except the first: `3 parked, 1 still running`. */
+/** Counts as text, for example `3 parked, 1 still running`. Counts of zero are left out, except the first. */
 export function countsOf(first: readonly [number, string], ...others: (readonly [number, string])[]): string {
   return [first, ...others.filter(([count]) => count > 0)]
     .map(([count, what]) => `${count} ${what}`)

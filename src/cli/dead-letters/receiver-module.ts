@@ -8,7 +8,7 @@ import type { Receiver } from '../../receiver-interface.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
 
-/** The purpose for which the module of `--receiver` is loaded. */
+/** The parts of the module of `--receiver` that commands use. */
 export interface ReceiverModule {
   readonly receiver: Pick<Receiver, 'replay' | 'drop' | 'close'>;
   /** The dead letters of the receiver, if it has any. */
@@ -16,12 +16,12 @@ export interface ReceiverModule {
 }
 
 /**
- * Imports the module. With `json`, what it prints through `console`
- * goes to stderr: stdout is for the results.
+ * Imports the module. With `json`, its output through `console` goes to stderr, because stdout is for the
+ * results.
  */
 export async function loadReceiver(path: string, json: boolean): Promise<ReceiverModule> {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
-    throw usageError(`--receiver must name a file, and ${JSON.stringify(path)} is none`);
+    throw usageError(`--receiver must name a file, and ${JSON.stringify(path)} is not one`);
   }
   if (json) globalThis.console = new Console(process.stderr);
   const exports = await importFile(path);
@@ -32,11 +32,11 @@ export async function loadReceiver(path: string, json: boolean): Promise<Receive
   const receiver = candidates.find(isReceiver);
   if (receiver !== undefined) return { receiver, deadLetters: receiver.deadLetters };
   throw usageError(
-    `${JSON.stringify(path)} must export what createReceiver() has made, as \`receiver\` or as its default`,
+    `${JSON.stringify(path)} must export the result of createReceiver(), as \`receiver\` or as its default`,
   );
 }
 
-/** A module may wait for a connection that never comes, and a file is loaded in a fraction of this. */
+/** A module may wait for a connection that never comes. Loading a file takes a fraction of this. */
 const LOADING_LIMIT_MS = 10_000;
 
 async function importFile(path: string): Promise<unknown> {
@@ -46,7 +46,7 @@ async function importFile(path: string): Promise<unknown> {
   } catch (cause) {
     const advice =
       codeOf(cause) === 'ERR_UNKNOWN_FILE_EXTENSION'
-        ? `Node.js ${process.versions.node} runs no TypeScript: name the compiled file`
+        ? `Node.js ${process.versions.node} cannot run TypeScript: name the compiled file`
         : messageOf(cause);
     throw new CommandError('file_unreadable', `${JSON.stringify(path)} cannot be loaded: ${advice}`, {
       cause,

@@ -33,7 +33,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
           [replayed, options.dryRun ? 'would be replayed' : 'replayed'],
           [failed, 'failed'],
           [running, 'still running'],
-          [old, 'older than the receiver accepts: look at them, and replay them by their ids'],
+          [old, 'older than the receiver accepts: inspect them, and replay them by their ids'],
           [missing, 'not found'],
         );
         if (!output.isTerminal || options.dryRun) return counts;
@@ -45,7 +45,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   selection.check();
 }
 
-/** The ids come first: a letter that fails again is stored again, and must not come round again. */
+/** Collects the ids first: a letter that fails again is stored again, and must not be replayed twice. */
 async function choose(
   { deadLetters }: Source,
   selection: Selection,
@@ -53,8 +53,7 @@ async function choose(
   const chosen: string[] = [];
   let old = 0;
   for await (const { id, reason } of selection.letters(deadLetters)) {
-    // Somebody may have recorded such an event and sent it again, so
-    // nobody replays it without having meant it.
+    // Somebody may have recorded such an event and sent it again, so it is replayed by its id only.
     if (reason === 'event_too_old' && !selection.isByIds) old += 1;
     else chosen.push(id);
   }
@@ -63,7 +62,7 @@ async function choose(
 
 interface Failure {
   readonly id: string;
-  /** The code of its error; its outcome where it has none. */
+  /** The code of its error, or else its outcome. */
   readonly reason: string;
 }
 
@@ -72,7 +71,7 @@ interface Replayed {
   readonly failures: readonly Failure[];
 }
 
-/** The failures of a replay by their reasons: what people would otherwise look for in the lines above. */
+/** The failures of a replay, grouped by reason, so that people need not search the lines above. */
 function linesOfFailures(failures: readonly Failure[]): Printable[] {
   const idsOf = new Map<string, string[]>();
   for (const { reason, id } of failures) idsOf.set(reason, [...(idsOf.get(reason) ?? []), id]);
@@ -100,18 +99,19 @@ async function replayAll(
   { deadLetters, receiver }: Source,
   output: Output,
 ): Promise<Replayed> {
-  if (receiver === undefined) throw usageError('replay needs --receiver: its handlers are what is run');
+  if (receiver === undefined)
+    throw usageError('replay needs --receiver: it runs the handlers of that receiver');
   const progress = new Progress();
   const failures: Failure[] = [];
   let replayed = 0;
   for (const [index, id] of ids.entries()) {
     const letter = await deadLetters.get(id);
-    if (letter === undefined) continue; // replayed or dropped by somebody else meanwhile
+    if (letter === undefined) continue; // replayed or dropped elsewhere meanwhile
     progress.show(`replaying ${index + 1} of ${ids.length}, ${failures.length} failed so far: ${id}`);
     const report = await receiver.replay(letter);
     if (report.outcome === 'processed' || report.outcome === 'duplicate') {
       replayed += 1;
-      await deadLetters.remove(id); // the receiver takes a letter out of its own dead letters only
+      await deadLetters.remove(id); // the receiver removes letters from its own dead letters only
     } else failures.push({ id, reason: report.code ?? report.outcome });
     progress.clear();
     printReplay(letter, report, output);
@@ -128,7 +128,7 @@ function printReplay(
   output.print({ kind: 'replay', id, type, outcome, ...errorFields, handlers, warnings }, () => {
     const isGood = outcome === 'processed' || outcome === 'duplicate';
     const parts: Printable[] = [(isGood ? colours.good : colours.bad)(outcome), `${type ?? '?'} ${id}`];
-    if (outcome === 'ignored') parts.push('no handler is registered for it; the letter stays');
+    if (outcome === 'ignored') parts.push('no handler is registered for its type; the letter stays');
     if (errorFields !== undefined) parts.push(`${errorFields.code}: ${errorFields.message}`);
     parts.push(...warnings.map(colours.doubtful));
     return joined(parts);

@@ -6,7 +6,7 @@ import { matchesPattern } from '../../events/pattern.ts';
 import { CommandError, usageError } from '../failure.ts';
 import { readDuration } from '../options.ts';
 
-/** Which letters are meant. */
+/** The options that select letters. */
 export interface SelectionOptions {
   readonly all?: boolean;
   readonly type?: string;
@@ -20,7 +20,7 @@ export function addFilterOptions(command: Command): Command {
     .option('--type <pattern>', 'of this type, or of types such as transfer.*', parsePattern)
     .option(
       '--since <time>',
-      'parked since then: ISO 8601 (UTC without a zone), or an age as 30m, 2h or 3d',
+      'parked since then: ISO 8601 (UTC without a zone), or an age such as 30m, 2h or 3d',
       parseSince,
     );
 }
@@ -44,7 +44,7 @@ function parseSince(text: string): number {
   );
 }
 
-/** The letters that a command was asked for, and a count of those that it did not get. */
+/** The letters that a command asked for, and the number of those that it did not get. */
 export class Selection {
   readonly #ids: readonly string[];
   readonly #options: SelectionOptions;
@@ -52,18 +52,18 @@ export class Selection {
   #missing = 0;
   #unreadable: PosthornError | undefined;
 
-  /** No ids: every letter that the options let through. */
+  /** Without ids, selects every letter that the options let through. */
   constructor(ids: readonly string[], options: SelectionOptions) {
     this.#ids = [...new Set(ids)];
     this.#options = options;
   }
 
-  /** How many were passed over because their handlers may still be running. */
+  /** The number of letters that were skipped because their handlers may still be running. */
   get running(): number {
     return this.#running;
   }
 
-  /** How many ids no letter has. */
+  /** The number of ids without a letter. */
   get missing(): number {
     return this.#missing;
   }
@@ -81,7 +81,7 @@ export class Selection {
     }
   }
 
-  /** Throws for what kept a command from doing all that it was asked for. */
+  /** Throws if the command could not do everything that it was asked for. */
   check(): void {
     if (this.#unreadable !== undefined) throw this.#unreadable;
     if (this.#missing > 0) throw new CommandError('failed', `ids without a dead letter: ${this.#missing}`);
@@ -98,9 +98,7 @@ export class Selection {
     }
   }
 
-  /**
-   * One damaged letter, of which a list complains at its end, must not keep the others from their command.
-   */
+  /** A list reports a damaged letter at its end. That must not stop the command for the others. */
   async *#listed(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
     try {
       yield* deadLetters.list();
@@ -116,7 +114,7 @@ export class Selection {
   }
 }
 
-/** The selection of a command that changes something: it must have been said which letters are meant. */
+/** The selection of a command that changes something: the usage must name the letters. */
 export function readSelection(ids: readonly string[], options: SelectionOptions): Selection {
   const { all, type, since } = options;
   if (all && ids.length > 0) throw usageError('give ids or --all, not both');

@@ -23,11 +23,11 @@ export interface SourceOptions {
   readonly json?: boolean;
 }
 
-/** Letters, and the receiver that they belong to where it is known. */
+/** Letters, and the receiver that they belong to, if it is known. */
 export interface Source {
   readonly deadLetters: DeadLetters;
   readonly receiver?: ReceiverModule['receiver'];
-  /** The dead letters of the receiver, which may be others than `deadLetters`. */
+  /** The dead letters of the receiver, which may differ from `deadLetters`. */
   readonly receiverLetters?: ReceiverModule['deadLetters'];
 }
 
@@ -71,10 +71,10 @@ export async function withSource(
   else await useWith();
 }
 
-/** A directory that is not there is a mistake here, and must not be made. */
+/** A missing directory is a mistake here, and must not be created. */
 function openDirectory(dir: string): DeadLetters {
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return createFileDeadLetters(dir);
-  throw usageError(`--dir must be a directory that is there, and ${JSON.stringify(dir)} is none`);
+  throw usageError(`--dir must be an existing directory, and ${JSON.stringify(dir)} is not one`);
 }
 
 async function withReceiver(
@@ -93,7 +93,7 @@ async function withReceiver(
   await receiver.close();
 }
 
-/** Letters in the server whose address is given, or else is in the environment. */
+/** Letters in the server whose address is given, or is in the environment. */
 async function withServer(
   { redis, postgres, schema }: SourceOptions,
   scope: string,
@@ -104,7 +104,7 @@ async function withServer(
   const [redisUrl, postgresUrl] = given === undefined ? [REDIS_URL, POSTGRES_URL] : [redis, postgres];
   if (redisUrl !== undefined && postgresUrl !== undefined) {
     throw usageError(
-      'the letters are in one place, and both Redis and PostgreSQL are named: give --redis or --postgres',
+      'both Redis and PostgreSQL are named, but the letters are in one place: give --redis or --postgres',
     );
   }
   if (postgresUrl === undefined) return withRedis(redisUrl, scope, use);
@@ -119,8 +119,8 @@ async function withRedis(
 ): Promise<void> {
   if (url === undefined || !/^rediss?:\/\//.test(url)) {
     throw usageError(
-      'the address of the letters is missing or not one: REDIS_URL or --redis is redis://… or rediss://…, ' +
-        'POSTGRES_URL or --postgres is postgres://…',
+      'the address of the letters is missing or wrong: REDIS_URL or --redis must begin with redis:// or rediss://, ' +
+        'POSTGRES_URL or --postgres with postgres://',
     );
   }
   const { Redis } = await loadIoredis();

@@ -18,8 +18,8 @@ interface MigrateOptions extends SchemaOption, JsonOption {
 }
 
 const MIGRATE_HELP = `
-Creates the tables of posthorn/postgres, or brings them up to date; what is up to date stays as it is. The role must be
-allowed to create tables in the schema, which the running service need not be.
+Creates the tables of posthorn/postgres, or brings them up to date. The role must be
+allowed to create tables in the schema; the role of the running service need not be.
 ${EXIT_CODES_HELP}
 
 Examples:
@@ -27,7 +27,7 @@ Examples:
   $ posthorn postgres migrate --url postgres://owner@127.0.0.1/billing --schema webhooks`;
 
 const SQL_HELP = `
-The same as a script, for a team that runs its migrations by other means. It may be run again.
+Prints the migration as a script, for a team that runs migrations by other means. The script may be run again.
 ${EXIT_CODES_HELP}
 
 Examples:
@@ -47,7 +47,7 @@ export function addPostgres(program: Command): void {
     .action(migrate);
   group
     .command('sql')
-    .description('print the SQL that does it')
+    .description('print the SQL of the migration')
     .addOption(schemaOption())
     .addHelpText('after', SQL_HELP)
     .action(({ schema }: SchemaOption) => {
@@ -75,7 +75,7 @@ async function migrate({ url, schema, json = false }: MigrateOptions): Promise<v
   createOutput({ json }).print({ schema }, () => `the tables in the schema ${schema} are up to date`);
 }
 
-/** The usage was right; it is PostgreSQL that has refused. */
+/** Returns true if the usage was right, and PostgreSQL has refused. */
 function wasRefused(error: unknown): error is ConfigurationError {
   return isInstance(error, ConfigurationError) && error.cause !== undefined;
 }

@@ -3,17 +3,17 @@ import { messageOf } from '../../foreign-values.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
 import { pgVersions } from '../manifest.ts';
 
-/** Checks the address of a database. Its text stays out of messages: it may hold a password. */
+/** Checks the address of a database. Messages do not quote it, because it may hold a password. */
 export function requirePostgresUrl(url: string | undefined, sources: string): string {
   if (url !== undefined && /^postgres(ql)?:\/\//.test(url)) return url;
-  throw usageError(`the address of PostgreSQL is missing or not one: ${sources} is postgres://…`);
+  throw usageError(`the address of PostgreSQL is missing or wrong: ${sources} must begin with postgres://`);
 }
 
 /** Opens a pool for as long as `use` takes. */
 export async function withPool(url: string, use: (pool: Pool) => Promise<void>): Promise<void> {
   const { default: pg } = await loadPg();
   const pool = new pg.Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 5_000 });
-  // Lost connections are told by the queries that need them.
+  // A lost connection shows in the queries that need it.
   pool.on('error', () => {});
   try {
     await pool.query('select 1').catch((cause: unknown) => {

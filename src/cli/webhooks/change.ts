@@ -34,7 +34,7 @@ export async function create(url: string, options: CreateOptions): Promise<void>
   }
 }
 
-/** The failure may have come after the service has shown the key of a new webhook, this once. */
+/** Keeps the key of a new webhook that the service had shown, only once, before the failure. */
 async function keepKeyOf(error: unknown, keeper: KeyKeeper, output: Output): Promise<void> {
   const signingKey = isInstance(error, ServiceError) ? error.signingKey() : undefined;
   if (signingKey === undefined) return;
@@ -56,7 +56,7 @@ export async function update(id: string, options: UpdateOptions): Promise<void> 
   await applyUpdate(id, changes, 'updated', options);
 }
 
-/** `posthorn webhooks enable` and `disable`: the update is sent whatever the webhook says of itself. */
+/** `posthorn webhooks enable` and `disable`: they send the update even if the webhook already says so. */
 export function setEnabled(
   enabled: boolean,
 ): (id: string, options: ConnectionOptions & JsonOption) => Promise<void> {

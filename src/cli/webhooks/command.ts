@@ -8,14 +8,14 @@ import { rotate } from './rotate.ts';
 import { addWantedOptions } from './wanted.ts';
 
 const KEY_HELP = `
-The signing key of a new webhook is shown this once. With --key-file it is not printed but written to a new file that
-only its owner can read; a file that is there is never written over.
+The signing key of a new webhook is shown only once. --key-file writes it, instead of printing it, to a new file that
+only its owner can read. An existing file is never overwritten.
 `;
 
 const WANTED_HELP = `
-Without --event a new webhook gets every event. transfer.* is sent as the types of today: only * takes in later ones.
+Without --event a new webhook gets every event. transfer.* is sent as the types of today: only * includes later ones.
 Credentials are changed only if asked for: --authentication basic takes BASIC_USERNAME and BASIC_PASSWORD from the
-environment, bearer takes BEARER_TOKEN, none takes them away.
+environment, bearer takes BEARER_TOKEN, none removes them.
 `;
 
 const ROTATE_HELP = `
@@ -23,8 +23,8 @@ In two steps, so that no event is lost:
   1. rotate ID creates a second webhook like the first, disabled, and gives its id and its signing key.
      Then make every receiver accept both keys: createReceiver({ signingKey: [newKey, oldKey] }).
   2. rotate ID --resume NEWID, with the key in NEW_SIGNING_KEY or --key-file, enables the second and disables the first.
-The first step can be repeated: what an earlier one has left is disabled. The second can be repeated with the same ids.
-Retries that the first webhook has under way may be dropped with it: --overlap 22m lets both send that long.
+The first step can be repeated: it disables what an earlier one has left. The second can be repeated with the same ids.
+Pending retries of the first webhook may be dropped with it: --overlap 22m lets both webhooks send for that time.
 `;
 
 /** `posthorn webhooks` */
@@ -46,7 +46,7 @@ export function addWebhooks(program: Command): void {
   )
     .option('--key-file <file>', 'write the signing key to this new file')
     .action(create);
-  addWantedOptions(add('update <id>', 'change a webhook; what is not mentioned stays', WANTED_HELP))
+  addWantedOptions(add('update <id>', 'change a webhook; anything not mentioned stays', WANTED_HELP))
     .option('--url <url>', 'another address')
     .action(update);
   add('enable <id>', 'let a webhook send', '').action(setEnabled(true));
@@ -54,20 +54,20 @@ export function addWebhooks(program: Command): void {
   addWantedOptions(
     add(
       'ensure <url>',
-      'make a webhook as it should be; create it if it is not there',
+      'bring a webhook into the wanted form; create it if there is none',
       `${KEY_HELP}${WANTED_HELP}`,
     ),
   )
-    .option('--id <id>', 'the webhook that is meant; by default the one with the url')
+    .option('--id <id>', 'the id of the webhook; by default the webhook with the url')
     .option('--enable', 'enable it if it is disabled')
     .option('--disable', 'disable it if it is enabled')
     .option(
       '--force',
-      'send --enable or --disable even if it is so already: a webhook given up may say enabled',
+      'send --enable or --disable even if nothing changes: a webhook given up may still say enabled',
     )
     .option('--key-file <file>', 'write the signing key of a new webhook to this file')
     .action(ensure);
-  add('rotate <id>', 'bring in a new signing key', ROTATE_HELP)
+  add('rotate <id>', 'introduce a new signing key', ROTATE_HELP)
     .option('--resume <new-id>', 'the second step: every receiver accepts both keys')
     .option('--key-file <file>', 'where the new key is written, and read in the second step')
     .option('--overlap <duration>', 'how long both send in the second step, as 22m', parseOverlap)
@@ -80,7 +80,7 @@ function parseOverlap(text: string): number {
   throw new InvalidArgumentError('It must be a duration such as 30s or 22m.');
 }
 
-/** All of them take POSTHORN_BASE_URL, POSTHORN_USERNAME and POSTHORN_PASSWORD from the environment. */
+/** All examples take POSTHORN_BASE_URL, POSTHORN_USERNAME and POSTHORN_PASSWORD from the environment. */
 function examplesOf(usage: string): string {
   const [name = ''] = usage.split(' ');
   return (examples[name] ?? []).map((example) => `  $ ${example}`).join('\n');

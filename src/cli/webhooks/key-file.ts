@@ -7,7 +7,7 @@ import { CommandError, codeOf } from '../failure.ts';
 export interface KeyKeeper {
   /** Keeps the key. Resolves with the members that describe it in a result. */
   keep(signingKey: string): Promise<KeptKey>;
-  /** Cleans up if there was no key to keep. */
+  /** Cleans up if no key came. */
   close(): Promise<void>;
 }
 
@@ -15,9 +15,9 @@ export interface KeyKeeper {
 export type KeptKey = { readonly keyFile: string } | { readonly secret_signing_key: string };
 
 /**
- * A new file, readable by its owner only, that is opened before there is a key to lose; without a path the
- * key is printed. A file that is there is never written over: it is refused, or, where `mayExist` says that
- * most likely no key will come, the key is printed should one come all the same.
+ * Opens a new file, readable by its owner only, before there is a key to lose. Without a path the key is
+ * printed. An existing file is never overwritten: it is refused. With `mayExist`, which says that most likely
+ * no key will come, a key is printed instead.
  */
 export async function openKeyKeeper(path: string | undefined, mayExist = false): Promise<KeyKeeper> {
   if (path === undefined) return printer;
@@ -52,7 +52,7 @@ class KeyFile implements KeyKeeper {
       this.#isKept = true;
       return { keyFile: this.#path };
     } catch {
-      // A full disk, for example: shown is better than lost.
+      // The disk may be full, for example: a printed key is better than a lost one.
       return { secret_signing_key: signingKey };
     }
   }
@@ -63,7 +63,7 @@ class KeyFile implements KeyKeeper {
   }
 }
 
-/** The lines that tell where a key has gone. */
+/** The lines that say where the key is. */
 export function linesOfKey(kept: KeptKey): string[] {
   if ('keyFile' in kept)
     return [`  its signing key is in ${kept.keyFile}; it cannot be read from the service again`];

@@ -2,7 +2,7 @@ import type { Authentication } from '../../authentication/credentials.ts';
 import type { Webhook } from '../../client/webhook-answers.ts';
 import { colours, line, type Printable, type TerminalText } from '../terminal-text.ts';
 
-/** A webhook without its signing key, and without its credentials unless they are asked for. */
+/** A webhook without its signing key, and without its credentials unless `showCredentials` is true. */
 export function visibleParts(webhook: Webhook, showCredentials = false): object {
   const { secret_signing_key: _, ...rest } = webhook;
   return showCredentials ? rest : { ...rest, authentication: masked(webhook.authentication) };

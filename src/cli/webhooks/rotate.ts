@@ -21,7 +21,10 @@ export function rotate(id: string, options: RotateCommandOptions): Promise<void>
   return options.resume === undefined ? begin(id, options) : finish(id, options.resume, options);
 }
 
-/** Ends the client's rotation once the key is kept: the receivers need it before anything is sent with it. */
+/**
+ * Ends the client's rotation once the key is kept: the receivers need the key before anything is signed with
+ * it.
+ */
 class Paused extends Error {}
 
 async function begin(id: string, options: RotateCommandOptions): Promise<void> {
@@ -52,7 +55,7 @@ async function begin(id: string, options: RotateCommandOptions): Promise<void> {
   ]);
 }
 
-/** A key that was shown is not repeated: the command would keep it in the history of the shell. */
+/** A key that was shown is not repeated here: the command would put it into the history of the shell. */
 function commandToFinish(id: string, nextId: string, kept: KeptKey): string {
   const command = `posthorn webhooks rotate ${quote(id)} --resume ${quote(nextId)}`;
   return 'keyFile' in kept ? `${command} --key-file ${quote(kept.keyFile)}` : `NEW_SIGNING_KEY=… ${command}`;
@@ -73,7 +76,7 @@ async function finish(id: string, nextId: string, options: RotateCommandOptions)
   ]);
 }
 
-/** Whoever has not kept the key would enable a webhook that every receiver refuses. */
+/** Without the key, the command would enable a webhook that every receiver refuses. */
 async function readNewKey(keyFile: string | undefined): Promise<string> {
   const key = keyFile === undefined ? (process.env.NEW_SIGNING_KEY ?? '') : await readKeyFile(keyFile);
   if (key !== '') return key;

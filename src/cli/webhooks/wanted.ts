@@ -17,7 +17,7 @@ export function addWantedOptions(command: Command): Command {
   return command
     .addOption(eventOption())
     .addOption(
-      new Option('--authentication <type>', 'with credentials of the environment, or none').choices([
+      new Option('--authentication <type>', 'with credentials from the environment, or none').choices([
         'none',
         'basic',
         'bearer',
@@ -41,7 +41,7 @@ function collectPattern(pattern: string, earlier: readonly Pattern[] = []): read
   throw new InvalidArgumentError(`It matches no type of the service: ${[...eventTypes].join(', ')}.${meant}`);
 }
 
-/** The members of a webhook that the options ask for; what they do not mention is left out. */
+/** The members of a webhook that the options ask for; members that they do not mention are left out. */
 export function readWanted(options: WantedOptions): {
   readonly enabled_events?: readonly Pattern[];
   readonly authentication?: Authentication;
@@ -54,8 +54,8 @@ export function readWanted(options: WantedOptions): {
 }
 
 /**
- * Only what is asked for: credentials that stand in the environment for
- * another purpose must not change a webhook.
+ * Reads only credentials that the options ask for: the environment may hold others, which must not change a
+ * webhook.
  */
 function readWantedAuthentication(options: WantedOptions): Authentication | undefined {
   const { authentication: type, basic, bearer } = options;
