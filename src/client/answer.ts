@@ -4,7 +4,7 @@ import { isTooDeep, MAX_DEPTH, parseJson } from '../service/parse-json.ts';
 import { ServiceError, type ServiceErrorCode, type ServiceErrorFacts } from './service-error.ts';
 import { signingKeyIn } from './signing-key-in.ts';
 
-/** An answer with a status of 2xx, still to be read. */
+/** An unread answer with a status of 2xx. */
 export class Answer {
   readonly #context: AnswerContext;
   readonly #text: string;
@@ -16,8 +16,8 @@ export class Answer {
 
   /**
    * Parses the body; unknown members are kept. If the schema rejects it, throws a {@link ServiceError} that
-   * names members and never values: the answer to a creation holds the signing key, which only
-   * `signingKey()` of the error gives.
+   * names members but never values: the answer to a creation holds the signing key, which only `signingKey()`
+   * of the error reveals.
    */
   read<T>(schema: z.ZodType<T>): T {
     const body = parseJson(this.#text);
@@ -32,7 +32,7 @@ export class Answer {
     return { status: this.#context.status, text: this.#text, body: parseJson(this.#text) };
   }
 
-  /** An error about what the answer says, with the secrets of the request taken out of the message. */
+  /** Creates an error about the answer, and removes the secrets of the request from the message. */
   error(code: ServiceErrorCode, message: string, facts: ServiceErrorFacts = {}): ServiceError {
     const { request, status, secrets } = this.#context;
     return new ServiceError(code, quote(message, secrets), { request, status, ...facts });
@@ -53,17 +53,17 @@ export interface AnswerContext {
   readonly request: string;
   readonly status: number;
   readonly secrets: readonly string[];
-  /** Added to the message if the caller cannot know what the service has done. */
+  /** An addition to the message if the caller cannot know what the service has done. */
   readonly outcomeUnknown: string;
 }
 
-// More lenient than the shown error body, which is shown for webhooks only.
+// More lenient than the error body of the interface, which is shown for webhooks only.
 const refusalBody = z.looseObject({
   message: z.string().min(1),
   details: z.string().optional().catch(undefined),
 });
 
-/** The error of an answer without success: the service's own where it sent one, in JSON. */
+/** The error of an answer that is not 2xx: the service's own if it sent one in JSON. */
 export function refusal(
   { request, status, secrets }: AnswerContext,
   text: string,
@@ -78,7 +78,7 @@ export function refusal(
   return new ServiceError('service_refused', quote(data.message, secrets), { ...facts, details });
 }
 
-/** Lists what a schema found, by path and without values. */
+/** Lists the issues of a schema by path, without values. */
 export function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
   return issues
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
@@ -90,17 +90,20 @@ function describeUnparsable(text: string): string {
   return isTooDeep(text) ? `it is nested more than ${MAX_DEPTH} deep` : 'it is not JSON';
 }
 
-/** A shorter secret is hardly one, and would blot out common words. */
+/** A shorter text is hardly a secret, and its removal would blot out common words. */
 const SHORTEST_SECRET = 6;
 
-/** A service may quote what it was sent. */
+/** Removes secrets from a text: a service may quote the request. */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length >= SHORTEST_SECRET)
     .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);
 }
 
-/** Makes a text of the service fit for an error. It is cut last, or the rest of a cut secret would stay. */
+/**
+ * Makes a text of the service fit for an error. It is cut last, because a secret that is cut would not be
+ * removed.
+ */
 function quote(text: string, secrets: readonly string[]): string {
   return shorten(redact(text, secrets));
 }

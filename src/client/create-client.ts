@@ -12,9 +12,9 @@ import { createService } from './service.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 /**
- * The service, apart from its deliveries. Every method takes `{ signal }` last, and rejects with a
- * {@link ServiceError} where the service fails, and with a `ConfigurationError` where the call is wrong
- * or the credentials it needs were not given.
+ * A client of the service, apart from its deliveries. Every method takes `{ signal }` last. It rejects with a
+ * {@link ServiceError} if the service fails, and with a `ConfigurationError` if the call is wrong or lacks
+ * its credentials.
  */
 export interface Client {
   /** Creates, lists, updates and rotates webhooks; needs `administrator`. */
@@ -28,9 +28,9 @@ export interface Client {
   /** Lists the supported currencies; needs `profile`. */
   readonly currencies: Currencies;
   /**
-   * Sends a request of your own, for an operation that the interface does not show, with the credentials,
-   * time limits, errors and redaction of the other methods. Resolves with an answer of 2xx, which is not
-   * checked. Only a GET is tried again, unless `repeatable` says that it does no harm.
+   * Sends a request of your own, for an operation that the interface does not show. It uses the credentials,
+   * time limits, errors and redaction of the other methods. Resolves with an unchecked answer of 2xx. Only a
+   * GET is tried again, unless `repeatable` is true.
    *
    * @example
    * ```ts
@@ -45,9 +45,9 @@ export interface Client {
 /**
  * Creates a client of the service. Throws `ConfigurationError` for a wrong option.
  *
- * Every call that can be repeated without harm (all but creations and what `request` does not repeat) is
- * tried up to 4 times when the connection fails, the time is over, or the answer is 429 or 5xx, with growing
- * pauses; a `Retry-After` of up to 30 seconds is honoured. Answers are read up to `maxAnswerBytes`, and lists
+ * A call that is safe to repeat is tried up to 4 times, with growing pauses, if the connection fails, the
+ * time runs out, or the answer is 429 or 5xx. Creations are never repeated, and `request` only as far as it
+ * says. A `Retry-After` of up to 30 seconds is honoured. Answers are read up to `maxAnswerBytes`, and lists
  * up to `maxItems`.
  *
  * @example

@@ -2,7 +2,7 @@ import { checkOptions } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
 import { createSecretSource, PASSWORD_FORM, type Secret, TOKEN_FORM } from './secret.ts';
 
-/** For FX quotes and eChecks (interface, "Authentication"). */
+/** The credentials for FX quotes and eChecks (interface, "Authentication"). */
 export interface BankingCredentials {
   /** The JWT of `Authorization: Bearer`. */
   readonly token: Secret;
@@ -10,28 +10,28 @@ export interface BankingCredentials {
   readonly apiKey: Secret;
 }
 
-/** For the lists of payment purposes and currencies. */
+/** The credentials for the lists of payment purposes and currencies. */
 export interface ProfileCredentials {
   /** The token that the login operation issues. */
   readonly accessToken: Secret;
 }
 
-/** For webhooks. */
+/** The credentials for webhooks. */
 export interface AdministratorCredentials {
-  /** Of a user who is an administrator. */
+  /** The name of an administrator user. */
   readonly username: string;
   /** The password of that user. */
   readonly password: Secret;
 }
 
-/** How one request is authorized. */
+/** The authorization of one request. */
 export interface Authorization {
   readonly headers: Readonly<Record<string, string>>;
-  /** The texts that no error may show, in every form in which they are sent. */
+  /** The texts that must not appear in an error, in every form in which they are sent. */
   readonly secrets: readonly string[];
 }
 
-/** Asks for the secrets anew, each for so many milliseconds at most. */
+/** Asks for the secrets again, each with a limit of this many milliseconds. */
 export type Authorize = (timeoutMs: number) => Promise<Authorization>;
 
 export function readBanking(option: BankingCredentials): Authorize {
@@ -73,7 +73,7 @@ export function readAdministrator(option: AdministratorCredentials): Authorize {
   };
 }
 
-/** Shows no value: what is no object may be a token. */
+/** Does not show the value: one that is not an object may be a token. */
 function checkArea(name: string, option: unknown, members: readonly string[]): void {
   if (typeof option !== 'object' || option === null) {
     throw new ConfigurationError(`${name} must be an object with ${members.join(' and ')}`);

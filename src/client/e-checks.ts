@@ -13,11 +13,10 @@ import type { CallOptions } from './options.ts';
 import type { Service } from './service.ts';
 
 /**
- * Options of a lookup of checks. What the two texts may be is not documented: they are sent as they are
- * given.
+ * Options of a lookup of checks. The values of the two texts are not documented, so they are sent as given.
  */
 export interface ECheckOptions extends CallOptions {
-  /** Asks for custom fields; `0`, the default, for none. They come as further members of each check. */
+  /** Asks for custom fields, which come as further members of each check; `0`, the default, asks for none. */
   readonly returnCustomFields?: string | undefined;
   /** Left out by default; may be empty. */
   readonly inBehalf?: string | undefined;
@@ -27,7 +26,7 @@ export interface ECheckOptions extends CallOptions {
 export interface EChecks {
   /**
    * Looks up the checks of one of your transactions, or of several. Rejects with a {@link ServiceError} of
-   * the code `e_check_failed` where the service reports an `errorCode` other than 0.
+   * the code `e_check_failed` if the service reports an `errorCode` other than 0.
    */
   findByMerchantTransactionId(
     ids: string | readonly string[],
@@ -49,7 +48,7 @@ export function createEChecks(service: Service, maxItems: number): EChecks {
         );
       }
       const path = `${paths.eChecks}?${E_CHECKS_QUERY}`;
-      // A lookup changes nothing, so this POST may be repeated.
+      // A lookup does not change anything, so this POST may be repeated.
       const answer = await service(
         { name, area: 'banking', method: 'POST', path, body, repeatable: true },
         { signal },

@@ -5,8 +5,8 @@ import { show } from '../foreign-values.ts';
 import type { EnabledEvents, StoredEventFilter } from '../service/webhooks.ts';
 
 /**
- * Gives patterns as filters, and filters as they are: those are for the service to check. Throws
- * {@link ConfigurationError} that names the method for a wrong pattern, and for a list of both.
+ * Turns patterns into filters. Filters stay as they are, because the service checks them. Throws {@link
+ * ConfigurationError} that names the method for a wrong pattern, and for a list of both.
  */
 export function readEnabledEvents(
   events: EnabledEvents | readonly StoredEventFilter[] | undefined,

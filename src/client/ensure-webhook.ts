@@ -13,19 +13,19 @@ import type { Webhook } from './webhook-answers.ts';
 import type { WebhookRequests } from './webhook-requests.ts';
 
 /**
- * How a webhook should be. What is left out stays as it is; a webhook that has to be created gets every
- * event, no credentials, and is enabled.
+ * The wanted form of a webhook. A member that is left out stays as it is. A new webhook by default gets every
+ * event, has no credentials, and is enabled.
  */
 export interface WantedWebhook {
-  /** Which webhook it is. Where it is left out, the one with this url. */
+  /** The id of the webhook; without it, the webhook with this url. */
   readonly id?: string | undefined;
   /** HTTPS, publicly reachable. */
   readonly url: string;
   /** In any order. An empty list: every event. */
   readonly enabled_events?: EnabledEvents | undefined;
-  /** The credentials that the service shall present. */
+  /** The credentials that the service presents. */
   readonly authentication?: Authentication | undefined;
-  /** True if events shall be sent. */
+  /** True to send events, false to stop. */
   readonly enabled?: boolean | undefined;
 }
 
@@ -35,19 +35,19 @@ export type WebhookChange = 'created' | 'url' | 'enabled_events' | 'authenticati
 /** Options of `ensure`. */
 export interface EnsureOptions extends CallOptions {
   /**
-   * Sends the wanted `enabled` even where the webhook already has it; false by default. The service stops
-   * sending after the third failed retry, and whether `enabled` then turns false is not documented.
+   * Sends the wanted `enabled` even if the webhook already has it; false by default. The service stops
+   * sending after the third failed retry, and it is not documented whether `enabled` then turns false.
    */
   readonly force?: boolean | undefined;
 }
 
-/** A webhook as it was wanted. */
+/** A webhook in the wanted form. */
 export interface EnsuredWebhook {
   /** As it is now. */
   readonly webhook: Webhook;
   /** The changes that were sent; empty if the webhook was right already. */
   readonly changes: readonly WebhookChange[];
-  /** Of a webhook that was created, and never again: store it at once, and safely. */
+  /** The key of a webhook that was created. It is never shown again: store it at once, and safely. */
   readonly signingKey?: string;
 }
 
@@ -75,7 +75,7 @@ export async function ensureWebhook(
   }
   if (force && enabled === undefined) {
     throw new ConfigurationError(
-      'force of webhooks.ensure needs enabled: there is nothing to force without it',
+      'force of webhooks.ensure needs enabled: without it there is nothing to force',
     );
   }
   const found =
@@ -91,8 +91,8 @@ export async function ensureWebhook(
 const MOST_NAMES = 20;
 
 /**
- * Past rotations leave disabled webhooks with the same url behind, since
- * none can be deleted; they are passed over.
+ * Past rotations leave disabled webhooks with the same url behind, because a webhook cannot be deleted. They
+ * are skipped.
  */
 async function findByUrl(
   requests: WebhookRequests,
@@ -101,7 +101,7 @@ async function findByUrl(
 ): Promise<Webhook | undefined> {
   let chosen: Webhook | undefined;
   const counts = { enabled: 0, disabled: 0 };
-  // The list may hold some 100,000 of them, so not all are kept.
+  // The list may hold some 100,000 webhooks, so only some names are kept.
   const names: string[] = [];
   for await (const webhook of requests.listAll(options)) {
     if (!isSameUrl(webhook.url, url)) continue;
@@ -132,7 +132,7 @@ async function create(
 
 const order = ['url', 'enabled_events', 'authentication', 'enabled'] as const;
 
-/** The members that are wanted in another way than they are. */
+/** The wanted members that differ from the present ones. */
 function difference(found: Webhook, wanted: FilteredWebhook): Parameters<WebhookRequests['update']>[1] {
   const { url, enabled_events, authentication, enabled } = wanted;
   return {

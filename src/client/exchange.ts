@@ -29,7 +29,7 @@ export async function exchange(request: ExchangeRequest): Promise<Answer> {
   const context: AnswerContext = { ...request, status: response.status };
   if (response.ok && isCut) throw tooLarge(request, response.status, text);
   if (response.ok) return new Answer(context, text);
-  // Of a refusal the status says enough, also if its text is cut and so no JSON.
+  // The status of a refusal says enough, even if its text was cut and is not JSON any more.
   throw refusal(context, text, readRetryAfter(response.headers.get('retry-after')));
 }
 
@@ -42,7 +42,7 @@ interface Fetched {
 
 async function fetchText(request: ExchangeRequest): Promise<Fetched> {
   const { method, url, headers, body = null, timeoutMs, signal } = request;
-  // Not AbortSignal.any: with it, Node.js 20 keeps memory for as long as the caller's signal lives.
+  // Not AbortSignal.any, because with it Node.js 20 keeps memory for as long as the caller's signal lives.
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(LATE), timeoutMs);
   const onAbort = (): void => controller.abort(signal?.reason);
@@ -50,7 +50,7 @@ async function fetchText(request: ExchangeRequest): Promise<Fetched> {
   if (signal?.aborted) onAbort();
   const answer = new AnswerBody(request.maxAnswerBytes);
   try {
-    // A redirect is not followed: fetch would carry x-api-key to another host.
+    // Redirects are not followed, because fetch would carry x-api-key to another host.
     const init: RequestInit = { method, headers, body, redirect: 'manual', signal: controller.signal };
     const response = await fetch(url, init);
     await answer.read(response);
@@ -65,7 +65,7 @@ async function fetchText(request: ExchangeRequest): Promise<Fetched> {
   }
 }
 
-/** The reason of a request that took too long. */
+/** The reason of the abort if a request took too long. */
 const LATE = Symbol('late');
 
 function tooLarge(
@@ -74,7 +74,7 @@ function tooLarge(
   text: string,
 ): ServiceError {
   const message =
-    `the answer to ${request} is longer than ${maxAnswerBytes} bytes, decompressed, and its rest was not read: ` +
+    `the answer to ${request} is longer than ${maxAnswerBytes} bytes, decompressed, and the rest was not read: ` +
     `raise maxAnswerBytes of createClient if the service sends such answers${outcomeUnknown}`;
   return new ServiceError('answer_too_large', message, { request, status, signingKey: signingKeyIn(text) });
 }
@@ -85,8 +85,8 @@ function timedOut({ request, timeoutMs, outcomeUnknown }: ExchangeRequest, text:
 }
 
 /**
- * Without the error of fetch as its cause: the parser's holds a part of
- * the answer, which may hold a signing key.
+ * The error of fetch is not its cause: that of the parser holds a part of the answer, which may hold a
+ * signing key.
  */
 function unreachable(
   { request, outcomeUnknown }: ExchangeRequest,
@@ -98,7 +98,10 @@ function unreachable(
   return new ServiceError('service_unreachable', message, { request, signingKey: signingKeyIn(text) });
 }
 
-/** fetch says "fetch failed", and its cause says why; an AggregateError has a code and an empty message. */
+/**
+ * The message of fetch is "fetch failed", and its cause says why. An AggregateError has a code and an empty
+ * message.
+ */
 function innermostMessage(thrown: unknown, depth = 0): string {
   if (!isError(thrown)) return 'the connection failed';
   const cause = propertyOf(thrown, 'cause');

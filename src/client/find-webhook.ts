@@ -5,8 +5,8 @@ import type { Webhook } from './webhook-answers.ts';
 import type { WebhookRequests } from './webhook-requests.ts';
 
 /**
- * Reads one webhook, from the list if the service does not fetch single ones in the way that is assumed: only
- * the path of that operation is shown. Rejects with the first error if the list does not have it either.
+ * Reads one webhook. The interface shows only the path of that operation, so if the assumed request fails,
+ * the webhook is looked up in the list. Rejects with the first error if it is not there either.
  */
 export async function findWebhook(
   requests: Pick<WebhookRequests, 'retrieve' | 'listAll'>,
@@ -23,8 +23,8 @@ export async function findWebhook(
 }
 
 /**
- * Returns true if the service has answered, and neither with the error that the interface shows for an
- * unknown id nor with one that the list would get too.
+ * Returns true if the list may still have the webhook: the service answered, but not with the error that the
+ * interface shows for an unknown id, or with one that the list would get too.
  */
 function mayBeListed(error: unknown): boolean {
   if (!isInstance(error, ServiceError)) return false;

@@ -7,9 +7,9 @@ import { type Answer, describeIssues } from './answer.ts';
 import type { CallOptions } from './options.ts';
 import type { Service } from './service.ts';
 
-/** A quote of the service, and until when it may be used. */
+/** A quote of the service, and its expiry. */
 export interface FxQuote extends FxQuoteBody {
-  /** `fxQuoteExpiry`. */
+  /** `fxQuoteExpiry` as a `Date`. */
   readonly expiresAt: Date;
   /** Returns true if the quote has expired at the given time; now by default. */
   readonly isExpired: (now?: Date | number) => boolean;
@@ -18,9 +18,8 @@ export interface FxQuote extends FxQuoteBody {
 /** Quotes for changing USD into a foreign currency; needs `banking`. */
 export interface FxQuotes {
   /**
-   * Asks for a quote, which holds for 30 seconds. Exactly one of the two amounts is
-   * given, as a decimal string; the service computes the other. It is sent once and never
-   * again: a failure may leave a quote behind.
+   * Asks for a quote, which holds for 30 seconds. Give exactly one of the two amounts, as a decimal string;
+   * the service computes the other. The request is never repeated, and a failure may leave a quote behind.
    *
    * @example
    * ```ts
@@ -71,7 +70,7 @@ function readQuote(answer: Answer): FxQuote {
   return {
     ...body,
     expiresAt: new Date(expiresAt),
-    // "Before fxQuoteExpiry" (interface, "FX quote"), so that time itself is too late.
+    // "Before fxQuoteExpiry" (interface, "FX quote"), so the expiry itself is too late.
     isExpired: (now = Date.now()) => Number(now) >= expiresAt,
   };
 }

@@ -11,50 +11,49 @@ import {
   readProfile,
 } from './credentials.ts';
 
-/** Options of `createClient`. Only the credentials of the parts that are used are needed. */
+/** Options of `createClient`. Give the credentials of the parts that you use. */
 export interface ClientOptions {
   /** The service's base address, with or without a path, for example `https://api.example.com`. */
   readonly baseUrl: string;
-  /** For `fxQuotes` and `eChecks`. */
+  /** The credentials for `fxQuotes` and `eChecks`. */
   readonly banking?: BankingCredentials | undefined;
-  /** For `paymentPurposes` and `currencies`. */
+  /** The credentials for `paymentPurposes` and `currencies`. */
   readonly profile?: ProfileCredentials | undefined;
-  /** For `webhooks`. */
+  /** The credentials for `webhooks`. */
   readonly administrator?: AdministratorCredentials | undefined;
   /**
-   * For each try of a request, from the connection to the end of the answer; 10,000 milliseconds by default.
+   * The time limit of each try, from the connection to the end of the answer; 10,000 milliseconds by default.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * How much of an answer is read, in bytes after decompression; 1,048,576 by default. A longer one makes the
-   * call reject with a {@link ServiceError} of the code `answer_too_large`.
+   * The most bytes of an answer, after decompression; 1,048,576 by default. With a longer one the call
+   * rejects with a {@link ServiceError} of the code `answer_too_large`.
    */
   readonly maxAnswerBytes?: number | undefined;
   /**
-   * How many entries a list may have, over all its pages; 100,000 by default. A longer one makes the call
-   * reject with a {@link ServiceError} of the code `list_too_long`.
+   * The most entries of a list, over all its pages; 100,000 by default. With a longer one the call rejects
+   * with a {@link ServiceError} of the code `list_too_long`.
    */
   readonly maxItems?: number | undefined;
 }
 
-/** A string of JavaScript holds twice as much at least. */
+/** A string of JavaScript can hold at least twice as much. */
 const MOST_ANSWER_BYTES = 268_435_456;
 
-/** A set of JavaScript, which knows the entries of a list again, holds half as many more. */
+/** A set of JavaScript, which detects repeated entries, can hold half as many more. */
 const MOST_ITEMS = 10_000_000;
 
 /** Options of every method of the client, as its last argument. */
 export interface CallOptions {
   /**
-   * Ends the call, which rejects with the signal's reason. What has been
-   * sent may have been carried out all the same.
+   * Ends the call, which rejects with the signal's reason. A request that was sent may still be carried out.
    */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The options, checked and with their defaults. */
 export interface ClientSettings {
-  /** Without a slash at its end. */
+  /** The base address without a slash at its end. */
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
@@ -62,10 +61,10 @@ export interface ClientSettings {
   readonly areas: Readonly<Record<Area, Authorize | undefined>>;
 }
 
-/** A part of the service with credentials of its own. */
+/** A part of the service with its own credentials. */
 export type Area = 'banking' | 'profile' | 'administrator';
 
-/** Checks the options once; throws {@link ConfigurationError} that names the one at fault. */
+/** Checks the options once; throws {@link ConfigurationError} that names the wrong one. */
 export function readClientOptions(options: ClientOptions): ClientSettings {
   const names = ['baseUrl', 'banking', 'profile', 'administrator', 'timeoutMs', 'maxAnswerBytes', 'maxItems'];
   checkOptions(options, names, 'createClient');

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../errors.ts';
 import { show } from '../foreign-values.ts';
 
-/** The parameters of a query, by name. Those that are undefined are left out. */
+/** The parameters of a query, by name. Undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Adds parameters to a path, which may have a query already. Throws {@link ConfigurationError}. */

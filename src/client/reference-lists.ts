@@ -14,17 +14,17 @@ import type { CallOptions } from './options.ts';
 import { type Query, withQuery } from './query.ts';
 import type { Service } from './service.ts';
 
-/** The reasons of cross-border wires; needs `profile`. */
+/** The purposes of cross-border wires; needs `profile`. */
 export interface PaymentPurposes {
   /** The whole list. */
   list(options?: CallOptions): Promise<readonly PaymentPurpose[]>;
 }
 
-/** Which page of the currencies is wanted. */
+/** The wanted page of the currencies. */
 export interface CurrencyPageRequest {
   /**
-   * The parameters that choose the page. Their names are not documented, so they are sent as they are given;
-   * without any the service sends the page of its choice.
+   * The parameters that choose the page. Their names are not documented, so they are sent as given. Without
+   * any, the service chooses the page.
    */
   readonly query?: Query | undefined;
 }
@@ -32,10 +32,10 @@ export interface CurrencyPageRequest {
 /** The supported currencies with their countries; needs `profile`. */
 export interface Currencies {
   /**
-   * The whole list, if the service sends it in one page. The interface shows no way to ask for a second page,
-   * so a service that has more than it sends makes this reject with a {@link ServiceError} of the code
-   * `list_incomplete`, rather than resolve with a part. `page` of that error is what was read; {@link
-   * Currencies.listPage} reads on.
+   * The whole list, if the service sends it in one page. The interface does not show how to ask for a second
+   * page. If the service has more than it sends, this rejects with a {@link ServiceError} of the code
+   * `list_incomplete`, rather than resolve with a part. `page` of that error is the part that was read;
+   * {@link Currencies.listPage} reads on.
    */
   list(options?: CallOptions): Promise<readonly Currency[]>;
   /**
@@ -71,7 +71,7 @@ export function createCurrencies(service: Service, maxItems: number): Currencies
       const page = readPage(name, answer, maxItems);
       const { total, currentPage, pageSize } = page.metadata;
       const { length } = page.currencies;
-      // Both, because whether pages are counted from 0 or from 1 is not shown.
+      // Both checks, because it is not shown whether pages are counted from 0 or from 1.
       if (length >= total || currentPage * pageSize >= total) return page.currencies;
       throw answer.error(
         'list_incomplete',

@@ -10,30 +10,30 @@ export type RequestMethod = (typeof METHODS)[number];
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** How a request of one's own is sent. */
+/** The options of a request of your own. */
 export interface RequestOptions extends CallOptions {
-  /** Which of the client's credentials are sent; `none` for an operation that takes none, as the login. */
+  /** The client's credentials to send; `none` for an operation without credentials, such as the login. */
   readonly credentials: Area | 'none';
-  /** Parameters that are added to the path. */
+  /** The parameters to add to the path. */
   readonly query?: Query | undefined;
-  /** Sent as JSON. A GET takes none. */
+  /** The body, sent as JSON. A GET does not take one. */
   readonly body?: unknown;
   /**
-   * Whether the request may be sent again after a failure that may pass; by default only a GET. True is right
-   * only where a second one changes nothing that the first has not.
+   * Whether the request may be sent again after a temporary failure; by default only a GET. Set true only if
+   * a second request has no further effect.
    */
   readonly repeatable?: boolean | undefined;
-  /** Texts of the request that no error may show, besides the client's credentials. */
+  /** Texts of the request that must not appear in an error, besides the client's credentials. */
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** An answer of 2xx as it came. It is not checked. */
+/** An answer of 2xx as it came, unchecked. */
 export interface ServiceAnswer {
   /** The status of HTTP, from 200 to 299. */
   readonly status: number;
   /** The body as it came; may be empty. */
   readonly text: string;
-  /** The body, parsed; undefined where it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly body: unknown;
 }
 
@@ -77,19 +77,19 @@ function checkMethod(method: unknown): void {
 }
 
 /**
- * The credentials are for one host: what the base address is joined with must not lead elsewhere. A path that
- * the parser of URLs leaves as it is has no dot segments, line breaks or backslashes.
+ * The credentials are for one host, so the path must not lead elsewhere. If the URL parser leaves it
+ * unchanged, it does not contain dot segments, line breaks or backslashes.
  */
 function checkPath(path: unknown): void {
   const isPath = typeof path === 'string' && path.startsWith('/') && !path.includes('#');
   if (isPath && new URL(`http://host${path}`).href === `http://host${path}`) return;
   throw new ConfigurationError(
-    'the path of client.request must begin with "/" and be encoded as it is sent, without "." and ".." as ' +
+    'the path of client.request must begin with "/" and be percent-encoded, without "." and ".." as ' +
       `parts and without a fragment, for example "/payments/na/webhooks/WH1"; got ${show(path)}`,
   );
 }
 
-/** Shows no value of the body and no secret. */
+/** Does not show values of the body, or secrets. */
 function readRequestOptions(method: RequestMethod, options: RequestOptions): RequestOptions {
   const names = ['credentials', 'query', 'body', 'repeatable', 'secrets', 'signal'];
   checkOptions(options, names, 'client.request');

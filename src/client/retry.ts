@@ -2,21 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isInstance } from '../foreign-values.ts';
 import { ServiceError } from './service-error.ts';
 
-/** How often what is safe to repeat is sent at most. */
+/** The most tries of a request that is safe to repeat. */
 const MAX_TRIES = 4;
 
-/** The first pause is this long at most, and each further one twice as long. */
+/** The longest first pause. Each further pause is twice as long. */
 const FIRST_PAUSE_MS = 250;
 
 /** If `Retry-After` asks for a longer pause, the call fails instead. */
 const MAX_RETRY_AFTER_MS = 30_000;
 
-/** How long to wait after so many tries, in milliseconds, or undefined where another try is out of place. */
+/** The pause after so many tries, in milliseconds, or undefined if the request must not be tried again. */
 export function pauseAfter(error: unknown, tries: number): number | undefined {
   if (tries >= MAX_TRIES || !isInstance(error, ServiceError) || !mayPass(error)) return undefined;
   const { retryAfterMs = 0 } = error;
   if (retryAfterMs > MAX_RETRY_AFTER_MS) return undefined;
-  // Half of it at random, so that clients which failed together do not come back together.
+  // Half of the pause is random, so that clients that failed together do not come back together.
   const pauseMs = FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
   return Math.max(pauseMs, retryAfterMs);
 }

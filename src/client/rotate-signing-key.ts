@@ -10,7 +10,7 @@ import { createDisabled, type DisabledWebhook, setEnabled } from './set-enabled.
 import type { Webhook } from './webhook-answers.ts';
 import type { WebhookRequests } from './webhook-requests.ts';
 
-/** How a signing key is rotated. */
+/** The way to rotate a signing key. */
 export interface RotateOptions {
   /**
    * Stores the new key with the id of the new webhook, and makes every receiver accept both the old key and
@@ -18,29 +18,28 @@ export interface RotateOptions {
    */
   readonly onSigningKey: (signingKey: string, webhook: { readonly id: string }) => unknown;
   /**
-   * Goes on with a rotation that broke off after `onSigningKey` had resolved: the id and the key that it was
-   * given. A rotation that broke off earlier starts over without it.
+   * Resumes a rotation that broke off after `onSigningKey` had resolved: the id and the key that it was
+   * given. Leave it out for a rotation that broke off earlier, which starts over.
    */
   readonly resume?: { readonly id: string; readonly signingKey: string } | undefined;
   /**
-   * How long both webhooks send, in milliseconds; 0 by default. While they do, events come
-   * twice. The service may drop the retries that the old webhook has under way when it is
-   * disabled; 1,300,000 waits for all of them.
+   * How long both webhooks send, in milliseconds; 0 by default. During that time events come twice. When the
+   * old webhook is disabled, the service may drop its pending retries; 1,300,000 waits for all of them.
    */
   readonly overlapMs?: number | undefined;
 }
 
 /** A webhook whose key was rotated. */
 export interface RotatedWebhook {
-  /** The one that sends from now on. */
+  /** The webhook that sends from now on. */
   readonly webhook: Webhook;
-  /** The one that it replaces, disabled. */
+  /** The webhook that it replaces, disabled. */
   readonly previous: Webhook;
   /** The key of `webhook`. */
   readonly signingKey: string;
 }
 
-/** See `Webhooks.rotate`. At every moment at least one of the two webhooks is enabled. */
+/** See `Webhooks.rotate`. At least one of the two webhooks is enabled at all times. */
 export async function rotateSigningKey(
   requests: WebhookRequests,
   id: string,
@@ -65,7 +64,7 @@ export async function rotateSigningKey(
   return { webhook, previous: disabled, signingKey: next.signingKey };
 }
 
-/** Shows no value: each may be a signing key, or hold one. */
+/** Does not show values: each may be a signing key, or hold one. */
 function readRotateOptions(
   id: string,
   options: RotateOptions,
@@ -93,7 +92,7 @@ async function bringIn(
   if (!previous.enabled) {
     throw new ServiceError(
       'webhook_disabled',
-      `webhook "${previous.id}" is disabled, so it has nothing to hand over: enable it first, or resume ` +
+      `webhook "${previous.id}" is disabled, so it cannot be rotated: enable it first, or resume ` +
         'the rotation that ' +
         'has disabled it with {id, signingKey} of the new webhook',
     );
@@ -121,14 +120,14 @@ async function createNext(
 }
 
 /**
- * Returns true if the service has certainly created nothing. Any other failure may have
- * left a webhook behind whose id nobody knows.
+ * Returns true if the service has certainly not created a webhook. Any other failure may have left one behind
+ * whose id is unknown.
  */
 function isRefusal(error: unknown): boolean {
   return isInstance(error, ServiceError) && error.code === 'service_refused' && Number(error.status) < 500;
 }
 
-/** Disables the webhooks that interrupted rotations have left: nobody has their keys. */
+/** Disables the webhooks that interrupted rotations have left, because their keys are lost. */
 async function disableOrphans(
   requests: WebhookRequests,
   previous: Webhook,
@@ -151,7 +150,10 @@ function isOrphan(webhook: Webhook, previous: Webhook): boolean {
   );
 }
 
-/** False where either time is missing or unreadable: what may be older was not left by a rotation. */
+/**
+ * Returns false if either time is missing or unreadable: a webhook that may be older was not left by a
+ * rotation.
+ */
 function isAsYoung(webhook: Webhook, previous: Webhook): boolean {
   return Date.parse(webhook.created_at ?? '') >= Date.parse(previous.created_at ?? '');
 }

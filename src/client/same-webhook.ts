@@ -28,8 +28,8 @@ function normalizeUrl(url: string): string {
 }
 
 /**
- * An empty set stands for every type, as an empty list does at the
- * service, and takes in the types named beside it.
+ * An empty set stands for every type, as an empty list does at the service, and includes the types named
+ * beside it.
  */
 function typesByEntity(filters: readonly StoredEventFilter[]): Map<string, Set<string>> {
   const byEntity = new Map<string, Set<string>>();
@@ -37,7 +37,7 @@ function typesByEntity(filters: readonly StoredEventFilter[]): Map<string, Set<s
     const named = byEntity.get(entity);
     if (types.length === 0 || named?.size === 0) byEntity.set(entity, new Set());
     else if (named === undefined) byEntity.set(entity, new Set(types));
-    // Added to and not copied: a foreign list may name an entity many thousand times.
+    // The set is extended rather than copied: a foreign list may name an entity many thousand times.
     else for (const type of types) named.add(type);
   }
   return byEntity;

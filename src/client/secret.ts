@@ -4,18 +4,18 @@ import { withTimeLimit } from '../timing/time-limit.ts';
 import { ServiceError } from './service-error.ts';
 
 /**
- * A token or a password, or a function that gives it. The function is asked before each try of a request, for
- * `timeoutMs` at most: let it cache what is costly.
+ * A token or a password, or a function that returns it. The function is called before each try of a request,
+ * with a limit of `timeoutMs`: let it cache its result.
  */
 export type Secret = string | (() => string | Promise<string>);
 
 /**
- * Gives a secret, checked. Rejects with {@link ServiceError} or
- * {@link ConfigurationError}, and shows no value in either.
+ * Gives a checked secret. Rejects with {@link ServiceError} or {@link ConfigurationError}, which never show a
+ * value.
  */
 export type SecretSource = (timeoutMs: number) => Promise<string>;
 
-/** The form of a secret. Checked here because fetch would show a wrong header value in its error. */
+/** The form of a secret. It is checked here, because fetch would show a wrong header value in its error. */
 export interface SecretForm {
   readonly pattern: RegExp;
   readonly text: string;
@@ -32,7 +32,7 @@ export const PASSWORD_FORM: SecretForm = {
   text: 'a string without control characters, and not empty',
 };
 
-/** Checks a fixed secret now, and that of a function when it is used. */
+/** Checks a fixed secret now, and the result of a function at each use. */
 export function createSecretSource(name: string, secret: Secret, form: SecretForm): SecretSource {
   if (typeof secret !== 'function') {
     const value = checked(name, secret, form);

@@ -17,8 +17,8 @@ export interface ServiceErrorFacts {
 }
 
 /**
- * The service refused, failed, could not be reached, or answered what cannot be used. `message` is the
- * service's own where it sent one. No token, password or signing key is in it, nor in any of its properties.
+ * The service refused, failed, could not be reached, or sent an unusable answer. `message` is the service's
+ * own if it sent one. The error and its properties never hold a token, a password or a signing key.
  *
  * @example
  * ```ts
@@ -39,9 +39,9 @@ export class ServiceError extends CodedError<'ServiceError'> {
   readonly request: string | undefined;
   /** The `errorCode` of an eCheck lookup. */
   readonly errorCode: number | undefined;
-  /** The pause that the service asked for in `Retry-After`, in milliseconds. */
+  /** The pause that the service requested in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** What was read of a list that is not whole (`list_incomplete`). */
+  /** The part that was read of an incomplete list (`list_incomplete`). */
   readonly page: CurrencyPage | undefined;
   /** Private, because loggers print the properties of errors. */
   readonly #signingKey: string | undefined;

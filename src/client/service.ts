@@ -7,30 +7,30 @@ import { type ExchangeRequest, exchange } from './exchange.ts';
 import type { Area, CallOptions, ClientSettings } from './options.ts';
 import { pause, pauseAfter } from './retry.ts';
 
-/** A request to the service, as the methods of the client make it. */
+/** A request to the service, as a method of the client makes it. */
 export interface ServiceRequest {
-  /** The method of the client, for messages: `webhooks.list`. */
+  /** The method of the client, for messages, such as `webhooks.list`. */
   readonly name: string;
   readonly area: Area | 'none';
   readonly method: string;
-  /** From the base address on, with the query. */
+  /** The path below the base address, with the query. */
   readonly path: string;
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Parts of the request that must not show in an error. */
+  /** Parts of the request that must not appear in an error. */
   readonly secrets?: readonly string[] | undefined;
-  /** False for what creates something: a second try could create a second one. */
+  /** False for a creation, because a second try could create a second one. */
   readonly repeatable: boolean;
 }
 
 /**
- * Sends a request, again where that is safe and may help, and resolves with an answer of 2xx. Rejects with
+ * Sends a request, repeats it if that is safe and may help, and resolves with an answer of 2xx. Rejects with
  * {@link ServiceError}, {@link ConfigurationError}, or the reason of the signal.
  */
 export type Service = (request: ServiceRequest, options?: CallOptions) => Promise<Answer>;
 
-/** Secrets are kept in a closure, because `inspect` does not show it. */
+/** Keeps secrets in a closure, because `inspect` does not show it. */
 export function createService(settings: ClientSettings): Service {
   return async (request, options = {}) => {
     const signal = readSignal(options, request.name);
@@ -98,22 +98,20 @@ function toExchange(
     },
     body: body === undefined ? undefined : JSON.stringify(body),
     secrets: allSecrets,
-    outcomeUnknown: repeatable
-      ? ''
-      : '; it may have been carried out all the same: look before you send it again',
+    outcomeUnknown: repeatable ? '' : '; it may have been carried out: check before you send it again',
     timeoutMs,
     maxAnswerBytes,
     signal,
   };
 }
 
-/** A text as it is, as a part of a path, and as a parameter. */
+/** The forms of a text: as it is, in a path, and in a query. */
 function formsInPath(text: string): readonly string[] {
   const parameter = new URLSearchParams([['', text]]).toString().slice(1);
   return [text, text.isWellFormed() ? encodeURIComponent(text) : text, parameter];
 }
 
-/** A source of tokens knows nothing of the signal. */
+/** Rejects when the signal aborts, because a source of tokens does not know the signal. */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { ServiceError } from './service-error.ts';
 import type { CreatedWebhook, Webhook } from './webhook-answers.ts';
 import type { WebhookRequests } from './webhook-requests.ts';
 
-/** Enables or disables a webhook, and makes sure that the service says so too. */
+/** Enables or disables a webhook, and checks that the service confirms it. */
 export async function setEnabled(
   requests: WebhookRequests,
   id: string,
@@ -20,13 +20,13 @@ export async function setEnabled(
   );
 }
 
-/** A webhook that sends nothing yet, and the key that will sign what it sends. */
+/** A webhook that does not send yet, and the key that will sign its events. */
 export interface DisabledWebhook {
   readonly webhook: Webhook;
   readonly signingKey: string;
 }
 
-/** Creates a webhook and disables it at once, because the service creates none that is disabled. */
+/** Creates a webhook and disables it at once, because the service only creates enabled ones. */
 export async function createDisabled(
   requests: WebhookRequests,
   request: Parameters<WebhookRequests['create']>[0],
@@ -34,8 +34,8 @@ export async function createDisabled(
 ): Promise<DisabledWebhook> {
   const created: CreatedWebhook = await requests.create(request, options);
   try {
-    // Without the caller's signal: what has been created must not go on
-    // sending because the caller has lost interest.
+    // Without the caller's signal: the new webhook must not go on sending because the caller has lost
+    // interest.
     const webhook = await setEnabled(requests, created.id, false);
     return { webhook, signingKey: created.secret_signing_key };
   } catch (cause) {

@@ -2,12 +2,12 @@ import { endOfString, parseJson } from '../service/parse-json.ts';
 
 const MEMBER = '"secret_signing_key"';
 
-/** Each text that is not JSON costs an exception: 40,000 of them would take half a second. */
+/** Each text that is not JSON costs an exception, and 40,000 of them would take half a second. */
 const MOST_TEXTS = 1_000;
 
 /**
- * The signing key in a body, also in one that is cut off or wraps the webhook in another object. It is shown
- * only once, so it is found even if nothing else is. No regular expression: that of a long string throws a
+ * Finds the signing key in a body, even if the body is cut off or wraps the webhook in another object: the
+ * key is shown only once. It does not use a regular expression, because on a long string that throws a
  * RangeError, and the key would be lost.
  */
 export function signingKeyIn(text: string): string | undefined {

@@ -9,8 +9,8 @@ import {
 } from '../service/webhooks.ts';
 
 /**
- * A webhook as the service sends it (interface, "Webhook"). What nothing depends on may be missing from its
- * answer, and is undefined then.
+ * A webhook as the service sends it (interface, "Webhook"). A member that the client does not need may be
+ * missing from the answer, and is then undefined.
  */
 export interface Webhook {
   /** The id that the service has given it. */
@@ -21,9 +21,9 @@ export interface Webhook {
   readonly updated_at?: string | undefined;
   /** The endpoint that receives the events. */
   readonly url: string;
-  /** True if events are sent. */
+  /** True if the service sends events to it. */
   readonly enabled: boolean;
-  /** The service sends credentials in clear text: keep them out of logs. */
+  /** The credentials, which the service sends in clear text: keep them out of logs. */
   readonly authentication: Authentication;
   /** An empty list means every event. */
   readonly enabled_events: readonly StoredEventFilter[];
@@ -34,12 +34,11 @@ export interface Webhook {
 }
 
 /**
- * A webhook just created, with the key that signs its events. It is shown
- * this once: store it at once, and safely.
+ * A new webhook with the key that signs its events. The key is shown only once: store it at once, and safely.
  */
 export type CreatedWebhook = Webhook & { readonly secret_signing_key: string };
 
-/** What was asked for. */
+/** The request of a creation. */
 interface CreationRequest {
   readonly url: string;
   readonly enabled_events?: readonly StoredEventFilter[] | undefined;
@@ -48,7 +47,7 @@ interface CreationRequest {
 
 const time = z.string().optional().catch(undefined);
 
-/** Nothing that the client does depends on them, so no answer is refused for them. */
+/** The client does not depend on these members, so no answer is refused because of them. */
 const informative = {
   created_at: time,
   updated_at: time,
@@ -58,10 +57,10 @@ const informative = {
     .catch(undefined),
 };
 
-/** The ids of a whole list are remembered, and an id is a part of a path. */
+/** Limited, because the ids of a whole list are kept in memory, and an id is a part of a path. */
 const MAX_ID_LENGTH = 1_000;
 
-/** Reads a webhook: only what the client compares must be as the interface shows it. */
+/** Reads a webhook: only the members that the client compares must be as the interface shows them. */
 export const webhookAnswer: z.ZodType<Webhook> = z.looseObject({
   id: z.string().max(MAX_ID_LENGTH),
   url: z.string(),
@@ -86,7 +85,7 @@ export const webhookListAnswer: z.ZodType<WebhookListAnswer> = z.looseObject({
 
 /**
  * Reads the answer to a creation. Only the id and the key must be there, because the key is never shown
- * again: for any other member that cannot be read, what was asked for stands in.
+ * again. Any other member that cannot be read is taken from the request.
  */
 export function creationAnswer(request: CreationRequest): z.ZodType<CreatedWebhook> {
   return z.looseObject({

@@ -25,11 +25,11 @@ import {
   webhookListAnswer,
 } from './webhook-answers.ts';
 
-/** Which part of the list of webhooks is wanted. */
+/** The wanted part of the list of webhooks. */
 export interface PageRequest {
-  /** 1 to 100; the service takes 10 where it is left out. */
+  /** The size of the page, 1 to 100; the default of the service is 10. */
   readonly limit?: number | undefined;
-  /** How many webhooks to pass over. */
+  /** The number of webhooks to skip. */
   readonly offset?: number | undefined;
 }
 
@@ -37,16 +37,16 @@ export interface PageRequest {
 export interface WebhookPage {
   /** The webhooks of this page. */
   readonly webhooks: readonly Webhook[];
-  /** What the service says of the page: its limit, its offset and its count. */
+  /** The limit, the offset and the count of the page, as the service gives them. */
   readonly page: WebhookList['page'];
 }
 
-/** A change that may carry what another webhook of the service holds, known to the catalog or not. */
+/** A change that may carry the filters of another webhook, with types outside the catalog. */
 type WithStoredFilters<T> = Omit<T, 'enabled_events'> & {
   readonly enabled_events?: EnabledEvents | readonly StoredEventFilter[] | undefined;
 };
 
-/** The webhook operations, each one request or one sequence of pages. */
+/** The webhook operations: each is one request, or one sequence of pages. */
 export interface WebhookRequests {
   create(request: WithStoredFilters<WebhookRequest>, options?: CallOptions): Promise<CreatedWebhook>;
   list(page?: PageRequest, options?: CallOptions): Promise<WebhookPage>;
@@ -89,7 +89,7 @@ export function createWebhookRequests(service: Service, maxItems: number): Webho
       const body = { ...changes, enabled_events: readEnabledEvents(changes.enabled_events, name) };
       const secrets = secretsOf(changes.authentication);
       const path = pathOf(id, name);
-      // The same update twice leaves what it leaves once, so this may be repeated.
+      // An update sent twice has the same effect as once, so this may be repeated.
       const answer = await send({ name, method: 'PUT', path, body, secrets, repeatable: true }, options);
       return answer.read(webhookAnswer);
     },
@@ -110,8 +110,9 @@ async function* readPages(
       checkLength('webhooks.listAll', seen.size, maxItems);
       yield webhook;
     }
-    // Against the page's own limit, which the service may have lowered. Whether `count` is that of the page
-    // or of the whole list is not shown: in neither case is it above what has been seen when the list ends.
+    // Compared with the page's own limit, which the service may have lowered. It is not shown whether `count`
+    // is that of the page or of the whole list. In both cases the list ends only if `count` is not above the
+    // number of webhooks seen.
     const isLast = webhooks.length < page.limit && page.count <= seen.size;
     if (webhooks.length === 0 || isLast) return;
   }
@@ -122,7 +123,7 @@ function repeated(id: string): ServiceError {
     'list_repeated',
     `the list of webhooks holds "${id}" twice: it has changed while it was read, in which case reading ` +
       'it again helps, ' +
-      'or the service does not take "offset" for the start of a page',
+      'or the service does not read "offset" as the start of a page',
   );
 }
 
@@ -139,7 +140,7 @@ function checkInteger(name: string, value: number | undefined, least: number, mo
   );
 }
 
-/** "." and ".." have a meaning of their own in a path, encoded or not (RFC 3986, section 5.2.4). */
+/** In a path, "." and ".." have a special meaning, encoded or not (RFC 3986, section 5.2.4). */
 function pathOf(id: string, name: string): string {
   if (typeof id === 'string' && id.isWellFormed() && !['', '.', '..'].includes(id)) {
     return paths.webhook.replace('{webhookId}', encodeURIComponent(id));
@@ -147,7 +148,7 @@ function pathOf(id: string, name: string): string {
   throw new ConfigurationError(`${name} takes the id of a webhook, got ${show(id)}`);
 }
 
-/** Also of credentials that are incomplete, which are for the service to refuse. */
+/** The secrets in credentials. The credentials may be incomplete, because the service checks them. */
 function secretsOf(authentication: Authentication = { type: 'NONE' }): readonly string[] {
   return Object.values(authentication)
     .flatMap((member) => (typeof member === 'object' ? Object.entries(member ?? {}) : []))

@@ -16,9 +16,9 @@ import { createWebhookRequests, type PageRequest, type WebhookPage } from './web
  */
 export interface Webhooks {
   /**
-   * Creates a webhook, enabled, with the key that signs its events: `secret_signing_key`, shown this once. It
-   * is sent once and never again: a failure may leave a webhook behind. Where another member of the answer
-   * cannot be read, the one that was asked for stands in; an answer without an id makes this reject, and
+   * Creates an enabled webhook, with the key that signs its events: `secret_signing_key`, which is shown only
+   * once. The request is never repeated, and a failure may leave a webhook behind. If another member of the
+   * answer cannot be read, its value is taken from the request. If the answer lacks an id, this rejects, and
    * {@link ServiceError.signingKey} gives the key.
    *
    * @example
@@ -34,8 +34,8 @@ export interface Webhooks {
   /** Reads one page. */
   list(page?: PageRequest, options?: CallOptions): Promise<WebhookPage>;
   /**
-   * Reads all of them, in pages of 100. Ends with a {@link ServiceError} of the code `list_repeated` where a
-   * webhook comes twice, and of the code `list_too_long` after `maxItems`, rather than go on for ever.
+   * Reads all webhooks, in pages of 100. So that it never goes on forever, it ends with a {@link
+   * ServiceError} of the code `list_repeated` if a webhook comes twice, or `list_too_long` after `maxItems`.
    *
    * @example
    * ```ts
@@ -43,16 +43,16 @@ export interface Webhooks {
    * ```
    */
   listAll(options?: CallOptions): AsyncIterable<Webhook>;
-  /** Reads one webhook, by an operation of which the interface shows the path only. */
+  /** Reads one webhook. The interface shows only the path of this operation. */
   retrieve(id: string, options?: CallOptions): Promise<Webhook>;
-  /** Changes what is given and nothing else; a list of events replaces the whole list. */
+  /** Changes the given members and nothing else; a list of events replaces the whole list. */
   update(id: string, changes: WebhookUpdate, options?: CallOptions): Promise<Webhook>;
   /**
-   * Makes the service match a wanted webhook, and says what it changed. The webhook is found by `id`, else by
-   * `url`: the only one with that url, or the only enabled one. Where there is none it is created, which
-   * gives `signingKey`. Rejects with a {@link ServiceError} of the code `webhook_ambiguous`, which names the
-   * ids, where several could be meant. `force` also wakes a webhook that the service has given up without
-   * saying so in `enabled`.
+   * Brings a webhook into the wanted form, and says what it changed. The webhook is found by `id`, else by
+   * `url`: the only one with that url, or the only enabled one. If there is none, it is created, which gives
+   * `signingKey`. If several webhooks could be meant, this rejects with a {@link ServiceError} of the code
+   * `webhook_ambiguous`, which names their ids. `force` also revives a webhook that the service has given up
+   * while `enabled` stayed true.
    *
    * @example
    * ```ts
@@ -66,10 +66,10 @@ export interface Webhooks {
    */
   ensure(wanted: WantedWebhook, options?: EnsureOptions): Promise<EnsuredWebhook>;
   /**
-   * Brings in a new signing key: creates a second webhook like the first, disables it at once, awaits
-   * `onSigningKey`, enables it, and disables the first. Where it breaks off, call it again: with `resume` if
-   * `onSigningKey` had resolved, else without. Rejects with what `onSigningKey` throws, and then nothing has
-   * changed but for a disabled webhook that is left over.
+   * Introduces a new signing key: creates a second webhook like the first, disables it at once, awaits
+   * `onSigningKey`, enables it, and disables the first. If it breaks off, call it again: with `resume` if
+   * `onSigningKey` had resolved, else without. Rejects with the error that `onSigningKey` throws; then
+   * nothing has changed, except for a disabled webhook that is left over.
    *
    * @example
    * ```ts

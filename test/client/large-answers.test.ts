@@ -64,7 +64,9 @@ describe('an answer without an end', () => {
     const error = await failureOf(() => create(clientOf(service.url)));
     expect(error).toMatchObject({
       code: 'answer_too_large',
-      message: expect.stringMatching(/look before you send it again.*signingKey\(\) of this error gives it$/),
+      message: expect.stringMatching(
+        /check before you send it again.*signingKey\(\) of this error gives it$/,
+      ),
     });
     expect(signingKeyOf(error)).toBe(SIGNING_KEY);
     await service.allEnded();

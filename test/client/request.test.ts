@@ -122,7 +122,7 @@ describe('after a failure that may pass', () => {
   test('an error of what was sent once says that it may have been carried out', async () => {
     const { client } = await open('reset');
     const error = await failureOf(() => client.request('POST', '/things', { credentials: 'banking' }));
-    expect(error).toHaveProperty('message', expect.stringContaining('look before you send it again'));
+    expect(error).toHaveProperty('message', expect.stringContaining('check before you send it again'));
   });
 
   test('a GET that repeatable: false forbids is not sent again', async () => {
@@ -189,12 +189,30 @@ describe('is refused before anything is sent', () => {
     ['a path that extends the host', 'GET', '.evil.example/', { credentials }, 'must begin with "/"'],
     ['another user and host', 'GET', '@evil.example/', { credentials }, 'must begin with "/"'],
     ['an address', 'GET', 'https://evil.example/', { credentials }, 'must begin with "/"'],
-    ['a path out of the base', 'GET', '/a/../../b', { credentials }, 'must begin with "/" and be encoded'],
-    ['one that is encoded', 'GET', '/a/%2e%2E/b', { credentials }, 'must begin with "/" and be encoded'],
-    ['one with a line break', 'GET', '/a/.\n./b', { credentials }, 'must begin with "/" and be encoded'],
-    ['a backslash', 'GET', '/a\\..\\b', { credentials }, 'must begin with "/" and be encoded'],
-    ['a space', 'GET', '/a b', { credentials }, 'must begin with "/" and be encoded'],
-    ['a fragment', 'GET', '/a#b', { credentials }, 'must begin with "/" and be encoded'],
+    [
+      'a path out of the base',
+      'GET',
+      '/a/../../b',
+      { credentials },
+      'must begin with "/" and be percent-encoded',
+    ],
+    [
+      'one that is encoded',
+      'GET',
+      '/a/%2e%2E/b',
+      { credentials },
+      'must begin with "/" and be percent-encoded',
+    ],
+    [
+      'one with a line break',
+      'GET',
+      '/a/.\n./b',
+      { credentials },
+      'must begin with "/" and be percent-encoded',
+    ],
+    ['a backslash', 'GET', '/a\\..\\b', { credentials }, 'must begin with "/" and be percent-encoded'],
+    ['a space', 'GET', '/a b', { credentials }, 'must begin with "/" and be percent-encoded'],
+    ['a fragment', 'GET', '/a#b', { credentials }, 'must begin with "/" and be percent-encoded'],
     ['no options', 'GET', '/things', undefined, 'client.request takes an object of options'],
     ['no credentials', 'GET', '/things', {}, 'credentials of client.request must be "banking"'],
     [

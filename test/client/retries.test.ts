@@ -135,7 +135,7 @@ describe('the error of a service that is not there', () => {
       status: undefined,
       request: 'POST /payments/na/webhooks',
       message: expect.stringMatching(
-        /^the service could not be reached by POST \/payments\/na\/webhooks: connect ECONNREFUSED .*; it may have been carried out all the same: look before you send it again$/,
+        /^the service could not be reached by POST \/payments\/na\/webhooks: connect ECONNREFUSED .*; it may have been carried out: check before you send it again$/,
       ),
     });
   });
@@ -165,7 +165,7 @@ describe('the error of a service that is not there', () => {
       code: 'service_timeout',
       message:
         'the service has not answered POST /banking/us2/v1/transaction/fxQuote within 100 ms; ' +
-        'it may have been carried out all the same: look before you send it again',
+        'it may have been carried out: check before you send it again',
     });
   });
 });

@@ -160,7 +160,7 @@ describe('is refused', () => {
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({
       code: 'webhook_disabled',
-      message: expect.stringContaining('webhook "OLD" is disabled, so it has nothing to hand over'),
+      message: expect.stringContaining('webhook "OLD" is disabled, so it cannot be rotated'),
     });
     expect(service.sent).toEqual(['GET /OLD']);
   });
