@@ -1,16 +1,16 @@
-/** How much of an answer is read if nothing else is said. */
+/** The most bytes of an answer that are read by default. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
 /** Most answers are shorter. */
 const FIRST_CAPACITY = 16_384;
 
 /**
- * The body of an answer, read up to a limit. Every answer of a foreign party is read with it. The limit holds
- * for the bytes after decompression: a gzip bomb makes a thousand of each that it sends.
+ * The body of an answer, read up to a limit. Every answer of a foreign party is read with it. The limit
+ * applies after decompression, because a gzip bomb expands a thousandfold.
  */
 export class AnswerBody {
   readonly #maxBytes: number;
-  /** One buffer, because each of a million chunks of one byte would cost a hundred times its size. */
+  /** One buffer, because a million chunks of one byte would each cost a hundred times their size. */
   #bytes: Uint8Array;
   #length = 0;
   #isCut = false;
@@ -20,12 +20,12 @@ export class AnswerBody {
     this.#bytes = new Uint8Array(Math.min(maxBytes, FIRST_CAPACITY));
   }
 
-  /** True if the answer was longer than the limit, so that its rest was not read. */
+  /** True if the answer was longer than the limit, so that the rest was not read. */
   get isCut(): boolean {
     return this.#isCut;
   }
 
-  /** The text so far, also before a failure: it may hold a signing key. */
+  /** The text so far, even after a failure: it may hold a signing key. */
   text(): string {
     return new TextDecoder().decode(this.#bytes.subarray(0, this.#length));
   }
@@ -58,7 +58,7 @@ export class AnswerBody {
   }
 }
 
-/** Gives up an answer that nobody reads, so that its connection ends. Never rejects. */
+/** Gives up an unread answer, so that its connection ends. Never rejects. */
 export function discardBody(response: Response): void {
   response.body?.cancel().catch(() => {});
 }

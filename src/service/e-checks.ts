@@ -5,13 +5,13 @@ import { assumed } from './openapi-assumptions.ts';
 /** A request for checks (interface, "Get checks by merchant transaction id"). */
 export interface ECheckRequest {
   readonly merchantTransID: string | readonly string[];
-  /** `0` where custom fields are not wanted; other values are not documented. */
+  /** `0` if custom fields are not wanted; other values are not documented. */
   readonly returnCustomFields?: string | undefined;
-  /** May be empty; its values are not documented. */
+  /** A text that may be empty; its values are not documented. */
   readonly inBehalf?: string | undefined;
 }
 
-/** One check. Every value shown is a string; custom fields come beside them, as the service sends them. */
+/** One check. Every shown value is a string; custom fields stand beside them, as the service sends them. */
 export interface ECheck {
   /** A custom field, or a member that the service has added. */
   readonly [customField: string]: unknown;
@@ -31,15 +31,15 @@ export interface ECheck {
   readonly FirstName: string;
   /** The last name on the record of the check. */
   readonly LastName: string;
-  /** How far its sending is; the interface shows no values. */
+  /** The progress of its sending; the interface does not show the values. */
   readonly SentStatus: string;
-  /** How far its processing is; the interface shows no values. */
+  /** The progress of its processing; the interface does not show the values. */
   readonly ProcessingStatus: string;
   /** The tracking number. */
   readonly TrackingNumber: string;
 }
 
-/** The answer to a lookup. It may have members that are not declared here. */
+/** The answer to a lookup. It may have further members. */
 export interface ECheckLookup {
   /** A custom field, or a member that the service has added. */
   readonly [customField: string]: unknown;

@@ -41,28 +41,28 @@ export interface FxQuoteBody {
   readonly destination: Money;
   /** The amount that is debited, in USD. */
   readonly source: Money;
-  /** Decimal; six decimal places; USD to `destination.currency`. */
+  /** The rate from USD to `destination.currency`: decimal, with six decimal places. */
   readonly fxRate: string;
   /** Decimal; may be zero. */
   readonly fee: string;
   /** UTC, `MM/DD/YYYY HH:MM:SS`; 30 seconds after creation. */
   readonly fxQuoteExpiry: string;
-  /** Other texts are possible: the status after the expiry is not documented. */
+  /** The status. Other texts are possible: the status after the expiry is not documented. */
   readonly status: 'GENERATED' | 'ACCEPTED' | (string & {});
-  /** `MM/DD/YYYY HH:MM:SS`; taken to be UTC, which the interface does not say. */
+  /** `MM/DD/YYYY HH:MM:SS`; read as UTC, which the interface does not say. */
   readonly createdOn: string;
-  /** The same; changes when the quote is accepted. */
+  /** In the same form; it changes when the quote is accepted. */
   readonly lastUpdatedOn: string;
-  /** Who created the quote. */
+  /** The user who created the quote. */
   readonly createdBy: Actor;
-  /** Who changed it last. */
+  /** The user who changed it last. */
   readonly lastUpdatedBy: Actor;
 }
 
 /** A quote may be used for 30 seconds (interface, "Limits"). */
 export const FX_QUOTE_VALIDITY_MS = 30_000;
 
-/** The decimal form without a sign: a float would lose digits. */
+/** A decimal number without a sign, as a text: a float would lose digits. */
 export const decimal: z.ZodType<string> = z
   .string()
   .regex(/^\d+(\.\d+)?$/, 'must be a decimal number as a string, for example "125.00"')

@@ -1,17 +1,17 @@
 import * as z from 'zod';
 
-/** A list as short as this is checked whole: all that is wrong with it can be told. */
+/** A list up to this length is checked whole, so that all its errors can be reported. */
 const SHORT_LIST = 10;
 
 /**
- * A list whose check ends with its first wrong entry. An array of zod checks all entries and keeps each
- * complaint: a mebibyte of `{}` where eChecks are expected costs it 9 seconds, and 2 GB.
+ * A list whose check ends at its first wrong entry. An array of zod checks all entries and keeps each issue:
+ * a mebibyte of `{}` in place of eChecks costs it 9 seconds and 2 GB.
  */
 export function listOf<T>(entry: z.ZodType<T>): z.ZodType<readonly T[]> {
   return z.preprocess((value) => untilFirstWrong(entry, value), z.array(entry));
 }
 
-/** Cuts a list behind its first wrong entry, so that a complaint names the right place. */
+/** Cuts a list behind its first wrong entry, so that the issue names the right place. */
 function untilFirstWrong(entry: z.ZodType, value: unknown): unknown {
   if (!Array.isArray(value) || value.length <= SHORT_LIST) return value;
   const index = value.findIndex((each) => !entry.safeParse(each).success);

@@ -26,7 +26,7 @@ const createFxQuote: Operation = {
   operationId: 'createFxQuote',
   summary: 'Create a quote from USD to another currency',
   description:
-    'Give the currency of the destination and one amount: what must arrive, or what is debited. The answer ' +
+    'Give the currency of the destination and one amount: the one that must arrive, or the one that is debited. The answer ' +
     'carries the other. A quote expires 30 seconds after its creation; the transaction that uses it must ' +
     'be created before. The least and the highest amount and the supported pairs are not documented.',
   tags: ['FX quotes'],
@@ -63,7 +63,7 @@ const findChecks: Operation = {
       in: 'query',
       required: true,
       allowEmptyValue: true,
-      description: 'A name without a value; it chooses what the path does',
+      description: 'A name without a value, which chooses the operation of the path',
       schema: { type: 'string', const: '' },
       ...assumed('the query of the eCheck lookup, which is a name without a value, in the document'),
     },
@@ -71,7 +71,7 @@ const findChecks: Operation = {
   requestBody: jsonBody(eCheckRequest),
   responses: {
     200: jsonResponse(
-      'The checks where `errorCode` is 0; any other says that the lookup failed',
+      'The checks if `errorCode` is 0; any other value says that the lookup failed',
       eCheckLookup,
       assumed(
         'a lookup that matches no check',

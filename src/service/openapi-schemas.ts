@@ -35,8 +35,8 @@ export function reference(schema: z.ZodType): { readonly $ref: string } {
 }
 
 /**
- * The components: every schema with an `id`, also those inside others. None of them has a transform or a
- * default, so what is sent and what is read have one form.
+ * The components: every schema with an `id`, even inside others. None of them has a transform or a default,
+ * so requests and answers have the same form.
  */
 export function openApiSchemas(): Record<string, JsonSchema> {
   const { $defs = {} } = z.toJSONSchema(z.tuple(schemas), {
@@ -51,7 +51,7 @@ export function openApiSchemas(): Record<string, JsonSchema> {
 function simplify(schema: JsonSchema): void {
   // The format already means RFC 3339, so zod's pattern of four lines adds nothing.
   if (schema.format === 'date-time') delete schema.pattern;
-  // The range in which JavaScript counts exactly.
+  // The range of exact integers in JavaScript does not either.
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }

@@ -10,7 +10,7 @@ import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, webhook, webhookList } from './webh
 export function webhookPaths(): Record<string, PathItem> {
   return {
     [paths.webhooks]: { get: listWebhooks, post: createWebhook },
-    // The parameter bears the interface's name here, and is named in our own way elsewhere.
+    // The parameter has the interface's name here, and our own name elsewhere.
     [paths.webhook.replace('{webhookId}', '{webhook_id}')]: { get: retrieveWebhook, put: updateWebhook },
   };
 }
@@ -22,7 +22,10 @@ const webhookId = { name: 'webhook_id', in: 'path', required: true, schema: { ty
 const SHOWN_FOR_UPDATE = '; shown for an update, and assumed here';
 const asForUpdate = assumed('the errors of creating a webhook, and of fetching one');
 
-/** The interface shows it for an update; of another operation it is assumed. */
+/**
+ * The response for an unknown webhook. The interface shows it for an update; for other operations it is
+ * assumed.
+ */
 function notFound(note = '', marks: Assumed = {}): object {
   return jsonResponse(`No such webhook: unknown, deleted, or of another environment${note}`, errorBody, {
     examples: { webhook: { value: { status: 404, message: 'Webhook not found' } } },
@@ -30,9 +33,9 @@ function notFound(note = '', marks: Assumed = {}): object {
   });
 }
 
-/** The same. */
+/** The response for an invalid request, shown and assumed in the same way. */
 function badRequest(note = '', marks: Assumed = {}): object {
-  return jsonResponse(`What was sent is not valid${note}`, errorBody, { examples: badRequests, ...marks });
+  return jsonResponse(`The request is not valid${note}`, errorBody, { examples: badRequests, ...marks });
 }
 
 const badRequests = {
@@ -97,7 +100,7 @@ const listWebhooks: Operation = {
     {
       name: 'offset',
       in: 'query',
-      description: 'How many webhooks to pass over; the name is assumed',
+      description: 'The number of webhooks to skip; the name is assumed',
       schema: { type: 'integer', minimum: 0, default: 0 },
       ...assumed(
         'the parameter that sets the offset, and the end of the list of webhooks',

@@ -4,12 +4,12 @@ import { type Assumed, assumed } from './openapi-assumptions.ts';
 import { jsonBody } from './openapi-bodies.ts';
 import type { Operation, PathItem } from './openapi-operation.ts';
 
-/** The tag of the events. It describes once what all deliveries have in common. */
+/** The tag of the events. It describes the common parts of all deliveries once. */
 export const eventsTag: { readonly name: string; readonly description: string } & Assumed = {
   name: 'Events',
   description:
     'Only enabled webhooks receive events, and of those only the ones whose `enabled_events` is empty or ' +
-    'names the entity and type; that an entity with empty `types` stands for all of its types is assumed. ' +
+    'names the entity and type. It is assumed that an entity with empty `types` stands for all of its types. ' +
     'The endpoint answers with a status from 200 to 299 within 30 seconds. Otherwise the service retries up ' +
     'to 3 times, after 1, 5 and 15 minutes, and then stops sending until the webhook is enabled again. ' +
     'Duplicates can occur: discard repeated ids.',
@@ -30,7 +30,7 @@ export const eventsTag: { readonly name: string; readonly description: string } 
   ),
 };
 
-/** One entry per event type, so that generated code has a name and a literal `type` for each. */
+/** Creates one entry per event type, so that generated code has a name and a literal `type` for each. */
 export function openApiWebhooks(): Record<string, PathItem> {
   return Object.fromEntries(
     events.map(({ type, meaning, schema }) => [type, { post: delivery(type, meaning, schema) }]),

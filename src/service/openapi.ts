@@ -4,7 +4,7 @@ import { openApiPaths } from './openapi-paths.ts';
 import { type JsonSchema, openApiSchemas } from './openapi-schemas.ts';
 import { eventsTag, openApiWebhooks } from './openapi-webhooks.ts';
 
-/** An OpenAPI 3.1 document, with the members that ours has. */
+/** An OpenAPI 3.1 document with the members of ours. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: Assumed & { readonly title: string; readonly version: string; readonly description: string };
@@ -24,11 +24,11 @@ export function createOpenApiDocument(): OpenApiDocument {
     openapi: '3.1.1',
     info: {
       title: 'Payments and Banking Service',
-      // The interface has no version of its own: versions appear only in paths.
+      // The interface does not have a version of its own: versions appear only in paths.
       version: '1.0.0',
       description:
         'Foreign-exchange quotes, lookup of eChecks, reference lists, and webhooks with their events. ' +
-        'Where the interface leaves something open, `x-posthorn-assumptions` names the rows of ' +
+        'If the interface leaves something open, `x-posthorn-assumptions` names the rows of ' +
         '[docs/assumptions.md](docs/assumptions.md) that have the choice and its reason. Rate limits are not ' +
         'documented.',
       ...assumed(

@@ -2,8 +2,8 @@
 export const MAX_DEPTH = 1_000;
 
 /**
- * Parses foreign JSON. Undefined for what is not JSON, and for what is nested so deeply that `JSON.stringify`
- * and other recursive functions would throw a RangeError. The error of JSON.parse is dropped, because it
+ * Parses foreign JSON. Returns undefined for a text that is not JSON, or is nested so deeply that recursive
+ * functions such as `JSON.stringify` would throw a RangeError. The error of JSON.parse is dropped, because it
  * quotes the text.
  */
 export function parseJson(text: string): unknown {
@@ -36,7 +36,7 @@ export function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** The index of the quote that ends the string which begins at `start`; without one the text's length. */
+/** The index of the quote that ends the string from `start`; without one, the length of the text. */
 export function endOfString(text: string, start: number): number {
   let index = start + 1;
   while (index < text.length && text[index] !== '"') index += text[index] === '\\' ? 2 : 1;

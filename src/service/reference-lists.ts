@@ -40,21 +40,21 @@ export interface CurrencyList {
   readonly metadata: CurrencyListMetadata;
 }
 
-/** Which part of the currencies an answer holds. */
+/** The part of the currencies that an answer holds. */
 export interface CurrencyListMetadata {
-  /** How many currencies the service has. */
+  /** The number of currencies that the service has. */
   readonly total: number;
   /** The number of this page; whether the first is 0 or 1 is not documented. */
   readonly currentPage: number;
-  /** How many currencies a page holds at most. */
+  /** The most currencies on a page. */
   readonly pageSize: number;
 }
 
 /** One page of the currencies. */
 export interface CurrencyPage {
-  /** Those on this page. */
+  /** The currencies on this page. */
   readonly currencies: readonly Currency[];
-  /** Which part of all currencies they are. */
+  /** The part of all currencies that they are. */
   readonly metadata: CurrencyListMetadata;
 }
 

@@ -17,7 +17,7 @@ export const timestamp: z.ZodType<string> = z
   .refine((text) => parseTimestamp(text) !== undefined, 'must be a time that exists')
   .meta({ description: 'As `MM/DD/YYYY HH:MM:SS`', examples: ['03/31/2026 09:05:00'] });
 
-/** Returns milliseconds since the epoch, or undefined for any other text, 02/30 among them. */
+/** Returns milliseconds since the epoch, or undefined for any other text, such as 02/30. */
 export function parseTimestamp(text: string): number | undefined {
   const [, month, day, year, hour, minute, second] = FORM.exec(text) ?? [];
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);

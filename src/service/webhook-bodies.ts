@@ -20,7 +20,7 @@ const filters = z
       Object.entries(catalog).map(([entity, types]) =>
         z.looseObject({ entity: z.literal(entity), types: z.array(z.enum(types)) }).meta({
           id: `${nameOf(entity)}EventFilter`,
-          description: 'That no types mean all of the entity is assumed: name each',
+          description: 'It is assumed that an empty list means all types of the entity: name each type',
           ...assumed(
             'an entity with empty `types` in `enabled_events`, in a request',
             'an entity with empty `types` in an answer, and in the sandbox',
@@ -51,7 +51,7 @@ export const webhookUpdate: z.ZodType = z
   })
   .meta({
     id: 'WebhookUpdate',
-    description: 'Only the members sent change; a list replaces the whole list',
+    description: 'Only the sent members change; a list replaces the whole list',
     ...assumed(
       'members of an update that are read-only or unknown',
       '`enabled` that is not a boolean, and a body that is not an object',

@@ -7,13 +7,13 @@ import { assumed } from './openapi-assumptions.ts';
 import { isoTime } from './timestamp.ts';
 
 /**
- * The events that a webhook is to get: patterns as `receiver.on` takes them, such as `transfer.*`, or filters
- * as the service has them, such as those of `receiver.eventFilters()`. A list holds one kind. A pattern is
- * sent as the types that it matches today: only `*`, as an empty list, takes in later ones.
+ * The events that a webhook gets: patterns of `receiver.on`, such as `transfer.*`, or filters of the service,
+ * such as those of `receiver.eventFilters()`. A list holds one kind. A pattern is sent as the types that it
+ * matches today: only `*`, an empty list, includes later ones.
  */
 export type EnabledEvents = readonly Pattern[] | readonly EventFilter[];
 
-/** A filter as the service sends it. It may name types that the catalog lacks. */
+/** A filter as the service sends it. It may name types outside the catalog. */
 export interface StoredEventFilter {
   /** An entity, for example `transfer`. */
   readonly entity: string;
@@ -53,9 +53,9 @@ export interface Webhook {
   readonly updated_at: string;
   /** The endpoint that receives events. */
   readonly url: string;
-  /** True if events are sent. */
+  /** True if the service sends events to it. */
   readonly enabled: boolean;
-  /** The service sends credentials in clear text: keep them out of logs. */
+  /** The credentials, which the service sends in clear text: keep them out of logs. */
   readonly authentication: Authentication;
   /** An empty list means every event. */
   readonly enabled_events: readonly StoredEventFilter[];
@@ -97,7 +97,7 @@ export const eventFilters: z.ZodType<readonly StoredEventFilter[]> = listOf(
   z.looseObject({ entity: z.string(), types: listOf(z.string()) }),
 ).meta({
   id: 'EventFilters',
-  description: 'An empty array means every event; that an empty one of types means all is assumed',
+  description: 'An empty array means every event; it is assumed that empty `types` mean all types',
   ...assumed('an entity with empty `types` in an answer, and in the sandbox'),
 });
 
