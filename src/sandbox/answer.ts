@@ -4,7 +4,7 @@ import { messageOf } from '../foreign-values.ts';
 import type { ErrorBody } from '../service/error-body.ts';
 import { RefusedError } from './refused-error.ts';
 
-/** What a request is answered: JSON, a text of another type, or a stream that somebody else writes. */
+/** The answer to a request: JSON, a text of another type, or a stream that another part writes. */
 export type Answer = Head &
   (
     | { readonly body: unknown }
@@ -19,12 +19,12 @@ interface Head {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A success. */
+/** The answer of a success. */
 export function ok(body: unknown): Answer {
   return { status: 200, body };
 }
 
-/** The answer to a request with which something went wrong. */
+/** The answer to a request that failed. */
 export function refusal(error: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
   const body = errorBodyOf(error);
   return { status: body.status, headers, body };
@@ -43,7 +43,7 @@ function errorBodyOf(error: unknown): ErrorBody {
   return { status: 500, message: 'Internal error', details: messageOf(error) };
 }
 
-/** Node.js itself leaves out the body where the request is a HEAD. */
+/** Node.js itself leaves out the body of the answer to a HEAD request. */
 export function sendAnswer(response: ServerResponse, answer: Answer): void {
   const { status, headers } = answer;
   if ('stream' in answer) {

@@ -5,7 +5,7 @@ import type { MountedRequest } from './mounted-request.ts';
 import { route } from './route.ts';
 import type { SandboxApp } from './sandbox.ts';
 
-/** The application. `listeningHost` gives the host that it is served at, if it is. */
+/** Creates the application. `listeningHost` returns the host that it listens on, if it listens. */
 export function createApp(
   endpoints: readonly Endpoint[],
   listeningHost: () => string | undefined,

@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net';
 import { messageOf, propertyOf } from '../foreign-values.ts';
 import { isLoopback } from './host.ts';
 
-/** One HTTP request that carried an event, and what came of it. */
+/** One HTTP request that carried an event, and its result. */
 export interface DeliveryAttempt {
   /** The event's id. */
   readonly event: string;
@@ -19,7 +19,7 @@ export interface DeliveryAttempt {
   readonly changed?: boolean | undefined;
   /** When it was sent, by the sandbox's clock: ISO 8601, UTC. */
   readonly at: string;
-  /** What was sent. */
+  /** The request as it was sent. */
   readonly request: {
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
@@ -28,9 +28,9 @@ export interface DeliveryAttempt {
   };
   /** The status of the answer; from 200 to 299 the delivery has succeeded. */
   readonly status?: number | undefined;
-  /** Why there was no answer. */
+  /** The reason if there was no answer. */
   readonly error?: string | undefined;
-  /** The answer, its body cut after 16 KiB. */
+  /** The answer, with its body cut after 16 KiB. */
   readonly response?:
     | { readonly headers: Readonly<Record<string, string>>; readonly body: string }
     | undefined;
@@ -56,8 +56,8 @@ export interface PostOptions {
 const KEPT_BODY_BYTES = 16_384;
 
 /**
- * Posts once and follows no redirect. Resolves whatever happens. The status decides: an answer whose body
- * breaks off or is still under way at the time limit counts by its status.
+ * Posts once, without following redirects. Never rejects. The status decides, even if the body of the answer
+ * breaks off or has not ended at the time limit.
  */
 export async function post(options: PostOptions): Promise<Answer> {
   const startedAt = performance.now();
@@ -73,7 +73,8 @@ export async function post(options: PostOptions): Promise<Answer> {
 function exchange({ url, headers, body, answerTimeoutMs, signal }: PostOptions): Promise<Answered> {
   const { request: open } = url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {
-    // A connection of its own: one that is kept could be closed by the endpoint just when it is used again.
+    // Each attempt opens a new connection, because the endpoint could close a kept one just when it is
+    // reused.
     const request = open(url, { method: 'POST', headers, agent: false, signal, lookup: lookUp });
     const timeout = new Error(`no answer within ${answerTimeoutMs} ms`);
     const timer = setTimeout(() => request.destroy(timeout), answerTimeoutMs);
@@ -95,7 +96,7 @@ function exchange({ url, headers, body, answerTimeoutMs, signal }: PostOptions):
   });
 }
 
-/** Few resolvers know `api.localhost`, and none may send it elsewhere (RFC 6761, section 6.3). */
+/** Few resolvers know `api.localhost`, and none may resolve it to another machine (RFC 6761, section 6.3). */
 const lookUp: LookupFunction = (hostname, options, callback) =>
   lookup(isLoopback(hostname) ? 'localhost' : hostname, options, callback);
 
@@ -108,16 +109,16 @@ function answered(response: http.IncomingMessage, chunks: readonly Buffer[]): An
   return { status: response.statusCode, response: { headers: Object.fromEntries(headers), body } };
 }
 
-/** An error of several addresses, which `localhost` has, bears no message but a code. */
+/** The error for a host with several addresses, as `localhost` has, has a code but an empty message. */
 function reasonOf(error: unknown): string {
   const errors = propertyOf(error, 'errors');
   return Array.isArray(errors) && errors.length > 0 ? errors.map(messageOf).join('; ') : messageOf(error);
 }
 
-/** After each failed attempt (interface, "Limits"). */
+/** The delay after each failed attempt (interface, "Limits"). */
 const RETRY_DELAYS_MS = [60_000, 300_000, 900_000] as const;
 
-/** What follows an attempt: nothing, a retry, or the end of all deliveries to its webhook. */
+/** The step after an attempt: nothing, a retry, or the end of all deliveries to its webhook. */
 export function followingStep(
   attempt: DeliveryAttempt,
 ): 'none' | 'give up' | { readonly retryAfterMs: number } {

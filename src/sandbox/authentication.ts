@@ -4,11 +4,11 @@ import type { HeaderValues } from '../request/headers.ts';
 import type { SandboxCredentials } from './options.ts';
 import { RefusedError } from './refused-error.ts';
 
-/** Lets in who has the right credentials. */
+/** Admits requests with the right credentials. */
 export interface Guard {
   /** The `WWW-Authenticate` of a refusal. */
   readonly challenge: string;
-  /** Throws for all others. */
+  /** Throws for all other requests. */
   readonly check: (headers: HeaderValues) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The clock stops here: times of the interface have years of four digits. The day that is left has room for
- * what lies a little after now, such as the expiry of a quote.
+ * The clock stops here, because years of the interface have four digits. The remaining day leaves room for
+ * times after now, such as the expiry of a quote.
  */
 export const LAST_MOMENT: number = Date.parse('9999-12-31T00:00:00.000Z');
 
@@ -11,15 +11,15 @@ export interface ClockReading {
 }
 
 /**
- * The time of the sandbox: it runs at a multiple of real time, or stands still, and can be stepped forward.
+ * The time of the sandbox. It runs at a multiple of real time, or stands still, and can be stepped forward.
  */
 export class Clock {
-  /** How many milliseconds pass per real millisecond; 0 for a clock that only steps. */
+  /** The milliseconds that pass in each real millisecond; 0 for a clock that only steps. */
   readonly speed: number;
   readonly #start: ClockReading;
   #steppedMs = 0;
 
-  /** Goes on from a reading as if it had run on since then. */
+  /** Starts from a reading, as if the clock had run on since then. */
   constructor(speed: number, start: ClockReading) {
     this.speed = speed;
     this.#start = start;
@@ -31,12 +31,12 @@ export class Clock {
     return Math.min(Math.max(0, time), LAST_MOMENT);
   };
 
-  /** Steps to a moment; never back. */
+  /** Steps forward to a moment; never back. */
   stepTo(time: number): void {
     this.#steppedMs += Math.max(0, time - this.now());
   }
 
-  /** How long until a moment in real time; undefined where it never comes by itself. */
+  /** The real time until a moment; undefined if it never comes by itself. */
   realMsUntil(time: number): number | undefined {
     if (this.speed === 0 || time > LAST_MOMENT) return undefined;
     return Math.max(0, Math.ceil((time - this.now()) / this.speed));

@@ -6,10 +6,10 @@ import type { Endpoint, SandboxRequest } from './endpoint.ts';
 import { RefusedError } from './refused-error.ts';
 import type { Controls } from './sandbox.ts';
 
-/** Controls that check what they are given. */
+/** Controls that check their arguments. */
 interface CheckingControls extends Controls {
   send(request: unknown): WebhookEvent;
-  /** Resolves with false if no delivery is to come. */
+  /** Resolves with false if no delivery is pending. */
   advanceToNext(): Promise<boolean>;
   /** Throws {@link RefusedError} for an unknown webhook. */
   enableWebhook(id: string): void;
@@ -31,7 +31,7 @@ export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
       get: time,
       post: async ({ body }) => {
         if (!toNextRetry.safeParse(body).success) await sandbox.clock.advance(readStep(body));
-        else if (!(await sandbox.advanceToNext())) throw new RefusedError(409, 'No delivery is to come');
+        else if (!(await sandbox.advanceToNext())) throw new RefusedError(409, 'No delivery is pending');
         return time();
       },
     },
@@ -41,7 +41,7 @@ export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
         ok(sandbox.deliveries({ event: readText(request, 'event'), webhook: readText(request, 'webhook') })),
     },
     {
-      // For the page, which has no credentials of an administrator; the service has PUT for it.
+      // For the page, which lacks the credentials of an administrator; the service has PUT instead.
       path: '/sandbox/webhooks/{webhookId}/enable',
       post: ({ id }) => {
         sandbox.enableWebhook(id);
@@ -52,7 +52,7 @@ export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
   ];
 }
 
-/** The other members are those of an event, which `send` checks. */
+/** The remaining members are those of an event, which `send` checks. */
 const outOfOrder = z
   .looseObject({ outOfOrder: z.literal(true) })
   .transform(({ outOfOrder: _, ...request }) => request);
@@ -60,8 +60,8 @@ const outOfOrder = z
 const OVERTAKEN_MS = 1_000;
 
 /**
- * Makes two events of one resource happen, a second apart; the newer one is delivered first. Moves the clock
- * by two seconds, and gives the older one.
+ * Makes two events of one resource happen, a second apart, and delivers the newer one first. Moves the clock
+ * by two seconds, and returns the older event.
  */
 async function sendOutOfOrder(
   { send, clock }: CheckingControls,
@@ -76,7 +76,7 @@ async function sendOutOfOrder(
 
 const toNextRetry = z.strictObject({ toNextRetry: z.literal(true) });
 
-/** `clock.advance` says which numbers it takes. */
+/** `clock.advance` checks the number. */
 const step = z.strictObject({ advanceMs: z.number('must be a number') });
 
 function readStep(body: unknown): number {

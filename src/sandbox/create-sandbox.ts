@@ -6,8 +6,8 @@ import type { Sandbox } from './sandbox.ts';
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /**
- * Plays the service on this machine: every path of its interface, and the deliveries of events, over real
- * HTTP.
+ * Plays the service on this machine over real HTTP: every path of its interface, and the deliveries of
+ * events.
  *
  * @throws ConfigurationError for a wrong option, or a state file that cannot be read or written.
  *

@@ -10,7 +10,7 @@ import { RefusedError } from './refused-error.ts';
 import type { PendingDelivery, State, StoredWebhook } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
 
-/** Older ones are forgotten. */
+/** Older attempts are forgotten. */
 const KEPT_ATTEMPTS = 1_000;
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -37,12 +37,12 @@ export class DeliveryQueue {
     this.#state = state;
     this.#webhooks = webhooks;
     this.#settings = settings;
-    // Every request under way listens to it; Node.js would take so many for a leak.
+    // Every request under way listens to it, and Node.js warns of so many listeners.
     setMaxListeners(0, this.#closing.signal);
     this.#startDue();
   }
 
-  /** Has an event delivered to every enabled webhook that wants it. */
+  /** Delivers an event to every enabled webhook that wants it. */
   add({ event, duplicates, changed, delayMs }: SentEvent): void {
     const dueAt = this.#state.clock.now() + delayMs;
     for (const webhook of this.#webhooks.all) {
@@ -57,14 +57,14 @@ export class DeliveryQueue {
   }
 
   /**
-   * Moves the clock, stopping wherever a delivery falls due until it is answered, so that the retries of one
-   * step see each other's outcome. Steps that overlap are made one after the other.
+   * Moves the clock, and stops at each delivery that falls due until it is answered, so that the retries of
+   * one step see each other's results. Overlapping steps are made one after the other.
    */
   advance(ms: number): Promise<void> {
     return this.#inLine(() => this.#advance(ms));
   }
 
-  /** Moves the clock to the next delivery that is to come. Resolves with false if there is none. */
+  /** Moves the clock to the next pending delivery. Resolves with false if there is none. */
   advanceToNext(): Promise<boolean> {
     return this.#inLine(async () => {
       await this.settled();
@@ -106,7 +106,7 @@ export class DeliveryQueue {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
   }
 
-  /** Ends what is under way; it stays pending in the state. */
+  /** Ends the deliveries under way, which stay pending in the state. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
@@ -129,14 +129,14 @@ export class DeliveryQueue {
     this.#setTimer();
   }
 
-  /** Real time brings the next delivery, unless the clock only steps. */
+  /** Sets a timer for the next delivery, unless the clock only steps. */
   #setTimer(): void {
     clearTimeout(this.#timer);
     const next = this.#nextDueAt();
     const delayMs = next === undefined ? undefined : this.#state.clock.realMsUntil(next);
     if (delayMs === undefined) return;
     this.#timer = setTimeout(() => this.#startDue(), Math.min(Math.max(delayMs, 1), MAX_TIMER_MS));
-    // The server keeps the process alive while it listens; a retry to come need not.
+    // A listening server keeps the process alive; a pending retry need not.
     this.#timer.unref();
   }
 
@@ -148,7 +148,7 @@ export class DeliveryQueue {
     }
     const end = this.#attempt(delivery, webhook)
       .catch((error: unknown) => {
-        // Nobody waits for this one. The next call that changes something meets the same fault.
+        // This call is not awaited. The next call that changes something meets the same fault.
         process.emitWarning(`sandbox: ${messageOf(error)}`);
       })
       .finally(() => {
@@ -204,7 +204,7 @@ export class DeliveryQueue {
   }
 }
 
-/** The members in the order of the interface, "Webhook event". */
+/** Writes the members in the order of the interface, "Webhook event". */
 function serialize({ type, id, created_at, data }: WebhookEvent): string {
   return JSON.stringify({ type, id, created_at, data });
 }

@@ -1,16 +1,16 @@
 import type { Answer } from './answer.ts';
 import type { Guard } from './authentication.ts';
 
-/** What a handler is told of a request. */
+/** The parts of a request that a handler gets. */
 export interface SandboxRequest {
   /** The value of the path's parameter, decoded; empty if the path has none. */
   readonly id: string;
   readonly query: URLSearchParams;
-  /** The address below which the paths of the service lie. */
+  /** The base address of the service's paths. */
   readonly baseAddress: string;
   /** Path and query, as they were sent. */
   readonly target: string;
-  /** What the body says; undefined for GET. */
+  /** The parsed body; undefined for GET. */
   readonly body: unknown;
 }
 
@@ -20,9 +20,9 @@ export type Handler = (request: SandboxRequest) => Answer | Promise<Answer>;
 export interface Endpoint {
   /** With one parameter at most, as `{name}`. */
   readonly path: string;
-  /** Asked first, whatever the method: no stranger learns more than that. */
+  /** Checked first, whatever the method: a stranger learns nothing else. */
   readonly guard?: Guard;
-  /** Answers HEAD too. */
+  /** Answers HEAD as well. */
   readonly get?: Handler;
   readonly post?: Handler;
   readonly put?: Handler;

@@ -12,7 +12,7 @@ export function isWanted(type: string, filters: readonly StoredEventFilter[]): b
   );
 }
 
-/** Names the first entity or type that the service does not have. */
+/** Describes the first entity or type that the service does not have. */
 export function findUnknown(filters: readonly StoredEventFilter[]): string | undefined {
   const known = new Map<string, readonly string[]>(Object.entries(catalog));
   for (const { entity, types } of filters) {

@@ -7,7 +7,7 @@ import { complaintsOf } from './complaints.ts';
 import { checkDepth } from './json-depth.ts';
 import { RefusedError } from './refused-error.ts';
 
-/** An event that happens at the service. */
+/** A request to make an event happen at the service. */
 export interface SendRequest {
   /** `<entity>.<type>`; those of the catalog are suggested, and services add others. */
   readonly type: EventType | (string & {});
@@ -15,21 +15,24 @@ export interface SendRequest {
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   /** The event's id; a new one by default. */
   readonly id?: string | undefined;
-  /** How many copies go out beside each first delivery; 0 by default, 100 at most. Copies are not retried. */
+  /**
+   * The number of copies that are sent beside each first delivery; 0 by default, 100 at most. Copies are not
+   * retried.
+   */
   readonly duplicates?: number | undefined;
   /**
-   * True to have the body changed after it was signed, as somebody on its way would: the receiver must refuse
+   * True to change the body after it was signed, as an attacker on its way would: the receiver must refuse
    * it. Such a delivery is not retried. False by default.
    */
   readonly changed?: boolean | undefined;
   /**
-   * How much later than the event its first delivery is, by the
-   * sandbox's clock; 0 by default. Reorders events.
+   * The delay of the first delivery after the event, by the sandbox's clock; 0 by default. It reorders
+   * events.
    */
   readonly delayMs?: number | undefined;
 }
 
-/** A request, checked, and the event that it makes happen. */
+/** A checked request, and the event that it makes happen. */
 export interface SentEvent {
   readonly event: WebhookEvent;
   readonly duplicates: number;
@@ -57,7 +60,7 @@ const schema = z.strictObject({
     .default(0),
 });
 
-/** Checks a request; throws {@link RefusedError} that names the member at fault. */
+/** Checks a request; throws {@link RefusedError} that names the wrong member. */
 export function readEventRequest(request: unknown, now: number): SentEvent {
   checkDepth(request);
   const { data: read, error } = schema.safeParse(request);
@@ -67,7 +70,7 @@ export function readEventRequest(request: unknown, now: number): SentEvent {
     type,
     id,
     created_at: new Date(now).toISOString(),
-    // The schema has copied it, so that what the caller changes later changes no retry.
+    // The schema has copied it, so that later changes by the caller do not change a retry.
     data: data ?? sampleData(type),
   };
   return { event, duplicates, changed, delayMs };
@@ -82,7 +85,7 @@ const idPrefixes: ReadonlyMap<string, string> = new Map([
   ['dispute', 'DI'],
 ]);
 
-/** By the last word of the type. The states of the entities are not documented: these are only plausible. */
+/** Plausible states, by the last word of the type. The real states of the entities are not documented. */
 const states: ReadonlyMap<string, string> = new Map([
   ['created', 'PENDING'],
   ['succeeded', 'SUCCEEDED'],

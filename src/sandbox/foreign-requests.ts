@@ -3,8 +3,8 @@ import { type MountedRequest, protocolOf } from './mounted-request.ts';
 import { RefusedError } from './refused-error.ts';
 
 /**
- * Refuses a request that a browser sends for a web page of another origin: everything here is open to whoever
- * reaches this machine's loopback address, and every page in the developer's browser does.
+ * Refuses a request that a browser sends for a web page of another origin. The sandbox is open to anything
+ * that reaches the loopback address, and every page in the developer's browser does.
  */
 export function refuseForeignRequest(request: MountedRequest, listeningHost: string | undefined): void {
   const host = readHostHeader(request);
@@ -33,8 +33,8 @@ function targetHosts({ url = '', originalUrl = url }: MountedRequest): readonly 
 }
 
 /**
- * A page's own name can be made to lead to this machine (DNS rebinding), so the name of the host decides. An
- * address cannot: where the connection came in from a network, an address is how the sandbox is reached.
+ * A page can make its own name resolve to this machine (DNS rebinding), so the name of the host decides. It
+ * cannot do that with an address, and over a network the sandbox is reached by an address.
  */
 function isServed(hostname: string, { socket }: MountedRequest, listeningHost: string | undefined): boolean {
   if (isLoopback(hostname)) return true;
@@ -53,7 +53,7 @@ function misdirected(hostname: string): RefusedError {
 }
 
 /**
- * curl, the client and other programs send neither header; browsers send them, and pages cannot change them.
+ * curl, the client and other programs do not send these headers. Browsers do, and pages cannot change them.
  */
 function checkOrigin(request: MountedRequest, { host }: URL): void {
   const { origin, 'sec-fetch-site': site } = request.headers;
@@ -63,7 +63,7 @@ function checkOrigin(request: MountedRequest, { host }: URL): void {
   throw new RefusedError(
     403,
     'Foreign origin',
-    `the sandbox serves no web page of another origin (${origin ?? `Sec-Fetch-Site: ${site}`}): ` +
+    `the sandbox does not serve a web page of another origin (${origin ?? `Sec-Fetch-Site: ${site}`}): ` +
       'call it from a program, without the headers Origin and Sec-Fetch-Site',
   );
 }

@@ -10,12 +10,12 @@ import type { State, StoredQuote } from './state.ts';
 const CUSTOMER_ID = 1001;
 const FIRST_QUOTE_ID = 5001;
 
-// A constructor of our own, so that its settings touch nobody else's numbers.
+// A separate constructor, so that its settings do not affect other numbers.
 const Decimal = Big();
 Decimal.DP = 2;
 Decimal.RM = Big.roundHalfUp;
 
-/** A decimal number with at most two decimal places: more of them could not be kept in the answer. */
+/** A decimal number with at most two decimal places, because the answer cannot hold more. */
 const TWO_PLACES = /^\d+(\.\d{1,2})?$/;
 
 /** The quotes of the sandbox. */
@@ -60,7 +60,7 @@ export class FxQuotes {
     return this.#find(id).quote;
   }
 
-  /** Accepts a quote, as the creation of a transaction would (interface, "States and transitions"). */
+  /** Accepts a quote, as creating a transaction would (interface, "States and transitions"). */
   accept(id: number): FxQuoteBody {
     const found = this.#find(id);
     const now = this.#state.clock.now();
@@ -68,7 +68,8 @@ export class FxQuotes {
     if (now >= found.expiresAt) {
       throw new RefusedError(409, 'FX quote expired', `it expired at ${found.quote.fxQuoteExpiry} UTC`);
     }
-    // "lastUpdatedOn changes" (interface, "States and transitions"); its text has no fractions of a second.
+    // "lastUpdatedOn changes" (interface, "States and transitions"), but its text lacks fractions of a
+    // second.
     const nextSecond = found.expiresAt - FX_QUOTE_VALIDITY_MS + 1_000;
     const lastUpdatedOn = formatTimestamp(Math.max(now, nextSecond));
     const quote: FxQuoteBody = { ...found.quote, status: 'ACCEPTED', lastUpdatedOn };
@@ -93,7 +94,7 @@ export class FxQuotes {
     if (!TWO_PLACES.test(given)) throw invalid('an amount has two decimal places at most');
     const amount = Decimal(given);
     const computed = destination === undefined ? amount.times(rate).round(2) : amount.div(rate);
-    if (computed.eq(0)) throw invalid('the amount is too small: the other side of it would be 0.00');
+    if (computed.eq(0)) throw invalid('the amount is too small: the other one would be 0.00');
     const [received, debited] = destination === undefined ? [computed, amount] : [amount, computed];
     return {
       destination: { amount: received.toFixed(2), currency },

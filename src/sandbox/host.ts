@@ -8,9 +8,8 @@ loopback.addAddress('0.0.0.0');
 loopback.addAddress('::', 'ipv6');
 
 /**
- * Reads `host` or `host:port` in any spelling. The result has one
- * spelling: `127.1`, `0x7f.1` and `2130706433` are
- * 127.0.0.1. Undefined for anything else.
+ * Reads `host` or `host:port` in any spelling, and normalizes it: `127.1`, `0x7f.1` and `2130706433` become
+ * 127.0.0.1. Returns undefined for any other text.
  */
 export function readHost(text: string): URL | undefined {
   // A URL may hold a user name, a path or white space; a host may not.
@@ -34,8 +33,8 @@ export function isAddress(hostname: string): boolean {
 }
 
 /**
- * Whether the hostname of a URL is the host that a server was told to
- * listen on, which has brackets in no URL yet.
+ * Returns true if the hostname of a URL is the host that a server listens on. An IPv6 address to listen on
+ * does not have brackets.
  */
 export function isSameHost(hostname: string, listeningHost: string): boolean {
   const listening = readHost(isIPv6(listeningHost) ? `[${listeningHost}]` : listeningHost);

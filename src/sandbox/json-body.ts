@@ -4,10 +4,13 @@ import { checkDepth } from './json-depth.ts';
 import type { MountedRequest } from './mounted-request.ts';
 import { RefusedError } from './refused-error.ts';
 
-/** Far above what receivers take by default, so that their limit can be tried with an event. */
+/** Far above the default limit of receivers, so that an event can exceed it. */
 const MAX_BODY_BYTES = 8_388_608;
 
-/** Reads an object or a list; no body is an empty object. What a body parser has read is taken as it is. */
+/**
+ * Reads an object or a list; a missing body counts as an empty object. A body that a parser has read is taken
+ * as it is.
+ */
 export async function readJson(request: MountedRequest): Promise<unknown> {
   requireJson(request);
   const value = request.body === undefined ? await readValue(request) : request.body;
@@ -24,8 +27,8 @@ async function readValue(request: MountedRequest): Promise<unknown> {
 }
 
 /**
- * Without a body too: no HTML form and no `no-cors` fetch can send this type, so no web page can have a
- * browser change something here without asking first.
+ * Requires the content type, even without a body. An HTML form or a `no-cors` fetch cannot send it, so a web
+ * page cannot make a browser change something here without asking first.
  */
 function requireJson({ headers }: MountedRequest): void {
   const given = headers['content-type'];
@@ -48,7 +51,7 @@ async function readText(request: MountedRequest): Promise<string> {
     // RFC 8259, section 8.1: JSON is UTF-8, whatever parameters its type has.
     return await getRawBody(request, { limit: MAX_BODY_BYTES, length, encoding: 'utf-8' });
   } catch (error) {
-    // The sender may read no answer before it has sent everything.
+    // The sender may not read an answer before it has sent everything.
     request.resume();
     throw error;
   }

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A request, with what Express adds to it where the sandbox is mounted in an application. */
+/** A request, with the members that Express adds if the sandbox is mounted in an application. */
 export interface MountedRequest extends IncomingMessage {
   /** The target as it was sent; `url` lacks the path below which the sandbox is mounted. */
   readonly originalUrl?: string;
   /** The path below which the sandbox is mounted. */
   readonly baseUrl?: string;
   readonly protocol?: string;
-  /** What a body parser has made of the body. */
+  /** The body, if a body parser has parsed it. */
   readonly body?: unknown;
 }
 
-/** What a request asks for, below the path where the sandbox is mounted. */
+/** The target of a request, below the path where the sandbox is mounted. */
 export interface Target {
   /** Still percent-encoded. */
   readonly path: string;
@@ -30,7 +30,7 @@ export function protocolOf({ protocol, socket }: MountedRequest): string {
   return protocol ?? ('encrypted' in socket ? 'https' : 'http');
 }
 
-/** The address below which the paths of the service lie, as the sender of the request sees it. */
+/** The base address of the service's paths, as the sender of the request sees it. */
 export function baseAddressOf(request: MountedRequest): string {
   return `${protocolOf(request)}://${request.headers.host}${request.baseUrl ?? ''}`;
 }

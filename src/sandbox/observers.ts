@@ -3,7 +3,7 @@ import type { DeliveryAttempt } from './attempt.ts';
 
 type Observer = (attempt: DeliveryAttempt) => void;
 
-/** Who is told of the attempts. */
+/** The functions that are called with each attempt. */
 export class Observers {
   readonly #observers: Observer[] = [];
 

@@ -6,9 +6,9 @@ import { complaintsOf } from './complaints.ts';
 
 /** The credentials of each part of the interface (interface, "Authentication"). */
 export interface SandboxCredentials {
-  /** HTTP Basic, for the webhooks. */
+  /** HTTP Basic credentials for the webhooks. */
   readonly administrator: { readonly username: string; readonly password: string };
-  /** HTTP Basic too, but no administrator: answered 403. */
+  /** HTTP Basic credentials of a user who is not an administrator: answered 403. */
   readonly user: { readonly username: string; readonly password: string };
   /** For FX quotes and eChecks: the bearer token and the `x-api-key`. */
   readonly banking: { readonly token: string; readonly apiKey: string };
@@ -24,29 +24,27 @@ export const defaultCredentials: SandboxCredentials = {
   profile: { accessToken: 'sandbox-access' },
 };
 
-/**
- * What `createSandbox` takes: the credentials, each
- * {@link defaultCredentials} where it is left out, and the rest.
- */
+/** Options of `createSandbox`. Credentials that are left out are those of {@link defaultCredentials}. */
 export interface SandboxOptions extends Partial<SandboxCredentials> {
-  /** `real` by default; with `manual` time moves only by `clock.advance`. */
+  /** The kind of clock: `real` by default; with `manual` time moves only by `clock.advance`. */
   readonly clock?: 'real' | 'manual' | undefined;
-  /** How many seconds pass in one real second; 1 by default. For the real clock only. */
+  /** The seconds that pass in each real second; 1 by default. For the real clock only. */
   readonly speed?: number | undefined;
   /**
-   * When the clock starts, in milliseconds since the epoch; now by default. A state that is found goes on
+   * The start of the clock, in milliseconds since the epoch; now by default. An existing state continues
    * where it was. The clock ends with the year 9999.
    */
   readonly startAt?: number | undefined;
   /**
-   * A file that keeps the state over restarts; in memory only by default. It holds signing keys: mode 0600.
+   * A file that keeps the state over restarts; by default the state is in memory only. The file holds signing
+   * keys, so its mode is 0600.
    */
   readonly state?: string | undefined;
   /** The header of the signature; `x-service-signature` by default. */
   readonly signatureHeader?: string | undefined;
   /**
-   * The signing key of every webhook that is created; by default each gets one of its own. With it a receiver
-   * that runs already need not be told a new key after each start.
+   * The signing key of every new webhook; by default each gets its own. With this option a running receiver
+   * does not need a new key after each start of the sandbox.
    */
   readonly signingKey?: string | undefined;
 }
@@ -54,7 +52,7 @@ export interface SandboxOptions extends Partial<SandboxCredentials> {
 /** The options, checked and with their defaults. */
 export interface Settings {
   readonly credentials: SandboxCredentials;
-  /** 0 for the manual clock. */
+  /** The speed of the clock; 0 for the manual clock. */
   readonly speed: number;
   readonly startAt: number;
   readonly stateFile: string | undefined;
@@ -105,7 +103,7 @@ const schema = z.object({
   signingKey: z.string('must be a string').min(1, 'must not be empty').optional(),
 });
 
-/** Checks the options once; throws {@link ConfigurationError} that names the one at fault. */
+/** Checks the options once; throws {@link ConfigurationError} that names the wrong one. */
 export function readSandboxOptions(options: SandboxOptions): Settings {
   checkOptions(options, Object.keys(optionNames), 'createSandbox');
   const { data, error } = schema.safeParse(options);
@@ -113,12 +111,12 @@ export function readSandboxOptions(options: SandboxOptions): Settings {
   const { administrator, user, banking, profile, clock, speed, startAt, state } = data;
   if (clock === 'manual' && speed !== undefined) {
     throw new ConfigurationError(
-      'speed has no meaning for clock "manual", which moves only by clock.advance',
+      'speed cannot be combined with clock "manual", which moves only by clock.advance',
     );
   }
   if (administrator.username === user.username) {
     throw new ConfigurationError(
-      'administrator.username and user.username must differ: one may, one may not',
+      'administrator.username and user.username must differ: only the administrator may manage webhooks',
     );
   }
   return {

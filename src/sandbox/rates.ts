@@ -6,7 +6,7 @@ export interface Rate {
   readonly countries: readonly string[];
 }
 
-/** Made up, and fixed, so that a quote can be foretold. */
+/** The rates are made up and fixed, so that quotes are predictable. */
 export const rates: readonly Rate[] = [
   { currency: 'AED', rate: '3.672500', countries: ['United Arab Emirates'] },
   { currency: 'AUD', rate: '1.524300', countries: ['Australia'] },

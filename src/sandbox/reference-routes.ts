@@ -17,7 +17,7 @@ const currencies = rates
   )
   .map((entry, index) => ({ id: index + 1, ...entry }));
 
-/** All on one page: how to ask for another is not shown. */
+/** All currencies on one page, because it is not shown how to ask for another. */
 const currencyList: CurrencyList = {
   success: true,
   data: currencies,

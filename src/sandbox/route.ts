@@ -5,7 +5,7 @@ import { readJson } from './json-body.ts';
 import { baseAddressOf, type MountedRequest, targetOf } from './mounted-request.ts';
 import { RefusedError } from './refused-error.ts';
 
-/** Has the endpoint of a request's path answer it. */
+/** Lets the endpoint of its path answer a request. */
 export async function route(endpoints: readonly Endpoint[], request: MountedRequest): Promise<Answer> {
   const { path } = targetOf(request);
   for (const endpoint of endpoints) {

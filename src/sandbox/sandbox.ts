@@ -5,8 +5,8 @@ import type { DeliveryAttempt } from './attempt.ts';
 import type { SendRequest } from './event-request.ts';
 
 /**
- * The sandbox as a request listener: for `http.createServer`, or `app.use` of an Express application. It
- * answers as localhost or, over a network, as an IP address; other names in `Host` are refused.
+ * The sandbox as a request listener, for `http.createServer` or for `app.use` of an Express application. It
+ * answers as localhost or, over a network, as an IP address; it refuses other names in `Host`.
  */
 export type SandboxApp = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -15,9 +15,9 @@ export interface SandboxClock {
   /** Milliseconds since the epoch. Hand it to a receiver as `now`. */
   readonly now: () => number;
   /**
-   * Moves time forward. Every delivery that falls due on the way, retries of the same way
-   * included, has been made and answered when this resolves. Not to be awaited by an endpoint
-   * before it answers: each would wait for the other.
+   * Moves time forward. When this resolves, every delivery that fell due on the way has been made and
+   * answered, including new retries. An endpoint must not await it before it answers: each would wait for the
+   * other.
    *
    * @throws RefusedError for anything but a whole number that is not negative, and for a step beyond the year
    * 9999.
@@ -25,7 +25,7 @@ export interface SandboxClock {
   readonly advance: (ms: number) => Promise<void>;
 }
 
-/** Which attempts are asked for; all of them without a member. */
+/** Selects attempts; without members all of them. */
 export interface DeliveryFilter {
   /** The id of an event. */
   readonly event?: string | undefined;
@@ -33,11 +33,11 @@ export interface DeliveryFilter {
   readonly webhook?: string | undefined;
 }
 
-/** The controls of the paths below `/sandbox/`, as methods. */
+/** The controls below `/sandbox/`, as methods. */
 export interface Controls {
   readonly clock: SandboxClock;
   /**
-   * Makes an event happen: it is on its way to the webhooks that want it when this returns.
+   * Makes an event happen. When this returns, the event is on its way to the webhooks that want it.
    *
    * @throws RefusedError for a wrong member.
    */
@@ -57,19 +57,19 @@ export interface Sandbox extends Controls {
   /** Serves the sandbox from a server of your own. */
   readonly app: SandboxApp;
   /**
-   * Has a function called with each attempt that has ended, as `deliveries` gives them. What it throws is a
-   * warning of the process, and changes no delivery.
+   * Registers a function that is called with each attempt that has ended, as `deliveries` gives them. If it
+   * throws, the process emits a warning, and the deliveries go on.
    */
   observe(observer: (attempt: DeliveryAttempt) => void): void;
   /**
    * Serves the sandbox, with its page at the root; on a free port of 127.0.0.1 by default. It answers as
-   * localhost and as this host or, over a network, as an IP address; other names in `Host` are refused.
+   * localhost and as this host or, over a network, as an IP address; it refuses other names in `Host`.
    *
-   * @throws ConfigurationError when it cannot, or does already.
+   * @throws ConfigurationError if it cannot listen, or is listening already.
    */
   listen(port?: number, host?: string): Promise<{ readonly url: string; readonly port: number }>;
-  /** Resolves once no delivery is under way; retries that are not due yet are not waited for. */
+  /** Resolves once no delivery is under way; does not wait for retries that are not due yet. */
   settled(): Promise<void>;
-  /** Stops serving and delivering. What is under way or to come stays in the state file, if there is one. */
+  /** Stops serving and delivering. Pending deliveries stay in the state file, if there is one. */
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export class SandboxServer {
 
   async listen(port = 0, host = '127.0.0.1'): Promise<{ readonly url: string; readonly port: number }> {
     if (this.#server !== undefined)
-      throw new ConfigurationError('the sandbox listens already: it does so once');
+      throw new ConfigurationError('the sandbox is listening already: it can listen only once');
     // The application refuses a missing Host itself, and says why.
     const server = createServer({ requireHostHeader: false }, this.#app);
     this.#server = server;
@@ -41,7 +41,7 @@ export class SandboxServer {
     return { url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, port: address.port };
   }
 
-  /** Waits for no connection: those that are kept open would keep it waiting. */
+  /** Does not wait for connections, because those that are kept open would never end. */
   async close(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;

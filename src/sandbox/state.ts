@@ -15,13 +15,13 @@ export type StoredWebhook = Omit<Webhook, '_links' | 'secret_signing_key'> & {
   readonly secret_signing_key: string;
 };
 
-/** A quote with the moment of its expiry, which the text of it cuts to a second. */
+/** A quote with the exact moment of its expiry, which its text cuts to a second. */
 export interface StoredQuote {
   readonly quote: FxQuoteBody;
   readonly expiresAt: number;
 }
 
-/** A delivery that is due, under way or still to come. */
+/** A delivery that is due, under way, or still to come. */
 export interface PendingDelivery {
   readonly event: WebhookEvent;
   readonly webhook: string;
@@ -29,7 +29,7 @@ export interface PendingDelivery {
   readonly duplicate: boolean;
   /** True if its body is changed after it was signed. */
   readonly changed?: boolean | undefined;
-  /** By the sandbox's clock. */
+  /** The time at which it falls due, by the sandbox's clock. */
   readonly dueAt: number;
 }
 
@@ -40,19 +40,19 @@ interface Kept {
   readonly attempts: DeliveryAttempt[];
 }
 
-/** Everything that the sandbox knows. Whoever changes it calls `save`. */
+/** The whole state of the sandbox. Code that changes it must call `save`. */
 export interface State extends Kept {
   readonly clock: Clock;
   /**
-   * Tells of the change, and writes the file, if there is one; throws {@link ConfigurationError} when that
+   * Announces the change, and writes the file, if there is one; throws {@link ConfigurationError} if that
    * fails.
    */
   save(): void;
-  /** Has a function called after each change; it must not throw. */
+  /** Registers a function that is called after each change; it must not throw. */
   onChange(listener: () => void): void;
 }
 
-/** Not a record of zod, which goes on after the first wrong field and keeps a complaint of each. */
+/** Not a record of zod, which goes on after the first wrong field and keeps an issue for each. */
 const headerFields: z.ZodType<Readonly<Record<string, string>>> = z.custom<Readonly<Record<string, string>>>(
   (value) =>
     typeof value === 'object' &&
@@ -111,8 +111,8 @@ const file: z.ZodType<Kept & { readonly version: 1; readonly clock: ClockReading
 });
 
 /**
- * Reads the state out of its file, or begins with an empty one; throws
- * {@link ConfigurationError} for a bad file.
+ * Reads the state from its file, or begins with an empty one; throws {@link ConfigurationError} for a bad
+ * file.
  */
 export function openState(path: string | undefined, speed: number, startAt: number): State {
   const found = path === undefined ? undefined : readState(resolve(path));
@@ -130,7 +130,7 @@ export function openState(path: string | undefined, speed: number, startAt: numb
     if (path === undefined) return;
     writeState(resolve(path), JSON.stringify({ version: 1, clock: clock.reading(), ...kept }, undefined, 1));
   };
-  // At once: a file that cannot be written is found before anything depends on it.
+  // Saved at once, so that an unwritable file is found before anything depends on it.
   save();
   return { ...kept, clock, save, onChange: (listener) => void listeners.push(listener) };
 }
@@ -143,17 +143,20 @@ function readState(path: string): z.infer<typeof file> | undefined {
     if (isOfSystem && cause.code === 'ENOENT') return undefined;
     // The message of a parser quotes the file, which holds secrets.
     const isLink = isOfSystem && cause.code === 'ELOOP';
-    const message = isLink ? 'it is a symbolic link, and none is followed' : messageOf(cause);
+    const message = isLink ? 'it is a symbolic link, which is not followed' : messageOf(cause);
     const reason = isOfSystem ? ` (${message})` : '';
     throw new ConfigurationError(
       `the state file ${path} cannot be read as the state of a sandbox${reason}: mend it, or move it ` +
-        'away to begin anew',
+        'away to start again',
       { cause },
     );
   }
 }
 
-/** Follows no symbolic link: in a directory that others may write to, it could lead to a file of theirs. */
+/**
+ * Does not follow a symbolic link: in a directory that others may write to, it could lead to a file of
+ * theirs.
+ */
 function readText(path: string): string {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
@@ -164,8 +167,9 @@ function readText(path: string): string {
 }
 
 /**
- * A crash leaves the old file or the new one, never a part. Nobody can guess the name of the temporary file
- * and put a link there, and `wx` would not follow it; the renaming replaces a link and follows none.
+ * Writes the file so that a crash leaves the old or the new one, never a part. An attacker cannot guess the
+ * name of the temporary file to put a link there, and `wx` would not follow it. Renaming replaces a link
+ * rather than following it.
  */
 function writeState(path: string, text: string): void {
   const temporary = `${path}.${randomUUID()}.tmp`;

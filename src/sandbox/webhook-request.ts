@@ -9,7 +9,7 @@ import type { WebhookMembers } from './webhooks.ts';
 
 const object = z.record(z.string(), z.unknown());
 
-/** Reads what creates a webhook; throws {@link RefusedError} in the service's words. */
+/** Reads the request of a creation; throws {@link RefusedError} in the service's words. */
 export function readCreation(body: unknown): WebhookMembers {
   const { url, authentication, enabled_events } = readBody(body);
   return {
@@ -20,7 +20,10 @@ export function readCreation(body: unknown): WebhookMembers {
   };
 }
 
-/** Reads what updates a webhook: only what was sent. Members that cannot be updated are passed over. */
+/**
+ * Reads the request of an update: only the members that were sent. Members that cannot be updated are
+ * ignored.
+ */
 export function readUpdate(body: unknown): Partial<WebhookMembers> {
   const { url, enabled, authentication, enabled_events } = readBody(body);
   return {
@@ -37,14 +40,14 @@ function readBody(body: unknown): Record<string, unknown> {
   return data;
 }
 
-/** HTTPS; `http:` only where nobody else can listen in. */
+/** Reads a URL of HTTPS, or of `http:` to this machine, where nobody can listen in. */
 function readUrl(value: unknown): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
   if (url === undefined || !isAllowed) {
     throw new RefusedError(400, 'Invalid URL', 'URL must use the HTTPS protocol');
   }
-  // They would be sent whatever `authentication` says, and shown in every log of the url.
+  // They would be sent whatever `authentication` says, and every log of the url would show them.
   if (url.username !== '' || url.password !== '') {
     throw new RefusedError(400, 'Invalid URL', 'URL must not contain credentials: use authentication');
   }

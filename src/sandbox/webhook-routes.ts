@@ -33,7 +33,7 @@ export function webhookRoutes(webhooks: Webhooks, guard: Guard): readonly Endpoi
   ];
 }
 
-/** As the service sends it: the key is shown by the creation only. */
+/** A webhook as the service sends it: only the creation shows the key. */
 function shown(webhook: StoredWebhook, { baseAddress }: SandboxRequest): Webhook {
   const href = `${baseAddress}${paths.webhooks}/${webhook.id}`;
   return { ...webhook, secret_signing_key: null, _links: { self: { href } } };

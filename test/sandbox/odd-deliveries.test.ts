@@ -75,7 +75,7 @@ describe('POST /sandbox/clock with toNextRetry', () => {
     expect(await step()).toEqual({ now: new Date(START_AT + 60_000).toISOString() });
     expect(await step()).toEqual({ now: new Date(START_AT + 360_000).toISOString() });
     expect(played.sandbox.deliveries().map(({ status }) => status)).toEqual([500, 500, 200]);
-    expect(await step()).toEqual({ status: 409, message: 'No delivery is to come' });
+    expect(await step()).toEqual({ status: 409, message: 'No delivery is pending' });
   });
 });
 

@@ -57,7 +57,7 @@ test.each(['a state', 'no file'])('a link to %s in place of the state file is re
   const opening = () => createSandbox({ state: path });
   expect(opening).toThrow(ConfigurationError);
   expect(opening).toThrow(`${path} cannot be read`);
-  expect(opening).toThrow('it is a symbolic link, and none is followed');
+  expect(opening).toThrow('it is a symbolic link, which is not followed');
   expect(readdirSync(folder)).toEqual(before);
   expect(lstatSync(path).isSymbolicLink()).toBe(true);
 });

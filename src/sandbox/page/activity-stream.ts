@@ -7,7 +7,7 @@ import { RefusedError } from '../refused-error.ts';
 import type { State } from '../state.ts';
 import { shownAttempt, shownEvent, shownState } from './shown-state.ts';
 
-/** How many events and attempts a page gets at first. */
+/** The number of events and attempts that a page gets first. */
 const FIRST_ITEMS = 200;
 
 /** More pages than anybody has open. */
@@ -18,19 +18,19 @@ const MAX_BUFFERED_BYTES = 33_554_432;
 
 interface Reader {
   readonly response: ServerResponse;
-  /** What it was sent last; undefined before the first message. */
+  /** The last event that was sent; undefined before the first message. */
   lastEvent: WebhookEvent | undefined;
   lastAttempt: DeliveryAttempt | undefined;
 }
 
 /**
- * Tells open pages of each change, as server-sent events: the state as a whole, which is small, and the
- * events and attempts that are new since the message before.
+ * Sends each change to open pages, as server-sent events: the whole state, which is small, and the new events
+ * and attempts since the last message.
  */
 export class ActivityStream {
   readonly #state: State;
   readonly #events: WebhookEvent[] = [];
-  /** By their connections. The reader that has taken nothing for the longest time comes first. */
+  /** By connection. The reader that has not read for the longest time comes first. */
   readonly #readers = new Map<Socket, Reader>();
   #isDue = false;
 
@@ -39,7 +39,7 @@ export class ActivityStream {
     state.onChange(() => this.#changed());
   }
 
-  /** Keeps an event for the page: one that no webhook wants is shown too. */
+  /** Keeps an event for the page, even if no webhook wants it. */
   addEvent(event: WebhookEvent): void {
     this.#events.push(event);
     this.#events.splice(0, this.#events.length - FIRST_ITEMS);
@@ -65,7 +65,7 @@ export class ActivityStream {
 
   #open(response: ServerResponse): void {
     const { socket } = response.req;
-    // The requests of one connection are answered one after the other, and the first stream does not end.
+    // The requests of one connection are answered in turn, and the first stream does not end.
     if (this.#readers.has(socket) || this.#readers.size >= MAX_READERS) {
       response.end();
       return;
@@ -76,26 +76,26 @@ export class ActivityStream {
     response.on('drain', () => {
       this.#readers.delete(socket);
       this.#readers.set(socket, reader);
-      // A reader that lagged behind gets everything of meanwhile in one message.
+      // A reader that lagged behind gets everything that it missed in one message.
       this.#write(reader);
     });
     this.#write(reader, true);
     this.#makeRoom();
   }
 
-  /** Browsers connect again by themselves, so a page that was only slow loses nothing. */
+  /** Drops a reader. A browser reconnects by itself, so a page that was only slow does not lose anything. */
   #drop(socket: Socket): void {
     this.#readers.delete(socket);
     socket.destroy();
   }
 
-  /** Drops the reader that took nothing for the longest time, if one has not taken everything. */
+  /** Drops the reader that has not read for the longest time, if any reader lags behind. */
   #dropStalled(): void {
     const stalled = [...this.#readers].find(([, { response }]) => response.writableNeedDrain);
     if (stalled !== undefined) this.#drop(stalled[0]);
   }
 
-  /** The last reader stays: nobody else needs its room. */
+  /** Drops readers until the rest fits into memory. The last one stays, because no other needs its share. */
   #makeRoom(): void {
     let bytes = 0;
     for (const { response } of this.#readers.values()) bytes += response.writableLength;
@@ -107,7 +107,7 @@ export class ActivityStream {
     }
   }
 
-  /** Changes of one turn make one message. */
+  /** Sends the changes of one turn as one message. */
   #changed(): void {
     if (this.#isDue || this.#readers.size === 0) return;
     this.#isDue = true;
@@ -135,7 +135,7 @@ export class ActivityStream {
   }
 }
 
-/** What follows the last item that was sent; everything if that is none of them any more. */
+/** The items after the last one that was sent, or all items if that one is gone. */
 function since<T>(items: readonly T[], last: T | undefined): readonly T[] {
   return last === undefined ? items : items.slice(items.lastIndexOf(last) + 1);
 }

@@ -1,6 +1,6 @@
 import { catalog } from '../../events/catalog.ts';
 
-/** The page without what the stream brings. `base` is the path below which the sandbox is served. */
+/** The page without the data of the stream. `base` is the path below which the sandbox is served. */
 export function pageHtml(base: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -8,8 +8,8 @@ import { pageScript } from './script.ts';
 import { pageStyle } from './style.ts';
 
 /**
- * The files beside the page. They are texts in modules, so that the ESM build, the CommonJS build and the
- * sources find them alike.
+ * The files beside the page. They are texts in modules, so that both builds and the sources find them in the
+ * same way.
  */
 export const pageFiles: ReadonlyMap<string, { readonly text: string; readonly contentType: string }> =
   new Map([
@@ -45,7 +45,8 @@ export function pageRoutes(activity: ActivityStream): readonly Endpoint[] {
     {
       path: '',
       get: ({ baseAddress }) => {
-        // A path holds behind a proxy that speaks HTTPS too; URL encodes what HTML must not have.
+        // A path also works behind a proxy that speaks HTTPS. URL encodes the characters that HTML must not
+        // contain.
         const base = new URL(`${baseAddress}/`).pathname;
         return { status: 200, headers, text: pageHtml(base), contentType: 'text/html' };
       },
@@ -57,6 +58,6 @@ export function pageRoutes(activity: ActivityStream): readonly Endpoint[] {
 
 function fileNamed(name: string): Answer {
   const file = pageFiles.get(name);
-  if (file === undefined) throw new RefusedError(404, 'Not found', `the page has no file ${name}`);
+  if (file === undefined) throw new RefusedError(404, 'Not found', `the page does not have a file ${name}`);
   return { status: 200, headers, ...file };
 }

@@ -7,7 +7,7 @@ import { sendScript } from './scripts/send.ts';
 import { timelineScript } from './scripts/timeline.ts';
 import { webhooksScript } from './scripts/webhooks.ts';
 
-/** The script of the page: one module of the browser, in the order in which its parts need each other. */
+/** The script of the page: one module, with its parts in the order of their dependencies. */
 export const pageScript: string = [
   elementsScript,
   clockScript,

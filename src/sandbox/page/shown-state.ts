@@ -7,7 +7,7 @@ const SHOWN_QUOTES = 20;
 const SHOWN_BODY_LENGTH = 16_384;
 const SHOWN_NAME_LENGTH = 1_000;
 
-/** What the page shows besides events and attempts. */
+/** The parts of the page besides events and attempts. */
 export function shownState({ clock, webhooks, quotes, pending }: State): object {
   return {
     clock: { now: clock.now(), speed: clock.speed, realNow: Date.now() },
@@ -20,15 +20,15 @@ export function shownState({ clock, webhooks, quotes, pending }: State): object 
       duplicate,
       dueAt,
     })),
-    // Of all of them, however many are shown.
+    // Of all pending deliveries, however many are shown.
     nextDueAt:
       pending.length === 0 ? null : pending.reduce((least, { dueAt }) => Math.min(least, dueAt), Infinity),
   };
 }
 
 /**
- * The list of the interface shows credentials, but to administrators only. Whoever opens the page has shown
- * no credentials, so it names their type alone, and never has the signing key.
+ * The interface shows the credentials of a webhook to administrators only. Anybody can open the page, so it
+ * names only their type, and never has the signing key.
  */
 function shownWebhook({
   id,
@@ -41,12 +41,14 @@ function shownWebhook({
   return { id, url: cut(url), enabled, authentication: authentication.type, enabled_events, updated_at };
 }
 
-/** An event without its data. A message has hundreds of them, and their ids and types have any length. */
+/**
+ * An event without its data: a message has hundreds of events, and their ids and types can have any length.
+ */
 export function shownEvent({ id, type, created_at }: WebhookEvent): Omit<WebhookEvent, 'data'> {
   return { id: cut(id, SHOWN_NAME_LENGTH), type: cut(type, SHOWN_NAME_LENGTH), created_at };
 }
 
-/** An attempt without the webhook's credentials, its bodies cut. */
+/** An attempt without the webhook's credentials, and with cut bodies. */
 export function shownAttempt(attempt: DeliveryAttempt): DeliveryAttempt {
   const { request, response } = attempt;
   return {
@@ -57,7 +59,7 @@ export function shownAttempt(attempt: DeliveryAttempt): DeliveryAttempt {
   };
 }
 
-/** `Basic ********`: which scheme was used is no secret. */
+/** Shows `Basic ********`: the scheme is not a secret. */
 function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {
   const { authorization, ...others } = headers;
   if (authorization === undefined) return others;

@@ -1,4 +1,4 @@
-/** The look of the page, light or dark as the reader's system is. */
+/** The look of the page, light or dark like the reader's system. */
 export const pageStyle: string = `
 :root {
   --text: #1c1b18; --minor: #5c5a53; --page: #f6f5f1; --panel: #fff; --line: #d6d3c9;

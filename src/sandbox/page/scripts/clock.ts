@@ -2,7 +2,7 @@ import { LAST_MOMENT } from '../../clock.ts';
 
 /** The clock, which runs on by itself between two messages, and the button that steps it. */
 export const clockScript: string = String.raw`
-/** Past this a receiver that goes by its own clock refuses new events as event_in_future. */
+/** Beyond this a receiver that goes by its own clock refuses new events as event_in_future. */
 const FUTURE_LIMIT_MS = 300_000;
 
 let reading = { now: 0, speed: 0, aheadMs: 0, readAt: performance.now() };
@@ -24,7 +24,7 @@ function isoTime(time) {
 }
 
 /**
- * How long until a moment, as 4 min 12 s.
+ * The time until a moment, such as 4 min 12 s.
  * @param {number} time
  */
 function timeUntil(time) {

@@ -46,7 +46,7 @@ function byId(id) {
 }
 
 /**
- * Leaves an element alone whose text stays: a change of a status is read out.
+ * Leaves an element with the same text alone, because a screen reader reads out each change of a status.
  * @param {Element} target
  * @param {string} text
  */
@@ -64,7 +64,7 @@ function showList(id, items) {
 }
 
 /**
- * Throws an error whose message says why the sandbox refused.
+ * Throws an error that says why the sandbox refused.
  * @param {string} path
  * @param {object} body
  * @returns {Promise<Record<string, unknown>>}

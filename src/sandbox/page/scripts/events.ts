@@ -1,9 +1,9 @@
 /** The list of events, the newest first, each with its timeline. */
 export const eventsScript: string = String.raw`
-/** Older ones leave the page. */
+/** Older events leave the page. */
 const SHOWN_EVENTS = 200;
 
-/** One event of the list. What is open in it or has the focus stays so. */
+/** One event of the list. Open parts stay open, and the focus stays. */
 class EventView {
   /** @type {Attempt[]} */
   attempts = [];

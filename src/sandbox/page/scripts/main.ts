@@ -8,7 +8,7 @@ stream.addEventListener('open', () => {
   setText(connection, 'live');
 });
 
-// The browser connects again by itself, and gets everything anew.
+// The browser reconnects by itself, and gets everything again.
 stream.addEventListener('error', () => {
   connection.className = 'badge bad';
   setText(connection, 'the sandbox does not answer');

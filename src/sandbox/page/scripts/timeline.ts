@@ -6,7 +6,7 @@ function isSuccess({ status }) {
 }
 
 /**
- * What the answer says of itself: a receiver of posthorn names its outcome or an error's code.
+ * The outcome, or the code of the error, that the answer of a posthorn receiver names.
  * @param {Attempt} attempt
  */
 function outcomeOf({ response, error }) {
@@ -43,7 +43,7 @@ function attemptItem(attempt) {
     element('span', 'minor', notes.join(', ')),
   );
   const details = element('details', '', element('summary', '', line));
-  // Filled when it is first opened: two hundred events have as many bodies.
+  // Filled when it is first opened, because two hundred events have as many bodies.
   details.addEventListener('toggle', () => details.append(...exchangeOf(attempt)), { once: true });
   return element('li', '', details);
 }

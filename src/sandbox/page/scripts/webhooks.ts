@@ -9,7 +9,7 @@ function showWebhooks({ webhooks }) {
   shownWebhooks = JSON.stringify(webhooks);
   const hadFocus = byId('webhooks').contains(document.activeElement);
   showList('webhooks', webhooks.map(webhookItem));
-  // The button that had the focus is gone, and would take it along.
+  // The button that had the focus is gone, and the focus with it.
   if (hadFocus) byId('webhooks-title').focus();
 }
 
