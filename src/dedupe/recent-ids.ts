@@ -24,49 +24,50 @@ export type Remembered<R extends { readonly expiresAt: number }> = number | R;
  * values.
  */
 export class RecentIds<R extends { readonly expiresAt: number }> {
-  readonly #first: LRUCache<string, Remembered<R>>;
-  /** One cache, or several of the same size where `maxEntries` is large. */
-  readonly #caches: readonly LRUCache<string, Remembered<R>>[];
+  /**
+   * One cache, or several of the same size if `maxEntries` is large. Each is made for its first id: lru-cache
+   * fills lists of its full length at once, which takes some milliseconds and 28 bytes per entry.
+   */
+  readonly #caches: (LRUCache<string, Remembered<R>> | undefined)[];
+  readonly #maxPerCache: number;
   /** An odd number that nobody outside knows. Workers gives no random numbers before its first request. */
   #multiplier: number | undefined;
   #added = 0;
 
   constructor(maxEntries: number) {
     const count = Math.ceil(maxEntries / IDS_PER_CACHE);
-    const max = Math.ceil(maxEntries / count);
-    this.#first = new LRUCache<string, Remembered<R>>({ max });
-    this.#caches = [
-      this.#first,
-      ...Array.from({ length: count - 1 }, () => new LRUCache<string, Remembered<R>>({ max })),
-    ];
+    this.#maxPerCache = Math.ceil(maxEntries / count);
+    this.#caches = Array.from({ length: count }, () => undefined);
   }
 
   /** What is remembered of an id, which counts as a use of it. */
   get(id: string, now: number): Remembered<R> | undefined {
-    const cache = this.#cacheOf(id);
-    const remembered = cache.get(id);
+    const cache = this.#caches[this.#indexFor(id)];
+    const remembered = cache?.get(id);
     if (remembered === undefined || expiryOf(remembered) > now) return remembered;
-    cache.delete(id);
+    cache?.delete(id);
     return undefined;
   }
 
   set(id: string, remembered: Remembered<R>, now: number): void {
-    const cache = this.#cacheOf(id);
+    const index = this.#indexFor(id);
+    const cache = this.#caches[index] ?? new LRUCache({ max: this.#maxPerCache });
+    this.#caches[index] = cache;
     cache.set(id, remembered);
     this.#added += 1;
     if (this.#added % IDS_PER_SWEEP === 0) forgetExpired(cache, now);
   }
 
   delete(id: string): void {
-    this.#cacheOf(id).delete(id);
+    this.#caches[this.#indexFor(id)]?.delete(id);
   }
 
   /**
    * Chooses by a hash with a random multiplier, so that nobody outside can choose ids that all fall into one
    * cache. A random first value would not do: ids that collide for one of them collide for every 256th.
    */
-  #cacheOf(id: string): LRUCache<string, Remembered<R>> {
-    if (this.#caches.length === 1) return this.#first;
+  #indexFor(id: string): number {
+    if (this.#caches.length === 1) return 0;
     this.#multiplier ??= 2 * randomInt(2 ** 31) + 1;
     let hash = 0;
     for (let index = 0; index < id.length; index += 1) {
@@ -74,7 +75,7 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
     }
     // The upper bits choose, and the multiplier may be too small to let the last characters reach them.
     const mixed = Math.imul(hash ^ (hash >>> 16), 0x9e3779b1) >>> 0;
-    return this.#caches[Math.floor((mixed / 2 ** 32) * this.#caches.length)] ?? this.#first;
+    return Math.floor((mixed / 2 ** 32) * this.#caches.length);
   }
 }
 

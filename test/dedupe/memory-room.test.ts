@@ -56,6 +56,13 @@ test('ids that are over make room, far below maxEntries: with a fixed retention 
   expect(await isCompleted(store, 'evt_8_0')).toBe(false);
 });
 
+test('a store takes room for `maxEntries` ids with its first completed id, not before', async () => {
+  const before = usedBytes();
+  const stores = Array.from({ length: 50 }, () => createMemoryStore({ maxEntries: 131_072 }));
+  expect(usedBytes() - before).toBeLessThan(5_000_000);
+  expect(stores).toHaveLength(50);
+});
+
 function usedBytes(): number {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
