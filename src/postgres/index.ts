@@ -1,5 +1,7 @@
 export type { PostgresClient, PostgresPool, PostgresResult } from './client.ts';
-export { createPostgresDeadLetters, type PostgresDeadLettersOptions } from './dead-letters.ts';
+export { createPostgresDeadLetters, type PostgresDeadLettersOptions } from './dead-letters/dead-letters.ts';
+export type { BeginTransaction } from './inbox/commit-by-other-client.ts';
+export type { PostgresRows, PostgresStatement, PostgresTransaction } from './inbox/handler-statements.ts';
 export {
   createPostgresInbox,
   type InboxContext,
@@ -7,11 +9,9 @@ export {
   type OnceOptions,
   type PostgresInbox,
   type PostgresInboxOptions,
-} from './inbox.ts';
-export type { BeginTransaction } from './inbox-begin.ts';
-export { InboxError } from './inbox-error.ts';
-export type { RankedKey } from './inbox-latest.ts';
-export type { InboxQuery } from './inbox-statements.ts';
+} from './inbox/inbox.ts';
+export { InboxError } from './inbox/inbox-error.ts';
+export type { RankedKey } from './inbox/latest.ts';
+export type { InboxQuery } from './inbox/statements.ts';
 export { migratePostgres, type PostgresMigrationOptions } from './migrate.ts';
-export { createPostgresStore, type PostgresStoreOptions } from './store.ts';
-export type { PostgresRows, PostgresStatement, PostgresTransaction } from './transaction.ts';
+export { createPostgresStore, type PostgresStoreOptions } from './store/store.ts';

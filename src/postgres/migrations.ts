@@ -1,6 +1,6 @@
-import { inboxFunctions } from './inbox-functions.ts';
-import { latestRanks } from './latest-ranks.ts';
-import { storeFunctions } from './store-functions.ts';
+import { latestRanks } from './inbox/latest-ranks.ts';
+import { inboxFunctions } from './inbox/sql-functions.ts';
+import { storeFunctions } from './store/sql-functions.ts';
 
 /**
  * The statements of each version, the first one first. One that has been released never changes: a later

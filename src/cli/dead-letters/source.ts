@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { createFileDeadLetters } from '../../dead-letters/file.ts';
 import { messageOf } from '../../foreign-values.ts';
-import { createPostgresDeadLetters } from '../../postgres/dead-letters.ts';
+import { createPostgresDeadLetters } from '../../postgres/dead-letters/dead-letters.ts';
 import { createRedisDeadLetters } from '../../redis/dead-letters.ts';
 import { CommandError, usageError } from '../failure.ts';
 import { schemaOption } from '../postgres/command.ts';

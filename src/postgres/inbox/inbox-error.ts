@@ -1,5 +1,5 @@
-import { brandClasses, CodedError } from '../errors.ts';
-import { propertyOf } from '../foreign-values.ts';
+import { brandClasses, CodedError } from '../../errors.ts';
+import { propertyOf } from '../../foreign-values.ts';
 
 /**
  * A handler of an inbox was not run to a confirmed commit. It is the `cause` of `handler_failed`; what a

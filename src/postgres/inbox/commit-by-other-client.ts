@@ -1,14 +1,14 @@
-import { ConfigurationError } from '../errors.ts';
-import { messageOf } from '../foreign-values.ts';
-import type { SkipReason } from '../handling/named-handler.ts';
-import type { PostgresPool } from './client.ts';
+import { ConfigurationError } from '../../errors.ts';
+import { messageOf } from '../../foreign-values.ts';
+import type { SkipReason } from '../../handling/named-handler.ts';
+import type { PostgresPool } from '../client.ts';
+import { cancel, PoolTransaction, swallowed } from './commit-in-pool.ts';
 import { endedByHandler, isEndedByHandler, settleFailure } from './ended-by-handler.ts';
+import type { PostgresTransaction } from './handler-statements.ts';
 import { IN_FAILED_TRANSACTION, InboxError, sqlStateOf } from './inbox-error.ts';
-import { LATE } from './inbox-limits.ts';
-import type { InboxJob, TransactionStep } from './inbox-run.ts';
-import { columnOf, type InboxQuery, MARK, PROBE } from './inbox-statements.ts';
-import { cancel, PoolTransaction, swallowed } from './inbox-transaction.ts';
-import type { PostgresTransaction } from './transaction.ts';
+import type { InboxJob, TransactionStep } from './run.ts';
+import { columnOf, type InboxQuery, MARK, PROBE } from './statements.ts';
+import { LATE } from './time-limits.ts';
 
 /**
  * Runs `work` in a transaction of another client, and resolves with what it returned once that has been

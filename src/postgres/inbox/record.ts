@@ -1,7 +1,7 @@
-import type { PostgresClient } from './client.ts';
+import type { PostgresClient } from '../client.ts';
 import { IN_FAILED_TRANSACTION, sqlStateOf } from './inbox-error.ts';
-import type { InboxJob } from './inbox-run.ts';
-import { columnOf, PROBE } from './inbox-statements.ts';
+import type { InboxJob } from './run.ts';
+import { columnOf, PROBE } from './statements.ts';
 
 /** The parts of a job that name a record. */
 export type RecordKey = Pick<InboxJob, 'scope' | 'eventKey' | 'handler' | 'statements'>;

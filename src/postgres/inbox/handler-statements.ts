@@ -1,10 +1,10 @@
-import { ConfigurationError } from '../errors.ts';
-import { messageOf, propertyOf, typeNameOf } from '../foreign-values.ts';
+import { ConfigurationError } from '../../errors.ts';
+import { messageOf, propertyOf, typeNameOf } from '../../foreign-values.ts';
+import type { LentClient } from '../lent-client.ts';
 import { endedByHandler } from './ended-by-handler.ts';
+import { endsTransaction, mayEndTransaction } from './ending-statements.ts';
 import { InboxError } from './inbox-error.ts';
-import type { LentClient } from './lent-client.ts';
-import { endsTransaction, mayEndTransaction } from './statement-text.ts';
-import type { TransactionRecord } from './transaction-record.ts';
+import type { TransactionRecord } from './record.ts';
 
 /** A statement as an object, as `pg` takes it. */
 export interface PostgresStatement {

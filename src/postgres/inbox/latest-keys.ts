@@ -1,6 +1,6 @@
-import type { PostgresPool } from './client.ts';
-import { ROW_PAUSE_MS, type RunLimits } from './inbox-limits.ts';
+import type { PostgresPool } from '../client.ts';
 import { Semaphore } from './semaphore.ts';
+import { ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /**
  * The keys of `latest` that have runs in this process. Of the runs of a key that wait, one looks for its row

@@ -1,8 +1,8 @@
-import { checkOptions, readDuration } from '../check-options.ts';
-import { createServerStore, type StoreServer } from '../dedupe/server-store.ts';
-import type { Store } from '../dedupe/store.ts';
-import { checkPool, type PostgresPool, readSchema, readScope } from './client.ts';
-import { PostgresOperations } from './store-operations.ts';
+import { checkOptions, readDuration } from '../../check-options.ts';
+import { createServerStore, type StoreServer } from '../../dedupe/server-store.ts';
+import type { Store } from '../../dedupe/store.ts';
+import { checkPool, type PostgresPool, readSchema, readScope } from '../client.ts';
+import { PostgresOperations } from './operations.ts';
 
 /** Options of {@link createPostgresStore}. */
 export interface PostgresStoreOptions {

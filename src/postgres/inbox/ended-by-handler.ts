@@ -1,12 +1,12 @@
-import { PermanentError } from '../errors.ts';
-import { isInstance } from '../foreign-values.ts';
-import type { PostgresPool } from './client.ts';
-import { DURABLE_COMMIT } from './durable-commit.ts';
+import { PermanentError } from '../../errors.ts';
+import { isInstance } from '../../foreign-values.ts';
+import type { PostgresPool } from '../client.ts';
+import { DURABLE_COMMIT } from '../durable-commit.ts';
+import { withClient } from '../with-client.ts';
 import { InboxError } from './inbox-error.ts';
-import { GRACE_MS } from './inbox-limits.ts';
-import { columnOf } from './inbox-statements.ts';
-import { IS_RECORD, type RecordKey, valuesOf } from './transaction-record.ts';
-import { withClient } from './with-client.ts';
+import { IS_RECORD, type RecordKey, valuesOf } from './record.ts';
+import { columnOf } from './statements.ts';
+import { GRACE_MS } from './time-limits.ts';
 
 /** The handler's statements were not all in the transaction of the inbox. */
 export function endedByHandler(cause?: unknown): InboxError {

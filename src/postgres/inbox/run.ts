@@ -1,13 +1,13 @@
-import { PermanentError, PosthornError } from '../errors.ts';
-import { isInstance, messageOf, show } from '../foreign-values.ts';
-import type { SkipReason } from '../handling/named-handler.ts';
-import type { ConnectionShare } from './inbox-connections.ts';
+import { PermanentError, PosthornError } from '../../errors.ts';
+import { isInstance, messageOf, show } from '../../foreign-values.ts';
+import type { SkipReason } from '../../handling/named-handler.ts';
+import { explain } from '../refusals.ts';
+import type { ConnectionShare } from './connections.ts';
 import { InboxError, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from './inbox-error.ts';
-import type { Guard } from './inbox-latest.ts';
-import { LATE, ROW_PAUSE_MS, type RunLimits } from './inbox-limits.ts';
-import { columnOf, type InboxStatements } from './inbox-statements.ts';
+import type { Guard } from './latest.ts';
 import type { KeyRun, LatestKeys } from './latest-keys.ts';
-import { explain } from './refusals.ts';
+import { columnOf, type InboxStatements } from './statements.ts';
+import { LATE, ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /** What one run of a handler is about. */
 export interface InboxJob {

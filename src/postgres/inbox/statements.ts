@@ -1,5 +1,5 @@
-import { propertyOf } from '../foreign-values.ts';
-import { DURABLE_COMMIT } from './durable-commit.ts';
+import { propertyOf } from '../../foreign-values.ts';
+import { DURABLE_COMMIT } from '../durable-commit.ts';
 
 /** Runs one statement in a transaction; its parameters are `$1`, `$2`, …, each used once and in order. */
 export type InboxQuery = (text: string, values: unknown[]) => Promise<unknown>;

@@ -1,6 +1,6 @@
-import type { PostgresPool } from './client.ts';
-import { columnOf, PRUNE_BATCH_SIZE } from './inbox-statements.ts';
-import { withClient } from './with-client.ts';
+import type { PostgresPool } from '../client.ts';
+import { withClient } from '../with-client.ts';
+import { columnOf, PRUNE_BATCH_SIZE } from './statements.ts';
 
 /** For one batch, which takes some hundredths of a second. */
 const BATCH_LIMIT_MS = 30_000;

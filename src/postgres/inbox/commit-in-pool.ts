@@ -1,14 +1,14 @@
-import { messageOf } from '../foreign-values.ts';
-import { settledWithin } from '../timing/time-limit.ts';
-import type { PostgresPool } from './client.ts';
+import { messageOf } from '../../foreign-values.ts';
+import { settledWithin } from '../../timing/time-limit.ts';
+import type { PostgresPool } from '../client.ts';
+import { LentClient } from '../lent-client.ts';
+import { withClient } from '../with-client.ts';
 import { endedByHandler } from './ended-by-handler.ts';
+import { HandlerTransaction } from './handler-statements.ts';
 import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
-import { GRACE_MS, LATE, type RunLimits } from './inbox-limits.ts';
-import { CANCEL } from './inbox-statements.ts';
-import { LentClient } from './lent-client.ts';
-import { HandlerTransaction } from './transaction.ts';
-import { type RecordKey, TransactionRecord } from './transaction-record.ts';
-import { withClient } from './with-client.ts';
+import { type RecordKey, TransactionRecord } from './record.ts';
+import { CANCEL } from './statements.ts';
+import { GRACE_MS, LATE, type RunLimits } from './time-limits.ts';
 
 /** A transaction on a client of the pool, from BEGIN until the client is given back. */
 export class PoolTransaction {

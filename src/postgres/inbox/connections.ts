@@ -1,5 +1,5 @@
-import { propertyOf } from '../foreign-values.ts';
-import type { PostgresPool } from './client.ts';
+import { propertyOf } from '../../foreign-values.ts';
+import type { PostgresPool } from '../client.ts';
 import { Semaphore } from './semaphore.ts';
 
 /** How many connections `pg` opens unless it is told otherwise. */

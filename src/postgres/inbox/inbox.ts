@@ -1,20 +1,25 @@
-import { checkOptions } from '../check-options.ts';
-import { toKey } from '../dedupe/store.ts';
-import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
-import { RunContext } from '../handling/handlers.ts';
-import { nameHandler, skipped } from '../handling/named-handler.ts';
-import type { HandlerContext } from '../handling/router.ts';
-import { checkPool, type PostgresPool, readSchema, readScope } from './client.ts';
-import { type BeginTransaction, inPool, inTransactionsOf, type RunTransaction } from './inbox-begin.ts';
-import { ConnectionShare } from './inbox-connections.ts';
-import { guardOf, type RankedKey } from './inbox-latest.ts';
-import { RunLimits } from './inbox-limits.ts';
-import { prune } from './inbox-prune.ts';
-import { runOnce, type SharedByRuns } from './inbox-run.ts';
-import { type InboxStatements, inboxStatements } from './inbox-statements.ts';
+import { checkOptions } from '../../check-options.ts';
+import { toKey } from '../../dedupe/store.ts';
+import { ConfigurationError } from '../../errors.ts';
+import { show } from '../../foreign-values.ts';
+import { RunContext } from '../../handling/handlers.ts';
+import { nameHandler, skipped } from '../../handling/named-handler.ts';
+import type { HandlerContext } from '../../handling/router.ts';
+import { checkPool, type PostgresPool, readSchema, readScope } from '../client.ts';
+import {
+  type BeginTransaction,
+  inPool,
+  inTransactionsOf,
+  type RunTransaction,
+} from './commit-by-other-client.ts';
+import { ConnectionShare } from './connections.ts';
+import type { PostgresTransaction } from './handler-statements.ts';
+import { guardOf, type RankedKey } from './latest.ts';
 import { LatestKeys } from './latest-keys.ts';
-import type { PostgresTransaction } from './transaction.ts';
+import { prune } from './prune.ts';
+import { runOnce, type SharedByRuns } from './run.ts';
+import { type InboxStatements, inboxStatements } from './statements.ts';
+import { RunLimits } from './time-limits.ts';
 
 /** Options of {@link createPostgresInbox}. */
 export interface PostgresInboxOptions<Tx> {

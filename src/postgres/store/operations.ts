@@ -1,15 +1,15 @@
-import type { ServerOperation } from '../dedupe/server-store.ts';
-import { storeError } from '../dedupe/time-limited.ts';
-import { show } from '../foreign-values.ts';
-import { withTimeLimit } from '../timing/time-limit.ts';
-import { setImmediate } from '../timing/turn.ts';
-import { Cleaning } from './cleaning.ts';
-import type { PostgresClient, PostgresPool } from './client.ts';
-import { DURABLE_COMMIT } from './durable-commit.ts';
-import type { LentClient } from './lent-client.ts';
-import { explain, isConflict, isRefusal } from './refusals.ts';
-import { ServerClock } from './server-clock.ts';
-import { connectUntil, lateError, noClientError, useClient } from './with-client.ts';
+import type { ServerOperation } from '../../dedupe/server-store.ts';
+import { storeError } from '../../dedupe/time-limited.ts';
+import { show } from '../../foreign-values.ts';
+import { withTimeLimit } from '../../timing/time-limit.ts';
+import { setImmediate } from '../../timing/turn.ts';
+import type { PostgresClient, PostgresPool } from '../client.ts';
+import { DURABLE_COMMIT } from '../durable-commit.ts';
+import type { LentClient } from '../lent-client.ts';
+import { explain, isConflict, isRefusal } from '../refusals.ts';
+import { ServerClock } from '../server-clock.ts';
+import { connectUntil, lateError, noClientError, useClient } from '../with-client.ts';
+import { Cleaning } from './delete-expired.ts';
 
 /** Where the operations run, and how long each may take. */
 export interface OperationSettings {

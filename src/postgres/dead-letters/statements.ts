@@ -1,8 +1,8 @@
-import type { PostgresPool, PostgresResult } from './client.ts';
-import { DURABLE_COMMIT } from './durable-commit.ts';
-import { explain, isConflict } from './refusals.ts';
-import { ServerClock } from './server-clock.ts';
-import { lateError, withClient } from './with-client.ts';
+import type { PostgresPool, PostgresResult } from '../client.ts';
+import { DURABLE_COMMIT } from '../durable-commit.ts';
+import { explain, isConflict } from '../refusals.ts';
+import { ServerClock } from '../server-clock.ts';
+import { lateError, withClient } from '../with-client.ts';
 
 /** A row of a result. */
 export type Row = PostgresResult['rows'][number];
