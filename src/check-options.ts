@@ -42,6 +42,19 @@ export function readInteger(name: string, value: unknown, fallback: number, most
   throw invalidOption(name, `must be a whole number from ${least} to ${most}, got ${show(value)}`);
 }
 
+/**
+ * Reads the scope, which names an application and its environment. It may not contain the characters
+ * that follow it in a key, so that the keys of two scopes never collide. Throws {@link ConfigurationError}.
+ */
+export function readScope(functionName: string, scope: unknown): string {
+  if (typeof scope === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(scope)) return scope;
+  throw new ConfigurationError(
+    `scope of ${functionName} is required: 1 to 64 letters, digits, ".", "_" or "-" ` +
+      'that name the application and its environment, ' +
+      `for example "billing-production"; got ${show(scope)}`,
+  );
+}
+
 /** Creates the error for an option with a wrong value. */
 export function invalidOption(name: string, problem: string): ConfigurationError {
   return new ConfigurationError(`${name} ${problem}`);

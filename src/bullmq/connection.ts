@@ -1,4 +1,4 @@
-import { invalidOption } from '../check-options.ts';
+import { invalidOption, readScope } from '../check-options.ts';
 import { messageOf, show } from '../foreign-values.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 
@@ -27,12 +27,7 @@ export function checkConnection(functionName: string, { connection, scope }: Bul
       `must be options for Redis such as { host, port }, or a client of ioredis; got ${show(connection)}`,
     );
   }
-  if (typeof scope === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(scope)) return;
-  throw invalidOption(
-    `scope of ${functionName}`,
-    'is required: 1 to 64 letters, digits, ".", "_" or "-" that name the application and its environment, ' +
-      `for example "billing-production"; got ${show(scope)}`,
-  );
+  readScope(functionName, scope);
 }
 
 /** Returns true for a client, which already has its options. */

@@ -48,16 +48,6 @@ export function checkPool(functionName: string, pool: PostgresPool): void {
   throw new ConfigurationError(`${functionName} takes a pool of pg 8: new Pool(…)`);
 }
 
-/** Reads a scope; throws {@link ConfigurationError}. */
-export function readScope(functionName: string, scope: unknown): string {
-  if (typeof scope === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(scope)) return scope;
-  throw new ConfigurationError(
-    `scope of ${functionName} is required: 1 to 64 letters, digits, ".", "_" or "-" ` +
-      'that name the application and its environment, ' +
-      `for example "billing-production"; got ${show(scope)}`,
-  );
-}
-
 /**
  * Reads the name of a schema, and quotes it for SQL; throws {@link ConfigurationError}. PostgreSQL cuts names
  * after 63 bytes, and keeps `pg_…` for itself.

@@ -1,6 +1,5 @@
-import { checkOptions } from '../check-options.ts';
+import { checkOptions, readScope } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
 
 /** Runs a script, given as text or by its SHA-1. */
 type Evaluate = (script: string, keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;
@@ -34,10 +33,7 @@ export interface RedisClient {
   on?(event: 'ready' | 'end', listener: () => void): unknown;
 }
 
-/**
- * Checks the arguments of a function of `posthorn/redis`; throws {@link ConfigurationError}. A scope may not
- * contain the characters that follow it in a key, so that the keys of two scopes never collide.
- */
+/** Checks the arguments of a function of `posthorn/redis`; throws {@link ConfigurationError}. */
 export function checkArguments(
   functionName: string,
   redis: RedisClient,
@@ -50,13 +46,7 @@ export function checkArguments(
     );
   }
   checkOptions(options, optionNames, functionName);
-  const { scope } = options;
-  if (typeof scope === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(scope)) return;
-  throw new ConfigurationError(
-    `scope of ${functionName} is required: 1 to 64 letters, digits, ".", "_" or "-" ` +
-      'that name the application and its environment, ' +
-      `for example "billing-production"; got ${show(scope)}`,
-  );
+  readScope(functionName, options.scope);
 }
 
 function isClient(redis: unknown): boolean {

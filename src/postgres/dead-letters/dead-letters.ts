@@ -1,11 +1,11 @@
-import { checkOptions } from '../../check-options.ts';
+import { checkOptions, readScope } from '../../check-options.ts';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { createOrderedList, readStoredLetter } from '../../dead-letters/ordered-list.ts';
 import { serializeLetter } from '../../dead-letters/serialized-letter.ts';
 import { toKey } from '../../dedupe/store.ts';
 import { DeadLetterError } from '../../errors.ts';
 import { messageOf } from '../../foreign-values.ts';
-import { checkPool, type PostgresPool, readSchema, readScope } from '../client.ts';
+import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { IS_LATE, limitsLockWait, PostgresStatements, type Row } from './statements.ts';
 
 /** Options of {@link createPostgresDeadLetters}. */

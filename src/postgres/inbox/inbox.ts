@@ -1,11 +1,11 @@
-import { checkOptions } from '../../check-options.ts';
+import { checkOptions, readScope } from '../../check-options.ts';
 import { toKey } from '../../dedupe/store.ts';
 import { ConfigurationError } from '../../errors.ts';
 import { show } from '../../foreign-values.ts';
 import { RunContext } from '../../handling/handlers.ts';
 import { nameHandler, skipped } from '../../handling/named-handler.ts';
 import type { HandlerContext } from '../../handling/router.ts';
-import { checkPool, type PostgresPool, readSchema, readScope } from '../client.ts';
+import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import {
   type BeginTransaction,
   inPool,

@@ -1,7 +1,7 @@
-import { checkOptions, readDuration } from '../../check-options.ts';
+import { checkOptions, readDuration, readScope } from '../../check-options.ts';
 import { createServerStore, type StoreServer } from '../../dedupe/server-store.ts';
 import type { Store } from '../../dedupe/store.ts';
-import { checkPool, type PostgresPool, readSchema, readScope } from '../client.ts';
+import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { PostgresOperations } from './operations.ts';
 
 /** Options of {@link createPostgresStore}. */
