@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { messageOf } from '../foreign-values.ts';
+import { ServerClock } from '../timing/server-clock.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { bypassAutoPipelining, type ScriptCommands } from './auto-pipelining.ts';
 import type { RedisClient } from './client.ts';
 import { NotConnectedError, Readiness } from './readiness.ts';
 import type { Script } from './script.ts';
-
-/** Clocks run at slightly different speeds, so the server stops before the last part of a time limit. */
-const DRIFT_ALLOWANCE = 0.02;
 
 /**
  * Numbers the calls of all stores, because they may share a connection, also with those of the other build of
@@ -17,27 +15,23 @@ const callPrefix = randomBytes(6).toString('base64url');
 let lastCall = 0;
 
 /**
- * Runs scripts on Redis under a time limit. ioredis queues commands while it reconnects, and
- * may send them again afterwards. So each call carries its time limit, by the clock of the
- * server: a script that arrives later does nothing.
+ * Runs scripts on Redis under a time limit. ioredis queues commands while it reconnects, and may send them
+ * again afterwards. So each call carries its time limit by the clock of the server: a script that arrives
+ * later does nothing.
  */
 export class RedisCommands {
   readonly #redis: RedisClient;
   readonly #commands: ScriptCommands;
   readonly #readiness: Readiness;
   readonly #limitMs: number;
-  /**
-   * The server's time minus our monotonic clock, from the last reply. A reply takes time to arrive, so this
-   * is too small rather than too large, and a script gives up before its caller does (in a Cluster as far as
-   * the clocks of its nodes agree). Until the first reply, our clock is assumed to agree with the server's.
-   */
-  #clockOffsetMs: number = Date.now() - performance.now();
+  readonly #clock: ServerClock;
 
   constructor(redis: RedisClient, limitMs: number) {
     this.#redis = redis;
     this.#commands = bypassAutoPipelining(redis);
     this.#readiness = Readiness.of(redis);
     this.#limitMs = limitMs;
+    this.#clock = new ServerClock(limitMs);
   }
 
   /** True if keys lie on several nodes, so that a script can take only one of them. */
@@ -54,12 +48,8 @@ export class RedisCommands {
    * Resolves once commands can be sent, or rejects with {@link NotConnectedError}. Waits for `waitMs` at the
    * most, counted from `startedAt`, and no longer than the server would still accept a script.
    */
-  ready(startedAt: number, waitMs: number = this.#longestWaitMs): Promise<void> {
-    return this.#readiness.wait(Math.min(waitMs, this.#longestWaitMs), startedAt);
-  }
-
-  get #longestWaitMs(): number {
-    return this.#limitMs * (1 - DRIFT_ALLOWANCE);
+  ready(startedAt: number, waitMs: number = this.#clock.longestWaitMs): Promise<void> {
+    return this.#readiness.wait(Math.min(waitMs, this.#clock.longestWaitMs), startedAt);
   }
 
   /** Runs a script like {@link run}, once commands can be sent. */
@@ -69,7 +59,7 @@ export class RedisCommands {
     values: readonly string[],
   ): Promise<readonly string[]> {
     const startedAt = performance.now();
-    return this.#readiness.send(() => this.run(script, keys, values, startedAt), this.#longestWaitMs);
+    return this.#readiness.send(() => this.run(script, keys, values, startedAt), this.#clock.longestWaitMs);
   }
 
   /**
@@ -111,7 +101,7 @@ export class RedisCommands {
     values: readonly string[],
     endsAt: number,
   ): Promise<readonly string[] | undefined> {
-    const latest = Math.floor(endsAt + this.#clockOffsetMs - this.#limitMs * DRIFT_ALLOWANCE);
+    const latest = Math.floor(this.#clock.latest(endsAt));
     lastCall += 1;
     const call = `${callPrefix}${lastCall}`;
     const keysAndArguments = [...keys, String(latest), call, ...values];
@@ -154,7 +144,7 @@ export class RedisCommands {
       if (this.#redis.status === 'ready') this.#redis.disconnect(true);
       throw new Error('Redis gave the reply to another command; connecting anew');
     }
-    this.#clockOffsetMs = Number(now) - performance.now();
+    this.#clock.set(Number(now));
     return status === 'late' ? undefined : results;
   }
 }

@@ -1,7 +1,7 @@
+import { ServerClock } from '../../timing/server-clock.ts';
 import type { PostgresPool, PostgresResult } from '../client.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { explain, isConflict } from '../refusals.ts';
-import { ServerClock } from '../server-clock.ts';
 import { lateError, withClient } from '../with-client.ts';
 
 /** A row of a result. */
@@ -30,13 +30,14 @@ export class PostgresStatements {
   readonly #pool: PostgresPool;
   readonly #schema: string;
   readonly #limitMs: number;
-  readonly #clock = new ServerClock();
+  readonly #clock: ServerClock;
 
   /** `schema` is quoted. */
   constructor(pool: PostgresPool, schema: string, limitMs: number) {
     this.#pool = pool;
     this.#schema = schema;
     this.#limitMs = limitMs;
+    this.#clock = new ServerClock(limitMs);
   }
 
   /**
@@ -73,7 +74,7 @@ from (values (1)) as one left join action on true`;
     for (let tries = 1; ; tries += 1) {
       try {
         return await withClient(this.#pool, endsAt, (client) =>
-          client.query(text, [this.#clock.latest(endsAt, this.#limitMs), ...values]),
+          client.query(text, [this.#clock.latest(endsAt), ...values]),
         );
       } catch (error) {
         if (!isConflict(error) || tries === MAX_TRIES) throw error;

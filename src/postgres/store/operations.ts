@@ -1,13 +1,13 @@
 import type { ServerOperation } from '../../dedupe/server-store.ts';
 import { storeError } from '../../dedupe/time-limited.ts';
 import { show } from '../../foreign-values.ts';
+import { ServerClock } from '../../timing/server-clock.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
 import { setImmediate } from '../../timing/turn.ts';
 import type { PostgresClient, PostgresPool } from '../client.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import type { LentClient } from '../lent-client.ts';
 import { explain, isConflict, isRefusal } from '../refusals.ts';
-import { ServerClock } from '../server-clock.ts';
 import { connectUntil, lateError, noClientError, useClient } from '../with-client.ts';
 import { Cleaning } from './delete-expired.ts';
 
@@ -53,13 +53,14 @@ export class PostgresOperations {
   readonly #pool: PostgresPool;
   readonly #settings: OperationSettings;
   readonly #cleaning: Cleaning;
-  readonly #clock = new ServerClock();
+  readonly #clock: ServerClock;
   readonly #waiting = new Set<PendingOperation>();
   #connecting = 0;
 
   constructor(pool: PostgresPool, settings: OperationSettings) {
     this.#pool = pool;
     this.#settings = settings;
+    this.#clock = new ServerClock(settings.limitMs);
     this.#cleaning = new Cleaning(pool, settings.schema, settings.limitMs);
   }
 
@@ -164,7 +165,7 @@ export class PostgresOperations {
         // A row that somebody else has locked must not hold up other operations for long.
         Math.ceil(limitMs / MAX_REFUSALS),
         scope,
-        batch.map(({ endsAt }) => this.#clock.latest(endsAt, limitMs)),
+        batch.map(({ endsAt }) => this.#clock.latest(endsAt)),
         operations.map(({ name }) => name),
         operations.map(({ key }) => key),
         operations.map(({ token }) => token),
