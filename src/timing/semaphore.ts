@@ -62,8 +62,7 @@ export class Semaphore {
       await within(granted);
     } catch (error) {
       const wasWaiting = queue.delete(waiting);
-      // Permits that came in the same moment go on to the next. Without them too the next may begin: this one
-      // may have been the first in line, and too large for what is free.
+      // Permits that came in the same moment go on, and so do smaller requests behind a large one.
       this.release(wasWaiting ? 0 : count);
       throw error;
     }

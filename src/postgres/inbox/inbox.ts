@@ -12,7 +12,7 @@ import {
   inTransactionsOf,
   type RunTransaction,
 } from './commit-by-other-client.ts';
-import { ConnectionShare } from './connections.ts';
+import { connectionPermitsOf } from './connections.ts';
 import type { PostgresTransaction } from './handler-statements.ts';
 import { guardOf, type RankedKey } from './latest.ts';
 import { LatestKeys } from './latest-keys.ts';
@@ -147,7 +147,7 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
     this.#scope = scope;
     this.#statements = inboxStatements(schema);
     this.#runTransaction = runTransaction;
-    this.#shared = { share: ConnectionShare.of(pool), latestKeys: LatestKeys.of(pool) };
+    this.#shared = { permits: connectionPermitsOf(pool), latestKeys: LatestKeys.of(pool) };
   }
 
   once<Event extends InboxEvent>(

@@ -1,5 +1,5 @@
+import { Semaphore } from '../../timing/semaphore.ts';
 import type { PostgresPool } from '../client.ts';
-import { Semaphore } from './semaphore.ts';
 import { ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /**
@@ -70,10 +70,10 @@ export class KeyRun {
   async look(limits: RunLimits): Promise<boolean> {
     if (this.#isLooking) return true;
     const { looking } = this.#key;
-    const hasQueued = !looking.takeAtOnce();
+    const hasQueued = !looking.tryAcquire();
     // A run that begins again, after a conflict, has waited already.
-    const isFirst = this.#runEnd !== undefined;
-    if (hasQueued) await looking.take((permit) => limits.within(permit), isFirst);
+    const isUrgent = this.#runEnd !== undefined;
+    if (hasQueued) await looking.acquire((granted) => limits.within(granted), { isUrgent });
     this.#isLooking = true;
     const { runEnd } = this.#key;
     // Its row is not free yet, unless PostgreSQL has ended its transaction.
@@ -103,7 +103,7 @@ export class KeyRun {
   }
 
   #stopLooking(): void {
-    if (this.#isLooking) this.#key.looking.give();
+    if (this.#isLooking) this.#key.looking.release();
     this.#isLooking = false;
   }
 }

@@ -1,8 +1,8 @@
 import { PermanentError, PosthornError } from '../../errors.ts';
 import { isInstance, messageOf, show } from '../../foreign-values.ts';
 import type { SkipReason } from '../../handling/named-handler.ts';
+import type { Semaphore } from '../../timing/semaphore.ts';
 import { explain } from '../refusals.ts';
-import type { ConnectionShare } from './connections.ts';
 import { InboxError, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from './inbox-error.ts';
 import type { Guard } from './latest.ts';
 import type { KeyRun, LatestKeys } from './latest-keys.ts';
@@ -68,7 +68,8 @@ const CONFLICT_PAUSE_MS = 50;
 
 /** The state that the runs in one pool share. */
 export interface SharedByRuns {
-  readonly share: ConnectionShare;
+  /** Permits for connections of the pool. */
+  readonly permits: Semaphore;
   readonly latestKeys: LatestKeys;
 }
 
@@ -78,15 +79,15 @@ export interface SharedByRuns {
  */
 export async function runOnce(
   job: InboxJob,
-  { share, latestKeys }: SharedByRuns,
+  { permits, latestKeys }: SharedByRuns,
   runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
 ): Promise<SkipReason | undefined> {
   const { guard, statements, scope, handler } = job;
-  if (guard === undefined) return runTransactions(job, share, undefined, runTransaction);
+  if (guard === undefined) return runTransactions(job, permits, undefined, runTransaction);
   // None of the first three can have a NUL in it.
   const keyRun = latestKeys.enter([statements.schema, scope, handler, guard.key].join('\0'));
   try {
-    return await runTransactions(job, share, keyRun, runTransaction);
+    return await runTransactions(job, permits, keyRun, runTransaction);
   } finally {
     keyRun.leave();
   }
@@ -94,7 +95,7 @@ export async function runOnce(
 
 async function runTransactions(
   job: InboxJob,
-  share: ConnectionShare,
+  permits: Semaphore,
   keyRun: KeyRun | undefined,
   runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
 ): Promise<SkipReason | undefined> {
@@ -103,7 +104,7 @@ async function runTransactions(
     const step = new TransactionStep(() => keyRun?.begin());
     if (keyRun !== undefined && (await orAtDeadline(keyRun.look(job.limits), () => busy(job))))
       isWaiting = true;
-    if (!share.takeAtOnce()) await waitForConnection(job, share, isWaiting);
+    if (!permits.tryAcquire()) await waitForConnection(job, permits, isWaiting);
     try {
       return await runTransaction(step);
     } catch (error) {
@@ -115,7 +116,7 @@ async function runTransactions(
         throw busy(job, error);
       if (isPermanent(error) || job.limits.signal.aborted || !isRetried) throw failure(job, step, error);
     } finally {
-      share.give();
+      permits.release();
       keyRun?.end();
     }
     if (!step.isRowHeld) conflicts += 1;
@@ -123,9 +124,9 @@ async function runTransactions(
   }
 }
 
-function waitForConnection(job: InboxJob, share: ConnectionShare, isWaiting: boolean): Promise<void> {
-  const failure = (): InboxError => (isWaiting ? busy(job) : noConnection(job, share));
-  return share.take((permit) => orAtDeadline(job.limits.within(permit), failure));
+function waitForConnection(job: InboxJob, permits: Semaphore, isWaiting: boolean): Promise<void> {
+  const failure = (): InboxError => (isWaiting ? busy(job) : noConnection(job, permits));
+  return permits.acquire((granted) => orAtDeadline(job.limits.within(granted), failure));
 }
 
 /** Rejects with `failure` in place of {@link LATE}. */
@@ -154,7 +155,7 @@ function busy({ handler, eventId }: InboxJob, cause?: unknown): InboxError {
   return new InboxError('inbox_busy', message, { cause });
 }
 
-function noConnection({ handler }: InboxJob, { size }: ConnectionShare): InboxError {
+function noConnection({ handler }: InboxJob, { size }: Semaphore): InboxError {
   const message =
     `no connection was free for the handler ${JSON.stringify(handler)} before the deadline: ` +
     `inboxes take ${size} of this pool at once, so that others stay free for the store`;
