@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
+import { propertyOf, show } from '../foreign-values.ts';
 
 /** The parts of a `Pool` of `pg` 8 that posthorn uses. */
 export interface PostgresPool {
@@ -32,6 +32,12 @@ export interface PostgresResult {
   readonly rowCount: number | null;
   /** The rows that it has returned. */
   readonly rows: readonly { readonly [column: string]: unknown }[];
+}
+
+/** A column of the first row: of a result of `pg`, or of a list of rows, which other clients give. */
+export function columnOf(result: unknown, column: string): unknown {
+  const rows = Array.isArray(result) ? result : propertyOf(result, 'rows');
+  return propertyOf(propertyOf(rows, 0), column);
 }
 
 /** The schema of posthorn's tables unless told otherwise. */

@@ -1,6 +1,6 @@
 export type { PostgresClient, PostgresPool, PostgresResult } from './client.ts';
 export { createPostgresDeadLetters, type PostgresDeadLettersOptions } from './dead-letters/dead-letters.ts';
-export type { BeginTransaction } from './inbox/commit-by-other-client.ts';
+export type { BeginTransaction, InboxQuery } from './inbox/commit-by-other-client.ts';
 export type { PostgresRows, PostgresStatement, PostgresTransaction } from './inbox/handler-statements.ts';
 export {
   createPostgresInbox,
@@ -12,6 +12,5 @@ export {
 } from './inbox/inbox.ts';
 export { InboxError } from './inbox/inbox-error.ts';
 export type { RankedKey } from './inbox/latest.ts';
-export type { InboxQuery } from './inbox/statements.ts';
 export { migratePostgres, type PostgresMigrationOptions } from './migrate.ts';
 export { createPostgresStore, type PostgresStoreOptions } from './store/store.ts';

@@ -1,14 +1,16 @@
 import { ConfigurationError } from '../../errors.ts';
 import { messageOf } from '../../foreign-values.ts';
 import type { SkipReason } from '../../handling/named-handler.ts';
-import type { PostgresPool } from '../client.ts';
-import { cancel, PoolTransaction, swallowed } from './commit-in-pool.ts';
-import { endedByHandler, isEndedByHandler, settleFailure } from './ended-by-handler.ts';
-import type { PostgresTransaction } from './handler-statements.ts';
-import { IN_FAILED_TRANSACTION, InboxError, sqlStateOf } from './inbox-error.ts';
-import type { InboxJob, TransactionStep } from './run.ts';
-import { columnOf, type InboxQuery, MARK, PROBE } from './statements.ts';
+import { columnOf, type PostgresPool } from '../client.ts';
+import { IN_FAILED_TRANSACTION, sqlStateOf } from '../sql-errors.ts';
+import { cancel } from './commit-in-pool.ts';
+import { endedByHandler, InboxError, isEndedByHandler, swallowed } from './inbox-error.ts';
+import { PROBE, settleFailure } from './record.ts';
+import type { InboxRun, RunTransaction, TransactionStep } from './run.ts';
 import { LATE } from './time-limits.ts';
+
+/** Runs one statement in a transaction; its parameters are `$1`, `$2`, …, each used once and in order. */
+export type InboxQuery = (text: string, values: unknown[]) => Promise<unknown>;
 
 /**
  * Runs `work` in a transaction of another client, and resolves with what it returned once that has been
@@ -18,75 +20,50 @@ import { LATE } from './time-limits.ts';
  */
 export type BeginTransaction<Tx> = <T>(work: (tx: Tx, query: InboxQuery) => Promise<T>) => Promise<T>;
 
-/** Runs the handler of a job in one transaction. */
-export type RunTransaction<Tx> = (
-  job: InboxJob,
-  step: TransactionStep,
-  handle: (transaction: Tx) => Promise<unknown>,
-) => Promise<SkipReason | undefined>;
-
-/** Runs handlers in transactions of the pool. */
-export function inPool(pool: PostgresPool): RunTransaction<PostgresTransaction> {
-  return async (job, step, handle) => {
-    const transaction = await PoolTransaction.open(pool, job.limits);
-    try {
-      const begin = job.statements.beginAndRecord;
-      const reason = await step.record(job, (values) => transaction.begin(begin(values)));
-      if (reason === undefined) await job.limits.orAbort(handle(transaction.handOver(job, step.xact)));
-      await transaction.commit();
-      return reason;
-    } catch (error) {
-      await transaction.rollBack(step.xact);
-      const { mayHaveEnded, hasEnded } = transaction.doubt;
-      throw mayHaveEnded ? await settleFailure(pool, job, { error, xact: step.xact, hasEnded }) : error;
-    }
-  };
-}
-
-/** Runs handlers in transactions of another client. */
-export function inTransactionsOf<Tx>(begin: BeginTransaction<Tx>, pool: PostgresPool): RunTransaction<Tx> {
-  return async (job, step, handle) => {
+/** Runs handlers in transactions that another client begins and commits. */
+export function commitByOtherClient<Tx>(begin: BeginTransaction<Tx>, pool: PostgresPool): RunTransaction<Tx> {
+  return async (run, step, handle) => {
     let isGivenUp = false;
     let hasEnded = false;
     const recorded = new Signal();
     const work = async (tx: Tx, query: InboxQuery): Promise<SkipReason | undefined> => {
       await checkTransaction(query);
-      const reason = await step.record(job, (values) => query(job.statements.record, values));
+      const reason = await step.record(run, (values) => query(run.statements.record, values));
       if (isGivenUp) throw late();
       recorded.set();
       if (reason === undefined) {
-        await untilHandled(pool, job, step, handle(tx));
+        await untilHandled(pool, run, step, handle(tx));
         await probe(query, step);
       }
       hasEnded = true;
       return reason;
     };
-    const run = async (): Promise<SkipReason | undefined> => {
+    const runWork = async (): Promise<SkipReason | undefined> => {
       try {
         const reason = await begin(work);
         if (hasEnded) return reason;
         throw new ConfigurationError('begin must run its work, and resolve once that is committed');
       } catch (error) {
         if (!step.hasBegun || hasEnded) throw error;
-        // What failed is not to be committed. If its record is there, the handler or the client has done so.
-        throw await settleFailure(pool, job, { error, xact: step.xact, hasEnded: isEndedByHandler(error) });
+        // Nothing of a failed run may be committed. If its record is there, the handler or the client did it.
+        throw await settleFailure(pool, run, { error, xact: step.xact, hasEnded: isEndedByHandler(error) });
       }
     };
-    const begun = run();
+    const begun = runWork();
     try {
-      await job.limits.within(Promise.race([recorded.isSet, begun]));
+      await run.limits.within(Promise.race([recorded.isSet, begun]));
     } catch (error) {
       isGivenUp = true;
       throw error === LATE ? late() : error;
     }
-    return await job.limits.withGrace(begun, late);
+    return await run.limits.withGrace(begun, late);
   };
 }
 
 /** Waits for the end of the handler; cancels what it runs when the signal aborts. */
 async function untilHandled(
   pool: PostgresPool,
-  { limits }: InboxJob,
+  { limits }: InboxRun,
   { xact }: TransactionStep,
   handled: Promise<unknown>,
 ): Promise<void> {
@@ -97,6 +74,9 @@ async function untilHandled(
     throw error;
   }
 }
+
+/** Marks a transaction: the mark ends with it. */
+const MARK = `select set_config('posthorn.transaction', 'begun', true)`;
 
 /** Shows that there is a transaction: without one, the record would stay whatever happens. */
 async function checkTransaction(query: InboxQuery): Promise<void> {

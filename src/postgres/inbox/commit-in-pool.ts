@@ -1,19 +1,36 @@
 import { messageOf } from '../../foreign-values.ts';
 import { settledWithin } from '../../timing/time-limit.ts';
 import type { PostgresPool } from '../client.ts';
-import { LentClient } from '../lent-client.ts';
-import { withClient } from '../with-client.ts';
-import { endedByHandler } from './ended-by-handler.ts';
-import { HandlerTransaction } from './handler-statements.ts';
-import { IN_FAILED_TRANSACTION, InboxError, isRefusedCommit, sqlStateOf } from './inbox-error.ts';
-import { type RecordKey, TransactionRecord } from './record.ts';
-import { CANCEL } from './statements.ts';
+import { LentClient, lateError, withClient } from '../lent-client.ts';
+import { IN_FAILED_TRANSACTION, isRefusedCommit, sqlStateOf } from '../sql-errors.ts';
+import { HandlerStatements, type PostgresTransaction } from './handler-statements.ts';
+import { endedByHandler, InboxError, swallowed } from './inbox-error.ts';
+import { type RecordKey, settleFailure, TransactionRecord } from './record.ts';
+import type { RunTransaction } from './run.ts';
 import { GRACE_MS, LATE, type RunLimits } from './time-limits.ts';
 
+/** Runs handlers in transactions on clients of the pool, and commits them. */
+export function commitInPool(pool: PostgresPool): RunTransaction<PostgresTransaction> {
+  return async (run, step, handle) => {
+    const transaction = await PoolTransaction.open(pool, run.limits);
+    try {
+      const begin = run.statements.beginAndRecord;
+      const reason = await step.record(run, (values) => transaction.begin(begin(values)));
+      if (reason === undefined) await run.limits.orAbort(handle(transaction.handOver(run, step.xact)));
+      await transaction.commit();
+      return reason;
+    } catch (error) {
+      await transaction.rollBack(step.xact);
+      const { mayHaveEnded, hasEnded } = transaction.doubt;
+      throw mayHaveEnded ? await settleFailure(pool, run, { error, xact: step.xact, hasEnded }) : error;
+    }
+  };
+}
+
 /** A transaction on a client of the pool, from BEGIN until the client is given back. */
-export class PoolTransaction {
-  /** What the handler gets, once the record is written. */
-  #handle: HandlerTransaction | undefined;
+class PoolTransaction {
+  /** The handle that the handler gets, once the record is written. */
+  #handle: HandlerStatements | undefined;
   readonly #pool: PostgresPool;
   readonly #lent: LentClient;
   readonly #limits: RunLimits;
@@ -55,9 +72,9 @@ export class PoolTransaction {
     }
   }
 
-  /** The transaction as a handler gets it. `xact` is the number of the transaction that has the record. */
-  handOver(key: RecordKey, xact: unknown): HandlerTransaction {
-    this.#handle = new HandlerTransaction(this.#lent, new TransactionRecord(this.#lent.client, key, xact));
+  /** The transaction as the handler gets it. `xact` is the number of the transaction that has the record. */
+  handOver(key: RecordKey, xact: unknown): HandlerStatements {
+    this.#handle = new HandlerStatements(this.#lent, new TransactionRecord(this.#lent.client, key, xact));
     return this.#handle;
   }
 
@@ -69,14 +86,14 @@ export class PoolTransaction {
 
   /**
    * Commits, after the statements that the handler did not await. Only the answer `COMMIT` counts, because
-   * PostgreSQL answers `ROLLBACK`, without an error, where a statement has failed.
+   * PostgreSQL answers `ROLLBACK`, without an error, if a statement has failed.
    */
   async commit(): Promise<void> {
     if (this.#handle !== undefined) await this.#finish(this.#handle);
     let command: string;
     this.#isCommitSent = true;
     try {
-      ({ command } = await this.#limits.withGrace(this.#lent.client.query('commit'), late));
+      ({ command } = await this.#limits.withGrace(this.#lent.client.query('commit'), lateError));
     } catch (cause) {
       const isRefused = isRefusedCommit(cause);
       this.#giveBack(!isRefused);
@@ -105,7 +122,7 @@ export class PoolTransaction {
    * Waits for the statements that the handler did not await, and sees to it that its transaction has the
    * record. A handler that has swallowed an error may have rolled back to a savepoint, or ended it.
    */
-  async #finish(handle: HandlerTransaction): Promise<void> {
+  async #finish(handle: HandlerStatements): Promise<void> {
     const running = handle.finish();
     if (running !== undefined) await this.#limits.orAbort(running);
     handle.checkAlive();
@@ -126,6 +143,12 @@ export class PoolTransaction {
   }
 }
 
+/** Cancels what a transaction runs. Once that has ended, no process holds the lock of its number. */
+const CANCEL = `select pg_cancel_backend(pid) from pg_locks
+  where locktype = 'transactionid' and mode = 'ExclusiveLock' and granted and transactionid = $1::xid`;
+
+const CANCEL_AGAIN_MS = 100;
+
 /**
  * Cancels what a transaction runs, until that has ended, or the grace is over. Not by `cancel` of `pg`: that
  * needs the query's own client, and names the process, which behind PgBouncer is another one.
@@ -141,20 +164,4 @@ export async function cancel(pool: PostgresPool, xact: unknown, running: Promise
     await withClient(pool, endsAt, (client) => client.query(CANCEL, [xact])).catch(() => {});
     if ((await settledWithin(hasEnded, CANCEL_AGAIN_MS)) === true) return;
   }
-}
-
-const CANCEL_AGAIN_MS = 100;
-
-/** The handler went on after an SQL error, in a transaction that could only be rolled back. */
-export function swallowed(cause: unknown): InboxError {
-  return new InboxError(
-    'inbox_rolled_back',
-    `an SQL error was swallowed, and PostgreSQL has rolled back: ${messageOf(cause)}. ` +
-      'Let the error out of the handler, or use a SAVEPOINT',
-    { cause },
-  );
-}
-
-function late(): Error {
-  return new Error('PostgreSQL did not answer in time');
 }

@@ -1,9 +1,8 @@
 import { ConfigurationError } from '../../errors.ts';
 import { messageOf, propertyOf, typeNameOf } from '../../foreign-values.ts';
 import type { LentClient } from '../lent-client.ts';
-import { endedByHandler } from './ended-by-handler.ts';
 import { endsTransaction, mayEndTransaction } from './ending-statements.ts';
-import { InboxError } from './inbox-error.ts';
+import { endedByHandler, InboxError } from './inbox-error.ts';
 import type { TransactionRecord } from './record.ts';
 
 /** A statement as an object, as `pg` takes it. */
@@ -50,7 +49,7 @@ export interface PostgresTransaction {
 const ENDING_COMMANDS = new Set(['BEGIN', 'START', 'COMMIT', 'ROLLBACK', 'PREPARE']);
 
 /** The transaction as a handler gets it, until it is closed. One statement at a time goes to the client. */
-export class HandlerTransaction implements PostgresTransaction {
+export class HandlerStatements implements PostgresTransaction {
   /** The last statement that failed with an error; a handler may have swallowed it. */
   failure: unknown;
   /** Whether it takes a look to know if the transaction is still the one that was begun. */

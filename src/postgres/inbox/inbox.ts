@@ -6,19 +6,14 @@ import { RunContext } from '../../handling/handlers.ts';
 import { nameHandler, skipped } from '../../handling/named-handler.ts';
 import type { HandlerContext } from '../../handling/router.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
-import {
-  type BeginTransaction,
-  inPool,
-  inTransactionsOf,
-  type RunTransaction,
-} from './commit-by-other-client.ts';
-import { connectionPermitsOf } from './connections.ts';
+import { type BeginTransaction, commitByOtherClient } from './commit-by-other-client.ts';
+import { commitInPool } from './commit-in-pool.ts';
 import type { PostgresTransaction } from './handler-statements.ts';
 import { guardOf, type RankedKey } from './latest.ts';
-import { LatestKeys } from './latest-keys.ts';
 import { prune } from './prune.ts';
-import { runOnce, type SharedByRuns } from './run.ts';
-import { type InboxStatements, inboxStatements } from './statements.ts';
+import { type RecordStatements, recordStatements } from './record.ts';
+import { type InboxRun, type RunTransaction, runOnce } from './run.ts';
+import { RunsInPool } from './runs-in-pool.ts';
 import { RunLimits } from './time-limits.ts';
 
 /** Options of {@link createPostgresInbox}. */
@@ -127,27 +122,27 @@ export function createPostgresInbox<Tx>(
   const scope = readScope('createPostgresInbox', options.scope);
   const schema = readSchema('createPostgresInbox', options.schema);
   const { begin } = options;
-  if (begin === undefined) return new Inbox(pool, scope, schema, inPool(pool));
+  if (begin === undefined) return new Inbox(pool, scope, schema, commitInPool(pool));
   if (typeof begin !== 'function') {
     throw new ConfigurationError(`begin of createPostgresInbox must be a function, got ${show(begin)}`);
   }
-  return new Inbox(pool, scope, schema, inTransactionsOf(begin, pool));
+  return new Inbox(pool, scope, schema, commitByOtherClient(begin, pool));
 }
 
 class Inbox<Tx> implements PostgresInbox<Tx> {
   readonly #pool: PostgresPool;
   readonly #scope: string;
-  readonly #statements: InboxStatements;
+  readonly #statements: RecordStatements;
   readonly #runTransaction: RunTransaction<Tx>;
-  readonly #shared: SharedByRuns;
+  readonly #runsInPool: RunsInPool;
   readonly #names = new Set<string>();
 
   constructor(pool: PostgresPool, scope: string, schema: string, runTransaction: RunTransaction<Tx>) {
     this.#pool = pool;
     this.#scope = scope;
-    this.#statements = inboxStatements(schema);
+    this.#statements = recordStatements(schema);
     this.#runTransaction = runTransaction;
-    this.#shared = { permits: connectionPermitsOf(pool), latestKeys: LatestKeys.of(pool) };
+    this.#runsInPool = RunsInPool.of(pool);
   }
 
   once<Event extends InboxEvent>(
@@ -166,7 +161,7 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
       // Before anything begins: it may throw.
       const guard = latest === undefined ? undefined : guardOf(name, latest(event), created_at);
       const limits = new RunLimits(context);
-      const job = {
+      const run: InboxRun = {
         scope: this.#scope,
         eventId: id,
         eventKey: toKey(id),
@@ -179,7 +174,9 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
       const handle = async (transaction: Tx): Promise<unknown> =>
         handler(event, Object.assign(new RunContext(context, context, context), { transaction }));
       try {
-        const reason = await runOnce(job, this.#shared, (step) => this.#runTransaction(job, step, handle));
+        const reason = await runOnce(run, this.#runsInPool, (step) =>
+          this.#runTransaction(run, step, handle),
+        );
         return reason === undefined ? undefined : skipped(reason);
       } finally {
         limits.end();
@@ -193,7 +190,7 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
     if (!Number.isFinite(olderThanMs) || olderThanMs < 0) {
       throw new ConfigurationError(`olderThanMs must be a number of milliseconds, got ${show(olderThanMs)}`);
     }
-    return prune(this.#pool, this.#statements.prune, this.#scope, olderThanMs);
+    return prune(this.#pool, this.#statements.schema, this.#scope, olderThanMs);
   }
 
   #addName(name: unknown): void {

@@ -1,5 +1,4 @@
 import { Semaphore } from '../../timing/semaphore.ts';
-import type { PostgresPool } from '../client.ts';
 import { ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /**
@@ -8,16 +7,7 @@ import { ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
  * they would take the connections of runs that could go on.
  */
 export class LatestKeys {
-  /** Inboxes of the same pool share them. */
-  static readonly #ofPools = new WeakMap<PostgresPool, LatestKeys>();
-
   readonly #keys = new Map<string, LatestKey>();
-
-  static of(pool: PostgresPool): LatestKeys {
-    const keys = LatestKeys.#ofPools.get(pool) ?? new LatestKeys();
-    LatestKeys.#ofPools.set(pool, keys);
-    return keys;
-  }
 
   /** Adds a run of a key, which must leave in the end. */
   enter(name: string): KeyRun {

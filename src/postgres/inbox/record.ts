@@ -1,13 +1,68 @@
-import type { PostgresClient } from '../client.ts';
-import { IN_FAILED_TRANSACTION, sqlStateOf } from './inbox-error.ts';
-import type { InboxJob } from './run.ts';
-import { columnOf, PROBE } from './statements.ts';
+import { PermanentError } from '../../errors.ts';
+import { columnOf, type PostgresClient, type PostgresPool } from '../client.ts';
+import { DURABLE_COMMIT } from '../durable-commit.ts';
+import { withClient } from '../lent-client.ts';
+import { IN_FAILED_TRANSACTION, sqlStateOf } from '../sql-errors.ts';
+import { GRACE_MS } from './time-limits.ts';
 
-/** The parts of a job that name a record. */
-export type RecordKey = Pick<InboxJob, 'scope' | 'eventKey' | 'handler' | 'statements'>;
+/** The statements that write a record, in one schema. */
+export interface RecordStatements {
+  /** The name of the schema, quoted. */
+  readonly schema: string;
+  /** The parameters are those of the function `record_ranked`. Gives `recorded`. */
+  readonly record: string;
+  /**
+   * BEGIN, and the same record, in one message: a transaction that is written by hand takes one more. Only a
+   * message without parameters can have several statements, so the values are in the text.
+   */
+  readonly beginAndRecord: (values: readonly (string | null)[]) => string;
+}
+
+/** The statements for a schema, whose name is quoted. */
+export function recordStatements(schema: string): RecordStatements {
+  const select = (values: string): string =>
+    `select ${schema}.record_ranked(${values}) as recorded, ${DURABLE_COMMIT}`;
+  return {
+    schema,
+    record: select('$1, $2, $3, $4, $5, $6, $7'),
+    beginAndRecord: (values) => `begin; ${select(values.map(literalOf).join(', '))}`,
+  };
+}
+
+/**
+ * The value as SQL: a text without NUL, or null. Of what is written, nothing but the quotes around it can end
+ * the literal, whatever the settings of the session are.
+ */
+function literalOf(value: string | null): string {
+  if (value === null) return 'null';
+  // Without the flag `u`: half of a surrogate pair is a character, as it is for PostgreSQL.
+  return `E'${value.replace(/[^A-Za-z0-9_.:-]/g, toEscape)}'`;
+}
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Gives `mark`, which is `begun` in a marked transaction only, and `xact`, the number of the transaction. */
+export const PROBE: string = `select current_setting('posthorn.transaction', true) as mark,
+  pg_current_xact_id_if_assigned()::xid::text as xact`;
+
+/** Names a record. */
+export interface RecordKey {
+  readonly scope: string;
+  readonly eventKey: string;
+  /** The name of the handler. */
+  readonly handler: string;
+  readonly statements: RecordStatements;
+}
 
 /** A condition on a row of the inbox. */
-export const IS_RECORD = 'scope = $1 and event_key = $2 and handler = $3';
+const IS_RECORD = 'scope = $1 and event_key = $2 and handler = $3';
+
+/** The parameters of {@link IS_RECORD}. */
+function valuesOf({ scope, eventKey, handler }: RecordKey): unknown[] {
+  return [scope, eventKey, handler];
+}
 
 /** The record of a handler, in the transaction in which the handler writes. */
 export class TransactionRecord {
@@ -70,7 +125,53 @@ select ${xact} as xact`,
   }
 }
 
-/** The parameters of {@link IS_RECORD}. */
-export function valuesOf({ scope, eventKey, handler }: RecordKey): unknown[] {
-  return [scope, eventKey, handler];
+/** A handler that failed, and may have ended its transaction. */
+export interface DoubtfulFailure {
+  readonly error: unknown;
+  /** The number of the transaction that the record was written in. */
+  readonly xact: unknown;
+  /** The transaction is known to have ended, but not whether by COMMIT or ROLLBACK. */
+  readonly hasEnded: boolean;
+}
+
+/**
+ * Takes back the record if the handler has committed it, and gives the error of the handler's failure:
+ * PermanentError if something is committed, because each further run would commit it again.
+ */
+export async function settleFailure(
+  pool: PostgresPool,
+  key: RecordKey,
+  { error, xact, hasEnded }: DoubtfulFailure,
+): Promise<unknown> {
+  const status = await takeBack(pool, key, xact).catch(() => 'unknown');
+  const isCommitted = status === 'committed' || (hasEnded && status !== 'aborted');
+  if (!isCommitted) return error;
+  const advice =
+    status === 'unknown'
+      ? `. PostgreSQL did not answer: before a replay, look for the record in ${key.statements.schema}.inbox as well`
+      : '';
+  return new PermanentError(
+    'the handler has ended its transaction itself, and rows that it wrote may have been committed: look at them ' +
+      `before the event is replayed or dropped, and leave COMMIT and ROLLBACK to the inbox${advice}`,
+    { cause: error },
+  );
+}
+
+/**
+ * Deletes the record of an event if it was committed in the transaction of this number, in a transaction of
+ * its own: no other run may take the event for handled. Resolves with the state of that transaction:
+ * `committed`, `aborted` or, if it was prepared, `in progress`.
+ */
+async function takeBack(pool: PostgresPool, key: RecordKey, xact: unknown): Promise<unknown> {
+  // The status is asked for by a number of 64 bits, whose upper half is that of a present one or one less.
+  const text = `with taken_back as (
+  delete from ${key.statements.schema}.inbox where ${IS_RECORD} and xmin::text = $4::text
+), present as (
+  select pg_current_xact_id()::text::bigint as xact
+)
+select pg_xact_status((xact - ((xact - $4::text::bigint) & 4294967295))::text::xid8) as status, ${DURABLE_COMMIT}
+from present`;
+  const endsAt = performance.now() + GRACE_MS;
+  const values = [...valuesOf(key), xact];
+  return columnOf(await withClient(pool, endsAt, (client) => client.query(text, values)), 'status');
 }

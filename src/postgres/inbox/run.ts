@@ -2,27 +2,31 @@ import { PermanentError, PosthornError } from '../../errors.ts';
 import { isInstance, messageOf, show } from '../../foreign-values.ts';
 import type { SkipReason } from '../../handling/named-handler.ts';
 import type { Semaphore } from '../../timing/semaphore.ts';
-import { explain } from '../refusals.ts';
-import { InboxError, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from './inbox-error.ts';
+import { columnOf } from '../client.ts';
+import { explain, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from '../sql-errors.ts';
+import { InboxError } from './inbox-error.ts';
 import type { Guard } from './latest.ts';
-import type { KeyRun, LatestKeys } from './latest-keys.ts';
-import { columnOf, type InboxStatements } from './statements.ts';
+import type { KeyRun } from './latest-keys.ts';
+import type { RecordKey } from './record.ts';
+import type { RunsInPool } from './runs-in-pool.ts';
 import { LATE, ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
-/** What one run of a handler is about. */
-export interface InboxJob {
-  readonly scope: string;
+/** The input of one run of a handler, and the key of its record. */
+export interface InboxRun extends RecordKey {
   readonly eventId: string;
-  readonly eventKey: string;
-  /** The name of the handler. */
-  readonly handler: string;
-  /** What `latest` gave, and the time to compare. */
+  /** The key that `latest` gave, and the time to compare. */
   readonly guard: Guard | undefined;
-  readonly statements: InboxStatements;
   readonly limits: RunLimits;
   /** How long the transaction may stand still between two statements. */
   readonly idleMs: number;
 }
+
+/** Runs the handler of a run in one transaction, and commits it. */
+export type RunTransaction<Tx> = (
+  run: InboxRun,
+  step: TransactionStep,
+  handle: (transaction: Tx) => Promise<unknown>,
+) => Promise<SkipReason | undefined>;
 
 /** How far one transaction has come. */
 export class TransactionStep {
@@ -39,17 +43,20 @@ export class TransactionStep {
   }
 
   /**
-   * Writes the record of the event, and moves the guard; says why the handler is not to run. `run` gives the
-   * values to the statement. Waits for a run of the same event or key for the `lock_timeout` of the inbox.
+   * Writes the record of the event, and moves the guard; says why the handler is not to run. `send`
+   * gives the values to the statement. Waits for a run of the same event or key for the `lock_timeout` of the inbox.
    */
   async record(
-    { scope, eventKey, handler, idleMs, guard }: InboxJob,
-    run: (values: (string | null)[]) => Promise<unknown>,
+    { scope, eventKey, handler, idleMs, guard }: InboxRun,
+    send: (values: (string | null)[]) => Promise<unknown>,
   ): Promise<SkipReason | undefined> {
     const ofGuard =
       guard === undefined ? [null, null, null] : [guard.key, guard.createdAt, String(guard.rank)];
     try {
-      const recorded = columnOf(await run([scope, eventKey, handler, `${idleMs}ms`, ...ofGuard]), 'recorded');
+      const recorded = columnOf(
+        await send([scope, eventKey, handler, `${idleMs}ms`, ...ofGuard]),
+        'recorded',
+      );
       if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
       this.xact = recorded;
       this.hasBegun = true;
@@ -66,67 +73,60 @@ export class TransactionStep {
 const MAX_CONFLICTS = 4;
 const CONFLICT_PAUSE_MS = 50;
 
-/** The state that the runs in one pool share. */
-export interface SharedByRuns {
-  /** Permits for connections of the pool. */
-  readonly permits: Semaphore;
-  readonly latestKeys: LatestKeys;
-}
-
 /**
  * Runs a handler in a transaction with the record of the event: again after a conflict with other
- * transactions, and later where another run has the row.
+ * transactions, and later if another run has the row.
  */
 export async function runOnce(
-  job: InboxJob,
-  { permits, latestKeys }: SharedByRuns,
+  run: InboxRun,
+  { connections, latestKeys }: RunsInPool,
   runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
 ): Promise<SkipReason | undefined> {
-  const { guard, statements, scope, handler } = job;
-  if (guard === undefined) return runTransactions(job, permits, undefined, runTransaction);
+  const { guard, statements, scope, handler } = run;
+  if (guard === undefined) return runTransactions(run, connections, undefined, runTransaction);
   // None of the first three can have a NUL in it.
   const keyRun = latestKeys.enter([statements.schema, scope, handler, guard.key].join('\0'));
   try {
-    return await runTransactions(job, permits, keyRun, runTransaction);
+    return await runTransactions(run, connections, keyRun, runTransaction);
   } finally {
     keyRun.leave();
   }
 }
 
 async function runTransactions(
-  job: InboxJob,
-  permits: Semaphore,
+  run: InboxRun,
+  connections: Semaphore,
   keyRun: KeyRun | undefined,
   runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
 ): Promise<SkipReason | undefined> {
   let isWaiting = false;
   for (let conflicts = 0; ; ) {
     const step = new TransactionStep(() => keyRun?.begin());
-    if (keyRun !== undefined && (await orAtDeadline(keyRun.look(job.limits), () => busy(job))))
+    if (keyRun !== undefined && (await orAtDeadline(keyRun.look(run.limits), () => busy(run))))
       isWaiting = true;
-    if (!permits.tryAcquire()) await waitForConnection(job, permits, isWaiting);
+    if (!connections.tryAcquire()) await waitForConnection(run, connections, isWaiting);
     try {
       return await runTransaction(step);
     } catch (error) {
       const isRetried = step.isRowHeld
-        ? !job.limits.isOver
+        ? !run.limits.isOver
         : mayRunAgain(error) && conflicts < MAX_CONFLICTS - 1;
       isWaiting ||= step.isRowHeld;
-      if (isWaiting && !step.hasBegun && job.limits.isOver && !job.limits.signal.aborted)
-        throw busy(job, error);
-      if (isPermanent(error) || job.limits.signal.aborted || !isRetried) throw failure(job, step, error);
+      if (isWaiting && !step.hasBegun && run.limits.isOver && !run.limits.signal.aborted)
+        throw busy(run, error);
+      if (isPermanent(error) || run.limits.signal.aborted || !isRetried) throw failure(run, step, error);
     } finally {
-      permits.release();
+      connections.release();
       keyRun?.end();
     }
     if (!step.isRowHeld) conflicts += 1;
-    await job.limits.pause(step.isRowHeld ? ROW_PAUSE_MS : CONFLICT_PAUSE_MS, keyRun?.otherRunEnd);
+    await run.limits.pause(step.isRowHeld ? ROW_PAUSE_MS : CONFLICT_PAUSE_MS, keyRun?.otherRunEnd);
   }
 }
 
-function waitForConnection(job: InboxJob, permits: Semaphore, isWaiting: boolean): Promise<void> {
-  const failure = (): InboxError => (isWaiting ? busy(job) : noConnection(job, permits));
-  return permits.acquire((granted) => orAtDeadline(job.limits.within(granted), failure));
+function waitForConnection(run: InboxRun, connections: Semaphore, isWaiting: boolean): Promise<void> {
+  const failure = (): InboxError => (isWaiting ? busy(run) : noConnection(run, connections));
+  return connections.acquire((granted) => orAtDeadline(run.limits.within(granted), failure));
 }
 
 /** Rejects with `failure` in place of {@link LATE}. */
@@ -139,8 +139,8 @@ async function orAtDeadline<T>(waited: Promise<T>, failure: () => InboxError): P
 }
 
 /** What the handler threw stays as it is; what happened before it is said in the words of the inbox. */
-function failure(job: InboxJob, { hasBegun }: TransactionStep, thrown: unknown): unknown {
-  const { handler, statements, limits } = job;
+function failure(run: InboxRun, { hasBegun }: TransactionStep, thrown: unknown): unknown {
+  const { handler, statements, limits } = run;
   if (hasBegun || limits.signal.aborted) return thrown;
   const error = explain(statements.schema, thrown);
   if (isInstance(error, PosthornError)) return error;
@@ -148,14 +148,14 @@ function failure(job: InboxJob, { hasBegun }: TransactionStep, thrown: unknown):
   return new InboxError('inbox_unavailable', message, { cause: error });
 }
 
-function busy({ handler, eventId }: InboxJob, cause?: unknown): InboxError {
+function busy({ handler, eventId }: InboxRun, cause?: unknown): InboxError {
   const message =
     `another run of the handler ${JSON.stringify(handler)} still had the event ${show(eventId)}, ` +
     'or its latest key, at the deadline';
   return new InboxError('inbox_busy', message, { cause });
 }
 
-function noConnection({ handler }: InboxJob, { size }: Semaphore): InboxError {
+function noConnection({ handler }: InboxRun, { size }: Semaphore): InboxError {
   const message =
     `no connection was free for the handler ${JSON.stringify(handler)} before the deadline: ` +
     `inboxes take ${size} of this pool at once, so that others stay free for the store`;

@@ -30,3 +30,56 @@ begin
 end $function$;
 `;
 }
+
+/**
+ * Adds ranks to the guards of `latest`, and the function that compares them. Processes of an older version go
+ * on with `record_handled` on the same table: it moves a guard to a later instant and leaves the rank behind,
+ * so a rank counts only at the instant that is stored with it. Everywhere else the rank is 0. `schema` is
+ * quoted.
+ */
+export function rankedLatest(schema: string): string {
+  return `
+declare
+  former_timeout text := current_setting('lock_timeout');
+  wait_ms integer := 500;
+begin
+  -- Handlers that are running have the table, and those that come after an ALTER that waits for them wait
+  -- behind it. So it waits for a short time, lets them pass, and waits twice as long, up to 8 of the 25
+  -- seconds of a delivery.
+  loop
+    begin
+      perform set_config('lock_timeout', wait_ms || 'ms', true);
+      alter table ${schema}.inbox_latest add column rank bigint, add column rank_at timestamptz;
+      exit;
+    exception when lock_not_available then
+      perform pg_sleep(0.5);
+      wait_ms := least(wait_ms * 2, 8000);
+    end;
+  end loop;
+  perform set_config('lock_timeout', former_timeout, true);
+end;
+
+create function ${schema}.record_ranked(
+  p_scope text, p_event_key text, p_handler text, p_idle text,
+  p_latest_key text, p_created_at timestamptz, p_rank bigint
+) returns text language plpgsql set lock_timeout = '100ms' as $function$
+begin
+  -- Until the end of the transaction.
+  perform set_config('idle_in_transaction_session_timeout', p_idle, true);
+  insert into ${schema}.inbox (scope, event_key, handler) values (p_scope, p_event_key, p_handler)
+  on conflict do nothing;
+  if not found then return 'handled_before'; end if;
+  if p_latest_key is not null then
+    -- A row that the condition leaves out is locked all the same.
+    insert into ${schema}.inbox_latest as latest (scope, handler, key, created_at, rank, rank_at)
+    values (p_scope, p_handler, p_latest_key, p_created_at, p_rank, p_created_at)
+    on conflict (scope, handler, key) do update
+    set created_at = excluded.created_at, rank = excluded.rank, rank_at = excluded.rank_at
+    where (excluded.created_at, excluded.rank) >=
+      (latest.created_at, case when latest.rank_at = latest.created_at then latest.rank else 0 end);
+    if not found then return 'superseded'; end if;
+  end if;
+  return pg_current_xact_id()::xid::text;
+end $function$;
+`;
+}

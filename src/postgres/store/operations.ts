@@ -6,9 +6,8 @@ import { withTimeLimit } from '../../timing/time-limit.ts';
 import { setImmediate } from '../../timing/turn.ts';
 import type { PostgresClient, PostgresPool } from '../client.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
-import type { LentClient } from '../lent-client.ts';
-import { explain, isConflict, isRefusal } from '../refusals.ts';
-import { connectUntil, lateError, noClientError, useClient } from '../with-client.ts';
+import { connectUntil, type LentClient, lateError, noClientError } from '../lent-client.ts';
+import { explain, isConflict, isRefusal } from '../sql-errors.ts';
 import { Cleaning } from './delete-expired.ts';
 
 /** Where the operations run, and how long each may take. */
@@ -126,7 +125,7 @@ export class PostgresOperations {
     }
     const endsAt = Math.max(...batch.map((pending) => pending.endsAt));
     try {
-      const [now, ...results] = await useClient(lent, endsAt, (client) => this.#query(client, batch));
+      const [now, ...results] = await lent.lend(endsAt, (client) => this.#query(client, batch));
       this.#clock.set(Number(now));
       batch.forEach((pending, index) => {
         this.#settle(pending, results[index] ?? '');

@@ -1,0 +1,64 @@
+import { ConfigurationError } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
+
+/** How many causes are looked through: clients such as Drizzle wrap what `pg` throws. */
+const MAX_CAUSES = 5;
+
+/** The five characters by which PostgreSQL names an error (SQLSTATE), from the error or what caused it. */
+export function sqlStateOf(error: unknown): string | undefined {
+  let current = error;
+  for (let depth = 0; depth < MAX_CAUSES && current !== undefined; depth += 1) {
+    const code = propertyOf(current, 'code');
+    // An error of PostgreSQL has a severity; `EPIPE`, which has five characters too, has none.
+    const isState = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code);
+    if (isState && propertyOf(current, 'severity') !== undefined) return code;
+    current = propertyOf(current, 'cause');
+  }
+  return undefined;
+}
+
+/** Another transaction has locked a row or a table for longer than `lock_timeout`. */
+export const LOCK_NOT_AVAILABLE = '55P03';
+/** The statement came after one that had failed: nothing of the transaction can be committed. */
+export const IN_FAILED_TRANSACTION = '25P02';
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK_DETECTED = '40P01';
+const UNDEFINED_TABLE = '42P01';
+const UNDEFINED_FUNCTION = '42883';
+const INVALID_SCHEMA_NAME = '3F000';
+
+/** PostgreSQL has refused a statement; the connection is as good as before. */
+export function isRefusal(error: unknown): boolean {
+  return propertyOf(error, 'severity') === 'ERROR';
+}
+
+/** PostgreSQL has rolled back because of other transactions: the same work can succeed at once. */
+export function mayRunAgain(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === SERIALIZATION_FAILURE || state === DEADLOCK_DETECTED;
+}
+
+/** PostgreSQL has refused a statement because of other transactions: a second try may succeed. */
+export function isConflict(error: unknown): boolean {
+  return mayRunAgain(error) || sqlStateOf(error) === LOCK_NOT_AVAILABLE;
+}
+
+/** PostgreSQL answered a COMMIT with an error that says that nothing was committed. */
+export function isRefusedCommit(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  // Connection lost, server shutting down, system or internal error, completion unknown: nobody can tell.
+  return state !== undefined && !/^(08|57|58|XX|40003)/.test(state);
+}
+
+/** Says what to do if the tables are missing; returns any other error as it is. `schema` is quoted. */
+export function explain(schema: string, error: unknown): unknown {
+  const state = sqlStateOf(error);
+  const isMissing =
+    state === UNDEFINED_TABLE || state === UNDEFINED_FUNCTION || state === INVALID_SCHEMA_NAME;
+  if (!isMissing) return error;
+  return new ConfigurationError(
+    `the tables of posthorn are missing in the schema ${schema}, or older than this version: ` +
+      'run migratePostgres(pool) or "posthorn postgres migrate"',
+    { cause: error },
+  );
+}
