@@ -1,7 +1,7 @@
 import type { ServerOperation } from '../dedupe/server-store.ts';
 import { storeError } from '../dedupe/time-limited.ts';
 import { propertyOf } from '../foreign-values.ts';
-import { setImmediate } from '../timing/turn.ts';
+import { inNextTurn } from '../timing/isolated-requests.ts';
 import type { RedisCommands } from './commands.ts';
 import { isUnsent, UNSENT_PAUSE_MS } from './readiness.ts';
 import { OPERATIONS } from './store-scripts.ts';
@@ -106,7 +106,7 @@ export class RedisOperations {
     if (Math.abs(pending.startedAt - first.startedAt) > MAX_BATCH_SPREAD_MS) this.#sendBatch(this.#batch);
     const batch = this.#batch;
     const count = batch.push(pending);
-    if (count === 1) setImmediate(() => this.#sendBatch(batch));
+    if (count === 1) inNextTurn(() => this.#sendBatch(batch));
     if (count === MAX_BATCH_SIZE) this.#sendBatch(batch);
   }
 

@@ -63,7 +63,8 @@ export class BodyMemory {
   }
 
   /**
-   * Records that a body has arrived whole. Returns false, and releases the share, if there is no memory for it.
+   * Records that a body has arrived whole. Returns false, and releases the share, if there is no memory for
+   * it.
    */
   finish(share: BodyShare, heldBytes: number): boolean {
     this.#unfinished.delete(share);

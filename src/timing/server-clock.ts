@@ -7,8 +7,8 @@ const DRIFT_ALLOWANCE = 0.02;
  * An operation may still run after its caller has given up: a frozen server reads it when it thaws, a client
  * that reconnects sends it again, and one that waits for a lock may get it a moment later. So each operation
  * carries a time after which it takes nothing. A time limit of the server itself would not help, because it
- * counts from when the server begins. What remains is a server that freezes in the middle of an operation: its
- * claim may hold until the lease ends, unless the release that follows comes first.
+ * counts from when the server begins. What remains is a server that freezes in the middle of an operation:
+ * its claim may hold until the lease ends, unless the release that follows comes first.
  */
 export class ServerClock {
   readonly #limitMs: number;

@@ -1,12 +1,6 @@
 import { inNextTurn } from './isolated-requests.ts';
 
 /**
- * The original, for applications whose tests replace the timers of their
- * process: a delivery must not wait for ever.
- */
-export const setImmediate: typeof globalThis.setImmediate = globalThis.setImmediate;
-
-/**
  * A larger batch makes the first delivery wait for the last, without any gain, and uses more memory at once:
  * in one turn Node.js reads from every connection, and the unread bodies of the deliveries that wait lie in
  * their streams, perhaps in chunks of one byte, where nothing counts them.

@@ -525,7 +525,11 @@ describe('observeWithOpenTelemetry throws ConfigurationError for', () => {
   const wrong: readonly [name: string, parameters: readonly unknown[], message: string][] = [
     ['a value that is not a receiver', [undefined], 'observeWithOpenTelemetry takes a receiver'],
     ['a receiver without observe()', [{ use: () => {} }], 'observeWithOpenTelemetry takes a receiver'],
-    ['an unknown option', [receiver, { tracer: {} }], '"tracer" is not an option of observeWithOpenTelemetry'],
+    [
+      'an unknown option',
+      [receiver, { tracer: {} }],
+      '"tracer" is not an option of observeWithOpenTelemetry',
+    ],
     ['a tracer as provider', [receiver, { tracerProvider: { startSpan() {} } }], 'with getTracer()'],
     ['null as provider', [receiver, { meterProvider: null }], 'with getMeter()'],
   ];

@@ -43,8 +43,8 @@ export class TransactionStep {
   }
 
   /**
-   * Writes the record of the event, and moves the guard; says why the handler is not to run. `send`
-   * gives the values to the statement. Waits for a run of the same event or key for the `lock_timeout` of the inbox.
+   * Writes the record of the event, and moves the guard; says why the handler is not to run. `send` gives the
+   * values to the statement. Waits for a run of the same event or key for the `lock_timeout` of the inbox.
    */
   async record(
     { scope, eventKey, handler, idleMs, guard }: InboxRun,

@@ -1,9 +1,9 @@
 import type { ServerOperation } from '../../dedupe/server-store.ts';
 import { storeError } from '../../dedupe/time-limited.ts';
 import { show } from '../../foreign-values.ts';
+import { inNextTurn } from '../../timing/isolated-requests.ts';
 import { ServerClock } from '../../timing/server-clock.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
-import { setImmediate } from '../../timing/turn.ts';
 import type { PostgresClient, PostgresPool } from '../client.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { connectUntil, type LentClient, lateError, noClientError } from '../lent-client.ts';
@@ -91,7 +91,7 @@ export class PostgresOperations {
 
   #enqueue(pending: PendingOperation): void {
     this.#waiting.add(pending);
-    if (this.#waiting.size === 1) setImmediate(() => this.#connect());
+    if (this.#waiting.size === 1) inNextTurn(() => this.#connect());
   }
 
   /** Asks for as many clients as the waiting operations need. */
