@@ -106,8 +106,9 @@ export class Claim {
 
   #ask(waitMs?: number): Awaitable<ClaimResult> {
     this.#askedAt = performance.now();
+    const { id, token, leaseMs, retentionMs } = this.#request;
     const spacingMs = attemptSpacingMs(this.#settings.retryScheduleMs);
-    return this.#store.claim({ ...this.#request, attemptSpacingMs: spacingMs, waitMs });
+    return this.#store.claim({ id, token, leaseMs, retentionMs, attemptSpacingMs: spacingMs, waitMs });
   }
 
   #noteAnswer(result: ClaimResult): ClaimResult {

@@ -67,8 +67,17 @@ function beginEvent(
   if (routes.length === 0) return accept('ignored', id);
   const { receivedAt, deadline } = progress;
   const deadlineAt = receivedAt + deadline.limitMs;
-  const times = { createdAt, receivedAt, deadlineAt, deadline };
-  const whole = runInput({ event, rawBody, headers, ...times, routes, origin: origin.delivery });
+  const whole = runInput({
+    event,
+    createdAt,
+    rawBody,
+    headers,
+    receivedAt,
+    deadlineAt,
+    deadline,
+    routes,
+    origin: origin.delivery,
+  });
   const isForWorkers = queue !== undefined && routes.some(isQueued);
   const input = isForWorkers ? toEnqueueInput(whole, queue, settings.now) : whole;
   if (completions.has(input.claimId)) return accept('duplicate', id);

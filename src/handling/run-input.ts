@@ -37,8 +37,31 @@ export interface RunInput {
   readonly enqueue?: Enqueue;
 }
 
-/** The input of a run that handles an event. */
-export function runInput(parts: Omit<RunInput, 'id' | 'claimId'>): RunInput {
-  const { id } = parts.event;
-  return { ...parts, id, claimId: handlingId(id) };
+/** The input of a run that handles an event. (A spread in it costs each delivery more than parsing its time.) */
+export function runInput({
+  event,
+  createdAt,
+  rawBody,
+  headers,
+  receivedAt,
+  deadlineAt,
+  deadline,
+  routes,
+  origin,
+}: Omit<RunInput, 'id' | 'claimId' | 'enqueue'>): RunInput {
+  const { id } = event;
+  const claimId = handlingId(id);
+  return {
+    id,
+    claimId,
+    event,
+    createdAt,
+    rawBody,
+    headers,
+    receivedAt,
+    deadlineAt,
+    deadline,
+    routes,
+    origin,
+  };
 }
