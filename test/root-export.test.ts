@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { packageRoot } from './support/child-program.ts';
@@ -44,6 +45,18 @@ function placeOf(loaded: string): string {
   );
 }
 
+/** The declarations that a compiler reads along with a file, and the packages that they name. */
+function typesReached(file: string, seen: Set<string> = new Set([file])): readonly string[] {
+  const source = readFileSync(join(packageRoot, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+  for (const [, name = ''] of source.matchAll(/(?:\bfrom |\bimport\(|^import )['"]([^'"]+)/gm)) {
+    const target = name.startsWith('.') ? join(dirname(file), name).replace(/\.ts$/, '.d.ts') : name;
+    if (seen.has(target)) continue;
+    seen.add(target);
+    if (name.startsWith('.')) typesReached(target, seen);
+  }
+  return [...seen];
+}
+
 test("import 'posthorn' loads the core, zod and lru-cache: no peer, no program, no sandbox and no node:fs", () => {
   expect([...new Set(loadedBy('posthorn').map(placeOf))].sort()).toEqual([
     'dist/src',
@@ -59,12 +72,16 @@ test("import 'posthorn' loads the core, zod and lru-cache: no peer, no program, 
     'dist/src/timing',
     'lru-cache',
     'node:buffer',
-    'node:cluster',
     'node:crypto',
     'node:diagnostics_channel',
     'node:util',
     'zod',
   ]);
+});
+
+test("the types of 'posthorn' name no package, so that a compiler reads none of zod's for them", () => {
+  expect(typesReached('dist/src/index.d.ts')).toContain('dist/src/events/event.d.ts');
+  expect(typesReached('dist/src/index.d.ts').filter((name) => !name.startsWith('dist/'))).toEqual([]);
 });
 
 test("import 'posthorn/fetch' loads no raw-body, and no server, socket or stream of Node.js", () => {

@@ -1,4 +1,4 @@
-import cluster from 'node:cluster';
+import { propertyOf } from '../foreign-values.ts';
 
 /**
  * Whether this process is known to be one of several that do the same work. A worker of `node:cluster` counts
@@ -12,5 +12,7 @@ export function isOneOfSeveralProcesses(): boolean {
   const isRunByPm2 = pm2Id !== undefined;
   if (Number(instance) > 0 || (isRunByPm2 && Number(instances) > 1)) return true;
   // In its cluster mode PM2 runs a single instance as a worker, too.
-  return cluster.isWorker && !(isRunByPm2 && mode === 'cluster_mode');
+  if (isRunByPm2 && mode === 'cluster_mode') return false;
+  // An import would load the servers and child processes of Node.js along, before anybody needs the answer.
+  return propertyOf(process.getBuiltinModule('node:cluster'), 'isWorker') === true;
 }
