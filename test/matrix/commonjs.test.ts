@@ -26,7 +26,7 @@ function createProject(name: string, ...packages: readonly string[]): InstalledP
   return installed;
 }
 
-/** The types of zod need esModuleInterop, or else skipLibCheck. */
+/** The types of zod, which the client and the sandbox name, need esModuleInterop, or else skipLibCheck. */
 const strict = ['--strict', '--esModuleInterop', '--target', 'ES2022', '--types', 'node'];
 
 describe('CommonJS projects that cannot load ESM:', () => {

@@ -1,4 +1,5 @@
 /** Bundles the worker, starts it in workerd, and prints what became of deliveries as one line of JSON. */
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
@@ -12,6 +13,7 @@ const bundling = {
   write: false,
 };
 const { outputFiles } = await build(bundling);
+const minified = (await build({ ...bundling, minify: true })).outputFiles[0].contents;
 const workers = new Miniflare({
   modules: true,
   script: outputFiles[0].text,
@@ -51,6 +53,8 @@ const concurrent = createEvent('transfer.updated');
 const slow = createEvent('dispute.created');
 const stuck = createEvent('merchant.created');
 const results = {
+  bytes: minified.length,
+  compressedBytes: gzipSync(minified).length,
   keyNeverCame: await send(transfer),
   processed: await send(transfer),
   duplicate: await send(transfer),
