@@ -25,19 +25,23 @@ export function checkReceiver(receiver: unknown, functionName: string, methods: 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Reads a whole number of milliseconds that a timer can wait. Throws {@link ConfigurationError} for any
- * other.
+ * Checks that a value is a whole number of milliseconds that a timer can wait, and returns it. Throws
+ * {@link ConfigurationError} for any other value.
  */
-export function readDuration(name: string, value: unknown, fallback: number, least = 1): number {
-  return readInteger(name, value, fallback, MAX_TIMER_MS, least);
+export function readDuration(name: string, value: unknown, { least = 1 }: { least?: number } = {}): number {
+  return readInteger(name, value, { least, most: MAX_TIMER_MS });
 }
 
 /**
- * Reads a whole number from `least` to `most`, or returns the fallback if the value is undefined. Throws
- * {@link ConfigurationError} for any other value.
+ * Checks that a value is a whole number from `least` to `most`, and returns it. Throws
+ * {@link ConfigurationError} for any other value. Callers destructure their defaults: `??` would let null
+ * pass.
  */
-export function readInteger(name: string, value: unknown, fallback: number, most: number, least = 1): number {
-  if (value === undefined) return fallback;
+export function readInteger(
+  name: string,
+  value: unknown,
+  { least = 1, most = Number.MAX_SAFE_INTEGER }: { least?: number; most?: number } = {},
+): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
   throw invalidOption(name, `must be a whole number from ${least} to ${most}, got ${show(value)}`);
 }

@@ -163,6 +163,8 @@ export function readOptions(
 ): Settings {
   checkOptions(options, Object.keys(optionNames), 'createReceiver');
   const { signingKey, authentication = { type: 'NONE' }, deadLetters, queue } = options;
+  const { deadlineMs = 25_000, leaseMs = 20_000, retentionMs = 86_400_000 } = options;
+  const { bodyTimeoutMs = 10_000, maxBodyBytes = 1_048_576, maxBufferedBytes = 67_108_864 } = options;
   if (signingKey === undefined)
     throw invalidOption(
       'signingKey',
@@ -171,12 +173,10 @@ export function readOptions(
     );
   const now = readNow(options.now, onMisuse);
   const retryScheduleMs = readSchedule(options.retryScheduleMs);
-  const retentionMs = readRetention(options.retentionMs, retryScheduleMs);
-  const maxBodyBytes = readInteger('maxBodyBytes', options.maxBodyBytes, 1_048_576, Number.MAX_SAFE_INTEGER);
   // Without a clock from the user, the store uses one that never jumps.
   const { store = createMemoryStore(options.now && { now }) } = options;
   checkMethods('store', store, ['claim', 'renew', 'complete', 'release']);
-  readDuration('store.commandTimeoutMs', store.commandTimeoutMs, 1);
+  if (store.commandTimeoutMs !== undefined) readDuration('store.commandTimeoutMs', store.commandTimeoutMs);
   if (deadLetters !== undefined) checkMethods('deadLetters', deadLetters, ['put', 'get', 'remove', 'list']);
   if (queue !== undefined) checkMethods('queue', queue, ['add', 'close']);
   return {
@@ -188,14 +188,14 @@ export function readOptions(
     schemas: readSchemas(options.schemas),
     queue,
     maxRunning: readMaxRunning(options.maxRunning),
-    deadlineMs: readDeadline(options.deadlineMs),
+    deadlineMs: readDeadline(deadlineMs),
     maxRunMs: readMaxRun(options.maxRunMs, retryScheduleMs),
-    leaseMs: readDuration('leaseMs', options.leaseMs, 20_000),
-    retentionMs,
+    leaseMs: readDuration('leaseMs', leaseMs),
+    retentionMs: readRetention(retentionMs, retryScheduleMs),
     maxEventAgeMs: readMaxEventAge(options.maxEventAgeMs, retentionMs),
-    maxBodyBytes,
-    maxBufferedBytes: readMaxBuffered(options.maxBufferedBytes, maxBodyBytes),
-    bodyTimeoutMs: readDuration('bodyTimeoutMs', options.bodyTimeoutMs, 10_000),
+    maxBodyBytes: readInteger('maxBodyBytes', maxBodyBytes),
+    maxBufferedBytes: readMaxBuffered(maxBufferedBytes, maxBodyBytes),
+    bodyTimeoutMs: readDuration('bodyTimeoutMs', bodyTimeoutMs),
     retryScheduleMs,
     onStoreFailure: readStoreFailure(options.onStoreFailure),
     now,
@@ -212,23 +212,23 @@ function readNow(now: unknown, onMisuse: (name: string, problem: string) => void
 }
 
 function readMaxRunning(value: number | undefined): number {
-  if (value === undefined) return Number.POSITIVE_INFINITY;
-  return readInteger('maxRunning', value, 1, Number.MAX_SAFE_INTEGER);
+  return value === undefined ? Number.POSITIVE_INFINITY : readInteger('maxRunning', value);
 }
 
-function readDeadline(value: number | undefined): number {
-  const deadlineMs = readDuration('deadlineMs', value, 25_000);
-  if (deadlineMs < SERVICE_TIMEOUT_MS) return deadlineMs;
+function readDeadline(deadlineMs: number): number {
+  if (readDuration('deadlineMs', deadlineMs) < SERVICE_TIMEOUT_MS) return deadlineMs;
   throw invalidOption(
     'deadlineMs',
     `must be below ${SERVICE_TIMEOUT_MS}, when the service hangs up; got ${deadlineMs}`,
   );
 }
 
-/** Checks a given value against the schedule: a hung run must have ended before the second retry comes. */
-function readMaxRun(value: number | undefined, [, secondRetryMs]: readonly number[]): number {
-  const maxRunMs = readDuration('maxRunMs', value, 240_000);
-  if (value === undefined || secondRetryMs === undefined || maxRunMs < secondRetryMs) return maxRunMs;
+/**
+ * A given value is checked against the schedule: a hung run must have ended before the second retry comes.
+ */
+function readMaxRun(maxRunMs: number | undefined, [, secondRetryMs]: readonly number[]): number {
+  if (maxRunMs === undefined) return 240_000;
+  if (readDuration('maxRunMs', maxRunMs) < (secondRetryMs ?? Number.POSITIVE_INFINITY)) return maxRunMs;
   throw invalidOption(
     'maxRunMs',
     `must be below the second delay of retryScheduleMs (${secondRetryMs}), got ${maxRunMs}`,
@@ -243,9 +243,8 @@ function readSchedule(value: unknown = [60_000, 300_000, 900_000]): readonly num
 }
 
 /** A body within `maxBodyBytes` that never fits into `maxBufferedBytes` would always get 503. */
-function readMaxBuffered(value: number | undefined, maxBodyBytes: number): number {
-  const maxBufferedBytes = readInteger('maxBufferedBytes', value, 67_108_864, Number.MAX_SAFE_INTEGER);
-  if (maxBufferedBytes >= maxBodyBytes) return maxBufferedBytes;
+function readMaxBuffered(maxBufferedBytes: number, maxBodyBytes: number): number {
+  if (readInteger('maxBufferedBytes', maxBufferedBytes) >= maxBodyBytes) return maxBufferedBytes;
   throw invalidOption(
     'maxBufferedBytes',
     `must be at least maxBodyBytes (${maxBodyBytes}), got ${maxBufferedBytes}: ` +
@@ -253,10 +252,9 @@ function readMaxBuffered(value: number | undefined, maxBodyBytes: number): numbe
   );
 }
 
-function readRetention(value: number | undefined, retryScheduleMs: readonly number[]): number {
-  const retentionMs = readInteger('retentionMs', value, 86_400_000, Number.MAX_SAFE_INTEGER);
+function readRetention(retentionMs: number, retryScheduleMs: readonly number[]): number {
   const leastMs = retryScheduleMs.reduce((sum, delay) => sum + delay, 0);
-  if (retentionMs >= leastMs) return retentionMs;
+  if (readInteger('retentionMs', retentionMs) >= leastMs) return retentionMs;
   throw invalidOption(
     'retentionMs',
     `must be at least the sum of retryScheduleMs (${leastMs}), got ${retentionMs}`,

@@ -255,7 +255,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   close(options: { readonly graceMs?: number } = {}): Promise<{ abandoned: string[] }> {
     checkOptions(options, ['graceMs'], 'close()');
-    const graceMs = readDuration('graceMs', options.graceMs, 25_000, 0);
+    const { graceMs = 25_000 } = options;
+    readDuration('graceMs', graceMs, { least: 0 });
     this.#closed ??= this.#close(graceMs);
     return this.#closed;
   }

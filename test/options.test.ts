@@ -248,7 +248,7 @@ describe('any value', () => {
 describe('options of the other calls', () => {
   test('close refuses a wrong grace and an unknown option', async () => {
     const receiver = createReceiver({ signingKey: KEY, store });
-    for (const options of [{ graceMs: -1 }, { graceMs: '5' }, { grace: 5 }, null]) {
+    for (const options of [{ graceMs: -1 }, { graceMs: '5' }, { graceMs: null }, { grace: 5 }, null]) {
       // Thrown at once or rejected: either way it is not taken for an order to close.
       await expect(async () => Reflect.apply(receiver.close, receiver, [options])).rejects.toThrow(
         ConfigurationError,
@@ -262,6 +262,7 @@ describe('options of the other calls', () => {
       { maxEntries: 0 },
       { maxEntries: 1.5 },
       { maxEntries: '5' },
+      { maxEntries: null },
       { maxEntries: Number.MAX_SAFE_INTEGER },
       { max: 5 },
       { now: 5 },

@@ -75,7 +75,8 @@ export function createBullWorker(receiver: BullReceiver, options: BullWorkerOpti
   checkReceiver(receiver, 'createBullWorker', ['dispatch']);
   checkOptions(options, ['connection', 'scope', 'concurrency'], 'createBullWorker');
   checkConnection('createBullWorker', options);
-  const concurrency = readInteger('concurrency', options.concurrency, 10, 10_000);
+  const { concurrency = 10 } = options;
+  readInteger('concurrency', concurrency, { most: 10_000 });
   return new JobWorker(receiver, options, concurrency);
 }
 
@@ -206,7 +207,8 @@ class JobWorker implements BullWorker {
 
   close(options: { readonly graceMs?: number } = {}): Promise<{ abandoned: string[] }> {
     checkOptions(options, ['graceMs'], 'close()');
-    const graceMs = readDuration('graceMs', options.graceMs, 25_000, 0);
+    const { graceMs = 25_000 } = options;
+    readDuration('graceMs', graceMs, { least: 0 });
     this.#closed ??= this.#close(graceMs);
     return this.#closed;
   }

@@ -69,16 +69,12 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
   const names = ['baseUrl', 'banking', 'profile', 'administrator', 'timeoutMs', 'maxAnswerBytes', 'maxItems'];
   checkOptions(options, names, 'createClient');
   const { banking, profile, administrator } = options;
+  const { timeoutMs = 10_000, maxAnswerBytes = MAX_ANSWER_BYTES, maxItems = 100_000 } = options;
   return {
     baseUrl: readBaseUrl(options.baseUrl),
-    timeoutMs: readDuration('timeoutMs', options.timeoutMs, 10_000),
-    maxAnswerBytes: readInteger(
-      'maxAnswerBytes',
-      options.maxAnswerBytes,
-      MAX_ANSWER_BYTES,
-      MOST_ANSWER_BYTES,
-    ),
-    maxItems: readInteger('maxItems', options.maxItems, 100_000, MOST_ITEMS),
+    timeoutMs: readDuration('timeoutMs', timeoutMs),
+    maxAnswerBytes: readInteger('maxAnswerBytes', maxAnswerBytes, { most: MOST_ANSWER_BYTES }),
+    maxItems: readInteger('maxItems', maxItems, { most: MOST_ITEMS }),
     areas: {
       banking: banking === undefined ? undefined : readBanking(banking),
       profile: profile === undefined ? undefined : readProfile(profile),

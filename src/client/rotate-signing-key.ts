@@ -70,7 +70,7 @@ function readRotateOptions(
   options: RotateOptions,
 ): RotateOptions & { readonly overlapMs: number } {
   checkOptions(options, ['onSigningKey', 'resume', 'overlapMs'], 'webhooks.rotate');
-  const { onSigningKey, resume } = options;
+  const { onSigningKey, resume, overlapMs = 0 } = options;
   if (typeof onSigningKey !== 'function') {
     throw new ConfigurationError('onSigningKey must be a function that stores the new key');
   }
@@ -80,7 +80,7 @@ function readRotateOptions(
   if (resume?.id === id) {
     throw new ConfigurationError('resume.id must be the id of the new webhook, not that of the old one');
   }
-  return { onSigningKey, resume, overlapMs: readDuration('overlapMs', options.overlapMs, 0, 0) };
+  return { onSigningKey, resume, overlapMs: readDuration('overlapMs', overlapMs, { least: 0 }) };
 }
 
 async function bringIn(

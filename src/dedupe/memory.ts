@@ -1,6 +1,6 @@
-import { checkOptions } from '../check-options.ts';
+import { checkOptions, readInteger } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import { propertyOf, show } from '../foreign-values.ts';
+import { propertyOf } from '../foreign-values.ts';
 import { readClock } from '../timing/clock.ts';
 import { RecentIds } from './recent-ids.ts';
 import type {
@@ -215,12 +215,7 @@ function claimResult(record: OpenRecord, now: number): ClaimResult {
 const MOST_ENTRIES = 2 ** 24;
 
 function checkValues(maxEntries: unknown, now: unknown): void {
-  const isCount = typeof maxEntries === 'number' && Number.isInteger(maxEntries);
-  if (!isCount || maxEntries < 1 || maxEntries > MOST_ENTRIES) {
-    throw new ConfigurationError(
-      `maxEntries must be a whole number from 1 to ${MOST_ENTRIES}, got ${show(maxEntries)}`,
-    );
-  }
+  readInteger('maxEntries', maxEntries, { most: MOST_ENTRIES });
   if (typeof now !== 'function')
     throw new ConfigurationError('now must be a function that returns milliseconds');
 }

@@ -29,12 +29,7 @@ export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
   const names = ['attempt', 'final', 'signal', 'parksMissing', 'parksAbandoned'];
   checkOptions(options, names, 'dispatch()');
   const { final, signal, parksMissing = true, parksAbandoned = true } = options;
-  const attempt = readInteger(
-    'attempt of dispatch()',
-    options.attempt ?? Number.NaN,
-    1,
-    Number.MAX_SAFE_INTEGER,
-  );
+  const attempt = readInteger('attempt of dispatch()', options.attempt);
   for (const [name, value] of Object.entries({ final, parksMissing, parksAbandoned })) {
     if (typeof value !== 'boolean')
       throw invalidOption(`${name} of dispatch()`, `must be true or false, got ${show(value)}`);

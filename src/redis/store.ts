@@ -36,7 +36,8 @@ export interface RedisStoreOptions {
  */
 export function createRedisStore(redis: RedisClient, options: RedisStoreOptions): Store {
   checkArguments('createRedisStore', redis, options, ['scope', 'commandTimeoutMs']);
-  const commandTimeoutMs = readDuration('commandTimeoutMs', options.commandTimeoutMs, 2_000);
+  const { commandTimeoutMs = 2_000 } = options;
+  readDuration('commandTimeoutMs', commandTimeoutMs);
   const commands = new RedisCommands(redis, commandTimeoutMs);
   const operations = new RedisOperations(commands, options.scope);
   const run: StoreServer['run'] = (operation, read) => operations.run(operation, read);

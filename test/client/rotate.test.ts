@@ -188,6 +188,8 @@ describe('is refused', () => {
     // @ts-expect-error without an id
     await refused(() => webhooks.rotate('OLD', { onSigningKey() {}, resume: { signingKey: SIGNING_KEY } }));
     await refused(() => webhooks.rotate('OLD', { onSigningKey() {}, overlapMs: -1 }));
+    // @ts-expect-error no number
+    await refused(() => webhooks.rotate('OLD', { onSigningKey() {}, overlapMs: null }));
     // @ts-expect-error misspelt
     await refused(() => webhooks.rotate('OLD', { onSigningKey() {}, overlap: 5 }));
     expect(service.sent).toEqual([]);

@@ -338,7 +338,13 @@ describe('a worker', () => {
     const { start } = openProcesses();
     const worker = start(book(() => {}));
     const dispatch = (options: unknown) => Reflect.apply(worker.dispatch, worker, [{}, options]);
-    await expect(dispatch({ attempt: 0, final: true })).rejects.toThrow(/attempt of dispatch\(\)/);
+    for (const attempt of [undefined, null, 0]) {
+      const { code, message } = await dispatch({ attempt, final: true }).catch((error: unknown) => error);
+      expect([code, message]).toEqual([
+        'configuration_invalid',
+        `attempt of dispatch() must be a whole number from 1 to 9007199254740991, got ${attempt}`,
+      ]);
+    }
     await expect(dispatch({ attempt: 1 })).rejects.toThrow(/final of dispatch\(\)/);
     await expect(dispatch({ attempt: 1, final: true, signal: 1 })).rejects.toThrow(/signal of dispatch\(\)/);
   });

@@ -39,7 +39,8 @@ export interface PostgresStoreOptions {
 export function createPostgresStore(pool: PostgresPool, options: PostgresStoreOptions): Store {
   checkPool('createPostgresStore', pool);
   checkOptions(options, ['scope', 'schema', 'commandTimeoutMs'], 'createPostgresStore');
-  const commandTimeoutMs = readDuration('commandTimeoutMs', options.commandTimeoutMs, 2_000);
+  const { commandTimeoutMs = 2_000 } = options;
+  readDuration('commandTimeoutMs', commandTimeoutMs);
   const operations = new PostgresOperations(pool, {
     scope: readScope('createPostgresStore', options.scope),
     schema: readSchema('createPostgresStore', options.schema),
