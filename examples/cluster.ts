@@ -13,7 +13,7 @@ else await receive();
 
 function startWorkers(): void {
   const workerCount = Number(process.env.WORKERS ?? 2);
-  // One key for all: each worker would otherwise make up its own.
+  // One key for all, because otherwise each worker would make up its own.
   const fork = () => cluster.fork({ SIGNING_KEY: signingKey });
   for (let index = 0; index < workerCount; index += 1) fork();
 
@@ -25,7 +25,8 @@ function startWorkers(): void {
   let isClosing = false;
   cluster.on('exit', () => {
     if (isClosing) return;
-    // If the first workers cannot start, others cannot either. Later ones are replaced, after a pause.
+    // If the first workers cannot start, others cannot either. A later worker that ends is replaced after a
+    // pause.
     if (listening >= workerCount) setTimeout(() => isClosing || fork(), 1_000);
     else process.exitCode = 1;
   });

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AnyEvent, Authentication, Receiver } from 'posthorn';
 
-/** What the examples take from the environment. */
+/** The settings that the examples take from the environment. */
 export const port: number = Number(process.env.PORT ?? 3000);
 
 /** `SIGNING_KEY`, or one made up for this run. */
@@ -28,13 +28,13 @@ export function printEvent(event: AnyEvent): void {
   console.log(`${event.created_at} ${event.type} ${event.id} ${JSON.stringify(event.data)}`);
 }
 
-/** What a sender has to present, and the time that its receiver goes by. */
+/** The credentials of a sender, and the time that its receiver goes by. */
 export interface Sender {
   readonly authentication: Authentication;
   readonly now: () => number;
 }
 
-/** Prints where the server listens and a command that sends a signed event to it. */
+/** Prints the address of the server, and a command that sends a signed event to it. */
 export function announce(
   server: Server | { readonly port: number },
   sender: Sender = { authentication, now: Date.now },

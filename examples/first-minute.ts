@@ -1,7 +1,7 @@
-// What posthorn does, in one terminal and on the sandbox's page: `npm start` in a clone; where posthorn and
-// express are installed, `node node_modules/posthorn/dist/examples/first-minute.js`. A sandbox plays the
-// service, an Express app receives its events, and both stay up afterwards. They go by the sandbox's clock,
-// which is stepped over the pauses between retries.
+// Shows posthorn in one terminal and on the sandbox's page. In a clone, run `npm start`; with posthorn and
+// express installed, `node node_modules/posthorn/dist/examples/first-minute.js`. A sandbox plays the service,
+// an Express app receives its events, and both stay up afterwards. They go by the sandbox's clock, which is
+// stepped over the pauses between retries.
 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ const credentials =
     ? ({ type: 'BASIC', basic: { username: 'webhooks', password: 'webhooks-password' } } as const)
     : authentication;
 
-// The service, and where it sends its events.
+// The service, and the address to which it sends events.
 const sandbox = createSandbox();
 const { now } = sandbox.clock;
 const startedAt = now();
@@ -125,7 +125,7 @@ async function say(what: string): Promise<void> {
 function print({ receivedAt, status, outcome, event, attempt, final, error }: Report): void {
   const seconds = Math.round((receivedAt - startedAt) / 1_000);
   const clock = `+${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-  // A duplicate makes no attempt of its own.
+  // A duplicate does not make an attempt of its own.
   const isAttempt = attempt !== undefined && outcome !== 'duplicate';
   const tries = isAttempt ? `attempt ${attempt}${final ? ' (the last)' : ''}` : '';
   const what = [clock, status, outcome, event?.type, event?.id, tries, error?.message];

@@ -8,7 +8,7 @@ import {
   type PostgresInbox,
 } from 'posthorn/postgres';
 
-/** The store, the dead letters and the inbox of the example, once their tables are there. */
+/** Creates the tables, and then the store, the dead letters and the inbox of the example. */
 export async function createPostgresParts(
   connectionString: string,
 ): Promise<{ readonly store: Store; readonly deadLetters: DeadLetters; readonly inbox: PostgresInbox }> {

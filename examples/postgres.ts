@@ -15,7 +15,7 @@ const receiver = createReceiver({ signingKey, authentication, store, deadLetters
   .on(
     'transfer.succeeded',
     inbox.once('book', async (event, { transaction }) => {
-      // Without a unique index: the inbox sees to it that an event is booked once.
+      // Without a unique index, because the inbox makes sure that an event is booked once.
       await transaction.query('insert into ledger (event_id, amount) values ($1, $2)', [
         event.id,
         event.data.amount,
@@ -34,7 +34,7 @@ const receiver = createReceiver({ signingKey, authentication, store, deadLetters
           [data.id, data.state],
         );
       },
-      // An older event does not overwrite the state that a newer one has brought.
+      // An older event does not overwrite the state of a newer one.
       { latest: (event) => event.data.id },
     ),
   );

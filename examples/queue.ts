@@ -14,12 +14,12 @@ const url = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const scope = 'example-development';
 const { store, deadLetters } = await createRedisParts(url);
 
-// Both processes set the same receiver up, from one module.
+// Both processes create the same receiver, in one module.
 const queue = createBullQueue({ connection: { url }, scope });
 const receiver = createReceiver({ signingKey, authentication, store, deadLetters, queue }).on(
   '*',
   async (event, { signal }) => {
-    await sleep(1_000, undefined, { signal }); // longer work would outlast the service's patience
+    await sleep(1_000, undefined, { signal }); // longer work would exceed the service's time limit
     printEvent(event);
   },
   { name: 'print', queue: true },
@@ -40,7 +40,10 @@ function work(): void {
   onSignal(() => worker.close());
 }
 
-/** On SIGTERM and SIGINT: nothing new; what runs is finished, or put back; then the connections. */
+/**
+ * On SIGTERM and SIGINT: accepts nothing new, finishes running jobs or puts them back, and closes the
+ * connections.
+ */
 function onSignal(stop: () => unknown): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, async () => {

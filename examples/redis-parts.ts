@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { DeadLetters, Store } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 
-/** The store and the dead letters of the examples in a Redis, once it can be reached. */
+/** Creates the store and the dead letters of the examples in a Redis, once it can be reached. */
 export async function createRedisParts(url: string): Promise<{
   readonly store: Store;
   readonly deadLetters: DeadLetters;

@@ -13,7 +13,7 @@ receiver.on('transfer.succeeded', (event) => console.log(event.id, event.data.am
 
 const app = fastify();
 app.register(toFastify(receiver, { path: '/webhooks' }));
-app.post('/echo', async ({ body }) => body); // other routes have their bodies parsed, before and after it
+app.post('/echo', async ({ body }) => body); // the bodies of other routes are parsed as before
 
 const address = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) });
 console.log(`listening on ${address}/webhooks`);

@@ -6,7 +6,7 @@ import { createReceiver } from 'posthorn';
 import { toLambda } from 'posthorn/lambda';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 
-// Lambda runs several processes, and throws away what they keep: ids and letters are kept in Redis.
+// Lambda runs several processes, and throws away their memory: ids and letters are kept in Redis.
 const redis = new Redis(process.env.REDIS_URL, { socketTimeout: 5_000 });
 redis.on('error', (error) => console.error(`redis: ${error.message}`));
 await new Promise((resolve) => redis.once('ready', resolve));
@@ -16,7 +16,7 @@ const receiver = createReceiver({
   signingKey: process.env.SIGNING_KEY,
   store: createRedisStore(redis, { scope }),
   deadLetters: createRedisDeadLetters(redis, { scope }),
-  maxRunMs: 20_000, // below the time-out of the function: Lambda freezes what goes on after the answer
+  maxRunMs: 20_000, // below the time-out of the function, because Lambda freezes the process after the answer
 });
 receiver.on('*', (event) => console.log(event.type, event.id));
 

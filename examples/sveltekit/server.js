@@ -1,5 +1,5 @@
-// A SvelteKit application that receives webhooks: `npm run build && SIGNING_KEY=… npm start`.
-// Of adapter-node's own BODY_SIZE_LIMIT, 512 KiB by default, package.json makes more than maxBodyBytes.
+// A SvelteKit application that receives webhooks: `npm run build && SIGNING_KEY=… npm start`. package.json
+// raises the BODY_SIZE_LIMIT of adapter-node, 512 KiB by default, above maxBodyBytes.
 
 import { createServer } from 'node:http';
 import { handler } from './build/handler.js';

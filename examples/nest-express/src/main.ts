@@ -11,7 +11,8 @@ async function start(): Promise<void> {
   const app = await NestFactory.create<NestExpressApplication>(ApplicationModule, {
     logger: ['error', 'warn'],
   });
-  // Nest adds its body parsers when it begins to listen, so what is mounted before reads the raw body.
+  // Nest adds its body parsers when it begins to listen, so a handler that is mounted before reads the raw
+  // body.
   app.use('/webhooks', toExpress(app.get<Receiver>(RECEIVER)));
   await app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1');
   console.log(`listening on ${await app.getUrl()}/webhooks`);

@@ -6,7 +6,7 @@ import { toFetch } from 'posthorn/fetch';
 import { createFileDeadLetters } from 'posthorn/file';
 
 const receiver = createReceiver({
-  // `next build` imports this module, without the key: so it is asked for at the first delivery.
+  // `next build` imports this module without the key, so the key is read at the first delivery.
   signingKey: () => process.env.SIGNING_KEY,
   deadLetters: createFileDeadLetters('dead-letters'),
 });
