@@ -302,7 +302,7 @@ describe('the options', () => {
     ['a connection', { scope: 'a' }, /connection of createBull\w+ must be options/],
     ['a scope', { connection }, /scope of createBull\w+ is required/],
     ['a scope without colons', { connection, scope: 'a:b' }, /scope of createBull\w+ is required/],
-    ['no other', { connection, scope: 'a', attempts: 1 }, /"attempts" is no option/],
+    ['no other', { connection, scope: 'a', attempts: 1 }, /"attempts" is not an option/],
   ])('are checked: %s', (_what, options, message) => {
     const receiver = { dispatch: () => {}, deadLetters: undefined };
     const calls = [

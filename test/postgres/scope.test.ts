@@ -41,7 +41,7 @@ describe.skipIf(!isPostgresInstalled())('a scope in PostgreSQL', () => {
       }
       expect(() => Reflect.apply(create, undefined, [{}, { scope: 'a' }])).toThrow(/takes a pool of pg 8/);
       expect(() => Reflect.apply(create, undefined, [pool, { scope: 'a', max: 1 }])).toThrow(
-        /"max" is no option/,
+        /"max" is not an option/,
       );
     }
   });
