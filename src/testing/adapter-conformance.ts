@@ -4,17 +4,11 @@ import { show, typeNameOf } from '../foreign-values.ts';
 import { acceptedAnswers } from './adapter-conformance/accepted-answers.ts';
 import { casesOf, type Group } from './adapter-conformance/case.ts';
 import { failedAnswers, lateAnswers } from './adapter-conformance/failed-answers.ts';
-import { readBodies, rejections } from './adapter-conformance/faults.ts';
+import { hangUps } from './adapter-conformance/hang-ups.ts';
 import { crowdedBodies, cutBodies, longBodies, slowBodies } from './adapter-conformance/hostile-bodies.ts';
-import {
-  expectations,
-  garbage,
-  hangUps,
-  hangUpsInPipelines,
-  pipelines,
-} from './adapter-conformance/hostile-connections.ts';
 import { parkedAnswers } from './adapter-conformance/parked-answers.ts';
 import type { AdapterConformanceOptions, Platform, Serve } from './adapter-conformance/platform.ts';
+import { readBodies } from './adapter-conformance/read-bodies.ts';
 import { refusedBodies, refusedEvents, unreadableBodies } from './adapter-conformance/refused-bodies.ts';
 import {
   headerNames,
@@ -24,18 +18,19 @@ import {
   repeatedHeaders,
 } from './adapter-conformance/refused-heads.ts';
 import { unavailableAnswers } from './adapter-conformance/unavailable-answers.ts';
-import { unreadRests, unsentRests } from './adapter-conformance/unread-rests.ts';
+import { unsentRests } from './adapter-conformance/unsent-rests.ts';
 import type { ConformanceCase } from './conformance-case.ts';
 
 export type { AdapterConformanceOptions, Serve, ServedAdapter } from './adapter-conformance/platform.ts';
 
 /**
- * The requirements of every adapter, for those who write one: each row of the table of answers, and what
- * senders and networks can do. Each case calls `serve` with a receiver of its own, sends deliveries over real
- * sockets, judges the answers, and rejects with what to do about a wrong one. A case that hangs ends after 15
- * seconds, and says what it was waiting for; a correct adapter needs 2 at most.
+ * The requirements of every adapter, for authors of adapters: each row of the table of answers, and what
+ * senders and networks can do to a delivery. Each case calls `serve` with a receiver of its own, sends
+ * deliveries over real sockets, and judges the answers. If one is wrong, it rejects with what to do about it.
+ * A case that hangs ends after 15 seconds, and says what it was waiting for; a correct adapter needs 2 at
+ * most.
  *
- * @throws ConfigurationError for a wrong option, or where `serve` is no function.
+ * @throws ConfigurationError for a wrong option, or if `serve` is not a function.
  *
  * @example
  * ```ts
@@ -83,7 +78,7 @@ function readPlatform(serve: Serve, options: AdapterConformanceOptions): Platfor
 }
 
 /** The groups of cases that the platform can show. */
-function groupsFor({ wholeBodiesOnly, hidesConnections, serveReadBody }: Platform): readonly Group[] {
+function groupsFor({ wholeBodiesOnly, serveReadBody }: Platform): readonly Group[] {
   return [
     acceptedAnswers,
     refusedMethods,
@@ -98,11 +93,8 @@ function groupsFor({ wholeBodiesOnly, hidesConnections, serveReadBody }: Platfor
     lateAnswers,
     unavailableAnswers,
     parkedAnswers,
-    ...(wholeBodiesOnly ? [] : [slowBodies, cutBodies, longBodies, crowdedBodies]),
-    ...(hidesConnections ? [] : [unreadRests, expectations, pipelines, hangUpsInPipelines, garbage]),
-    ...(hidesConnections && !wholeBodiesOnly ? [unsentRests] : []),
+    ...(wholeBodiesOnly ? [] : [slowBodies, cutBodies, longBodies, crowdedBodies, unsentRests]),
     hangUps,
     ...(serveReadBody === undefined ? [] : [readBodies]),
-    rejections,
   ];
 }

@@ -1,8 +1,26 @@
-import { type AdapterConformanceOptions, adapterConformance } from 'posthorn/testing';
+import { type AdapterConformanceOptions, adapterConformance, type ConformanceCase } from 'posthorn/testing';
 import { test } from 'vitest';
+import { casesOf } from '../../src/testing/adapter-conformance/case.ts';
+import { expectations, garbage, hangUpsInPipelines, pipelines } from './connections.ts';
 import type { Mount } from './endpoint.ts';
+import { rejections } from './rejections.ts';
+import { unreadRests } from './unread-rests.ts';
 
-/** What every adapter must do: each row of the table of answers, over a real socket. */
+/** What every adapter must do, over a real socket, and what ours do besides. */
 export function conformance(mount: Mount, options?: AdapterConformanceOptions): void {
-  for (const { name, run } of adapterConformance(mount, options)) test(name, run);
+  for (const { name, run } of [...adapterConformance(mount, options), ...ownCases(mount)]) test(name, run);
+}
+
+/** What our adapters, with the servers that they are mounted on, do besides. */
+export function ownCases(mount: Mount, { wholeBodiesOnly = false } = {}): ConformanceCase[] {
+  const connections = [unreadRests, expectations, pipelines, hangUpsInPipelines, garbage];
+  const groups = wholeBodiesOnly ? [rejections] : [rejections, ...connections];
+  const platform = {
+    serve: mount,
+    serveReadBody: undefined,
+    foldsRepeatedHeaders: false,
+    wholeBodiesOnly,
+    hidesConnections: wholeBodiesOnly,
+  };
+  return groups.flatMap((group) => casesOf(group, platform));
 }

@@ -13,6 +13,7 @@ import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { eventAt } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { ownCases } from './conformance.ts';
 import {
   functionUrlEvent,
   type GatewayRequest,
@@ -37,8 +38,9 @@ describe.each(different)('toLambda behind %s', (_, gateway) => {
     gateway.ofRepeatedHeaders === 'the last'
       ? cases.filter(({ name }) => !name.startsWith('repeated headers'))
       : cases;
+  const own = ownCases(behind(gateway), { wholeBodiesOnly: true });
   // Most of them wait for time limits, and each has a server of its own.
-  for (const { name, run } of judged) test.concurrent(name, run);
+  for (const { name, run } of [...judged, ...own]) test.concurrent(name, run);
 });
 
 /** What middleware does that parses the body of an event. */
@@ -152,7 +154,7 @@ describe('an event of Lambda', () => {
   });
 });
 
-describe('what is no HTTP request rejects, so that its source learns of it:', () => {
+describe('an event that is not an HTTP request rejects, so that its source learns of it:', () => {
   const arn = 'arn:aws:sqs:eu-central-1:123456789012:webhooks';
   const wrong: readonly [string, unknown, RegExp][] = [
     [
@@ -274,7 +276,7 @@ describe('the remaining time of the function', () => {
     expect(await hang(remaining(ms))).toMatchObject({ statusCode: 503, code: 'deadline_reached' });
   });
 
-  test('that is no number is answered 500', async () => {
+  test('that is not a number is answered 500', async () => {
     const { handler } = create();
     const { statusCode } = await handler(
       httpApiEvent(requestOf(createEvent('dispute.won'))),

@@ -1,4 +1,4 @@
-// What the author of an adapter can do about a failure; it follows what was expected and what came.
+// Advice to the author of an adapter about a failure, which follows the expected and the actual value.
 
 export const AS_IT_IS: string =
   'Hand the receiver the method, all headers and the bytes of the body as they were sent, and send the status, ' +
@@ -18,45 +18,36 @@ export const REPEATED_HEADERS: string =
   'only if the platform itself joins them before the adapter.';
 
 export const CUT_BODY: string =
-  'readBody must reject with a RequestError body_incomplete where the request ended before its end (the stream ' +
-  'fails, or closes without its end); what has come until then is no body. isConnected must return false where ' +
-  'the sender has hung up. Set wholeBodiesOnly only if the platform lets no such request through.';
+  'readBody must reject with a RequestError body_incomplete if the request ended before its end (the stream ' +
+  'fails, or closes without its end); what has come until then is not a body. isConnected must return false ' +
+  'once the sender has hung up. Set wholeBodiesOnly only if the platform lets no such request through.';
 
 export const SLOW_BODY: string =
   'The receiver times the body and answers without it: stop reading when signal aborts, and send the reply at ' +
-  'once although the request is unfinished. Where reply.close is set, send the answer whole with ' +
+  'once although the request is unfinished. If reply.close is set, send the answer whole with ' +
   'Connection: close, then close the connection. Set hidesConnections only if the server in front of the ' +
   'adapter decides this.';
 
 export const BODY_LIMIT: string =
   'Count the bytes of the body as they come. As soon as there are more than maxBytes, stop reading and reject ' +
   'with a RequestError body_too_large; do not wait for the end of the body, which may never come. Begin to read ' +
-  'only when readBody is called: it is not called for a body whose declared length is over the limit. Where ' +
+  'only when readBody is called: it is not called for a body whose declared length is over the limit. If ' +
   'reply.close is set, answer with Connection: close.';
 
 export const BODY_MEMORY: string =
   'Read each body only when readBody is called, and call onProgress with the number of bytes in memory whenever ' +
   'more have come.';
 
-export const UNREAD_REST: string =
-  'Send the reply before the rest of the request has come. Where reply.close is set, answer with ' +
+export const UNSENT_REST: string =
+  'Send the reply before the rest of the request has come. If reply.close is set, answer with ' +
   'Connection: close, read and drop for a moment, then close. Otherwise read and drop the rest for up to ' +
-  'reply.drainMs and keep the connection; close it if the rest does not come. Set hidesConnections only if the ' +
-  'server in front of the adapter decides this.';
+  'reply.drainMs and keep the connection; close it if the rest does not come.';
 
 export const READ_BODY: string =
   'If something has read the body before (readableDidRead, bodyUsed), readBody must at once throw a ' +
   "ConfigurationError with the code body_already_parsed: a stream that was read never ends again, and a parser's " +
   'result cannot be verified.';
 
-export const REJECTION: string =
-  'receive is not meant to reject, but a delivery must never hang: catch its rejection, and pass the error to the ' +
-  'framework, answer 500, or close the connection.';
-
-export const CONNECTION: string =
-  'Send each answer whole and once, whatever else happens on its connection, and leave the connection usable. Set ' +
-  'hidesConnections only if the server in front of the adapter decides about connections.';
-
 export const HANG_UP: string =
   'A sender that hangs up must not abort receive. From then on isConnected of the delivery must return false. Set ' +
-  'hidesConnections only if the platform does not tell who has hung up.';
+  'hidesConnections only if the platform does not tell which sender has hung up.';

@@ -66,16 +66,6 @@ export class RawConnection {
     return this;
   }
 
-  /** Writes as much as the peer takes, until the connection is closed or `most` bytes are on their way. */
-  async flood(most: number): Promise<void> {
-    const bytes = Buffer.alloc(65_536, 'x');
-    for (let sent = 0; sent < most && this.socket.writable; sent += bytes.length) {
-      if (this.socket.write(bytes)) continue;
-      const drained = new Promise<void>((resolve) => this.socket.once('drain', resolve));
-      await Promise.race([drained, this.#closed]);
-    }
-  }
-
   /** Writes a byte every few milliseconds until the connection is closed. */
   async drip(): Promise<void> {
     while (!this.#ended) {

@@ -45,11 +45,11 @@ export const unreadableBodies: Group = {
   advice: BYTES,
   checks: {
     'an empty body': refuseBody(''),
-    'text that is no JSON': refuseBody('type=transfer.succeeded'),
+    'text that is not JSON': refuseBody('type=transfer.succeeded'),
     'JSON that is cut': refuseBody(text.slice(0, -1)),
     'two JSON texts': refuseBody(text + text),
     'a byte order mark': refuseBody(`\uFEFF${text}`),
-    'bytes that are no UTF-8': refuseBody(Buffer.from(text.replace('SUCCEEDED', '\u00ff'), 'latin1')),
+    'bytes that are not UTF-8': refuseBody(Buffer.from(text.replace('SUCCEEDED', '\u00ff'), 'latin1')),
     'UTF-16': refuseBody(Buffer.from(text, 'utf16le')),
   },
 };
@@ -92,9 +92,9 @@ export const refusedEvents: Group = {
     'an envelope with no type': refuseEnvelope({ id, created_at, data }),
     'an envelope with a type without an entity': refuseEnvelope({ ...whole, type: 'transfer' }),
     'an envelope with no created_at': refuseEnvelope({ id, type, data }),
-    'an envelope with a created_at that is no time': refuseEnvelope({ ...whole, created_at: 'yesterday' }),
+    'an envelope with a created_at that is not a time': refuseEnvelope({ ...whole, created_at: 'yesterday' }),
     'an envelope with no data': refuseEnvelope({ id, type, created_at }),
-    'an envelope with data that is no object': refuseEnvelope({ ...whole, data: [] }),
+    'an envelope with data that is not an object': refuseEnvelope({ ...whole, data: [] }),
     'an event older than maxEventAgeMs': refuseAge('event_too_old', '2026-03-01T10:59:59.999Z'),
     'an event over 5 minutes in the future': refuseAge('event_in_future', '2026-03-01T12:05:00.001Z'),
     'ages at the limits are accepted': async (bench) => {

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
-import { show } from '../../foreign-values.ts';
-import { CONNECTION, HANG_UP } from './advice.ts';
-import { expectAccepted, expectEqual, expectMembers, expectProblem } from './answer.ts';
-import type { Check, Group } from './case.ts';
-import { BASIC, signed, transfer } from './delivery.ts';
-import type { RawConnection } from './raw-connection.ts';
-import { attack, type Target } from './target.ts';
-import { Gate } from './waits.ts';
+import { show } from '../../src/foreign-values.ts';
+import {
+  expectAccepted,
+  expectEqual,
+  expectMembers,
+  expectProblem,
+} from '../../src/testing/adapter-conformance/answer.ts';
+import type { Check, Group } from '../../src/testing/adapter-conformance/case.ts';
+import { BASIC, signed, transfer } from '../../src/testing/adapter-conformance/delivery.ts';
+import { untilGone } from '../../src/testing/adapter-conformance/hang-ups.ts';
+import { attack } from '../../src/testing/adapter-conformance/target.ts';
+import { Gate } from '../../src/testing/adapter-conformance/waits.ts';
+
+const CONNECTION =
+  'Each answer must be sent whole and once, whatever else happens on its connection, which stays usable.';
 
 export const expectations: Group = {
   name: 'connections',
@@ -76,52 +83,6 @@ export const pipelines: Group = {
   },
 };
 
-/** Waits until the adapter and its server know that the sender of all deliveries so far has hung up. */
-async function untilGone({ endpoint, bench, hidesConnections }: Target): Promise<void> {
-  if (hidesConnections) return;
-  for (const { isConnected } of endpoint.deliveries) {
-    assert.ok(isConnected !== undefined, 'the delivery must have isConnected');
-    await bench.until('isConnected to return false', () => !isConnected());
-  }
-  const { countConnections } = endpoint.served;
-  if (countConnections === undefined) return;
-  await bench.until('all connections to be gone', async () => (await countConnections()) === 0);
-}
-
-function hangUp(how: (connection: RawConnection) => unknown): Check {
-  return (bench) => {
-    const gate = new Gate();
-    const aborted: boolean[] = [];
-    const check = attack(
-      {},
-      async (target) => {
-        const { endpoint } = target;
-        const connection = await target.connect();
-        const event = transfer();
-        connection.write(target.requestOf(event));
-        await endpoint.arrived(1);
-        how(connection);
-        await untilGone(target);
-        gate.open();
-        const { outcome, event: of, answerSent, late } = await endpoint.report();
-        expectEqual([outcome, of?.id, late], ['processed', event.id, false], 'outcome, event and late');
-        if (!target.hidesConnections) expectEqual(answerSent, false, 'answerSent of the report');
-        expectEqual(aborted, [false], 'whether signal was aborted');
-        const again = await target.connect();
-        again.write(target.requestOf(event));
-        expectAccepted(await again.answer(), 'duplicate', event.id);
-        expectEqual(endpoint.reports.length, 2, 'the number of reports');
-      },
-      (receiver) =>
-        receiver.on('transfer.*', async (_, { signal }) => {
-          await gate.opened;
-          aborted.push(signal.aborted);
-        }),
-    );
-    return check(bench);
-  };
-}
-
 const hangUpWithPipeline: Check = (bench) => {
   const gate = new Gate();
   const check = attack(
@@ -146,22 +107,9 @@ const hangUpWithPipeline: Check = (bench) => {
   return check(bench);
 };
 
-export const hangUps: Group = {
-  name: 'connections',
-  advice: HANG_UP,
-  checks: {
-    'a sender that hangs up while the handler runs (destroy) aborts nothing': hangUp(({ socket }) =>
-      socket.destroy(),
-    ),
-    'a sender that hangs up while the handler runs (resetAndDestroy) aborts nothing': hangUp(({ socket }) =>
-      socket.resetAndDestroy(),
-    ),
-  },
-};
-
 export const hangUpsInPipelines: Group = {
   name: 'connections',
-  advice: HANG_UP,
+  advice: CONNECTION,
   checks: {
     'a sender that hangs up with a pipeline under way loses none of its events': hangUpWithPipeline,
   },
@@ -187,14 +135,14 @@ export const garbage: Group = {
     'bytes of any kind': refuseGarbage(Uint8Array.from({ length: 4_096 }, (_, index) => (index * 181) % 256)),
     'the hello of TLS': refuseGarbage(Buffer.from('16030100a5010000a10303', 'hex')),
     'HTTP/2 without asking': refuseGarbage('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-    'a line that is no header': refuseGarbage(`${head}no header\r\n\r\n`),
+    'a line that is not a header': refuseGarbage(`${head}no header\r\n\r\n`),
     'headers beyond measure': refuseGarbage(`${head}x-filler: ${'x'.repeat(70_000)}\r\n\r\n`),
     'two framings of one body': refuseGarbage(
       `${head}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
     ),
     'two lengths of one body': refuseGarbage(`${head}content-length: 5\r\ncontent-length: 6\r\n\r\n{"a":1`),
     'a negative length': refuseGarbage(`${head}content-length: -1\r\n\r\n`),
-    'a chunk that is no chunk': attack({}, async (target) => {
+    'a chunk that is not a chunk': attack({}, async (target) => {
       const connection = await target.connect();
       connection.write(target.head({ 'transfer-encoding': 'chunked' })).write('5\r\n{"id"\r\n');
       await target.endpoint.arrived(1);
