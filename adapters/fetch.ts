@@ -98,7 +98,7 @@ function withoutFaults(waitUntil: WaitUntil, warn: (problem: string) => void): W
   return (promise) => {
     try {
       if (dropPromise(waitUntil(promise)))
-        warn('must return nothing, got a promise; nobody waits for that one');
+        warn('must return nothing, got a promise, which is not waited for');
     } catch (error) {
       warn(`threw, so that the platform may end what goes on after an answer: ${messageOf(error)}`);
     }

@@ -303,7 +303,7 @@ describe('its path', () => {
     expect(call).toThrow(/toFastify|^path must begin with "\/"/);
   });
 
-  test('what is no receiver is refused', () => {
+  test('a value that is not a receiver is refused', () => {
     // @ts-expect-error no receiver
     expect(() => toFastify({}, { path: '/webhooks' })).toThrow(/^toFastify takes a receiver/);
   });

@@ -111,7 +111,7 @@ describe('requests', () => {
     expect(call).toThrow(message);
   });
 
-  test('what is no receiver is refused', () => {
+  test('a value that is not a receiver is refused', () => {
     expect(() => Reflect.apply(toFetch, undefined, [{}])).toThrow(/toFetch takes a receiver/);
   });
 });
@@ -271,7 +271,7 @@ describe('waitUntil', () => {
     {
       name: 'returns a promise that rejects',
       waitUntil: () => Promise.reject(new Error('no platform')),
-      told: 'posthorn: waitUntil must return nothing, got a promise; nobody waits for that one',
+      told: 'posthorn: waitUntil must return nothing, got a promise, which is not waited for',
     },
   ];
   test.each(wrong)('that $name is told of once, and changes no answer', async ({ waitUntil, told }) => {

@@ -151,7 +151,7 @@ describe('toHealth', () => {
     }
   });
 
-  test('is no delivery: handlers can be registered after it', async () => {
+  test('is not a delivery: handlers can be registered after it', async () => {
     const receiver = createReceiver({ signingKey: KEY }).observe(() => {});
     const url = await serveBoth(receiver);
     await fetch(`${url}/health`);
@@ -184,7 +184,7 @@ describe('toHealth', () => {
     }
   });
 
-  test('adds nothing where somebody else has answered meanwhile', async () => {
+  test('adds nothing if another listener has answered meanwhile', async () => {
     const receiver = create();
     const url = await listen((request: IncomingMessage, response: ServerResponse) => {
       toHealth(receiver)(request, response);

@@ -80,9 +80,7 @@ async function mount(receiver: Mountable): Promise<Mounted> {
   };
 }
 
-/**
- * The answer, once its stream is closed. To be called at once: what nobody listens to is dropped at a reset.
- */
+/** The answer, once its stream is closed. Call it at once: at a reset, events without a listener are lost. */
 async function answerTo(stream: ClientHttp2Stream): Promise<Seen> {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -231,7 +231,7 @@ describe('its path', () => {
     },
   );
 
-  test('what is no receiver, and what is no context of Koa, is refused', async () => {
+  test('a value that is not a receiver, or not a context of Koa, is refused', async () => {
     // @ts-expect-error no receiver
     expect(() => toKoa({})).toThrow(/^toKoa takes a receiver/);
     const handle = toKoa(createSeen().receiver);

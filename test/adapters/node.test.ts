@@ -102,7 +102,7 @@ describe('a body that something else has read', () => {
   });
 });
 
-test('a response of somebody else, which cannot be corked, is sent too', async () => {
+test('a response of another library, which cannot be corked, is sent too', async () => {
   const endpoint = await Endpoint.open((receiver) => {
     const handle = toNode(receiver);
     return listen((incoming, response) =>
@@ -253,7 +253,7 @@ describe('wrong options throw', () => {
     'an empty path': { path: '' },
     'a path with a query': { path: '/webhooks?a' },
     'a path with a fragment': { path: '/webhooks#a' },
-    'a path that is no text': { path: /webhooks/ },
+    'a path that is not text': { path: /webhooks/ },
     'an unknown option': { route: '/webhooks' },
   };
   for (const [name, options] of Object.entries(wrong)) {

@@ -33,7 +33,7 @@ async function serve(listener: NonNullable<Listener>) {
     deliver(new URL(path, url).href, createEvent('transfer.succeeded'), { key, headers });
 }
 
-/** What is told of a delivery that nobody serves. */
+/** The report of a delivery that nothing serves. */
 function expectMisdirected(reports: readonly Report[], requested: string, served: string): void {
   expect(reports).toMatchObject([
     { outcome: 'rejected', status: 404, code: 'not_found', late: false, answerSent: true, event: undefined },
@@ -87,7 +87,7 @@ describe('behind the prefix of a mount, on', () => {
       expect(reports.slice(0, 2)).toMatchObject([{ status: 200 }, { status: 200 }]);
     });
 
-    test('a delivery that nobody serves is reported, with the path that was asked for', async () => {
+    test('a delivery that nothing serves is reported, with the path that was asked for', async () => {
       const { receiver, reports } = createSeen();
       const app = express();
       app.use('/api', toNode(receiver, { path: '/api/webhooks' }));
@@ -178,7 +178,7 @@ describe('a delivery for another path', () => {
     ['no signature', undefined],
     ['an empty one', ''],
     ['63 digits', 'a'.repeat(63)],
-    ['64 characters that are no hex', 'g'.repeat(64)],
+    ['64 characters that are not hex', 'g'.repeat(64)],
   ])('is none with %s, and is not reported', async (_, signature) => {
     const { receiver, reports } = createSeen();
     const { url, close } = await listen(toNode(receiver, { path: '/other' }));

@@ -52,7 +52,7 @@ export function expectAccepted(answer: Seen, outcome: string, id: string): void 
   expectEqual(answer.headers.get('content-type'), 'application/json', 'the header content-type');
 }
 
-/** What no answer may hold, whatever happened. */
+/** Texts that no answer may hold. */
 const SECRETS: Readonly<Record<string, string>> = {
   'the signing key': KEY,
   'the user name': USERNAME,
@@ -61,7 +61,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   'the message of an error': HANDLER_MESSAGE,
 };
 
-/** RFC 9457, with the three members of the contract, and nothing that is none of the sender's business. */
+/** Expects an answer of RFC 9457 with the three members of the contract, and nothing else. */
 export function expectProblem(answer: Seen, status: number, code: string | readonly string[]): void {
   const text = [answer.body, ...answer.headers.values()].join('\n');
   for (const [name, secret] of Object.entries(SECRETS)) {

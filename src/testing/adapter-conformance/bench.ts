@@ -6,7 +6,7 @@ import type { Platform, Serve, ServedAdapter } from './platform.ts';
 import { RawConnection } from './raw-connection.ts';
 import { Waits } from './waits.ts';
 
-/** Where one case is tried: it serves adapters and opens connections, and closes them all at the end. */
+/** The place of one case: it serves adapters and opens connections, and closes them all at the end. */
 export class Bench {
   readonly platform: Platform;
   readonly waits: Waits = new Waits();

@@ -5,14 +5,14 @@ import type { ConformanceCase } from '../conformance-case.ts';
 import { Bench } from './bench.ts';
 import type { Platform } from './platform.ts';
 
-/** Tries one promise of an adapter; rejects where the adapter breaks it. */
+/** Tries one promise of an adapter; rejects if the adapter breaks it. */
 export type Check = (bench: Bench) => Promise<unknown>;
 
 /** Cases that fail for the same mistake of an adapter. */
 export interface Group {
-  /** What the names of the cases begin with. */
+  /** The beginning of the names of the cases. */
   readonly name: string;
-  /** What the author of the adapter can do about a failure. */
+  /** Advice to the author of the adapter about a failure. */
   readonly advice: string;
   /** By the rest of the name. */
   readonly checks: Readonly<Record<string, Check>>;

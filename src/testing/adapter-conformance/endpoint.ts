@@ -22,7 +22,7 @@ export interface EndpointSettings {
 export class Endpoint {
   readonly receiver: Receiver;
   readonly reports: Report[] = [];
-  /** What the adapter handed over, in order. */
+  /** The deliveries that the adapter handed over, in order. */
   readonly deliveries: Delivery[] = [];
   readonly #waits: Waits;
   readonly #signal: AbortSignal | undefined;

@@ -56,7 +56,7 @@ export const slowBodies: Group = {
 const cuts: Readonly<Record<string, (connection: RawConnection) => unknown>> = {
   'reset by the sender': ({ socket }) => socket.resetAndDestroy(),
   'closed by the sender': ({ socket }) => socket.destroy(),
-  'ended by the sender, who goes on listening': ({ socket }) => socket.end(),
+  'ended by the sender, which goes on listening': ({ socket }) => socket.end(),
 };
 
 /** Sends a part of a body, cuts it off, and sees the delivery rejected: no handler saw the part. */
@@ -84,7 +84,7 @@ export const cutBodies: Group = {
       Object.entries(cuts).flatMap(([name, cut]): [name: string, check: Check][] => [
         [`${framing}, ${name}`, cutOff(cut, (target) => target.head(headers) + frame('{"id":'))],
         [
-          // Who takes what has come for the whole body finds its signature right.
+          // An adapter that takes this part for the whole body finds its signature right.
           `${framing}, ${name} behind a part that is an event with a right signature`,
           cutOff(cut, (target) => {
             const event = signed(transfer(), BASIC);
@@ -191,7 +191,7 @@ export const crowdedBodies: Group = {
       const answers = [goingOn, ...others].map(({ rest }) => rest);
       expectEqual(answers, ['', '', '', ''], 'what the unfinished deliveries were answered');
       if (target.hidesConnections) return;
-      // What is left of the refused body is dropped, and its connection serves on.
+      // The rest of the refused body is dropped, and its connection serves on.
       await target.expectServed(stopped.write('x'.repeat(6_384)));
     }),
   },

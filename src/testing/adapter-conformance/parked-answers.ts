@@ -91,7 +91,7 @@ export const parkedAnswers: Group = {
   name: 'parked',
   advice: AS_IT_IS,
   checks: {
-    'a body that is no JSON is parked under its SHA-256, without its credentials': parkUnreadable('no JSON'),
+    'a body that is not JSON is parked under its SHA-256, without its credentials': parkUnreadable('no JSON'),
     'an envelope without an id is parked under its SHA-256, without its credentials': parkUnreadable(
       JSON.stringify({ type: 'transfer.created' }),
     ),

@@ -26,8 +26,8 @@ export interface AdapterConformanceOptions {
    */
   readonly wholeBodiesOnly?: boolean;
   /**
-   * The server in front of the adapter keeps, closes and pipelines connections, and need not tell who has
-   * hung up (a web `Request` and `Response`): only answers are judged. False by default.
+   * The server in front of the adapter keeps, closes and pipelines connections, and need not tell which
+   * sender has hung up (a web `Request` and `Response`): only answers are judged. False by default.
    */
   readonly hidesConnections?: boolean;
   /**
@@ -37,7 +37,7 @@ export interface AdapterConformanceOptions {
   readonly serveReadBody?: Serve;
 }
 
-/** What an adapter is judged by. */
+/** The platform by which an adapter is judged. */
 export interface Platform extends Required<Omit<AdapterConformanceOptions, 'serveReadBody'>> {
   readonly serve: Serve;
   readonly serveReadBody: Serve | undefined;

@@ -45,7 +45,7 @@ const wrong: Readonly<Record<string, string | undefined>> = {
   'a wrong password': basic(`${USERNAME}:${PASSWORD}x`),
   'a wrong user': basic(`${USERNAME}x:${PASSWORD}`),
   'a user alone': basic(USERNAME),
-  'Basic credentials that are no base64': 'Basic %%%',
+  'Basic credentials that are not base64': 'Basic %%%',
   'a scheme alone': 'Basic',
   'a wrong token': `Bearer ${TOKEN}x`,
   'a token under another scheme': `Token ${TOKEN}`,

@@ -10,7 +10,7 @@ import { headOf } from './raw-connection.ts';
 interface Rejection {
   readonly options?: Partial<ReceiverOptions>;
   readonly status: number;
-  /** Several where the platform of an adapter may hide which of them is right. */
+  /** Several if the platform of an adapter may hide which of them is right. */
   readonly code: ReportCode | readonly ReportCode[];
   readonly send: (endpoint: Endpoint) => Promise<Seen>;
 }
