@@ -2,53 +2,71 @@ import { RequestError } from '../src/errors.ts';
 import { messageOf } from '../src/foreign-values.ts';
 import type { BodyOptions } from '../src/request/delivery.ts';
 
-const FIRST_BYTES = 1_024;
-const EMPTY = Buffer.alloc(0);
+const FIRST_BLOCK_BYTES = 1_024;
+const MOST_BLOCK_BYTES = 65_536;
 
 /**
- * Collects the chunks of a body in one buffer, and reports how much memory that takes. A sender may cut its
+ * Collects the chunks of a body in blocks of memory, and reports how much these take. A sender may cut its
  * body into chunks of one byte. Each of them is an object of some 200 bytes, and keeps in memory everything
- * that was read from the socket with it. So chunks are copied, and a body takes at most twice its size.
+ * that was read from the socket with it. So chunks are copied, and a small body takes at most twice its size,
+ * a large one 64 KiB more.
  */
 export class BodyBuffer {
-  readonly #expectedBytes: number;
+  readonly #maxBytes: number;
   readonly #onProgress: BodyOptions['onProgress'];
-  #buffer: Buffer = EMPTY;
-  #length = 0;
+  #blocks: Buffer[] = [];
+  #heldBytes = 0;
+  /** The number of bytes that are free at the end of the last block. */
+  #freeBytes = 0;
 
-  /** The buffer doubles when it is full, up to `expectedBytes`; beyond them it grows by each chunk. */
-  constructor(expectedBytes: number, onProgress: BodyOptions['onProgress']) {
-    this.#expectedBytes = expectedBytes;
+  /** Blocks are made in advance of their bytes up to `maxBytes`; more can be added. */
+  constructor({ maxBytes, onProgress }: Pick<BodyOptions, 'maxBytes' | 'onProgress'>) {
+    this.#maxBytes = maxBytes;
     this.#onProgress = onProgress;
   }
 
   /** The number of bytes that were added. */
   get length(): number {
-    return this.#length;
+    return this.#heldBytes - this.#freeBytes;
   }
 
   add(chunk: Uint8Array): void {
-    const neededBytes = this.#length + chunk.length;
-    if (neededBytes > this.#buffer.length) this.#grow(neededBytes);
-    this.#buffer.set(chunk, this.#length);
-    this.#length = neededBytes;
-    this.#onProgress?.(this.#buffer.length);
+    const fittingBytes = this.#freeBytes;
+    if (chunk.length <= fittingBytes) {
+      this.#append(chunk);
+    } else {
+      this.#append(chunk.subarray(0, fittingBytes));
+      this.#addBlock(chunk.length - fittingBytes);
+      this.#append(chunk.subarray(fittingBytes));
+    }
+    this.#onProgress?.(this.#heldBytes);
   }
 
-  #grow(neededBytes: number): void {
-    const doubledBytes = Math.max(2 * this.#buffer.length, FIRST_BYTES);
-    const roomBytes = Math.min(doubledBytes, this.#expectedBytes);
-    const grown = Buffer.allocUnsafeSlow(Math.max(neededBytes, roomBytes));
-    this.#buffer.copy(grown, 0, 0, this.#length);
-    this.#buffer = grown;
+  #append(bytes: Uint8Array): void {
+    const block = this.#blocks.at(-1);
+    block?.set(bytes, block.length - this.#freeBytes);
+    this.#freeBytes -= bytes.length;
   }
 
-  /** Returns what was added, and lets go of it. */
-  take(): Buffer {
-    const bytes = this.#buffer.subarray(0, this.#length);
-    this.#buffer = EMPTY;
-    this.#length = 0;
-    return bytes;
+  /** Adds as much as there is already, within the limits, but at least the given number of bytes. */
+  #addBlock(leastBytes: number): void {
+    const doublingBytes = Math.max(this.#heldBytes, FIRST_BLOCK_BYTES);
+    const roomBytes = Math.min(doublingBytes, MOST_BLOCK_BYTES, this.#maxBytes - this.#heldBytes);
+    const block = Buffer.allocUnsafeSlow(Math.max(leastBytes, roomBytes));
+    this.#blocks.push(block);
+    this.#heldBytes += block.length;
+    this.#freeBytes = block.length;
+  }
+
+  /** Returns what was added, in its order, and lets go of it. */
+  take(): Buffer[] {
+    const blocks = this.#blocks;
+    const last = blocks.pop();
+    if (last !== undefined) blocks.push(last.subarray(0, last.length - this.#freeBytes));
+    this.#blocks = [];
+    this.#heldBytes = 0;
+    this.#freeBytes = 0;
+    return blocks;
   }
 }
 

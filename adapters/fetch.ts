@@ -162,18 +162,19 @@ class FetchBody {
   }
 
   /** Reads the body, byte for byte. */
-  async read({ maxBytes, signal, onProgress }: BodyOptions): Promise<Uint8Array> {
+  async read(options: BodyOptions): Promise<Uint8Array> {
     if (this.#isUsed) throw alreadyParsed();
+    const { maxBytes, signal } = options;
     this.#reader = this.#request.body?.getReader();
     // The receiver keeps a connection for a rest of a declared length up to this.
     this.#mostDroppedBytes = Math.max(LINGER_BYTES, maxBytes);
-    const buffer = new BodyBuffer(maxBytes, onProgress);
+    const buffer = new BodyBuffer(options);
     // The next chunk may never come.
     signal.addEventListener('abort', () => buffer.take());
     for (;;) {
       const chunk = await this.#next();
       signal.throwIfAborted();
-      if (chunk === undefined) return buffer.take();
+      if (chunk === undefined) return Buffer.concat(buffer.take());
       if (buffer.length + chunk.length > maxBytes) throw tooLarge(maxBytes);
       buffer.add(chunk);
       if (chunk.length === 0) await this.#passTurnInTime();

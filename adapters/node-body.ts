@@ -35,31 +35,30 @@ async function readStream(
   length: string | null,
 ): Promise<Uint8Array> {
   const limit = options.maxBytes;
-  const whole = inOnePiece(request, options, Number(length) || limit);
+  const blocks = inBlocks(request, options);
   try {
-    return await getRawBody(whole, { limit, length });
+    return await getRawBody(blocks, { limit, length });
   } catch (error) {
     throw propertyOf(error, 'type') === 'entity.too.large' ? tooLarge(limit, error) : incomplete(error);
   } finally {
-    whole.destroy();
+    blocks.destroy();
   }
 }
 
 /**
- * The body of a request as a stream of one chunk. raw-body keeps a list of all chunks that it is given, and
- * does not report how much it holds. A body over the limit is passed on at once, for raw-body to refuse.
+ * The body of a request as a stream of a few blocks. raw-body keeps a list of all chunks that it gets, and
+ * does not report how much they hold. A body over the limit is passed on at once, for raw-body to refuse.
  */
-function inOnePiece(
-  request: NodeRequest,
-  { maxBytes, signal, onProgress }: BodyOptions,
-  declaredBytes: number,
-): Readable {
-  const buffer = new BodyBuffer(Math.min(declaredBytes, maxBytes), onProgress);
+function inBlocks(request: NodeRequest, options: BodyOptions): Readable {
+  const buffer = new BodyBuffer(options);
+  const passOn = (): void => {
+    for (const block of buffer.take()) blocks.push(block);
+  };
   const add = (chunk: Buffer): void => {
     buffer.add(chunk);
-    if (buffer.length > maxBytes) whole.push(buffer.take());
+    if (buffer.length > options.maxBytes) passOn();
   };
-  const whole = new Readable({
+  const blocks = new Readable({
     // The request flows until its end, or until this stream is destroyed.
     read: () => {},
     destroy: (error, done) => {
@@ -71,14 +70,14 @@ function inOnePiece(
   });
   const stopWatching = finished(request, { writable: false }, (error) => {
     if (error) {
-      whole.destroy(error);
+      blocks.destroy(error);
     } else {
-      whole.push(buffer.take());
-      whole.push(null);
+      passOn();
+      blocks.push(null);
     }
   });
   request.on('data', add).resume();
-  return addAbortSignal(signal, whole);
+  return addAbortSignal(options.signal, blocks);
 }
 
 const EMPTY = new Uint8Array(0);
