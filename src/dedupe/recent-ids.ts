@@ -7,6 +7,9 @@ import { LRUCache } from 'lru-cache';
  */
 const IDS_PER_CACHE = 131_072;
 
+/** The size that a cache begins with. */
+const FIRST_IDS_PER_CACHE = 256;
+
 /** After so many ids were added, expired ones are looked for: each time costs an iterator. */
 const IDS_PER_SWEEP = 64;
 
@@ -25,10 +28,10 @@ export type Remembered<R extends { readonly expiresAt: number }> = number | R;
  */
 export class RecentIds<R extends { readonly expiresAt: number }> {
   /**
-   * One cache, or several of the same size if `maxEntries` is large. Each is made for its first id: lru-cache
-   * fills lists of its full length at once, which takes some milliseconds and 28 bytes per entry.
+   * One cache, or several of the same size if `maxEntries` is large. Each begins small: lru-cache fills lists
+   * of its full length at once, which takes some milliseconds and 28 bytes per entry.
    */
-  readonly #caches: (LRUCache<string, Remembered<R>> | undefined)[];
+  readonly #caches: LRUCache<string, Remembered<R>>[];
   readonly #maxPerCache: number;
   /** An odd number that nobody outside knows. Workers gives no random numbers before its first request. */
   #multiplier: number | undefined;
@@ -37,7 +40,8 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
   constructor(maxEntries: number) {
     const count = Math.ceil(maxEntries / IDS_PER_CACHE);
     this.#maxPerCache = Math.ceil(maxEntries / count);
-    this.#caches = Array.from({ length: count }, () => undefined);
+    const max = Math.min(FIRST_IDS_PER_CACHE, this.#maxPerCache);
+    this.#caches = Array.from({ length: count }, () => new LRUCache({ max }));
   }
 
   /** What is remembered of an id, which counts as a use of it. */
@@ -50,9 +54,7 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
   }
 
   set(id: string, remembered: Remembered<R>, now: number): void {
-    const index = this.#indexFor(id);
-    const cache = this.#caches[index] ?? new LRUCache({ max: this.#maxPerCache });
-    this.#caches[index] = cache;
+    const cache = this.#cacheWithRoom(this.#indexFor(id));
     cache.set(id, remembered);
     this.#added += 1;
     if (this.#added % IDS_PER_SWEEP === 0) forgetExpired(cache, now);
@@ -60,6 +62,16 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
 
   delete(id: string): void {
     this.#caches[this.#indexFor(id)]?.delete(id);
+  }
+
+  #cacheWithRoom(index: number): LRUCache<string, Remembered<R>> {
+    const cache = this.#caches[index];
+    const isGrown = cache?.max === this.#maxPerCache;
+    if (cache !== undefined && (isGrown || cache.size < cache.max)) return cache;
+    const larger = new LRUCache<string, Remembered<R>>({ max: this.#maxPerCache });
+    if (cache !== undefined) larger.load(cache.dump());
+    this.#caches[index] = larger;
+    return larger;
   }
 
   /**

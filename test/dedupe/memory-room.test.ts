@@ -56,11 +56,25 @@ test('ids that are over make room, far below maxEntries: with a fixed retention 
   expect(await isCompleted(store, 'evt_8_0')).toBe(false);
 });
 
-test('a store takes room for `maxEntries` ids with its first completed id, not before', async () => {
+test('a store takes room for `maxEntries` ids only once it has some hundreds', async () => {
   const before = usedBytes();
   const stores = Array.from({ length: 50 }, () => createMemoryStore({ maxEntries: 131_072 }));
+  for (const store of stores) await complete(store, 'evt');
   expect(usedBytes() - before).toBeLessThan(5_000_000);
-  expect(stores).toHaveLength(50);
+  expect(await Promise.all(stores.map((store) => isCompleted(store, 'evt')))).not.toContain(false);
+});
+
+test('a store that grows keeps the order in which its ids were used', async () => {
+  const maxEntries = 300;
+  const store = createMemoryStore({ maxEntries, now: () => 0 });
+  const ids = Array.from({ length: 400 }, (_, index) => `evt_${index}`);
+  for (const id of ids.slice(0, 256)) await complete(store, id);
+  // A use of it, so that it is not the first to be forgotten.
+  expect(await isCompleted(store, 'evt_0')).toBe(true);
+  for (const id of ids.slice(256, 300)) await complete(store, id);
+  for (const id of ids.slice(300)) await complete(store, id);
+  const forgotten = new Set(ids.slice(1, 101));
+  for (const id of ids.toReversed()) expect(await isCompleted(store, id), id).toBe(!forgotten.has(id));
 });
 
 function usedBytes(): number {
