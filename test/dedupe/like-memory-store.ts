@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { createMemoryStore, type Store } from 'posthorn';
 import { expect } from 'vitest';
+import { anyCharacter } from '../support/any-character.ts';
 
 /** Far longer than the test, so that no lease and no record ends within it. */
 const LONG_MS = 3_600_000;
 
 const id = fc.constantFrom('one', 'two');
 const token = fc.constantFrom('a', 'b', 'ü {c}');
-const handled = fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 12 }), { maxLength: 4 });
+const handled = fc.uniqueArray(fc.string({ unit: anyCharacter, maxLength: 12 }), { maxLength: 4 });
 const attemptSpacingMs = fc.constantFrom(0, LONG_MS);
 
 const operation = fc.oneof(
