@@ -32,7 +32,7 @@ function endless(chunkBytes: number, onCancel: () => Promise<void> | undefined =
 }
 
 function mount(options: Partial<ReceiverOptions> = {}): FetchHandler {
-  const receiver = createReceiver({ signingKey: KEY, bodyTimeoutMs: 3_000, ...options }).on('*', () => {});
+  const receiver = createReceiver({ signingKey: KEY, bodyTimeoutMs: 1_000, ...options }).on('*', () => {});
   receiver.observe(() => {});
   return toFetch(receiver);
 }

@@ -27,7 +27,7 @@ export function startStream(sandbox: Sandbox, { handled, reports }: Receiving): 
     // One after the other, so that a busy machine gets fewer and never a backlog.
     while (!signal.aborted) {
       send();
-      await Promise.all([delay(1), sandbox.settled()]);
+      await Promise.all([delay(10), sandbox.settled()]);
     }
   })();
   const expectEachOnce = async (): Promise<void> => {
