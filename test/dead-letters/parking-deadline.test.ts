@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { forwardedClock } from '../support/monotonic-clock.ts';
 import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 
@@ -92,11 +93,15 @@ describe('a deadline that falls into the recording of a failure', () => {
     const deadLetters: DeadLetters = { ...map, put: (letter) => putting.pass().then(() => map.put(letter)) };
     // The handler ends so near to the deadline that the time limit of the letter, a quarter of it, lies
     // behind.
+    const forward = forwardedClock();
     const handle = async (_event: unknown, { attempt }: HandlerContext) => {
-      if (attempt === 4) await setTimeout(2_100, putting.shut());
+      if (attempt === 4) {
+        putting.shut();
+        forward(21_000);
+      }
       throw new Error('poison');
     };
-    const failing = await openFailing({ deadlineMs: 2_400, deadLetters, handle }, 3);
+    const failing = await openFailing({ deadlineMs: 24_000, deadLetters, handle }, 3);
     const { event, gate, send } = failing;
     expect(await send(event)).toEqual(accepted('parked', event.id));
     expect(putting.held.all).toHaveLength(1);

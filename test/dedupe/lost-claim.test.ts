@@ -1,22 +1,28 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStore, createReceiver, type ReceiverOptions, type Report, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { forwardedClock } from '../support/monotonic-clock.ts';
 import { accepted, openEndpoint, refused } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
 
 const HOUR_MS = 3_600_000;
-const LEASE_MS = 60;
+/** So long that it ends by the clock of the test alone, on a machine however busy. */
+const LEASE_MS = 10_000;
 const another = { token: 'another process', retentionMs: HOUR_MS };
 
-/** Keeps the event loop from doing anything else for longer than a lease. */
+let forward: (ms: number) => void;
+beforeEach(() => {
+  forward = forwardedClock();
+});
+
+/** As if something had kept the event loop busy for longer than a lease. */
 function blockPastLease(): void {
-  const endsAt = performance.now() + 1.5 * LEASE_MS;
-  while (performance.now() < endsAt);
+  forward(1.5 * LEASE_MS);
 }
 
 /**
@@ -104,7 +110,7 @@ describe('an event whose claim ran out before its handlers could start', () => {
   test('is refused where each renewal takes as long as the lease', async () => {
     const memory = createMemoryStore();
     const renew: Store['renew'] = async (request) => {
-      await new Promise((resolve) => setTimeout(resolve, LEASE_MS));
+      forward(LEASE_MS);
       return memory.renew(request);
     };
     const { isRun, answer } = await handleTwo(() => {}, { store: { ...memory, renew } });
@@ -123,18 +129,24 @@ test('a handler that blocks past its own lease reports lease_lost', async () => 
 
 test('a completion whose answer was lost is not taken for that of another process', async () => {
   const memory = createMemoryStore();
+  const found = new Seen<string>();
+  const renew: Store['renew'] = async (request) => {
+    const answer = await memory.renew(request);
+    found.add(answer.state);
+    return answer;
+  };
   let isLost = true;
   const complete: Store['complete'] = async (request) => {
     await memory.complete(request);
     if (!isLost) return { state: 'completed' };
     // By the next try a renewal has found the event completed.
-    await new Promise((resolve) => setTimeout(resolve, LEASE_MS));
+    await found.first((state) => state === 'completed');
     isLost = false;
     throw new Error('ECONNRESET');
   };
   const event = createEvent('transfer.succeeded');
   const { reports, send } = await openEndpoint(
-    { leaseMs: LEASE_MS, store: { ...memory, complete }, deadLetters: createMapDeadLetters() },
+    { leaseMs: 300, store: { ...memory, renew, complete }, deadLetters: createMapDeadLetters() },
     (receiver) => receiver.on('transfer.*', () => {}),
   );
   expect(await send(event)).toEqual(accepted('processed', event.id));
