@@ -58,6 +58,13 @@ export interface ClaimRequest extends LeaseRequest {
    * seems earlier than it, because the clock of the store was set back, counts.
    */
   readonly attemptSpacingMs?: number;
+  /**
+   * How long the claim may wait before it is sent, for a connection or for its turn; `commandTimeoutMs` by
+   * default, and a store may take it for less than that. From its sending on, the claim has `commandTimeoutMs`.
+   * With 0, one that cannot be sent for want of a connection fails at once. A store that waits for nothing
+   * ignores it.
+   */
+  readonly waitMs?: number | undefined;
 }
 
 /** What `release` is given. */
@@ -89,6 +96,11 @@ export interface ClaimedResult {
   readonly handled: readonly string[];
   /** Like `attempt`, but claims in quick succession count once. A store that leaves it out counts each. */
   readonly spacedAttempts?: number;
+  /**
+   * How long the claim had waited before it was sent, in milliseconds: its lease began no earlier. A store
+   * leaves it out if the claim did not wait for long.
+   */
+  readonly waitedMs?: number;
 }
 
 /** What `renew` answers. */

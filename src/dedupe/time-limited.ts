@@ -3,11 +3,26 @@ import { isInstance, messageOf, propertyOf, show } from '../foreign-values.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
-import type { CompleteRequest, Store } from './store.ts';
+import type {
+  ClaimRequest,
+  ClaimResult,
+  CompleteRequest,
+  CompleteResult,
+  LeaseRequest,
+  ReleaseRequest,
+  ReleaseResult,
+  RenewResult,
+  Store,
+} from './store.ts';
 
 /** A store of which every operation ends in time; a failure is an {@link UnavailableError}. */
 export interface TimeLimitedStore extends Store {
   readonly commandTimeoutMs: number;
+  /**
+   * Asks `mayWaitLonger` if the claim has no answer after `commandTimeoutMs`, and its `waitMs` is larger:
+   * whether the delivery may go on waiting with its body.
+   */
+  claim(request: ClaimRequest, mayWaitLonger?: () => boolean): Awaitable<ClaimResult>;
   mustWait(): boolean;
 }
 
@@ -19,36 +34,93 @@ export function timeLimited(
   store: Store,
   { mayWait }: { mayWait: boolean } = { mayWait: true },
 ): TimeLimitedStore {
-  const { commandTimeoutMs = 2_000 } = store;
-  const inTime = <Request extends CompleteRequest>(request: Request): Request =>
-    mayWait ? request : { ...request, waitMs: 0 };
-  const late = (): Error => new Error(`no answer in ${commandTimeoutMs} ms`);
-  const limit = <T>(name: string, operation: () => Awaitable<T>): Awaitable<T> => {
+  return new StoreInTime(store, mayWait);
+}
+
+const always = (): boolean => true;
+
+class StoreInTime implements TimeLimitedStore {
+  readonly commandTimeoutMs: number;
+  readonly #store: Store;
+  readonly #mayWait: boolean;
+  /** How many operations the store has answered, without releases: one may be answered by the client alone. */
+  #answers = 0;
+
+  constructor(store: Store, mayWait: boolean) {
+    this.commandTimeoutMs = store.commandTimeoutMs ?? 2_000;
+    this.#store = store;
+    this.#mayWait = mayWait;
+  }
+
+  /**
+   * In a burst a claim may wait for its turn for longer than `commandTimeoutMs`. It does so only while the
+   * store answers others: a store that has stopped would keep every delivery waiting in vain.
+   */
+  claim(request: ClaimRequest, mayWaitLonger: () => boolean = always): Awaitable<ClaimResult> {
+    const limited = this.#inTime(request);
+    const { waitMs = 0 } = limited;
+    const endsAt = performance.now() + waitMs + this.commandTimeoutMs;
+    let seen = this.#answers;
+    let isAllowed = false;
+    const onTimeout = (): number | Error => {
+      const leftMs = endsAt - performance.now();
+      const isTurnToCome = waitMs > this.commandTimeoutMs && leftMs > 0 && this.#answers > seen;
+      if (!isTurnToCome || this.mustWait()) return this.#late();
+      isAllowed ||= mayWaitLonger();
+      seen = this.#answers;
+      return isAllowed ? Math.min(leftMs, this.commandTimeoutMs) : this.#late();
+    };
+    return this.#limit('claim', () => this.#store.claim(limited), onTimeout);
+  }
+
+  renew(request: LeaseRequest): Awaitable<RenewResult> {
+    return this.#limit('renew', () => this.#store.renew(this.#inTime(request)));
+  }
+
+  complete(request: CompleteRequest): Awaitable<CompleteResult> {
+    return this.#limit('complete', () => this.#store.complete(this.#inTime(request)));
+  }
+
+  release(request: ReleaseRequest): Awaitable<ReleaseResult> {
+    return this.#limit('release', () => this.#store.release(this.#inTime(request)));
+  }
+
+  mustWait(): boolean {
+    return this.#mayWait && mustWait(this.#store);
+  }
+
+  #inTime<Request extends CompleteRequest>(request: Request): Request {
+    return this.#mayWait ? request : { ...request, waitMs: 0 };
+  }
+
+  #limit<Result>(
+    name: string,
+    operation: () => Awaitable<Result>,
+    onTimeout: () => number | Error = () => this.#late(),
+  ): Awaitable<Result> {
     try {
       const result = operation();
-      if (!isPending(result)) return checkResult(result);
-      const answered = Promise.resolve(result).then(checkResult);
-      return withTimeLimit(answered, commandTimeoutMs, late).catch((cause) => {
+      if (!isPending(result)) return this.#noteAnswer(name, result);
+      const answered = Promise.resolve(result).then((answer) => this.#noteAnswer(name, answer));
+      return withTimeLimit(answered, this.commandTimeoutMs, onTimeout).catch((cause) => {
         throw failure(name, cause);
       });
     } catch (cause) {
       throw failure(name, cause);
     }
-  };
-  return {
-    commandTimeoutMs,
-    claim: (request) => limit('claim', () => store.claim(inTime(request))),
-    renew: (request) => limit('renew', () => store.renew(inTime(request))),
-    complete: (request) => limit('complete', () => store.complete(inTime(request))),
-    release: (request) => limit('release', () => store.release(inTime(request))),
-    mustWait: () => mayWait && mustWait(store),
-  };
-}
+  }
 
-/** A foreign store may return what throws at every question, and what is asked later would fail there. */
-function checkResult<T>(result: T): T {
-  if (typeof propertyOf(result, 'state') === 'string') return result;
-  throw new TypeError(`the store returned ${show(result)}, which has no state`);
+  /** A foreign store may return what throws at every question, and what is asked later would fail there. */
+  #noteAnswer<Result>(name: string, result: Result): Result {
+    if (typeof propertyOf(result, 'state') !== 'string')
+      throw new TypeError(`the store returned ${show(result)}, which has no state`);
+    if (name !== 'release') this.#answers += 1;
+    return result;
+  }
+
+  #late(): Error {
+    return new Error(`no answer in ${this.commandTimeoutMs} ms`);
+  }
 }
 
 function isPending<T>(result: Awaitable<T>): result is Promise<T> {

@@ -62,13 +62,6 @@ export async function withClient<T>(
   endsAt: number,
   use: (client: PostgresClient) => Promise<T>,
 ): Promise<T> {
-  const lent = await connectUntil(pool, endsAt);
-  if (lent === undefined) throw noClientError();
-  return lent.lend(endsAt, use);
-}
-
-/** Takes a client out of the pool. Resolves with undefined at `endsAt`; one that comes later goes back. */
-export async function connectUntil(pool: PostgresPool, endsAt: number): Promise<LentClient | undefined> {
   let isLate = false;
   const taken = LentClient.takeFrom(pool).then((lent) => {
     if (isLate) lent.giveBack(false);
@@ -76,7 +69,8 @@ export async function connectUntil(pool: PostgresPool, endsAt: number): Promise<
   });
   const lent = await settledWithin(taken, endsAt - performance.now());
   isLate = lent === undefined;
-  return lent;
+  if (lent === undefined) throw noClientError();
+  return lent.lend(endsAt, use);
 }
 
 /** The error of a statement that has not been answered in time. */

@@ -9,7 +9,7 @@ export class Timer {
   /** The timers created in this turn of the event loop. */
   static #unstarted: Timer[] = [];
 
-  readonly #dueAt: number;
+  #dueAt: number;
   #onDue: (() => void) | undefined;
   #timeout: NodeJS.Timeout | undefined;
 
@@ -18,6 +18,12 @@ export class Timer {
     this.#dueAt = dueAt;
     this.#onDue = onDue;
     if (Timer.#unstarted.push(this) === 1) inNextTurn(Timer.#startAll);
+  }
+
+  /** Makes it due again, within its `onDue`. */
+  postpone(dueAt: number): void {
+    this.#dueAt = dueAt;
+    this.#start(performance.now());
   }
 
   clear(): void {
@@ -46,10 +52,21 @@ export class Timer {
   }
 }
 
-/** Rejects with the error of `onTimeout` if the promise has not settled within `ms` milliseconds. */
-export function withTimeLimit<T>(promise: Promise<T>, ms: number, onTimeout: () => Error): Promise<T> {
+/**
+ * Calls `onTimeout` if the promise has not settled within `ms` milliseconds, and rejects with the error that
+ * it gives. If it gives a number, it is called again after so many milliseconds more.
+ */
+export function withTimeLimit<T>(
+  promise: Promise<T>,
+  ms: number,
+  onTimeout: () => Error | number,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = new Timer(performance.now() + ms, () => reject(onTimeout()));
+    const timer = new Timer(performance.now() + ms, () => {
+      const end = onTimeout();
+      if (typeof end === 'number') timer.postpone(performance.now() + end);
+      else reject(end);
+    });
     settle(promise, timer, resolve, reject);
   });
 }

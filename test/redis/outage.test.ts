@@ -173,6 +173,14 @@ describe.skipIf(!isRedisInstalled())('while Redis is away for long', () => {
     ]);
   });
 
+  test('a claim that may wait for longer is refused after commandTimeoutMs all the same', async () => {
+    const { client } = await away();
+    const store = createRedisStore(client, { scope: 'outage', commandTimeoutMs: 500 });
+    await expect(store.claim({ ...request, waitMs: ENDLESS_MS })).rejects.toMatchObject(
+      notConnected(CONNECTING),
+    );
+  });
+
   test('what may not wait is sent once, though its client still counts as ready', async () => {
     let sent = 0;
     const evalsha = (): Promise<never> => {

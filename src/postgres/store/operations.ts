@@ -1,14 +1,15 @@
-import type { ServerOperation } from '../../dedupe/server-store.ts';
+import type { ReadAnswer, ServerOperation } from '../../dedupe/server-store.ts';
 import { storeError } from '../../dedupe/time-limited.ts';
 import { show } from '../../foreign-values.ts';
 import { inNextTurn } from '../../timing/isolated-requests.ts';
 import { ServerClock } from '../../timing/server-clock.ts';
-import { withTimeLimit } from '../../timing/time-limit.ts';
+import { Timer, withTimeLimit } from '../../timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from '../client.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
-import { connectUntil, type LentClient, lateError, noClientError } from '../lent-client.ts';
+import { LentClient, lateError, noClientError } from '../lent-client.ts';
 import { explain, isConflict, isRefusal } from '../sql-errors.ts';
 import { Cleaning } from './delete-expired.ts';
+import { PendingOperation, PendingOperations } from './pending-operations.ts';
 
 /** Where the operations run, and how long each may take. */
 export interface OperationSettings {
@@ -18,24 +19,10 @@ export interface OperationSettings {
   readonly limitMs: number;
 }
 
-/** An operation, and the promise of its result. */
-interface PendingOperation {
-  readonly operation: ServerOperation;
-  readonly endsAt: number;
-  readonly settle: (result: string) => void;
-  readonly fail: (error: unknown) => void;
-  /** The pool has had a client for it. */
-  wasSent: boolean;
-  /** How often PostgreSQL has refused it, or the statement that it shared. */
-  refusals: number;
-  /** PostgreSQL has refused it as late. */
-  wasLate: boolean;
-}
-
 /** The most operations in one statement: the locks of one are held until the last has run. */
 const MAX_BATCH_SIZE = 16;
 
-/** The most clients of the pool that the store waits for at once. */
+/** The most clients that the store asks the pool for at once. */
 const MAX_CONNECTING = 4;
 
 /** How often an operation is tried again that PostgreSQL refuses for the sake of another transaction. */
@@ -53,7 +40,7 @@ export class PostgresOperations {
   readonly #settings: OperationSettings;
   readonly #cleaning: Cleaning;
   readonly #clock: ServerClock;
-  readonly #waiting = new Set<PendingOperation>();
+  readonly #pending = new PendingOperations();
   #connecting = 0;
 
   constructor(pool: PostgresPool, settings: OperationSettings) {
@@ -64,60 +51,94 @@ export class PostgresOperations {
   }
 
   /** Resolves with the result of an operation, parsed by `read`; rejects with UnavailableError. */
-  async run<Result>(operation: ServerOperation, read: (result: string) => Result): Promise<Result> {
+  run<Result>(operation: ServerOperation, read: ReadAnswer<Result>): Promise<Result> {
+    if (operation.name === 'release') return this.#release(operation, read);
+    if (operation.name !== 'claim') this.#pending.dropClaims(operation);
+    return this.#run(operation, read);
+  }
+
+  /**
+   * A release must not overtake its own claim, which would then keep the id for a lease. So it waits for the
+   * answer to one that was sent. If none was, there is nothing to release.
+   */
+  async #release<Result>(operation: ServerOperation, read: ReadAnswer<Result>): Promise<Result> {
+    const wasDropped = this.#pending.dropClaims(operation);
+    const wasSent = await this.#pending.untilAnswered(operation);
+    return wasDropped && !wasSent ? read('lost') : this.#run(operation, read);
+  }
+
+  async #run<Result>(operation: ServerOperation, read: ReadAnswer<Result>): Promise<Result> {
     const { limitMs } = this.#settings;
-    const endsAt = performance.now() + limitMs;
-    let wasSent = (): boolean => false;
-    const result = new Promise<string>((settle, fail) => {
-      const pending = { operation, endsAt, settle, fail, wasSent: false, refusals: 0, wasLate: false };
-      wasSent = () => pending.wasSent;
-      this.#enqueue(pending);
-    });
+    const pending = new PendingOperation(operation, limitMs);
+    this.#enqueue(pending);
     try {
-      return read(await withTimeLimit(result, limitMs, () => this.#giveUp(wasSent())));
+      const result = await withTimeLimit(pending.result, limitMs, () => this.#timeLeft(pending));
+      return read(result, pending.waitedMs);
     } catch (cause) {
       throw storeError(operation.name, cause);
     }
   }
 
-  /** What its caller has given up need not wait in memory for a server that may be away for hours. */
-  #giveUp(wasSent: boolean): Error {
-    for (const pending of this.#waiting) {
-      if (pending.endsAt > performance.now()) break;
-      this.#waiting.delete(pending);
-    }
-    return wasSent ? lateError() : noClientError();
+  /**
+   * How long to wait for an operation until the next look, or why it is given up. A claim may be sent at any
+   * moment, and its time limit counts from then.
+   */
+  #timeLeft(pending: PendingOperation): number | Error {
+    const leftMs = pending.endsAt - performance.now();
+    if (leftMs > 0) return Math.min(leftMs, this.#settings.limitMs);
+    // It need not wait in memory for a server that may be away for hours.
+    this.#pending.delete(pending);
+    return pending.sentAt === undefined ? noClientError() : lateError();
   }
 
   #enqueue(pending: PendingOperation): void {
-    this.#waiting.add(pending);
-    if (this.#waiting.size === 1) inNextTurn(() => this.#connect());
+    this.#pending.add(pending);
+    if (this.#pending.size === 1) inNextTurn(() => this.#connect());
   }
 
   /** Asks for as many clients as the waiting operations need. */
   #connect(): void {
-    while (this.#connecting < Math.min(MAX_CONNECTING, this.#waiting.size / MAX_BATCH_SIZE)) {
+    while (this.#connecting < Math.min(MAX_CONNECTING, this.#pending.size / MAX_BATCH_SIZE)) {
       this.#connecting += 1;
       void this.#serve();
     }
   }
 
+  /**
+   * Waits for a client, and sends a batch. After the time limit further clients are asked for, because the
+   * first connection may have hung; but the client keeps its place in the queue of the pool.
+   */
   async #serve(): Promise<void> {
+    let isLate = false;
+    const timer = new Timer(performance.now() + this.#settings.limitMs, () => {
+      isLate = true;
+      this.#connecting -= 1;
+      this.#connect();
+    });
     let lent: LentClient | undefined;
     try {
-      lent = await connectUntil(this.#pool, performance.now() + this.#settings.limitMs);
+      lent = await LentClient.takeFrom(this.#pool);
     } catch (error) {
-      for (const pending of this.#takeBatch()) pending.fail(error);
+      // An error that comes after long says nothing of the operations that wait by then.
+      if (!isLate) this.#failBatch(error);
     } finally {
-      this.#connecting -= 1;
+      timer.clear();
+      if (!isLate) this.#connecting -= 1;
     }
     if (lent !== undefined) await this.#send(lent);
     this.#connect();
   }
 
+  #failBatch(error: unknown): void {
+    for (const pending of this.#pending.takeBatch(MAX_BATCH_SIZE)) {
+      this.#pending.noteAnswered(pending);
+      pending.fail(error);
+    }
+  }
+
   /** Sends the operations that have waited longest, while further clients may serve the others. */
   async #send(lent: LentClient): Promise<void> {
-    const batch = this.#takeBatch();
+    const batch = this.#pending.takeBatch(MAX_BATCH_SIZE);
     this.#connect();
     if (batch.length === 0) {
       lent.giveBack(false);
@@ -134,22 +155,6 @@ export class PostgresOperations {
     } catch (error) {
       for (const pending of batch) this.#refuse(pending, error, batch.length > 1);
     }
-  }
-
-  /** Takes operations in the order of their keys: two statements that lock the same rows cannot deadlock. */
-  #takeBatch(): readonly PendingOperation[] {
-    const batch: PendingOperation[] = [];
-    for (const pending of this.#waiting) {
-      // One that was refused must not fail others again.
-      const goesAlone = pending.refusals > 0;
-      if (goesAlone && batch.length > 0) break;
-      this.#waiting.delete(pending);
-      if (pending.endsAt <= performance.now()) continue;
-      pending.wasSent = true;
-      batch.push(pending);
-      if (goesAlone || batch.length === MAX_BATCH_SIZE) break;
-    }
-    return batch.sort((one, other) => compare(one.operation.key, other.operation.key));
   }
 
   /** Resolves with the server's time in milliseconds and the result of each operation. */
@@ -183,6 +188,7 @@ export class PostgresOperations {
    * taken over. Its answer brought the new time, so the second try is right.
    */
   #settle(pending: PendingOperation, result: string): void {
+    this.#pending.noteAnswered(pending);
     if (result !== 'late') pending.settle(result);
     else if (pending.wasLate) pending.fail(lateError());
     else {
@@ -192,14 +198,10 @@ export class PostgresOperations {
   }
 
   #refuse(pending: PendingOperation, error: unknown, isShared: boolean): void {
+    if (isRefusal(error)) this.#pending.noteAnswered(pending);
     pending.refusals += 1;
     const mayPass = isRefusal(error) && (isShared || isConflict(error)) && pending.refusals <= MAX_REFUSALS;
     if (mayPass) this.#enqueue(pending);
     else pending.fail(explain(this.#settings.schema, error));
   }
-}
-
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }

@@ -13,7 +13,10 @@ export interface PostgresStoreOptions {
   readonly scope: string;
   /** The schema of the tables; `posthorn` by default. */
   readonly schema?: string;
-  /** How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. */
+  /**
+   * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. A claim has
+   * it from the moment when the pool has a client for it.
+   */
   readonly commandTimeoutMs?: number;
 }
 
@@ -22,8 +25,9 @@ export interface PostgresStoreOptions {
  * and listening to its `error` event, is up to you. `migratePostgres` creates the tables. Each operation is
  * one call of a function in the database, and operations that wait at the same time share a statement. An
  * operation rejects with UnavailableError (`store_unavailable`) if PostgreSQL refuses, fails or is late, or
- * if the pool has no client in time; where the tables are missing the message says so. Expired ids are
- * deleted in small batches, now and then after an operation.
+ * if the pool has no client in time; if the tables are missing the message says so. A claim may wait for a
+ * client for its `waitMs`, if that is longer. Expired ids are deleted in small batches, now and then after an
+ * operation.
  *
  * @throws ConfigurationError if the pool is not one of pg, and for a wrong or missing option.
  *

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { createPostgresStore, type PostgresPool } from 'posthorn/postgres';
+import { describe, expect, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
+import { Gate } from '../support/gate.ts';
+import { usePostgres } from './fixture.ts';
+import { isPostgresInstalled } from './installed.ts';
+
+const times = { leaseMs: 60_000, retentionMs: 120_000 };
+const firstAttempt = { state: 'claimed', attempt: 1 };
+/** Enough for a busy machine to send, and to answer. */
+const COMMAND_TIMEOUT_MS = 2_000;
+
+describe.skipIf(!isPostgresInstalled())('a claim that waits for a client of the pool', () => {
+  const fixture = usePostgres();
+
+  const newRequest = () => ({ ...times, id: randomUUID(), token: 'a', handled: [] });
+  const storeOn = (pool: PostgresPool) =>
+    createPostgresStore(pool, { scope: 'waiting', commandTimeoutMs: COMMAND_TIMEOUT_MS });
+
+  /** A store on a pool whose only client somebody else has. */
+  async function openExhausted() {
+    const pool = fixture.connect({ max: 1 });
+    const taken = await pool.connect();
+    const sent: unknown[] = [];
+    const watched = watch(pool, (names) => void sent.push(names));
+    return { store: storeOn(watched), free: () => taken.release(), sent };
+  }
+
+  /** The pool, which calls `onNames` with the names of the operations in each statement, before it is sent. */
+  const watch = (pool: PostgresPool, onNames: (names: unknown) => unknown): PostgresPool => ({
+    get totalCount() {
+      return pool.totalCount;
+    },
+    connect: (callback) =>
+      pool.connect((error, client) => {
+        if (client === undefined) return callback(error, undefined);
+        callback(undefined, {
+          release: client.release.bind(client),
+          on: client.on.bind(client),
+          removeListener: client.removeListener.bind(client),
+          query: async (text, values = []) => {
+            if (text.includes('.operate(')) await onNames(values[3]);
+            return client.query(text, values);
+          },
+        });
+      }),
+  });
+
+  const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+  test('waits for its waitMs, and has its time limit and its lease from the sending on', async () => {
+    const { store, free } = await openExhausted();
+    const request = { ...newRequest(), leaseMs: 10_000 };
+    const claimed = store.claim({ ...request, waitMs: 30_000 });
+    const waitMs = COMMAND_TIMEOUT_MS + 1_500;
+    await sleep(waitMs);
+    free();
+    const result = await claimed;
+    expect(result).toMatchObject(firstAttempt);
+    const { waitedMs = 0 } = result.state === 'claimed' ? result : {};
+    expect(waitedMs).toBeGreaterThan(waitMs - 100);
+    const other = await store.claim({ ...request, token: 'another' });
+    const msLeft = other.state === 'busy' ? other.msLeft : 0;
+    expect(msLeft, 'counted from the start of the claim it would be less').toBeGreaterThan(10_000 - waitMs);
+  });
+
+  test('says nothing of a wait that is not worth a word', async () => {
+    expect(await storeOn(fixture.connect()).claim({ ...newRequest(), waitMs: 30_000 })).not.toHaveProperty(
+      'waitedMs',
+    );
+  });
+
+  test('waits for commandTimeoutMs with a waitMs of 0, because the pool is connected', async () => {
+    const { store, free } = await openExhausted();
+    const claimed = store.claim({ ...newRequest(), waitMs: 0 });
+    await sleep(COMMAND_TIMEOUT_MS / 4);
+    free();
+    expect(await claimed).toMatchObject(firstAttempt);
+    const exhausted = await openExhausted();
+    await expect(exhausted.store.claim({ ...newRequest(), waitMs: 0 })).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('the pool had no client in time'),
+    });
+  });
+
+  test('lets completions, releases and renewals go first', async () => {
+    const { store, free, sent } = await openExhausted();
+    const claims = Array.from({ length: 20 }, () => store.claim({ ...newRequest(), waitMs: 30_000 }));
+    const others = [
+      store.complete(newRequest()),
+      store.renew(newRequest()),
+      // Of an id that has no claim here.
+      store.release(newRequest()),
+    ];
+    await sleep(50);
+    free();
+    await Promise.all([...claims, ...others]);
+    expect(sent[0]).toEqual(expect.arrayContaining(['complete', 'renew', 'release']));
+  });
+
+  test('is dropped by its release, which has nothing to ask the server', async () => {
+    const { store, free, sent } = await openExhausted();
+    const request = newRequest();
+    const claimed = awaitedLater(Promise.resolve(store.claim({ ...request, waitMs: 30_000 })));
+    const repeated = awaitedLater(Promise.resolve(store.claim({ ...request, waitMs: 30_000 })));
+    expect(await store.release(request)).toEqual({ state: 'lost' });
+    for (const dropped of [claimed, repeated]) {
+      await expect(dropped).rejects.toMatchObject({
+        code: 'store_unavailable',
+        message: expect.stringContaining('given up before it was sent'),
+      });
+    }
+    free();
+    expect(await store.claim({ ...request, token: 'another' })).toMatchObject(firstAttempt);
+    expect(sent).toEqual([['claim']]);
+  });
+
+  test.each(['complete', 'renew'] as const)(
+    'is dropped by its %s, which goes to the server',
+    async (name) => {
+      const { store, free, sent } = await openExhausted();
+      const request = newRequest();
+      const claimed = awaitedLater(Promise.resolve(store.claim({ ...request, waitMs: 30_000 })));
+      const ended = store[name](request);
+      await expect(claimed).rejects.toMatchObject({ code: 'store_unavailable' });
+      free();
+      expect((await ended).state).toBe(name === 'complete' ? 'completed' : 'held');
+      expect(sent).toEqual([[name]]);
+    },
+  );
+
+  test('is not overtaken by its release once it was sent', async () => {
+    const gate = new Gate();
+    gate.shut();
+    const holdClaims = (names: unknown): unknown =>
+      JSON.stringify(names).includes('claim') ? gate.pass() : undefined;
+    const store = storeOn(watch(fixture.connect(), holdClaims));
+    const request = newRequest();
+    const claimed = store.claim(request);
+    await gate.held.nth(1);
+    const released = store.release(request);
+    await sleep(200);
+    gate.open();
+    expect(await claimed).toMatchObject(firstAttempt);
+    expect(await released).toEqual({ state: 'released' });
+    const other = await storeOn(fixture.connect()).claim({ ...request, token: 'another' });
+    expect(other).toMatchObject({ state: 'claimed', attempt: 2, abandoned: 0 });
+  });
+
+  test('asks the server for its release if an earlier claim of the token was sent without an answer', async () => {
+    const pool = fixture.connect({ max: 1 });
+    let isLost = true;
+    // The claim runs on the server, and its connection is lost before the answer comes.
+    const losing = watch(pool, () => {});
+    const connect: PostgresPool['connect'] = (callback) =>
+      losing.connect((error, client) => {
+        if (client === undefined || !isLost) return callback(error, client);
+        const query: typeof client.query = async (text, values) => {
+          await client.query(text, values);
+          throw new Error('the connection was lost');
+        };
+        callback(undefined, { ...client, query });
+      });
+    const store = storeOn({ totalCount: 0, connect });
+    const request = newRequest();
+    await expect(store.claim(request)).rejects.toMatchObject({ code: 'store_unavailable' });
+    isLost = false;
+    const taken = await pool.connect();
+    const again = awaitedLater(Promise.resolve(store.claim({ ...request, waitMs: 30_000 })));
+    const released = store.release(request);
+    await expect(again).rejects.toMatchObject({ code: 'store_unavailable' });
+    taken.release();
+    expect(await released).toEqual({ state: 'released' });
+  });
+});
