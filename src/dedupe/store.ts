@@ -60,9 +60,8 @@ export interface ClaimRequest extends LeaseRequest {
   readonly attemptSpacingMs?: number;
   /**
    * How long the claim may wait before it is sent, for a connection or for its turn; `commandTimeoutMs` by
-   * default, and a store may take it for less than that. From its sending on, the claim has `commandTimeoutMs`.
-   * With 0, one that cannot be sent for want of a connection fails at once. A store that waits for nothing
-   * ignores it.
+   * default. Once it is sent it has `commandTimeoutMs`. With 0, one that cannot be sent because there is no
+   * connection fails at once. A store that waits for nothing ignores it.
    */
   readonly waitMs?: number | undefined;
 }

@@ -43,7 +43,7 @@ class StoreInTime implements TimeLimitedStore {
   readonly commandTimeoutMs: number;
   readonly #store: Store;
   readonly #mayWait: boolean;
-  /** How many operations the store has answered, without releases: one may be answered by the client alone. */
+  /** The number of answers. Releases do not count, because one may be answered without the server. */
   #answers = 0;
 
   constructor(store: Store, mayWait: boolean) {

@@ -27,7 +27,7 @@ describe.skipIf(!isPostgresInstalled())('a claim that waits for a client of the 
     return { store: storeOn(watched), free: () => taken.release(), sent };
   }
 
-  /** The pool, which calls `onNames` with the names of the operations in each statement, before it is sent. */
+  /** The pool, which tells the names of the operations in each statement before it is sent. */
   const watch = (pool: PostgresPool, onNames: (names: unknown) => unknown): PostgresPool => ({
     get totalCount() {
       return pool.totalCount;
