@@ -50,8 +50,16 @@ export interface ClaimedEvent {
   readonly createdAt: number;
 }
 
-/** How to wait while another process handles the event. */
+/** How a claim may wait before it is sent. */
 export interface ClaimWait {
+  /** Until it must be sent; 0 if it must not wait for a connection. */
+  readonly waitMs?: number | undefined;
+  /** Asked once if it has no answer after a command time-out: whether the event may be kept any longer. */
+  readonly mayWaitLonger?: () => boolean;
+}
+
+/** How to wait while another process handles the event. */
+export interface PollWait {
   /** Asked before each further question: whether a delivery still waits for the answer. */
   readonly isAwaited: () => boolean;
   /** Resolves with the promise, or at once when the run is aborted. */
@@ -93,26 +101,28 @@ export class Claim {
 
   /**
    * Asks for the id. If the store fails, `onStoreFailure` says how to go on: this rejects, though the store
-   * may have granted the claim, or the handlers run without one. With `mayWait` the question may wait for a
-   * connection to the store.
+   * may have granted the claim, or the handlers run without one.
    */
-  async take({ mayWait }: { readonly mayWait: boolean }): Promise<ClaimResult> {
+  async take(wait: ClaimWait = {}): Promise<ClaimResult> {
     try {
-      return this.#noteAnswer(await this.#ask(mayWait ? undefined : 0));
+      return this.#noteAnswer(await this.#ask(wait));
     } catch (error) {
       return this.#goOnUnclaimed(error);
     }
   }
 
-  #ask(waitMs?: number): Awaitable<ClaimResult> {
+  #ask({ waitMs, mayWaitLonger }: ClaimWait = {}): Awaitable<ClaimResult> {
     this.#askedAt = performance.now();
     const { id, token, leaseMs, retentionMs } = this.#request;
     const spacingMs = attemptSpacingMs(this.#settings.retryScheduleMs);
-    return this.#store.claim({ id, token, leaseMs, retentionMs, attemptSpacingMs: spacingMs, waitMs });
+    const request = { id, token, leaseMs, retentionMs, attemptSpacingMs: spacingMs, waitMs };
+    return this.#store.claim(request, mayWaitLonger);
   }
 
   #noteAnswer(result: ClaimResult): ClaimResult {
     if (result.state === 'claimed') {
+      // The lease began when the claim was sent.
+      this.#askedAt += result.waitedMs ?? 0;
       this.#heldSince = this.#askedAt;
       this.#state = 'held';
     }
@@ -178,7 +188,7 @@ export class Claim {
    * delivery waits any more (`busy`). Store failures do not end it, because the event is known to be running.
    * A question that failed may have taken the id all the same, so it is given back when the asking ends.
    */
-  async waitForOther(first: ClaimResult, wait: ClaimWait): Promise<ClaimResult> {
+  async waitForOther(first: ClaimResult, wait: PollWait): Promise<ClaimResult> {
     let result = first;
     let isUnsure = false;
     while (result.state === 'busy') {
@@ -253,7 +263,7 @@ function leaseTooShort(leaseMs: number): UnavailableError {
   );
 }
 
-async function pause(ms: number, orAbort: ClaimWait['orAbort']): Promise<void> {
+async function pause(ms: number, orAbort: PollWait['orAbort']): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise((resolve) => {
     timer = setTimeout(resolve, ms);

@@ -48,7 +48,7 @@ async function claim(
   const services = { settings: { ...settings, onStoreFailure: 'reject' as const }, store, completions };
   const made = new Claim(event, services, []);
   claims.push(made);
-  const { state } = await made.take({ mayWait: true });
+  const { state } = await made.take();
   if (state === 'claimed') made.startRenewing(() => {});
   else claims.pop();
   return state;

@@ -14,7 +14,7 @@ export async function removeIfCompleted(
   const strict = { ...services, settings: { ...settings, onStoreFailure: 'reject' as const } };
   const claim = new Claim({ claimId: handlingId(id), createdAt }, strict, []);
   try {
-    const result = await claim.take({ mayWait: true });
+    const result = await claim.take();
     if (result.state === 'completed' && letter.mayExist) await letter.removeStored();
     if (result.state === 'claimed') await claim.release(result.handled);
   } catch {

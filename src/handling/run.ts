@@ -152,9 +152,13 @@ export class Run {
     }
   }
 
+  /** In a burst, the claim waits for as long as the plan allows; the body is counted meanwhile. */
   #takeClaim(): Promise<ClaimResult> {
-    const mayWait = !this.#services.store.mustWait() || this.#countBody();
-    return this.#claim.take({ mayWait });
+    const { store } = this.#services;
+    const mayWaitLonger = (): boolean => this.#countBody();
+    const mayWait = !store.mustWait() || mayWaitLonger();
+    const waitMs = mayWait ? this.#input.deadline.claimWaitMs(store.commandTimeoutMs) : 0;
+    return this.#claim.take({ waitMs, mayWaitLonger });
   }
 
   /** Counts the body while the run waits with it; false if it does not fit: the run must not wait then. */

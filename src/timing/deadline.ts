@@ -48,11 +48,11 @@ export class Deadline {
   }
 
   /**
-   * The sending of a claim, in milliseconds from now, if the store takes `commandTimeoutMs` to answer it: the
-   * handlers can begin in time after that.
+   * How long a claim may wait before it is sent: the handlers can begin in time, even if the store then takes
+   * `commandTimeoutMs` to answer. At least that long, whatever the deadline.
    */
   claimWaitMs(commandTimeoutMs: number): number {
-    return Math.max(0, this.#plannedBegin - commandTimeoutMs - performance.now());
+    return Math.max(commandTimeoutMs, this.#plannedBegin - commandTimeoutMs - performance.now());
   }
 
   /**

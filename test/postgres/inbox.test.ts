@@ -370,7 +370,9 @@ describe.skipIf(!isPostgresInstalled())('an inbox', () => {
     expect(thrown(() => Reflect.apply(inbox.once, inbox, ['a', 'no function']))).toContain(
       'must be a function',
     );
-    expect(thrown(() => inbox.once('b', () => {}, Object({ newest: 1 })))).toContain('"newest" is not an option');
+    expect(thrown(() => inbox.once('b', () => {}, Object({ newest: 1 })))).toContain(
+      '"newest" is not an option',
+    );
     expect(thrown(() => createPostgresInbox(pool, { scope: '' }))).toContain('scope of createPostgresInbox');
     expect(thrown(() => createPostgresInbox(Object({}), { scope }))).toContain('takes a pool of pg 8');
     expect(thrown(() => createPostgresInbox(pool, Object({ scope, begin: 1 })))).toContain(
