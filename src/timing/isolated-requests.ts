@@ -7,7 +7,7 @@ import { propertyOf } from '../foreign-values.ts';
 const requestsAreIsolated: boolean =
   propertyOf(propertyOf(globalThis, 'navigator'), 'userAgent') === 'Cloudflare-Workers';
 
-/** The original, for applications whose tests replace the timers of their process: a delivery must not hang. */
+/** The original, for applications whose tests replace the timers of their process. */
 const { setImmediate } = globalThis;
 
 /** Calls a function once the event loop has read from its sockets; at once if requests are isolated. */

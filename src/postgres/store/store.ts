@@ -14,8 +14,8 @@ export interface PostgresStoreOptions {
   /** The schema of the tables; `posthorn` by default. */
   readonly schema?: string;
   /**
-   * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. For a claim
-   * it counts from when the pool has a client for it.
+   * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. For a
+   * claim it counts from when the pool has a client for it.
    */
   readonly commandTimeoutMs?: number;
 }
