@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The first is what the others are compared with. */
 const contenders = [
-  { title: 'zod, lru-cache and raw-body', modules: ['zod', 'lru-cache', 'raw-body'] },
+  { title: 'zod/mini, lru-cache and raw-body', modules: ['zod/mini', 'lru-cache', 'raw-body'] },
   { title: 'posthorn', modules: ['posthorn'] },
   { title: 'posthorn and posthorn/node', modules: ['posthorn', 'posthorn/node'] },
 ];
