@@ -5,16 +5,20 @@ import type { BodyOptions } from '../src/request/delivery.ts';
 const FIRST_BLOCK_BYTES = 1_024;
 const MOST_BLOCK_BYTES = 65_536;
 
+/** A chunk of at least this size is kept as it is, unless it keeps much more memory alive. */
+const LARGE_CHUNK_BYTES = 16_384;
+
 /**
  * Collects the chunks of a body in blocks of memory, and reports how much these take. A sender may cut its
  * body into chunks of one byte. Each of them is an object of some 200 bytes, and keeps in memory everything
- * that was read from the socket with it. So chunks are copied, and a small body takes at most twice its size,
- * a large one 64 KiB more.
+ * that was read from the socket with it. So small chunks are copied, and a body takes at most a few times its
+ * size.
  */
 export class BodyBuffer {
   readonly #maxBytes: number;
   readonly #onProgress: BodyOptions['onProgress'];
   #blocks: Buffer[] = [];
+  #length = 0;
   #heldBytes = 0;
   /** The number of bytes that are free at the end of the last block. */
   #freeBytes = 0;
@@ -27,10 +31,23 @@ export class BodyBuffer {
 
   /** The number of bytes that were added. */
   get length(): number {
-    return this.#heldBytes - this.#freeBytes;
+    return this.#length;
   }
 
   add(chunk: Uint8Array): void {
+    this.#length += chunk.length;
+    if (isWorthKeeping(chunk)) this.#keep(chunk);
+    else this.#copy(chunk);
+    this.#onProgress?.(this.#heldBytes);
+  }
+
+  #keep({ buffer, byteOffset, length }: Uint8Array): void {
+    this.#endBlock();
+    this.#blocks.push(Buffer.from(buffer, byteOffset, length));
+    this.#heldBytes += length;
+  }
+
+  #copy(chunk: Uint8Array): void {
     const fittingBytes = this.#freeBytes;
     if (chunk.length <= fittingBytes) {
       this.#append(chunk);
@@ -39,7 +56,6 @@ export class BodyBuffer {
       this.#addBlock(chunk.length - fittingBytes);
       this.#append(chunk.subarray(fittingBytes));
     }
-    this.#onProgress?.(this.#heldBytes);
   }
 
   #append(bytes: Uint8Array): void {
@@ -58,16 +74,30 @@ export class BodyBuffer {
     this.#freeBytes = block.length;
   }
 
-  /** Returns what was added, in its order, and lets go of it. */
-  take(): Buffer[] {
-    const blocks = this.#blocks;
-    const last = blocks.pop();
-    if (last !== undefined) blocks.push(last.subarray(0, last.length - this.#freeBytes));
-    this.#blocks = [];
-    this.#heldBytes = 0;
+  /** Nothing more is added to the last block. */
+  #endBlock(): void {
+    const last = this.#blocks.pop();
+    if (last !== undefined) this.#blocks.push(last.subarray(0, last.length - this.#freeBytes));
     this.#freeBytes = 0;
+  }
+
+  /** Returns the bytes that were added, in their order, and forgets them. */
+  take(): Buffer[] {
+    this.#endBlock();
+    const blocks = this.#blocks;
+    this.#blocks = [];
+    this.#length = 0;
+    this.#heldBytes = 0;
     return blocks;
   }
+}
+
+/**
+ * Returns true if a chunk is large, and at least half of the memory that it keeps alive. An HTTP/2 DATA frame
+ * is a slice of up to 64 KiB that were read from the socket, and the rest of the slice may be other frames.
+ */
+function isWorthKeeping({ length, buffer }: Uint8Array): boolean {
+  return length >= LARGE_CHUNK_BYTES && buffer.byteLength <= 2 * length;
 }
 
 /** The error for a body over the limit. */

@@ -31,11 +31,27 @@ describe('the buffer of a body', () => {
     expect(Buffer.concat(buffer.take()).toString()).toBe('two');
   });
 
-  test('keeps no chunk in memory, however large: it may be a slice of much more', () => {
-    const chunk = Buffer.alloc(128 * KIB, 'x').subarray(0, 64 * KIB);
+  test('keeps a large chunk as it is, and its place among small ones', () => {
+    const large = Buffer.alloc(64 * KIB, 'x');
+    const blocks = collect([Buffer.from('a'), large, Buffer.from('b'), Buffer.from('c')]).buffer.take();
+    expect(blocks.map(({ length }) => length)).toEqual([1, 64 * KIB, 2]);
+    expect(blocks[1]?.buffer).toBe(large.buffer);
+    expect(Buffer.concat(blocks).equals(Buffer.concat([Buffer.from('a'), large, Buffer.from('bc')]))).toBe(
+      true,
+    );
+  });
+
+  test('copies a large chunk that is a slice of much more', () => {
+    const chunk = Buffer.alloc(129 * KIB, 'x').subarray(0, 64 * KIB);
     const [block] = collect([chunk]).buffer.take();
     expect(block?.equals(chunk)).toBe(true);
     expect(block?.buffer).not.toBe(chunk.buffer);
+  });
+
+  test('holds a few times the size of a body that alternates small and large chunks', () => {
+    const pairs = Array.from({ length: 50 }, () => [Buffer.from('a'), Buffer.alloc(16 * KIB)]).flat();
+    const { buffer, progress } = collect(pairs);
+    expect(progress.at(-1)).toBeLessThan(6 * buffer.length);
   });
 
   test('makes few blocks of chunks of one byte', () => {
