@@ -1,0 +1,17 @@
+import { onTestFinished, vi } from 'vitest';
+
+/** Short enough that what takes some turns of the event loop is done before the next step. */
+const STEP_MS = 20;
+
+/**
+ * Stops the timers and the monotonic clock until the test is over, and returns the function that lets time pass.
+ * Receivers are called without sockets then, which would need real time.
+ */
+export function fakeTime(): (ms: number) => Promise<void> {
+  const timers = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const;
+  vi.useFakeTimers({ toFake: [...timers, 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return async (ms) => {
+    for (let passedMs = 0; passedMs < ms; passedMs += STEP_MS) await vi.advanceTimersByTimeAsync(STEP_MS);
+  };
+}
