@@ -102,7 +102,10 @@ describe('a rotation under a stream of events loses none and has none handled tw
       expect(resume !== undefined).toBe(death.at > 4);
       await expectRotated(rotation, await rotation.rotate(resume));
     });
+  });
 
+  const deathsWithKey = deaths.filter(({ at }) => at > 4);
+  describe.each(deathsWithKey)('broken off at $step (carried out: $carriedOut)', (death) => {
     test('and gone on with without the key', async () => {
       const rotation = await prepare();
       await breakOff(rotation, death);
