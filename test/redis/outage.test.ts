@@ -210,7 +210,9 @@ describe.skipIf(!isRedisInstalled())('while Redis is away for long', () => {
   test("with onStoreFailure: 'process' a last attempt does not wait for its letter either", async () => {
     const { client } = await away();
     const deadLetters = createRedisDeadLetters(client, { scope: 'outage' });
-    const { receiver, reports, deliver } = await open(client, { onStoreFailure: 'process', deadLetters });
+    // The completion is tried until the deadline.
+    const options = { onStoreFailure: 'process', deadLetters, deadlineMs: 5_000 } as const;
+    const { receiver, reports, deliver } = await open(client, options);
     const handled: unknown[] = [];
     receiver.on('transfer.*', ({ id }) => handled.push(id));
     const event = { ...createEvent('transfer.created'), created_at: hourAgo() };
