@@ -39,6 +39,13 @@ export function timeLimited(
 
 const always = (): boolean => true;
 
+/**
+ * The turns of the event loop that a process listens for before it takes a store for one that has stopped. In
+ * a burst a turn may take half a second, and a new connection to the store several turns.
+ */
+const TURNS = 10;
+const ONE_TURN_MS = 1;
+
 class StoreInTime implements TimeLimitedStore {
   readonly commandTimeoutMs: number;
   readonly #store: Store;
@@ -59,16 +66,22 @@ class StoreInTime implements TimeLimitedStore {
   claim(request: ClaimRequest, mayWaitLonger: () => boolean = always): Awaitable<ClaimResult> {
     const limited = this.#inTime(request);
     const { waitMs = 0 } = limited;
-    const endsAt = performance.now() + waitMs + this.commandTimeoutMs;
-    let seen = this.#answers;
+    const limitMs = this.commandTimeoutMs;
+    const endsAt = performance.now() + limitMs + waitMs;
     let isAllowed = false;
+    let seen = this.#answers;
+    let turns = 0;
     const onTimeout = (): number | Error => {
       const leftMs = endsAt - performance.now();
-      const isTurnToCome = waitMs > this.commandTimeoutMs && leftMs > 0 && this.#answers > seen;
-      if (!isTurnToCome || this.mustWait()) return this.#late();
+      if (waitMs <= limitMs || leftMs <= 0 || this.mustWait()) return this.#late();
+      if (this.#answers === seen) {
+        turns += 1;
+        return turns > TURNS ? this.#late() : ONE_TURN_MS;
+      }
       isAllowed ||= mayWaitLonger();
       seen = this.#answers;
-      return isAllowed ? Math.min(leftMs, this.commandTimeoutMs) : this.#late();
+      turns = 0;
+      return isAllowed ? Math.min(limitMs, leftMs) : this.#late();
     };
     return this.#limit('claim', () => this.#store.claim(limited), onTimeout);
   }

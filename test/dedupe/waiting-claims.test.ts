@@ -20,6 +20,12 @@ async function elapse(ms: number): Promise<void> {
   await turns();
 }
 
+/** Lets time go by, and then some turns of the event loop in which nothing is answered. */
+async function silence(ms: number): Promise<void> {
+  await elapse(ms);
+  for (let turn = 0; turn < 12; turn += 1) await elapse(1);
+}
+
 /** A store whose claims wait until the gate opens, and whose other operations are answered. */
 function open({ mayWait = true, ...members }: Partial<Store> & { mayWait?: boolean } = {}) {
   const memory = createMemoryStore();
@@ -60,21 +66,33 @@ test('a claim that may wait goes on waiting while the store answers other operat
 test('it is given up when the store has answered nothing since the last look', async () => {
   const { begin, answerAnother } = open();
   const first = begin();
-  await elapse(100);
+  await silence(100);
   expect(first).toMatchObject({ state: 'refused', error: refused });
   const second = begin();
   answerAnother();
   await elapse(100);
   expect(second.state).toBe('waiting');
-  await elapse(100);
+  await silence(100);
   expect(second).toMatchObject({ state: 'refused', error: refused });
+});
+
+test('it goes on waiting if the store answers in the next turns of a busy event loop', async () => {
+  const { begin, answerAnother } = open();
+  const end = begin();
+  await elapse(100);
+  for (let turn = 0; turn < 5; turn += 1) await elapse(1);
+  answerAnother();
+  await elapse(1);
+  expect(end.state).toBe('waiting');
+  await silence(100);
+  expect(end).toMatchObject({ state: 'refused', error: refused });
 });
 
 test('a release is not such an answer: that of a claim that was never sent needs no server', async () => {
   const { begin, releaseAnother } = open();
   const end = begin();
   releaseAnother();
-  await elapse(100);
+  await silence(100);
   expect(end).toMatchObject({ state: 'refused', error: refused });
 });
 
