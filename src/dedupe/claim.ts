@@ -121,8 +121,9 @@ export class Claim {
 
   #noteAnswer(result: ClaimResult): ClaimResult {
     if (result.state === 'claimed') {
-      // The lease began when the claim was sent.
-      this.#askedAt += result.waitedMs ?? 0;
+      // The lease began when the claim was sent. A foreign store may give any number.
+      const sentAt = this.#askedAt + (result.waitedMs ?? 0);
+      if (sentAt > this.#askedAt && sentAt <= performance.now()) this.#askedAt = sentAt;
       this.#heldSince = this.#askedAt;
       this.#state = 'held';
     }
