@@ -4,8 +4,8 @@ import { onTestFinished, vi } from 'vitest';
 const STEP_MS = 20;
 
 /**
- * Stops the timers and the monotonic clock until the test is over, and returns the function that lets time pass.
- * Receivers are called without sockets then, which would need real time.
+ * Stops the timers and the monotonic clock until the test is over, and returns the function that lets time
+ * pass. Receivers are called without sockets then, which would need real time.
  */
 export function fakeTime(): (ms: number) => Promise<void> {
   const timers = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const;
