@@ -30,7 +30,7 @@ export interface StoreServer {
   /** For messages. */
   readonly name: string;
   readonly commandTimeoutMs: number;
-  /** Resolves with what `read` makes of the server's answer; rejects with UnavailableError. */
+  /** Resolves with the server's answer, parsed by `read`; rejects with UnavailableError. */
   readonly run: <Result>(operation: ServerOperation, read: ReadAnswer<Result>) => Promise<Result>;
   /** Whether an operation would have to wait for a connection; left out if that is not known. */
   readonly mustWait?: () => boolean;

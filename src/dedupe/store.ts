@@ -12,13 +12,13 @@ export interface Store {
   readonly commandTimeoutMs?: number;
   /** Takes the id for `token`, unless it is completed or another token's lease still holds. */
   claim(request: ClaimRequest): Awaitable<ClaimResult>;
-  /** Extends the lease. An absent id is created anew, an expired lease that nobody took is renewed. */
+  /** Extends the lease. An absent id is created anew, an expired one is renewed if no other token took it. */
   renew(request: LeaseRequest): Awaitable<RenewResult>;
   /** Writes `completed`, whoever holds the lease now: the event was handled. */
   complete(request: CompleteRequest): Awaitable<CompleteResult>;
   /**
    * Ends the lease of its owner; keeps the attempts, and which handlers have finished. `receiver.health`
-   * calls it with an id that nobody has, to see whether the store answers: that must write nothing.
+   * calls it with an id that has no claim, to see whether the store answers: that must write nothing.
    */
   release(request: ReleaseRequest): Awaitable<ReleaseResult>;
   /**
@@ -29,7 +29,7 @@ export interface Store {
   mustWait?(): boolean;
 }
 
-/** What `complete` is given, and the other operations besides more. */
+/** The request of `complete`; those of the other operations have more. */
 export interface CompleteRequest {
   /** The event's id, of any length. */
   readonly id: string;
@@ -45,13 +45,13 @@ export interface CompleteRequest {
   readonly waitMs?: number | undefined;
 }
 
-/** What `renew` is given. */
+/** The request of `renew`. */
 export interface LeaseRequest extends CompleteRequest {
   /** How long the claim holds from now. */
   readonly leaseMs: number;
 }
 
-/** What `claim` is given. */
+/** The request of `claim`. */
 export interface ClaimRequest extends LeaseRequest {
   /**
    * Claims closer to the last counted one than this do not add to `spacedAttempts`; 0 by default. One that
@@ -66,7 +66,7 @@ export interface ClaimRequest extends LeaseRequest {
   readonly waitMs?: number | undefined;
 }
 
-/** What `release` is given. */
+/** The request of `release`. */
 export interface ReleaseRequest extends CompleteRequest {
   /**
    * Names of the handlers that have finished in this attempt or an earlier one. An empty list says nothing:
@@ -75,7 +75,7 @@ export interface ReleaseRequest extends CompleteRequest {
   readonly handled: readonly string[];
 }
 
-/** What `claim` answers: the id is claimed now, another token holds it, or its event was handled before. */
+/** The answer of `claim`: the id is claimed now, another token holds it, or its event was handled before. */
 export type ClaimResult =
   | ClaimedResult
   | { readonly state: 'busy' /** Until the owner's lease ends. */; readonly msLeft: number }
@@ -102,21 +102,21 @@ export interface ClaimedResult {
   readonly waitedMs?: number;
 }
 
-/** What `renew` answers. */
+/** The answer of `renew`. */
 export interface RenewResult {
   /** `lost`: another token has the id, or this one has released it. */
   readonly state: 'held' | 'lost' | 'completed';
 }
 
-/** What `complete` answers. */
+/** The answer of `complete`. */
 export interface CompleteResult {
   /** The only answer: `complete` cannot be refused. */
   readonly state: 'completed';
 }
 
-/** What `release` answers. */
+/** The answer of `release`. */
 export interface ReleaseResult {
-  /** `lost`: another token has the id, or nobody, so that there was nothing to release. */
+  /** `lost`: another token has the id, or none has, so that there was nothing to release. */
   readonly state: 'released' | 'lost' | 'completed';
 }
 

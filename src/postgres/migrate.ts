@@ -7,7 +7,7 @@ import { withClient } from './lent-client.ts';
 import { isRefusal } from './sql-errors.ts';
 import { storeFunctions } from './store/sql-functions.ts';
 
-/** Far longer than tables take, also behind other processes that migrate: it only ends what hangs. */
+/** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */
 const LIMIT_MS = 600_000;
 
 /** Options of {@link migratePostgres}. */

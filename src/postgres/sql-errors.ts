@@ -4,7 +4,7 @@ import { propertyOf } from '../foreign-values.ts';
 /** How many causes are looked through: clients such as Drizzle wrap what `pg` throws. */
 const MAX_CAUSES = 5;
 
-/** The five characters by which PostgreSQL names an error (SQLSTATE), from the error or what caused it. */
+/** The five characters by which PostgreSQL names an error (SQLSTATE), from the error or one of its causes. */
 export function sqlStateOf(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; depth < MAX_CAUSES && current !== undefined; depth += 1) {
@@ -46,7 +46,7 @@ export function isConflict(error: unknown): boolean {
 /** PostgreSQL answered a COMMIT with an error that says that nothing was committed. */
 export function isRefusedCommit(error: unknown): boolean {
   const state = sqlStateOf(error);
-  // Connection lost, server shutting down, system or internal error, completion unknown: nobody can tell.
+  // Connection lost, server shutting down, system or internal error, completion unknown: it may be committed.
   return state !== undefined && !/^(08|57|58|XX|40003)/.test(state);
 }
 

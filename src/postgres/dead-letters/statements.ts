@@ -23,7 +23,7 @@ export function limitsLockWait(limitMs: number): string {
 }
 
 /**
- * Runs single statements under a time limit, after which they do nothing. What they write is on the disk once
+ * Runs single statements under a time limit, after which they do nothing. Their writes are on the disk once
  * they are answered.
  */
 export class PostgresStatements {
@@ -48,7 +48,7 @@ export class PostgresStatements {
   async run(action: string, values: readonly unknown[]): Promise<Row | undefined> {
     const endsAt = performance.now() + this.#limitMs;
     try {
-      // The server refuses as late what is not if its clock has jumped or another server has taken over. Its
+      // The server refuses an action wrongly if its clock has jumped or another server has taken over. Its
       // answer brought the new time, so the second try is right.
       const row = (await this.#call(action, values, endsAt)) ?? (await this.#call(action, values, endsAt));
       if (row === undefined) throw lateError();

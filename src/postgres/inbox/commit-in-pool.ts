@@ -61,7 +61,7 @@ class PoolTransaction {
     }
   }
 
-  /** Runs BEGIN and another statement, in one message; resolves with what that gave. */
+  /** Runs BEGIN and another statement, in one message; resolves with the result of that. */
   async begin(text: string): Promise<unknown> {
     try {
       const results: unknown = await this.#limits.within(this.#lent.client.query(text));
@@ -107,7 +107,7 @@ class PoolTransaction {
     if (command !== 'COMMIT') throw swallowed(this.#handle?.failure);
   }
 
-  /** Gives up what was written. Never rejects; a client whose state is unknown is closed. */
+  /** Gives up the handler's writes. Never rejects; a client whose state is unknown is closed. */
   async rollBack(xact: unknown): Promise<void> {
     if (this.#isGivenBack) return;
     const running = this.#handle?.stop();

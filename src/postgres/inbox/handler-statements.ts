@@ -15,7 +15,7 @@ export interface PostgresStatement {
   readonly [option: string]: unknown;
 }
 
-/** What a statement gave: a result of `pg`. */
+/** The result of a statement, as `pg` gives it. */
 export interface PostgresRows<Row> {
   /** The rows that the statement has returned. */
   readonly rows: Row[];
@@ -165,7 +165,7 @@ function hasEndingCommand(result: unknown): boolean {
   return Array.isArray(result) ? result.some(isEnding) : isEnding(result);
 }
 
-/** The SQL of a statement, or undefined for what is none. */
+/** The SQL of a statement, or undefined if it is not one. */
 function textOf(statement: unknown): string | undefined {
   const text = typeof statement === 'string' ? statement : propertyOf(statement, 'text');
   return typeof text === 'string' ? text : undefined;

@@ -34,7 +34,7 @@ export interface PostgresInboxOptions<Tx> {
 
 /** The parts of an event that an inbox reads. */
 export interface InboxEvent {
-  /** What makes it the same event. */
+  /** Two events with the same id are the same event. */
   readonly id: string;
   /** ISO 8601; compared by `latest`. */
   readonly created_at: string;
@@ -61,11 +61,11 @@ export interface OnceOptions<Event> {
 export interface PostgresInbox<Tx = PostgresTransaction> {
   /**
    * Makes a handler for `receiver.on`, which registers it by this name. In one transaction it writes the
-   * record that `name` has handled the event, runs `handler`, and commits. Where the record is there already,
+   * record that `name` has handled the event, runs `handler`, and commits. If the record is there already,
    * nothing is run. `handler` runs again, in another transaction, after a serialization failure or a
    * deadlock: only what the last run has written stays, so a handler should have no other effects.
    *
-   * @throws ConfigurationError for a name that is used twice in this inbox, or is no text of 1 to 100
+   * @throws ConfigurationError for a name that is used twice in this inbox, or is not a text of 1 to 100
    * characters. The handler rejects with InboxError, with what `handler` threw, or with the signal's reason.
    *
    * @example
@@ -97,7 +97,7 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
  * closing it is up to you; handlers of inboxes take all of its connections but a few, so it should have two
  * or more.
  *
- * @throws ConfigurationError if the pool is none, and for a wrong or missing option.
+ * @throws ConfigurationError if the pool is not one of pg, and for a wrong or missing option.
  *
  * @example
  * ```ts

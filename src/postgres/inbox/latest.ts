@@ -3,7 +3,7 @@ import { parseTime } from '../../events/time.ts';
 import { propertyOf, show } from '../../foreign-values.ts';
 import { InboxError } from './inbox-error.ts';
 
-/** What `latest` gives where events of one key can be created at the same instant. */
+/** The result of `latest` if events of one key can be created at the same instant. */
 export interface RankedKey {
   /** The key, such as the id of the resource. Without a text the attempt fails. */
   readonly key: string | undefined;
@@ -14,14 +14,14 @@ export interface RankedKey {
   readonly rank: number;
 }
 
-/** The key of a guard, and what it compares. */
+/** The key of a guard, and the values that it compares. */
 export interface Guard {
   readonly key: string;
   readonly createdAt: string;
   readonly rank: number;
 }
 
-/** Reads what `latest` gave for an event; throws InboxError if that has no key, or an unusable rank. */
+/** Reads the result of `latest` for an event; throws InboxError if that has no key, or an unusable rank. */
 export function guardOf(handler: string, given: unknown, createdAt: string): Guard {
   const isRanked = typeof given === 'object' && given !== null;
   const key = isRanked ? propertyOf(given, 'key') : given;

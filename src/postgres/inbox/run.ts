@@ -138,7 +138,7 @@ async function orAtDeadline<T>(waited: Promise<T>, failure: () => InboxError): P
   }
 }
 
-/** What the handler threw stays as it is; what happened before it is said in the words of the inbox. */
+/** An error of the handler stays as it is; one that came before it is given in the words of the inbox. */
 function failure(run: InboxRun, { hasBegun }: TransactionStep, thrown: unknown): unknown {
   const { handler, statements, limits } = run;
   if (hasBegun || limits.signal.aborted) return thrown;

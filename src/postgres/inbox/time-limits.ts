@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { HandlerContext } from '../../handling/router.ts';
 import { Timer, withTimeLimit } from '../../timing/time-limit.ts';
 
-/** What a run that is late or aborted may still take, to end what it has begun. */
+/** How long a run that is late or aborted may still take, to end its transaction. */
 export const GRACE_MS = 2_000;
 
 /** For a handler that starts after its deadline, or by a clock of its receiver's own. */
@@ -49,7 +49,7 @@ export class RunLimits {
     this.#aborted = new Promise((_resolve, reject) => {
       abort = reject;
     });
-    // Nobody may be waiting.
+    // An unhandled rejection would end the process.
     this.#stopped.catch(() => {});
     this.#aborted.catch(() => {});
     this.#timer = new Timer(now + LISTEN_AFTER_MS, () => {
@@ -94,7 +94,7 @@ export class RunLimits {
   }
 
   /**
-   * Waits between half of `ms` and all of it, so that those who wait do not all come back at once; no longer
+   * Waits between half of `ms` and all of it, so that runs that wait do not all come back at once; no longer
    * than until `end`.
    */
   async pause(ms: number, end?: Promise<void>): Promise<void> {

@@ -32,8 +32,8 @@ export class PendingOperation {
   }
 
   /**
-   * When it must have been answered. A claim that nobody has sent cannot have taken its id, so it may wait
-   * for as long as its caller says: it then has its time limit from the sending on.
+   * When it must have been answered. A claim that was never sent cannot have taken its id, so it may wait
+   * for as long as its caller says. Its time limit counts from the sending.
    */
   get endsAt(): number {
     if (!this.isClaim) return this.#startedAt + this.#limitMs;
