@@ -45,7 +45,8 @@ describe.skipIf(!isPostgresInstalled())('a burst', () => {
       'select count(*)::int, count(distinct event_id)::int as events from ledger',
     );
     expect(rows).toEqual([{ count: DELIVERIES, events: DELIVERIES }]);
-  });
+    // Most of it takes a busy machine to make the connections.
+  }, 180_000);
 
   test('at a frozen server is refused after commandTimeoutMs', async () => {
     const { url, send } = await open();

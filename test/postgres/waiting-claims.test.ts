@@ -3,6 +3,7 @@ import { createPostgresStore, type PostgresPool } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../support/awaited-later.ts';
 import { Gate } from '../support/gate.ts';
+import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { isPostgresInstalled } from './installed.ts';
 
@@ -66,9 +67,12 @@ describe.skipIf(!isPostgresInstalled())('a claim that waits for a client of the 
   });
 
   test('says nothing of a wait that is not worth a word', async () => {
-    expect(await storeOn(fixture.connect()).claim({ ...newRequest(), waitMs: 30_000 })).not.toHaveProperty(
-      'waitedMs',
-    );
+    const store = storeOn(fixture.connect());
+    // The first of them waits for a connection, and on a busy machine others may wait, too.
+    await until('a claim is sent at once', async () => {
+      const result = await store.claim({ ...newRequest(), waitMs: 30_000 });
+      return !('waitedMs' in result);
+    });
   });
 
   test('waits for commandTimeoutMs with a waitMs of 0, because the pool is connected', async () => {

@@ -54,24 +54,25 @@ export class PendingOperation {
 
 /** The operations that wait for a client of the pool, and the claims that wait for an answer. */
 export class PendingOperations {
-  readonly #claims = new Set<PendingOperation>();
-  /** All others. They go first: each of them frees an id, or keeps one that would be lost. */
+  /** Completions, releases and renewals: each of them frees an id, or keeps one that would be lost. */
+  readonly #urgent = new Set<PendingOperation>();
+  /** Claims, and operations that PostgreSQL has refused: these must not hold up all others again. */
   readonly #others = new Set<PendingOperation>();
   /** Claims that were sent. One whose answer never came may have taken its id. */
   readonly #unanswered = new Set<PendingOperation>();
 
   /** How many wait for a client. */
   get size(): number {
-    return this.#claims.size + this.#others.size;
+    return this.#urgent.size + this.#others.size;
   }
 
   add(pending: PendingOperation): void {
-    (pending.isClaim ? this.#claims : this.#others).add(pending);
+    this.#queueOf(pending).add(pending);
   }
 
   /** Takes out an operation that waits no longer. */
   delete(pending: PendingOperation): void {
-    (pending.isClaim ? this.#claims : this.#others).delete(pending);
+    this.#queueOf(pending).delete(pending);
   }
 
   /**
@@ -103,10 +104,10 @@ export class PendingOperations {
   /** Drops the claims of the same token that wait for a client; true if there were any. */
   dropClaims(operation: ServerOperation): boolean {
     let wasFound = false;
-    for (const claim of this.#claims) {
+    for (const claim of this.#others) {
       if (!claim.isClaimOf(operation)) continue;
       wasFound = true;
-      this.#claims.delete(claim);
+      this.#others.delete(claim);
       claim.fail(new Error('it was given up before it was sent'));
     }
     return wasFound;
@@ -122,8 +123,12 @@ export class PendingOperations {
   }
 
   *#inOrder(): Generator<PendingOperation> {
+    yield* this.#urgent;
     yield* this.#others;
-    yield* this.#claims;
+  }
+
+  #queueOf(pending: PendingOperation): Set<PendingOperation> {
+    return pending.isClaim || pending.refusals > 0 ? this.#others : this.#urgent;
   }
 
   #noteSent(claim: PendingOperation): void {
