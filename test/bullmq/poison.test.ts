@@ -92,8 +92,7 @@ describe.skipIf(!isRedisInstalled())('a worker that dies with many jobs', () => 
     const own = notes().filter(({ pid }) => pid === worker.pid);
     const handled = own.flatMap(({ what, id }) => (what === 'handled' ? id : []));
     expect([...before, ...handled].toSorted()).toEqual(idsOf(GOOD));
-    // Six begin together, and the others when these have ended; on a busy machine there may be one more
-    // group.
+    // Six begin together, and the others when these have ended; a busy machine may make one group more.
     const groups = groupsOf(own);
     expect(Math.max(...groups)).toBeLessThanOrEqual(CONCURRENCY / 2);
     expect(groups.length).toBeLessThanOrEqual(3);

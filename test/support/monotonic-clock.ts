@@ -2,7 +2,7 @@ import { onTestFinished, vi } from 'vitest';
 
 /**
  * Puts `performance.now` forward until the test is over, by as much as the returned function is told: as if
- * the process had stood still for so long, which no timer that runs already notices.
+ * the process had stood still for so long. Timers that run already do not notice it.
  */
 export function forwardedClock(): (ms: number) => void {
   let forwardMs = 0;
