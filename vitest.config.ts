@@ -71,7 +71,7 @@ export default defineConfig({
           include: slowTests,
           // A program starts slowly on a busy machine, and some tests start ten.
           // Fewer, because they share the processor with the programs. The longest are here, so they come first.
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
