@@ -97,7 +97,7 @@ describe('client.webhooks.listAll', () => {
       [100, 2],
       [101, 2],
       [200, 3],
-      [230, 3],
+      [201, 3],
     ] as const) {
       while (created.length < count)
         created.push((await client.webhooks.create({ url: `${URL}/${created.length}` })).id);

@@ -35,7 +35,7 @@ async function fill(count: number) {
 test('health counts the letters in files at once if they are many, then fewer', {
   timeout: 120_000,
 }, async () => {
-  const { pathOf, ids, receiver, tells } = await fill(2_500);
+  const { pathOf, ids, receiver, tells } = await fill(1_500);
   const { deadLetters: first } = await receiver.health();
   // The oldest may be found later.
   expect(first).toMatchObject({ ok: true, waiting: 1_000, more: true });

@@ -37,8 +37,8 @@ const fail = (): never => {
   throw new Error('no booking today');
 };
 
-const FLOOD = 40;
-const AT_ONCE = 20;
+const FLOOD = 20;
+const AT_ONCE = 10;
 
 /** Sends so many, some at once, and expects all to be answered with the status. */
 async function flood(

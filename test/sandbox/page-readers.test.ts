@@ -74,11 +74,11 @@ describe('readers of the stream of the page', () => {
     await fill(served);
     const page = await openReading(served.url);
     await until('the first message', () => page.text().includes('\n\n'));
-    for (let count = 0; count < 12; count += 1) {
+    for (let count = 0; count < 8; count += 1) {
       await openSilently(served.url);
       expect(bytesOf(served.responses)).toBeLessThan(MOST_BYTES + 10_000_000);
     }
-    await until('all have asked', () => served.responses.length === 13);
+    await until('all have asked', () => served.responses.length === 9);
     expect(bytesOf(served.responses)).toBeLessThanOrEqual(MOST_BYTES);
     expect(served.responses.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(MOST_READERS);
     served.sandbox.send({ type: 'dispute.won', id: 'evt_seen_by_the_page' });
