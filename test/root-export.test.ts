@@ -70,6 +70,7 @@ test("import 'posthorn' loads the core, zod and lru-cache: no peer, no program, 
     'dist/src/queue',
     'dist/src/request',
     'dist/src/timing',
+    'dist/src/timing',
     'lru-cache',
     'node:buffer',
     'node:crypto',
@@ -89,6 +90,7 @@ test("import 'posthorn/fetch' loads no raw-body, and no server, socket or stream
     'dist/adapters',
     'dist/src',
     'dist/src/request',
+    'dist/src/timing',
     'node:util',
   ]);
 });
