@@ -1,4 +1,4 @@
-/** Counts running deliveries, so that `close()` can wait for them. */
+/** Counts the operations that are under way, so that `close()` can wait for them. */
 export class Activity {
   #count = 0;
   #idleListeners: (() => void)[] = [];

@@ -1,2 +1,2 @@
-/** A value, at once or as a promise. `await` takes both. */
+/** A value, or a promise of it. `await` takes both. */
 export type Awaitable<T> = T | Promise<T>;

@@ -5,30 +5,29 @@ import { dropPromise, messageOf, typeNameOf } from '../foreign-values.ts';
 const MAX_TIME_MS = 8.64e15;
 
 /**
- * Reads a clock of the application. Throws {@link ConfigurationError} that names it if it throws, or returns
- * something else than a time: compared with NaN, a recording of any age would pass for a new event.
+ * Reads a clock of the application. Throws a {@link ConfigurationError} that names the clock if it throws, or
+ * if its result is not a time. Compared with NaN, a recording of any age would pass for a new event.
  */
 export function readClock(now: () => unknown, name: string): number {
   const time = callClock(now, name);
   if (typeof time === 'number' && Math.abs(time) <= MAX_TIME_MS) return time;
   dropPromise(time);
   const got = typeof time === 'number' ? String(time) : typeNameOf(time);
-  throw new ConfigurationError(`${name} must return milliseconds, a number; got ${got}`);
+  throw new ConfigurationError(`${name} must return a number of milliseconds, got ${got}`);
 }
 
 function callClock(now: () => unknown, name: string): unknown {
   try {
     return now();
   } catch (cause) {
-    throw new ConfigurationError(`${name} must return milliseconds, and threw: ${messageOf(cause)}`, {
-      cause,
-    });
+    const message = `${name} must return a number of milliseconds, but threw: ${messageOf(cause)}`;
+    throw new ConfigurationError(message, { cause });
   }
 }
 
 /**
- * A clock that always tells a time: where that of the application tells none, the time of the system. A
- * receiver that refused all events instead would be cut off by the service.
+ * Creates a clock that always tells a time. If the application's clock fails, it tells the time of the
+ * system: a receiver that refused all events instead would be cut off by the service.
  */
 export function createClock(now: () => unknown, onFailure: (problem: string) => void): () => number {
   return () => {

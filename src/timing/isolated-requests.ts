@@ -1,8 +1,9 @@
 import { propertyOf } from '../foreign-values.ts';
 
 /**
- * True on Cloudflare Workers, where the timers and immediates of a request end with it, and a request that
- * waits for those of another one is ended. So requests share none there: this file knows what that means.
+ * True on Cloudflare Workers. There the timers and immediates of a request end with that request, and a
+ * request that waits for those of another one is ended. So requests must not share them: only this file deals
+ * with that.
  */
 const requestsAreIsolated: boolean =
   propertyOf(propertyOf(globalThis, 'navigator'), 'userAgent') === 'Cloudflare-Workers';
@@ -17,8 +18,7 @@ export function inNextTurn(callback: () => void): void {
 }
 
 /**
- * A call that everybody who asks meanwhile shares, until it has settled. If requests are isolated, each of
- * them makes its own.
+ * One call that all callers share until it has settled. If requests are isolated, each caller makes its own.
  */
 export class SharedCall<T> {
   readonly #call: () => Promise<T>;

@@ -5,15 +5,17 @@ interface Waiting {
 
 /** How permits are acquired. */
 export interface AcquireOptions {
-  /** How many permits, all at once; 1 by default. More than the semaphore has are never granted. */
+  /**
+   * How many permits, all at once; 1 by default. A request for more than the semaphore has is never granted.
+   */
   readonly count?: number;
-  /** Goes before all that are not. */
+  /** An urgent request goes before all others. */
   readonly isUrgent?: boolean;
 }
 
 /**
  * A counting semaphore: permits for a limited number of operations at once, granted in the order of the
- * requests. (That of `async-mutex` keeps a request that was given up in its queue.)
+ * requests. (The semaphore of `async-mutex` keeps a request in its queue after its caller has given up.)
  */
 export class Semaphore {
   #size: number;
@@ -43,8 +45,8 @@ export class Semaphore {
   }
 
   /**
-   * Acquires permits. `within` waits for the promise that it is given, and may give up: what it rejects with
-   * is rejected with, and the request is withdrawn.
+   * Acquires permits. `within` waits for the promise that it gets, and may give up. If it rejects, the
+   * request is withdrawn, and this rejects with the same error.
    */
   async acquire(
     within: (granted: Promise<void>) => Promise<unknown>,
@@ -62,7 +64,8 @@ export class Semaphore {
       await within(granted);
     } catch (error) {
       const wasWaiting = queue.delete(waiting);
-      // Permits that came in the same moment go on, and so do smaller requests behind a large one.
+      // Permits that were granted in the same moment go to the next request. Smaller requests may have waited
+      // behind a large one that is now withdrawn.
       this.release(wasWaiting ? 0 : count);
       throw error;
     }

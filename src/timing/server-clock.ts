@@ -5,18 +5,19 @@ const DRIFT_ALLOWANCE = 0.02;
  * Tells by the clock of a server when an operation is too late.
  *
  * An operation may still run after its caller has given up: a frozen server reads it when it thaws, a client
- * that reconnects sends it again, and one that waits for a lock may get it a moment later. So each operation
- * carries a time after which it takes nothing. A time limit of the server itself would not help, because it
- * counts from when the server begins. What remains is a server that freezes in the middle of an operation:
- * its claim may hold until the lease ends, unless the release that follows comes first.
+ * that reconnects sends it again, and an operation that waits for a lock may get it a moment later. So each
+ * operation carries the time after which it is late. A time limit of the server itself would not help,
+ * because it counts from the moment when the server begins. What remains is a server that freezes in the
+ * middle of an operation: its claim may hold until the lease ends, unless the release that follows comes
+ * first.
  */
 export class ServerClock {
   readonly #limitMs: number;
   /**
    * The server's time minus our monotonic clock, from the last answer. An answer takes time to arrive, so
-   * this is too small rather than too large, and an operation gives up before its caller does (in a cluster
-   * as far as the clocks of its nodes agree). Until the first answer, our clock is assumed to agree with the
-   * server's.
+   * this is too small rather than too large: the server gives an operation up before its caller does (in a
+   * cluster, as far as the clocks of its nodes agree). Until the first answer, our clock is assumed to agree
+   * with the server's.
    */
   #offsetMs: number = Date.now() - performance.now();
 

@@ -20,7 +20,7 @@ export class Timer {
     if (Timer.#unstarted.push(this) === 1) inNextTurn(Timer.#startAll);
   }
 
-  /** Makes it due again, within its `onDue`. */
+  /** Makes the timer due again; called by its `onDue`. */
   postpone(dueAt: number): void {
     this.#dueAt = dueAt;
     this.#start(performance.now());
@@ -40,21 +40,21 @@ export class Timer {
   }
 
   #start(now: number): void {
-    if (this.#onDue !== undefined) this.#timeout = setTimeout(() => this.#fall(), this.#dueAt - now);
+    if (this.#onDue !== undefined) this.#timeout = setTimeout(() => this.#fire(), this.#dueAt - now);
   }
 
   /**
-   * Node.js runs timers that are due before it reads from its sockets. A process that stood still (a long
-   * collection of garbage, a processor taken away) first reads what has come in time.
+   * Node.js runs due timers before it reads from its sockets. So after a standstill (a long garbage
+   * collection, or a processor that was taken away) the process first reads the answers that came in time.
    */
-  #fall(): void {
+  #fire(): void {
     inNextTurn(() => this.#onDue?.());
   }
 }
 
 /**
  * Calls `onTimeout` if the promise has not settled within `ms` milliseconds, and rejects with the error that
- * it gives. If it gives a number, it is called again after so many milliseconds more.
+ * it returns. If it returns a number, it is called again after that many milliseconds.
  */
 export function withTimeLimit<T>(
   promise: Promise<T>,

@@ -1,9 +1,9 @@
 import { inNextTurn } from './isolated-requests.ts';
 
 /**
- * A larger batch makes the first delivery wait for the last, without any gain, and uses more memory at once:
- * in one turn Node.js reads from every connection, and the unread bodies of the deliveries that wait lie in
- * their streams, perhaps in chunks of one byte, where nothing counts them.
+ * A larger batch makes the first delivery wait for the last, without any gain, and uses more memory at once.
+ * In one turn Node.js reads from every connection, and the unread bodies of waiting deliveries lie in their
+ * streams. Nothing counts them there, and they may be in chunks of one byte.
  */
 const MAX_BATCH_SIZE = 64;
 
@@ -14,9 +14,9 @@ let count = 0;
 /**
  * Resolves when the event loop has read from all sockets with input, or at once when a batch is full.
  * Deliveries that arrived together then go through each step together. That takes little more than half the
- * time of one after the other, because the code of a step stays in the caches of the processor. Their
- * operations on a store can share a command, and their answers leave in one burst, which wakes a proxy on the
- * same machine only once.
+ * time that they take one after the other, because the code of a step stays in the caches of the processor.
+ * Their operations on a store can share a command. Their answers leave in one burst, which wakes a proxy on
+ * the same machine only once.
  */
 export function nextTurn(): Promise<void> {
   const joined = batch ?? openBatch();

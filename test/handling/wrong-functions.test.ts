@@ -94,7 +94,7 @@ describe('a clock of the application that', () => {
     expect([reason, parkedAt >= startedAt, parkedAt <= Date.now()]).toEqual(['event_too_old', true, true]);
     expect(reports.map(({ warnings }) => warnings.length)).toEqual([1, 0, 0]);
     expect(warningsOf(reports)[0]).toMatch(
-      /^return_value_invalid: now must return milliseconds, .{1,2100}; Date\.now\(\) is used instead$/s,
+      /^return_value_invalid: now must return a number of milliseconds, .{1,2100}; Date\.now\(\) is used instead$/s,
     );
     expect(await receiver.health()).toMatchObject({ store: { ok: true } });
   });
@@ -125,7 +125,7 @@ describe('a clock of the application that', () => {
       const receiver = createReceiver({ signingKey: KEY, deadLetters, now }).on('*', () => {});
       for (let sent = 0; sent < 3; sent += 1) await receiver.receive(deliveryOf(createEvent('dispute.won')));
       expect(print.mock.calls.flat()).toEqual([
-        'posthorn: return_value_invalid: now must return milliseconds, a number; got NaN; Date.now() is used instead',
+        'posthorn: return_value_invalid: now must return a number of milliseconds, got NaN; Date.now() is used instead',
       ]);
     } finally {
       print.mockRestore();
@@ -140,7 +140,9 @@ describe('the clock of a memory store that', () => {
     expect(await receiver.receive(deliveryOf(createEvent('dispute.won')))).toMatchObject({ status: 503 });
     expect(runs).toEqual([]);
     expect(reports).toMatchObject([{ code: 'store_unavailable' }]);
-    expect(reports[0]?.error?.message).toContain('now of createMemoryStore must return milliseconds');
+    expect(reports[0]?.error?.message).toContain(
+      'now of createMemoryStore must return a number of milliseconds',
+    );
   });
 
   test('fails in between keeps what the store knows', async () => {
