@@ -9,10 +9,11 @@ export interface BodyShare {
 }
 
 /**
- * Limits the memory for bodies: those whose signature is not verified yet, and those of events that wait for
- * another process, for room, or for a connection to the store or the queue. Bytes count once they have
- * arrived, whatever length the sender declared. When they exceed `maxBufferedBytes`, the unfinished body with
- * the least recent progress gives way, so that a sender of many stalled bodies keeps nobody else out.
+ * Limits the memory for bodies whose signature is not verified yet, and for the bodies of events that wait.
+ * These wait for another process, for permits, or for a connection to the store, the queue or the dead
+ * letters. Bytes count once they have arrived, whatever length the sender declared. When they exceed
+ * `maxBufferedBytes`, the unfinished body with the least recent progress gives way, so that a sender of many
+ * stalled bodies cannot keep other senders out.
  */
 export class BodyMemory {
   readonly #maxBufferedBytes: number;
@@ -30,14 +31,14 @@ export class BodyMemory {
   }
 
   /**
-   * Counts a body that is kept while its event waits; false, and nothing is counted, if it does not fit. No
-   * other body gives way then.
+   * Counts a body that is kept while its event waits. Returns false if it does not fit: then nothing is
+   * counted, and no other body gives way.
    */
   reserve(bytes: number): boolean {
     const isFull = this.#heldBytes + bytes > this.#maxBufferedBytes;
     if (isFull && this.#finishedBytes + bytes > this.#maxBufferedBytes) return false;
     this.#heldBytes += bytes;
-    this.#makeRoom();
+    this.#shrinkToLimit();
     return true;
   }
 
@@ -59,7 +60,7 @@ export class BodyMemory {
     this.#unfinished.delete(share);
     this.#unfinished.add(share);
     this.#count(share, heldBytes);
-    this.#makeRoom();
+    this.#shrinkToLimit();
   }
 
   /**
@@ -69,7 +70,7 @@ export class BodyMemory {
   finish(share: BodyShare, heldBytes: number): boolean {
     this.#unfinished.delete(share);
     this.#count(share, heldBytes);
-    this.#makeRoom();
+    this.#shrinkToLimit();
     const fits = this.#heldBytes <= this.#maxBufferedBytes;
     if (!fits) this.release(share);
     return fits;
@@ -86,7 +87,7 @@ export class BodyMemory {
     share.heldBytes = heldBytes;
   }
 
-  #makeRoom(): void {
+  #shrinkToLimit(): void {
     for (const share of this.#unfinished) {
       if (this.#heldBytes <= this.#maxBufferedBytes) return;
       this.release(share);
@@ -94,7 +95,7 @@ export class BodyMemory {
     }
   }
 
-  /** The error of a body for which there is no room. */
+  /** The error for a body that does not fit. */
   fullError(): UnavailableError {
     return new UnavailableError(
       'buffer_full',

@@ -18,9 +18,7 @@ export interface ReceivedBody {
   readonly share: BodyShare;
 }
 
-/**
- * Reads bodies within the limits of size and time for each of them, and of memory for all of them together.
- */
+/** Reads bodies. Size and time are limited for each body, and memory for all of them together. */
 export class BodyReader {
   readonly #limits: BodyLimits;
   readonly #memory: BodyMemory;
@@ -42,7 +40,7 @@ export class BodyReader {
     try {
       const reading = delivery.readBody(options);
       const body = isRawBody(reading) ? reading : await this.#wait(reading, options, deadline);
-      const bytes = toBytes(body, 'what readBody gives');
+      const bytes = toBytes(body, 'the result of readBody');
       checkLength(bytes, maxBodyBytes);
       if (!this.#memory.finish(share, bytes.byteLength)) throw this.#memory.fullError();
       return { bytes, share };
@@ -52,7 +50,10 @@ export class BodyReader {
     }
   }
 
-  /** Stops waiting by itself, so that an adapter that ignores the signal cannot hang the delivery. */
+  /**
+   * Waits no longer than the limits allow, so that an adapter that ignores the signal cannot hang the
+   * delivery.
+   */
   async #wait(reading: Promise<RawBody>, options: AbortableReading, deadline: number): Promise<RawBody> {
     const now = performance.now();
     const limitMs = Math.max(0, Math.min(this.#limits.bodyTimeoutMs, deadline - now));

@@ -1,7 +1,7 @@
 import { dropPromise, messageOf, typeNameOf } from '../foreign-values.ts';
 import type { Delivery } from './delivery.ts';
 
-/** Is told of a function of a delivery that returns what it must not. */
+/** Called when a function of a delivery returns a wrong value, or throws. */
 type OnMisuse = (name: string, problem: string) => void;
 
 /** Whether the sender still waits for the answer. */
@@ -15,17 +15,18 @@ export function isConnected(delivery: Delivery, onMisuse: OnMisuse): boolean {
     dropPromise(answer);
     onMisuse(name, `${mustReturn}, got ${typeNameOf(answer)}; the answer counts as sent`);
   } catch (error) {
-    // The event has been handled: its retries would be answered alike, until the service gives up.
-    onMisuse(name, `${mustReturn}, and threw: ${messageOf(error)}; the answer counts as sent`);
+    // An error would fail an event that has been handled. All its retries would fail alike, until the service
+    // gives up.
+    onMisuse(name, `${mustReturn}, but threw: ${messageOf(error)}; the answer counts as sent`);
   }
   return true;
 }
 
-/** Has the platform keep the process alive until the promise settles. */
+/** Asks the platform to keep the process alive until the promise settles. */
 export function waitUntil(delivery: Delivery, promise: Promise<unknown>, onMisuse: OnMisuse): void {
   if (!dropPromise(delivery.waitUntil?.(promise))) return;
   onMisuse(
     'waitUntil',
-    'waitUntil of a delivery must return nothing, got a promise; nobody waits for that one',
+    'waitUntil of a delivery must return nothing, got a promise, which is not waited for',
   );
 }

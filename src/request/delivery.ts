@@ -17,15 +17,15 @@ export interface Delivery {
    */
   readonly readBody: (options: BodyOptions) => Awaitable<RawBody>;
   /**
-   * Keeps the process alive until the promise settles, on a platform that freezes it after the answer. Nobody
-   * waits for what it returns.
+   * Keeps the process alive until the promise settles, on a platform that freezes it after the answer. The
+   * receiver does not wait for its result.
    */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
   /** Returns false once the sender has hung up. Without it, reports have `answerSent: true`. */
   readonly isConnected?: (() => boolean) | undefined;
   /**
-   * Within how many milliseconds of the call it must be answered, on a platform that stops the process then.
-   * It shortens `deadlineMs`, and never lengthens it; 0 or less leaves no time for handlers.
+   * How many milliseconds after the call the delivery must be answered, on a platform that stops the process
+   * then. It shortens `deadlineMs`, but never lengthens it; 0 or less leaves no time for handlers.
    */
   readonly timeLimitMs?: number | undefined;
 }
@@ -57,7 +57,10 @@ export interface Reply {
   readonly drainMs: number;
 }
 
-/** Throws {@link ConfigurationError} for what is no delivery. Its headers are checked by `readHeaders`. */
+/**
+ * Throws {@link ConfigurationError} for a value that is not a delivery. Its headers are checked by
+ * `readHeaders`.
+ */
 export function checkDelivery(delivery: Delivery): void {
   if (typeof delivery !== 'object' || delivery === null) {
     throw new ConfigurationError(

@@ -8,7 +8,7 @@ export interface RequestHead {
   readonly length: number | undefined;
 }
 
-/** Reads the headers. Throws {@link ConfigurationError} for headers in no known form. */
+/** Reads the headers. Throws {@link ConfigurationError} for headers in an unknown form. */
 export function readHead(fields: HeaderFields): RequestHead {
   const headers = readHeaders(fields);
   const value = headers['content-length']?.[0];
@@ -16,7 +16,7 @@ export function readHead(fields: HeaderFields): RequestHead {
   return { headers, length };
 }
 
-/** Refuses other methods than POST: the service sends no other (interface, "Events"). */
+/** Refuses methods other than POST: the service does not use them (interface, "Events"). */
 export function checkMethod(method: string): void {
   if (method !== 'POST' && method.toUpperCase() !== 'POST') {
     throw new RequestError('method_not_allowed', `the method is ${method}; webhooks come by POST`);
@@ -24,8 +24,8 @@ export function checkMethod(method: string): void {
 }
 
 /**
- * Refuses compressed bodies: the signature covers the bytes as sent, and
- * nothing may be inflated before it is checked.
+ * Refuses compressed bodies: the signature covers the bytes as sent, and nothing may be inflated before the
+ * signature is checked.
  */
 export function checkEncoding({ headers }: RequestHead): void {
   const codings = headers['content-encoding'];
@@ -41,8 +41,8 @@ const MAX_BYTES_PER_READ = 65_536;
 
 /**
  * Returns true if the body may not arrive together with its headers: by its declared length, or because it is
- * chunked, so that its length is unknown. Its chunks may also be of one byte, each a Buffer of its own until
- * the body is read.
+ * chunked, so that its length is unknown. Its chunks may even be single bytes, each in a Buffer of its own
+ * until the body is read.
  */
 export function exceedsOneRead({ headers, length }: RequestHead): boolean {
   return length === undefined ? headers['transfer-encoding'] !== undefined : length > MAX_BYTES_PER_READ;

@@ -30,18 +30,18 @@ export function withoutCredentials(headers: HeaderValues): { readonly [name: str
 type FieldValue = string | readonly string[] | undefined;
 
 /**
- * Collects all values of each name, so that a field that was sent twice is seen twice. Throws
- * {@link ConfigurationError} for headers in no known form.
+ * Collects all values of each name, so that a field that was sent twice shows twice. Throws
+ * {@link ConfigurationError} for headers in an unknown form.
  */
 export function readHeaders(fields: HeaderFields): HeaderValues {
-  if (typeof fields !== 'object' || fields === null) throw noHeaders(fields);
+  if (typeof fields !== 'object' || fields === null) throw invalidHeaders(fields);
   const values: Record<string, string[]> = Object.create(null);
   if (isAlternating(fields)) {
     for (let index = 0; index + 1 < fields.length; index += 2)
       addField(values, fields[index] ?? '', fields[index + 1]);
   } else {
     for (const pair of isIterable(fields) ? fields : Object.entries(fields)) {
-      if (!isList(pair)) throw noHeaders(fields);
+      if (!isList(pair)) throw invalidHeaders(fields);
       addField(values, ...pair);
     }
   }
@@ -50,7 +50,7 @@ export function readHeaders(fields: HeaderFields): HeaderValues {
 
 function addField(values: Record<string, string[]>, name: string, value: FieldValue): void {
   if (value === undefined) return;
-  if (typeof name !== 'string') throw noHeaders(name);
+  if (typeof name !== 'string') throw invalidHeaders(name);
   const key = name.toLowerCase();
   const known = values[key];
   if (typeof value === 'string') {
@@ -58,7 +58,7 @@ function addField(values: Record<string, string[]>, name: string, value: FieldVa
     else known.push(value);
     return;
   }
-  if (!isList(value) || value.some((item) => typeof item !== 'string')) throw noFieldValue(name, value);
+  if (!isList(value) || value.some((item) => typeof item !== 'string')) throw invalidFieldValue(name, value);
   values[key] = known === undefined ? [...value] : [...known, ...value];
 }
 
@@ -70,21 +70,21 @@ function isIterable(fields: object): fields is Iterable<readonly [string, FieldV
   return Symbol.iterator in fields;
 }
 
-/** `Array.isArray`, without its promise to the compiler that the items are of any type. */
+/** The same as `Array.isArray`, but it does not make the compiler take the items for `any`. */
 function isList(value: unknown): boolean {
   return Array.isArray(value);
 }
 
 // A header may hold credentials: the messages show no value.
 
-function noHeaders(value: unknown): ConfigurationError {
+function invalidHeaders(value: unknown): ConfigurationError {
   return new ConfigurationError(
     'headers must be an object with a value or a list of values by name, a Headers, a Map, a list of pairs, or ' +
       `a list in which names and values alternate; got ${typeNameOf(value)}`,
   );
 }
 
-function noFieldValue(name: string, value: unknown): ConfigurationError {
+function invalidFieldValue(name: string, value: unknown): ConfigurationError {
   return new ConfigurationError(
     `the header ${show(name)} must be a string or a list of strings, got ${typeNameOf(value)}`,
   );

@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import { ConfigurationError } from '../errors.ts';
 import { typeNameOf } from '../foreign-values.ts';
 
-/** A body as it was sent: its bytes, or its text, which stands for its bytes in UTF-8. */
+/** A body as it was sent: its bytes, or its text, which stands for the bytes of that text in UTF-8. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
 /** Returns true if a value is a raw body, of any realm. */

@@ -189,7 +189,7 @@ describe('isConnected of a delivery that', () => {
       expect(await receiver.receive(deliveryWith({ isConnected: call }))).toMatchObject({ status: 200 });
     expect(warningsOf(reports)).toEqual([
       expect.stringMatching(
-        /^return_value_invalid: isConnected of a delivery must .*, and threw: .*; the answer counts/s,
+        /^return_value_invalid: isConnected of a delivery must .*, but threw: .*; the answer counts/s,
       ),
     ]);
   });

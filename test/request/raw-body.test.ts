@@ -88,7 +88,7 @@ describe.each(wrongs)('$name in the place of a body', ({ body, got }) => {
       expect(JSON.parse(reply.body)).toMatchObject({ status: 500, code: 'configuration_invalid' });
       expect(reports).toMatchObject([{ outcome: 'failed', code: 'configuration_invalid', answerSent: true }]);
       expect(reports[0]?.error).toBeInstanceOf(ConfigurationError);
-      expect(reports[0]?.error?.message).toContain(`what readBody gives ${expected}`);
+      expect(reports[0]?.error?.message).toContain(`the result of readBody ${expected}`);
       expect(reports[0]?.error?.message).not.toContain('payload');
     }
   });
