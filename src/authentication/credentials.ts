@@ -25,7 +25,7 @@ export interface CredentialsCheck {
 
 /** Creates a check that accepts any of several credentials, so that they can be changed without downtime. */
 export function createCredentialsCheck(option: Authentication | readonly Authentication[]): CredentialsCheck {
-  // Copied, because `map` passes over the holes of a list, and a copy has none.
+  // Copied, because `map` skips the holes of a list, and a copy has none.
   const accepted: readonly Authentication[] = Array.isArray(option) ? [...option] : [option];
   if (accepted.length === 0)
     throw new ConfigurationError(
@@ -86,7 +86,7 @@ function readAuthentication(authentication: Authentication): Expected {
   }
 }
 
-/** Compares the header in its usual form, without a digest: that takes half the time of the check. */
+/** Compares the header in its usual form. Without a digest, the check takes half the time. */
 function isCanonical(values: readonly string[], expected: readonly Expected[]): boolean {
   const [value] = values;
   if (value === undefined || values.length > 1) return false;
@@ -130,7 +130,7 @@ function readAuthorization(values: readonly string[]): { scheme: Expected['schem
   throw refused();
 }
 
-/** Credentials are compared by their digests, which have one length whatever was sent. */
+/** Credentials are compared by their digests, which have the same length whatever was sent. */
 function digestOf(credentials: string | Uint8Array): Buffer {
   return createHash('sha256').update(credentials).digest();
 }

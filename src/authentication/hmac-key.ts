@@ -5,7 +5,7 @@ import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 const BLOCK = 64;
 const DIGEST = 32;
 
-/** A longer body costs more to copy than this saves. */
+/** Copying a longer body costs more time than this saves. */
 const MAX_COPIED_BYTES = 16_384;
 
 /** The inputs of the inner and the outer hash. */
@@ -13,9 +13,9 @@ const inner = Buffer.alloc(BLOCK + MAX_COPIED_BYTES);
 const outer = Buffer.alloc(BLOCK + DIGEST);
 
 /**
- * A key for HMAC-SHA256. For a body of usual size it computes the two hashes of RFC 2104 over
- * blocks that were prepared from the key. That takes two thirds of the time of `createHmac`,
- * whose object must also be garbage-collected.
+ * A key for HMAC-SHA256. For a body of usual size it computes the two hashes of RFC 2104 over blocks that
+ * were prepared from the key. That takes two thirds of the time of `createHmac`. The object of `createHmac`
+ * must also be garbage-collected.
  */
 export class HmacKey {
   readonly #key: KeyObject;
@@ -40,7 +40,7 @@ export class HmacKey {
     return hash('sha256', outer, 'hex');
   }
 
-  /** The key as text, or undefined if its bytes are none. */
+  /** The key as text; undefined if its bytes are not UTF-8. */
   get text(): string | undefined {
     const bytes = this.#key.export();
     return isUtf8(bytes) ? bytes.toString('utf8') : undefined;

@@ -13,7 +13,7 @@ export type Key = string | Uint8Array;
  * Imports keys. Throws {@link ConfigurationError} for an empty list, an empty key, or a key of another type.
  */
 export function importKeys(keys: Key | readonly Key[], name: string): readonly HmacKey[] {
-  // Copied, because `map` passes over the holes of a list, and a copy has none.
+  // Copied, because `map` skips the holes of a list, and a copy has none.
   const list: readonly unknown[] = Array.isArray(keys) ? [...keys] : [keys];
   if (list.length === 0) throw new ConfigurationError(`${name} must hold at least one key`);
   return list.map((key) => importKey(key, name));
@@ -23,13 +23,13 @@ function importKey(key: unknown, name: string): HmacKey {
   if (typeof key === 'string' && key !== '') return importText(key);
   if (key instanceof Uint8Array && key.length > 0) return new HmacKey(key);
   throw new ConfigurationError(
-    `${name} must be a non-empty string or Uint8Array, or a list of such; got ${kindOf(key)}`,
+    `${name} must be a non-empty string or Uint8Array, or a list of these; got ${kindOf(key)}`,
   );
 }
 
 /**
- * Callers of `sign` and `verifySignature` pass the same key with each call,
- * and importing it costs as much as an HMAC.
+ * The key of the last call: callers of `sign` and `verifySignature` pass the same key with each call, and
+ * importing it costs as much as an HMAC.
  */
 let lastImported: { readonly text: string; readonly key: HmacKey } | undefined;
 
@@ -107,7 +107,7 @@ export function readSignature(headers: HeaderValues, name: string): string {
   return signature.toLowerCase();
 }
 
-/** Returns true if the header holds what has the form of a signature, right or wrong. */
+/** Returns true if the value of the header has the form of a signature, right or wrong. */
 export function holdsSignature(headers: HeaderValues, name: string): boolean {
   return isSignature(headers[name]?.[0]);
 }
@@ -131,10 +131,10 @@ export function checkSignature(rawBody: Uint8Array, signature: string, keys: rea
   );
 }
 
-/** Names what looks like a mistake in a key, but not the key: observers and the log get the message. */
+/** Names a likely mistake in a key, but never the key itself: observers and the log get the message. */
 function keyAdvice({ text }: HmacKey, index: number, { length }: readonly HmacKey[]): string {
   const oddity = findKeyOddities(text ?? '').at(-1);
   if (oddity === undefined) return '';
   const name = length === 1 ? 'the signing key' : `the signing key at index ${index}`;
-  return `; ${name} has ${oddity.description}: take it away, unless it belongs to the key`;
+  return `; ${name} has ${oddity.description}: remove it, unless it belongs to the key`;
 }

@@ -18,7 +18,7 @@ export type SigningKeys = Key | readonly Key[] | (() => Awaitable<Key | readonly
  */
 export type KeySource = (deadline: number) => Awaitable<readonly HmacKey[]>;
 
-/** A function that takes longer counts as failed, so that the delivery is still answered in time. */
+/** A function that takes longer counts as failed, so that the delivery is answered in time all the same. */
 const KEY_SOURCE_TIMEOUT_MS = 5_000;
 
 /**
@@ -32,9 +32,9 @@ export function createKeySource(signingKey: SigningKeys): KeySource {
   }
   const fetchKeys = async () => {
     const keys = await signingKey();
-    if (keys !== undefined) return importKeys(keys, 'what the signingKey function returned');
+    if (keys !== undefined) return importKeys(keys, 'the result of the signingKey function');
     throw new ConfigurationError(
-      'it returned undefined; if it reads an environment variable, set that for the running process',
+      'it returned undefined; if it reads an environment variable, set it for the running process',
     );
   };
   const lateError = () => new Error('it did not answer in time');

@@ -43,7 +43,7 @@ const odd: readonly { name: string; key: string; has: string }[] = [
 
 describe.each(odd)('a key with $name', ({ key, has }) => {
   test('is named when a signature does not match, without the key', async () => {
-    const advice = `; the signing key has ${has}: take it away, unless it belongs to the key`;
+    const advice = `; the signing key has ${has}: remove it, unless it belongs to the key`;
     for (const given of [key, Buffer.from(key), () => key]) {
       expect(await mismatchOf(given, BARE)).toMatch(new RegExp(`${advice}$`));
     }

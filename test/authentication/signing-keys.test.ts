@@ -106,7 +106,7 @@ describe('a source of keys', () => {
     expect(await deliver(url, event, { key: KEY })).toMatchObject({ status: 503 });
     expect(reports).toMatchObject([{ outcome: 'failed', code: 'keys_unavailable' }]);
     expect(reports[0]?.error?.message).toMatch(
-      /^the signingKey function gave no key: it returned undefined; if .* environment variable, set that/,
+      /^the signingKey function gave no key: it returned undefined; if .* environment variable, set it for/,
     );
     environment.SIGNING_KEY = KEY;
     expect(await deliver(url, event, { key: KEY })).toMatchObject({ status: 200 });
