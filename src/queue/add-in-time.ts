@@ -5,17 +5,17 @@ import { withTimeLimit } from '../timing/time-limit.ts';
 import type { Queue } from './queue.ts';
 import type { QueuedJob } from './queued-job.ts';
 
-/** The rules by which a job is added. */
+/** How long a job may take to be added. */
 export interface AddLimits {
   readonly limitMs: number;
-  /** Asked if the job has to wait for a connection to the queue: whether it may. */
+  /** Called if the job has to wait for a connection to the queue; returns whether it may wait. */
   readonly mayWait: () => boolean;
 }
 
 /**
- * Adds a job; resolves with an error where the queue refuses it or takes longer than the limit. The clients
- * of most queues wait for a lost connection without end. A job that arrives late is handled once all the
- * same: workers claim its event.
+ * Adds a job. Resolves with an error if the queue refuses the job or takes longer than the limit: the clients
+ * of most queues wait endlessly for a lost connection. A job that arrives late is handled once all the same:
+ * workers claim its event.
  */
 export async function addInTime(
   queue: Queue,

@@ -4,14 +4,14 @@ import { messageOf } from '../foreign-values.ts';
 import { parseBy } from '../parse-by.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 
-/** The version that this release writes; it reads all up to it. */
+/** The version that this release writes. It reads all earlier versions too. */
 const VERSION = 1;
 
 /**
- * What a queue keeps of an event: an authentic body, and what has become of it so far. Times are in
- * milliseconds since the epoch.
+ * An event in a queue: its authentic body, and how far its handling has come. Times are in milliseconds since
+ * the epoch.
  *
- * It holds payment data: who can read the queue can read it. `JSON.stringify` gives it in the form of
+ * It holds payment data, which is open to all readers of the queue. `JSON.stringify` gives it in the form of
  * {@link StoredJob}, and `receiver.dispatch` takes either.
  */
 export interface QueuedJob {
@@ -29,11 +29,13 @@ export interface QueuedJob {
   readonly queuedAt: number;
   /** Names of the handlers that have finished: those that ran before the answer. */
   readonly handled: readonly string[];
-  /** Names of the handlers that are to run; a worker that lacks one of them leaves the job to another. */
+  /**
+   * Names of the handlers that are to run; a worker that lacks one of them leaves the job to another worker.
+   */
   readonly handlers: readonly string[];
-  /** True if the event has a letter, which goes once a worker has handled it. */
+  /** True if the event has a letter, which is removed once a worker has handled the event. */
   readonly isParked: boolean;
-  /** What a middleware of `receiver.use` sends along to the worker; absent if that is nothing. */
+  /** Texts that a middleware of `receiver.use` sends along to the worker; absent if there are none. */
   readonly traceContext?: { readonly [name: string]: string } | undefined;
   /** The job as JSON holds it. */
   readonly toJSON: () => StoredJob;
@@ -61,7 +63,7 @@ export function createJob({
   return { ...job, toJSON };
 }
 
-/** What a worker reads of a job. The body alone says which event it is. */
+/** The parts of a job that a worker reads. The body alone says which event it is. */
 export interface ReadJob {
   readonly rawBody: Uint8Array;
   readonly headers: { readonly [name: string]: readonly string[] };
@@ -90,7 +92,8 @@ function createJobSchema(): z.ZodMiniType<ReadJob> {
     handled: z.array(z.string()),
     handlers: z._default(z.array(z.string()), []),
     isParked: z._default(z.boolean(), false),
-    // What is observed must not cost an event its handlers. `z.catch` would make each bundle 10 kB larger.
+    // A trace context serves only to observe, so a damaged one must not keep an event from its handlers.
+    // `z.catch` would make each bundle 10 kB larger.
     traceContext: z.pipe(
       z.optional(z.unknown()),
       z.transform((value) => (z.validate(texts, value) ? value : {})),
@@ -100,7 +103,8 @@ function createJobSchema(): z.ZodMiniType<ReadJob> {
 
 /** Reads a job, in either form. Throws {@link JobError} for anything else, and for one of a newer version. */
 export function readJob(value: unknown): ReadJob {
-  // Created late: 2 of the 17 milliseconds that it takes to load a bundle, of which most never read a job.
+  // Created late: most bundles never read a job, and creating it takes 2 of the 17 milliseconds in which one
+  // loads.
   jobSchema ??= createJobSchema();
   try {
     return parseBy(jobSchema, value, 'job');
