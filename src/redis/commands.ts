@@ -8,8 +8,8 @@ import { NotConnectedError, Readiness } from './readiness.ts';
 import type { Script } from './script.ts';
 
 /**
- * Numbers the calls of all stores, because they may share a connection, also with those of the other build of
- * posthorn: its numbers begin otherwise.
+ * Numbers the calls of all stores, because stores may share a connection. A store of the other build of
+ * posthorn may share it too: its numbers have another prefix.
  */
 const callPrefix = randomBytes(6).toString('base64url');
 let lastCall = 0;
@@ -34,7 +34,7 @@ export class RedisCommands {
     this.#clock = new ServerClock(limitMs);
   }
 
-  /** True if keys lie on several nodes, so that a script can take only one of them. */
+  /** True if keys lie on several nodes, so that a script can take only one key. */
   get isCluster(): boolean {
     return this.#redis.isCluster === true;
   }
@@ -45,8 +45,8 @@ export class RedisCommands {
   }
 
   /**
-   * Resolves once commands can be sent, or rejects with {@link NotConnectedError}. Waits for `waitMs` at the
-   * most, counted from `startedAt`, and no longer than the server would still accept a script.
+   * Resolves once commands can be sent, or rejects with {@link NotConnectedError}. Waits for at most
+   * `waitMs`, counted from `startedAt`, and only as long as the server would still accept a script.
    */
   ready(startedAt: number, waitMs: number = this.#clock.longestWaitMs): Promise<void> {
     return this.#readiness.wait(Math.min(waitMs, this.#clock.longestWaitMs), startedAt);
@@ -63,8 +63,8 @@ export class RedisCommands {
   }
 
   /**
-   * Runs a script and resolves with its results. Rejects once the time limit, counted from `startedAt`, has
-   * passed; at once, with an error that `isUnsent` knows, if the client is not connected.
+   * Runs a script and resolves with its results. Rejects once the time limit has passed, counted from
+   * `startedAt`. If the client is not connected, rejects at once, with an error that `isUnsent` knows.
    */
   run(
     script: Script,
@@ -110,8 +110,8 @@ export class RedisCommands {
   }
 
   /**
-   * Sends the script by its SHA-1, and whole if the server does not
-   * know it (after SCRIPT FLUSH or a failover).
+   * Sends the script by its SHA-1, and in full if the server does not know it (after SCRIPT FLUSH or a
+   * failover).
    */
   async #evaluate(
     { sha1, text }: Script,
@@ -135,14 +135,14 @@ export class RedisCommands {
   }
 
   /**
-   * If one reply is lost on its way, each later reply is taken for that of an earlier command: an event would
-   * be dropped because another one is completed. Only a new connection repairs that.
+   * If one reply is lost on its way, each later reply is taken for the reply to an earlier command: an event
+   * would be dropped because another one is completed. Only a new connection repairs that.
    */
   #readReply(reply: unknown, call: string): readonly string[] | undefined {
     const [now, repliedCall, status, ...results] = Array.isArray(reply) ? reply.map(String) : [];
     if (repliedCall !== call) {
       if (this.#redis.status === 'ready') this.#redis.disconnect(true);
-      throw new Error('Redis gave the reply to another command; connecting anew');
+      throw new Error('Redis gave the reply to another command; the client reconnects');
     }
     this.#clock.set(Number(now));
     return status === 'late' ? undefined : results;

@@ -1,16 +1,16 @@
 import { createScript, type Script } from './script.ts';
 
 /**
- * The beginning of each script. The position of a letter is the time of its parking in microseconds, of which
- * the last three digits tell letters of one millisecond apart; those of a full one go on into the next. The
- * position of a removed letter is kept for a day, for lists that continue after it.
+ * The beginning of each script. The position of a letter is the time when it was parked, in microseconds. The
+ * last three digits tell letters of one millisecond apart; if a millisecond is full, its letters continue in
+ * the next. The position of a removed letter is kept for a day, for lists that continue after it.
  */
 const keys = `
 local positions, letters, removed = KEYS[1], KEYS[2], KEYS[3]
 local member = ARGV[3]
 `;
 
-/** Stores a letter. Arguments: member, letter, milliseconds of its parking. */
+/** Stores a letter. Arguments: member, letter, the time when it was parked, in milliseconds. */
 export const PUT: Script = createScript(`${keys}
 redis.call('HSET', letters, member, ARGV[4])
 local first = tonumber(ARGV[5]) * 1000
@@ -45,9 +45,9 @@ return reply(1)
 `);
 
 /**
- * Returns the next member, its letter and its position. Arguments: the last member seen, or '' to
- * begin; its position, or '' if only the member is known. The position is needed, because a letter
- * that was parked anew has moved to the end.
+ * Returns the next member, its letter and its position. Arguments: the last member seen, or '' to begin; its
+ * position, or '' if only the member is known. The position is needed, because a letter that was parked again
+ * has moved to the end.
  */
 export const NEXT: Script = createScript(`${keys}
 local position = ARGV[4]

@@ -21,14 +21,13 @@ export interface RedisDeadLettersOptions {
 const COMMAND_TIMEOUT_MS = 2_000;
 const POSITION_KEPT_MS = 86_400_000;
 
-/** In the year 2255. The numbers of Redis are exact up to a thousand times that. */
+/** A time in the year 2255. The numbers of Redis are exact up to a thousand times that. */
 const LAST_TIME_MS = 9_000_000_000_000;
 
 /**
- * Keeps dead letters in Redis. They do not expire, and are as durable
- * as that Redis: with `appendonly no` it forgets them when it restarts. In a Cluster all letters of a scope
- * lie on one node. `list` can continue `after` a letter that was removed within the last day. Operations
- * reject with DeadLetterError.
+ * Keeps dead letters in Redis. They do not expire, and are as durable as that Redis. With `appendonly no`, it
+ * loses them when it restarts. In a Cluster all letters of a scope lie on one node. `list` can continue
+ * `after` a letter that was removed within the last day. Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the client is not one of ioredis 5 or 6, and for a wrong or missing scope.
  *

@@ -8,10 +8,12 @@ export interface Connection {
   on?(event: 'ready' | 'end', listener: () => void): unknown;
 }
 
-/** The states of ioredis that lead to `ready`; `wait` and `end` last until somebody calls `connect()`. */
+/**
+ * The states of ioredis that lead to `ready`; `wait` and `end` last until the application calls `connect()`.
+ */
 const PASSING = new Set(['connecting', 'connect', 'close', 'reconnecting', 'disconnecting']);
 
-/** Before another look at a client that counts as ready, and has sent nothing. */
+/** The pause before a client that counts as ready, but has sent nothing, is asked again. */
 export const UNSENT_PAUSE_MS = 5;
 
 /** The client was not connected, so nothing was sent. */
@@ -23,7 +25,7 @@ export class NotConnectedError extends Error {
 
 /**
  * Whether a client has refused a command before it sent anything. ioredis is `ready` for a moment longer than
- * its connection lasts; with `enableOfflineQueue: false` it then refuses in these words.
+ * its connection lasts; with `enableOfflineQueue: false` it then refuses with this message.
  */
 export function isUnsent(error: unknown): boolean {
   return isInstance(error, NotConnectedError) || messageOf(error).startsWith("Stream isn't writeable");
@@ -34,7 +36,7 @@ export function isUnsent(error: unknown): boolean {
  * may send them after their callers have given up.
  *
  * While the client is away, an operation waits until the outage has lasted for as long as it may wait. So in
- * a long outage only those wait that come at its start; all later ones fail at once.
+ * a long outage only the operations at its start wait; all later ones fail at once.
  */
 export class Readiness {
   static readonly #known = new WeakMap<Connection, Readiness>();
@@ -49,7 +51,10 @@ export class Readiness {
     this.#connection = connection;
   }
 
-  /** One for each client: the client has one listener, however many stores and operations it serves. */
+  /**
+   * Returns the object of a client: each client has one listener, however many stores and operations it
+   * serves.
+   */
   static of(connection: Connection): Readiness {
     const known = Readiness.#known.get(connection) ?? new Readiness(connection);
     Readiness.#known.set(connection, known);
@@ -60,7 +65,7 @@ export class Readiness {
     return this.#connection.status === 'ready';
   }
 
-  /** Calls `send` once the client is ready, and again if that has sent nothing. */
+  /** Calls `send` once the client is ready, and again if `send` has sent nothing. */
   async send<Reply>(send: () => Promise<Reply>, waitMs: number): Promise<Reply> {
     const startedAt = performance.now();
     for (;;) {
@@ -103,7 +108,10 @@ export class Readiness {
     });
   }
 
-  /** False if the client cannot be listened to: an object around a client need not pass on its events. */
+  /**
+   * Returns false if the client takes no listeners: an object that wraps a client need not pass on its
+   * events.
+   */
   #listen(): boolean {
     if (this.#isListening || typeof this.#connection.on !== 'function') return this.#isListening;
     this.#isListening = true;

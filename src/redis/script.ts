@@ -10,9 +10,9 @@ export interface Script {
 }
 
 /**
- * Makes a script of a Lua `body`, which reads the server's time from `now`, its own arguments from
- * `ARGV[3]` on, and returns `reply(…)`. The first two arguments are the time limit, by the
- * server's clock, and the number of the call.
+ * Creates a script from a Lua `body`, which reads the server's time from `now`, its own arguments from
+ * `ARGV[3]` on, and returns `reply(…)`. The first two arguments are the time limit, by the server's clock,
+ * and the number of the call.
  *
  * The script does nothing once the time limit has passed, because its caller has given up by then. A body
  * with `mayBeLate` runs all the same: it reads `isLate`, and returns `refuse()` if it left something undone.

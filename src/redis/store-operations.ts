@@ -42,14 +42,14 @@ class PendingOperation<Result> {
 type AnyPending = Pick<PendingOperation<unknown>, 'operation' | 'startedAt' | 'settle' | 'fail'>;
 
 /**
- * The most operations in one command. A script blocks every other client of the server while it runs; and
- * while Redis works on the first command, this process prepares the next.
+ * The most operations in one command. A script blocks every other client of the server while it runs.
+ * Besides, this process prepares the next command while Redis works on the first.
  */
 const MAX_BATCH_SIZE = 16;
 
 /**
- * The most between the starts of operations in one command. Its time limit is that of the oldest, which may
- * have waited for the connection: the others would be given up early with it.
+ * The longest time between the starts of operations in one command. The time limit of the command is that of
+ * its oldest operation, which may have waited for the connection: the others would be given up early with it.
  */
 const MAX_BATCH_SPREAD_MS = 20;
 
@@ -77,7 +77,7 @@ export class RedisOperations {
     });
   }
 
-  /** Each operation waits by itself: one that may not wait fails at once, and takes no other with it. */
+  /** Each operation waits by itself: one that may not wait fails at once, and no other one fails with it. */
   async #beginOnceReady(pending: AnyPending): Promise<void> {
     try {
       await this.#commands.ready(pending.startedAt, pending.operation.waitMs);
@@ -87,7 +87,10 @@ export class RedisOperations {
     }
   }
 
-  /** The client notices a little later that its connection has ended. */
+  /**
+   * Begins operations again that were not sent. It pauses first, because the client notices a little later
+   * that its connection has ended.
+   */
   #beginAgain(batch: readonly AnyPending[], error: unknown): void {
     const mayWait = batch.filter(({ operation }) => operation.waitMs !== 0);
     for (const pending of batch) if (!mayWait.includes(pending)) pending.fail(error);

@@ -11,10 +11,11 @@ const ARGUMENT_COUNT = 5;
 
 /**
  * Runs one operation on each of its keys, and returns the result of each as text. Late completions and
- * releases are carried out too: the event was handled, and an id that is not released counts as abandoned.
+ * releases are carried out too: a completed event was handled, however late, and an id that is not released
+ * counts as abandoned.
  *
  * An open claim is one packed list in one string, which takes the least memory in Redis. The end of its lease
- * is 0 once it is released. Times are in milliseconds since the epoch.
+ * is 0 once the claim is released. Times are in milliseconds since the epoch.
  */
 export const OPERATIONS: Script = createScript(
   `
