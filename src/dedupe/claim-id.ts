@@ -1,22 +1,25 @@
-/** Stores hold ids that begin so. */
+/** Stores hold ids with these prefixes, so the prefixes must not change. */
 const ENQUEUEING = 'accepted:';
 const ESCAPE = 'handled:';
 
 /**
- * The id of an event's handling in the store: that of the event. One that looks like that of an enqueueing is
- * marked, so that no two events meet, whatever their ids look like.
+ * The id of an event's handling in the store: the event's own id. An id that begins with a prefix of ours
+ * gets `handled:` before it, so that no two events share an id, whatever their ids look like.
  */
 export function handlingId(id: string): string {
   return id.startsWith(ENQUEUEING) || id.startsWith(ESCAPE) ? ESCAPE + id : id;
 }
 
 /**
- * The id of an event's enqueueing in the store: of its handlers that run before the answer, and its way into
- * the queue.
+ * The id of an event's enqueueing in the store. It stands for the handlers that run before the answer, and
+ * for the way into the queue.
  */
 export function enqueueingId(id: string): string {
   return ENQUEUEING + id;
 }
 
-/** An id that no store knows: no event has it, because ids that begin alike are marked by `handlingId`. */
+/**
+ * An id that no store knows: no event has it, because `handlingId` puts the prefix once more before ids that
+ * begin with it.
+ */
 export const PROBE_ID: string = `${ESCAPE}health`;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * No two claims may share a token: those of this process begin alike, and no other process begins so. Workers
- * gives no random bytes before its first request.
+ * No two claims may share a token: all tokens of this process have a random prefix, which no other process
+ * has. It is created late, because Cloudflare Workers gives no random bytes before its first request.
  */
 let prefix: string | undefined;
 let claims = 0;

@@ -11,15 +11,15 @@ import type { ClaimedResult, ClaimResult, LeaseRequest, ReleaseResult, RenewResu
 import type { TimeLimitedStore } from './time-limited.ts';
 
 /**
- * Between two questions about an event that another process has; half of it is random, so that processes
- * spread out.
+ * The longest pause between two claims of an event that another process has. Half of it is random, so that
+ * processes spread out.
  */
 const POLL_MS = 400;
 
-/** After so many confirmations that took half a lease or longer each, the claim is refused. */
+/** After this many confirmations, each of which took half a lease or longer, the claim is given up. */
 const MOST_CONFIRMATIONS = 3;
 
-/** The claim of an event whose store does not answer, under `onStoreFailure: 'process'`. */
+/** The result of a claim that the store does not answer, under `onStoreFailure: 'process'`. */
 const UNCLAIMED: ClaimedResult = {
   state: 'claimed',
   attempt: 1,
@@ -52,15 +52,18 @@ export interface ClaimedEvent {
 
 /** How a claim may wait before it is sent. */
 export interface ClaimWait {
-  /** Until it must be sent; 0 if it must not wait for a connection. */
+  /** How long it may wait; 0 if it must not wait for a connection. */
   readonly waitMs?: number | undefined;
-  /** Asked once if it has no answer after a command time-out: whether the event may be kept any longer. */
+  /**
+   * Called once if the claim has no answer after `commandTimeoutMs`; returns whether it may wait longer with
+   * the event.
+   */
   readonly mayWaitLonger?: () => boolean;
 }
 
 /** How to wait while another process handles the event. */
 export interface PollWait {
-  /** Asked before each further question: whether a delivery still waits for the answer. */
+  /** Called before each further claim; returns whether a delivery still waits for the answer. */
   readonly isAwaited: () => boolean;
   /** Resolves with the promise, or at once when the run is aborted. */
   readonly orAbort: (promise: Promise<unknown>) => Promise<unknown>;
@@ -76,8 +79,8 @@ export class Claim {
   #renewal: Timer | undefined;
   #isRenewing = false;
   /**
-   * When the claim or renewal was sent that last succeeded; undefined while there is none, and if the
-   * handlers run without a claim.
+   * When the last successful claim or renewal was sent; undefined before the first, and if the handlers run
+   * without a claim.
    */
   #heldSince: number | undefined;
   /** When the last claim or renewal was sent, whether or not it succeeded. */
@@ -100,8 +103,8 @@ export class Claim {
   }
 
   /**
-   * Asks for the id. If the store fails, `onStoreFailure` says how to go on: this rejects, though the store
-   * may have granted the claim, or the handlers run without one.
+   * Claims the id. If the store fails, `onStoreFailure` decides: either this rejects, although the store may
+   * have granted the claim, or the handlers run without a claim.
    */
   async take(wait: ClaimWait = {}): Promise<ClaimResult> {
     try {
@@ -147,8 +150,8 @@ export class Claim {
   }
 
   /**
-   * Whether handlers may run on this claim only after another look at the store: since it was made the event
-   * loop may have been blocked, or a letter may have taken long to write.
+   * True if the claim must be confirmed before handlers run on it: since it was made, the event loop may have
+   * been blocked, or a letter may have taken long to write.
    */
   get isOld(): boolean {
     if (this.#heldSince === undefined || this.#state !== 'held') return false;
@@ -161,8 +164,8 @@ export class Claim {
   }
 
   /**
-   * Renews a claim that has grown old. If the store gives no answer, or too slowly to be of use,
-   * `onStoreFailure` says how to go on.
+   * Renews a claim that is old. If the store does not answer, or answers too slowly to be of use,
+   * `onStoreFailure` decides.
    */
   async confirm(): Promise<void> {
     try {
@@ -178,16 +181,16 @@ export class Claim {
     const askedAt = performance.now();
     this.#askedAt = askedAt;
     const { state } = await this.#store.renew(this.#request);
-    // Over several connections an answer may come after that to a later question.
+    // Over several connections, an answer may come after the answer to a later question.
     if (this.#heldSince !== undefined && askedAt < this.#heldSince) return;
     this.#state = state;
     if (state === 'held') this.#heldSince = askedAt;
   }
 
   /**
-   * While another process has the id, asks again until the event is completed, the lease has ended, or no
-   * delivery waits any more (`busy`). Store failures do not end it, because the event is known to be running.
-   * A question that failed may have taken the id all the same, so it is given back when the asking ends.
+   * While another process has the id, claims it again until the event is completed, the lease has ended, or
+   * no delivery waits any more (`busy`). Store failures do not end the waiting, because the event is known to
+   * be running. A claim that failed may have taken the id all the same, so the id is released at the end.
    */
   async waitForOther(first: ClaimResult, wait: PollWait): Promise<ClaimResult> {
     let result = first;
@@ -209,9 +212,10 @@ export class Claim {
   }
 
   /**
-   * Renews the lease every third of it from now on, until `stopRenewing`. Calls `onTaken`, once, when another
-   * token has the id (`lost`) or the event was completed. A store that fails or is late aborts nothing: the
-   * lease may well hold, and the next renewal tells. Without a claim there is nothing to renew.
+   * Renews the lease from now on, each time after a third of it, until `stopRenewing`. Calls `onTaken`, once,
+   * when another token has the id (`lost`) or the event was completed. A store that fails or is late aborts
+   * nothing: the lease may well hold, and the next renewal will show it. Without a claim there is nothing to
+   * renew.
    */
   startRenewing(onTaken: (state: 'lost' | 'completed') => void): void {
     if (this.#heldSince === undefined) return;
@@ -239,12 +243,17 @@ export class Claim {
     else onTaken(this.#state);
   }
 
-  /** Records that the event was handled; false if the store has not taken it yet: see {@link Completions}. */
+  /**
+   * Records that the event was handled. Resolves with false if the store has not recorded it yet: see
+   * {@link Completions}.
+   */
   complete(): Promise<boolean> {
     return this.#completions.record(this.#request);
   }
 
-  /** Gives the id back; undefined if the store does not answer. It is then tried again. */
+  /**
+   * Releases the id. Resolves with undefined if the store does not answer: the release is then tried again.
+   */
   async release(handled: Iterable<string>): Promise<ReleaseResult['state'] | undefined> {
     const request = () => ({ ...this.#request, handled: [...handled] });
     try {

@@ -2,8 +2,7 @@ import type { ClaimedResult } from './store.ts';
 
 /**
  * Whether no retry can be counted on any more, by age. "After 1, 5 and 15 minutes" can be read as offsets of
- * 1, 5 and 15 or of 1, 6 and 21 minutes, so nine tenths of the last delay are taken as the end under both
- * readings.
+ * 1, 5 and 15 or of 1, 6 and 21 minutes. Nine tenths of the last delay are the end under both readings.
  */
 export function isFinalByAge(
   ageMs: number,

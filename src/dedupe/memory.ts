@@ -20,13 +20,13 @@ import { toKey } from './store.ts';
 export interface MemoryStoreOptions {
   /**
    * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten:
-   * exactly up to 131,072, and above that within one percent or so. Claims that are running come on top and
-   * are never forgotten.
+   * exactly up to 131,072, and above that within one percent or so. Claims that are running are not counted,
+   * and are never forgotten.
    */
   readonly maxEntries?: number;
   /**
    * The clock, in milliseconds; by default a monotonic one, which no correction of the system's clock moves.
-   * If it throws, or gives something else than a number, the operation of the store fails.
+   * If it throws, or returns something other than a number, the operation of the store fails.
    */
   readonly now?: () => number;
 }
@@ -45,8 +45,8 @@ interface OpenRecord {
 }
 
 /**
- * Remembers ids in this process: all that a single process needs. Its knowledge ends with the process, and
- * several processes need a store that they share.
+ * Remembers ids in this process, which is all that a single process needs. The ids are forgotten when the
+ * process ends, and several processes need a store that they share.
  *
  * @throws ConfigurationError for a wrong option.
  */
@@ -65,7 +65,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   return Object.defineProperty(store, MEMORY_STORE, { value: true });
 }
 
-/** Known to the other build of posthorn as well: its receiver may be given this store. */
+/** A symbol of both builds of posthorn, because the receiver of the other build may get this store. */
 const MEMORY_STORE = Symbol.for('posthorn.memoryStore');
 
 /** Whether `createMemoryStore` has made this store. */
@@ -139,7 +139,7 @@ class Memory {
     return { state: 'released' };
   }
 
-  /** What is known of an id: a record that is open or released, or that it was completed. */
+  /** The state of an id: its open or released record, or `'completed'`. */
   #find(key: string, now: number): OpenRecord | 'completed' | undefined {
     const claim = this.#claims.get(key);
     if (claim !== undefined) {
@@ -153,8 +153,8 @@ class Memory {
 
   #deleteClaim(key: string): void {
     this.#claims.delete(key);
-    // V8 rebuilds a Map whose entries come and go again and again, and each old table keeps alive what
-    // replaced it until a full collection. A new Map ends that chain, which would take a third of the
+    // V8 rebuilds the table of a Map again and again if its entries come and go. Each old table keeps its
+    // successor alive until a full collection. A new Map ends that chain, which would take a third of the
     // processor time of an event.
     if (this.#claims.size === 0) this.#claims = new Map();
   }
@@ -188,8 +188,8 @@ function claimRecord(previous: OpenRecord | undefined, request: ClaimRequest, no
 }
 
 /**
- * A clock that was set back says nothing of the time between two claims: to count one too many parks an event
- * early, one too few loses it.
+ * A clock that was set back says nothing about the time between two claims. One attempt too many parks an
+ * event early, but one too few loses it.
  */
 function isSpaced(elapsedMs: number, attemptSpacingMs = 0): boolean {
   return elapsedMs < 0 || elapsedMs >= attemptSpacingMs;
@@ -211,7 +211,7 @@ function claimResult(record: OpenRecord, now: number): ClaimResult {
   };
 }
 
-/** They take about a gigabyte. */
+/** This many ids take about a gigabyte. */
 const MOST_ENTRIES = 2 ** 24;
 
 function checkValues(maxEntries: unknown, now: unknown): void {

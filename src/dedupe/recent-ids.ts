@@ -10,21 +10,20 @@ const IDS_PER_CACHE = 131_072;
 /** The size that a cache begins with. */
 const FIRST_IDS_PER_CACHE = 256;
 
-/** After so many ids were added, expired ones are looked for: each time costs an iterator. */
+/** A sweep for expired ids follows after this many ids were added: each sweep costs an iterator. */
 const IDS_PER_SWEEP = 64;
 
-/** A sweep forgets at most this many: more than were added, so that expired ids become fewer. */
+/** A sweep forgets at most this many ids: more than were added, so that expired ids become fewer. */
 const MAX_FORGOTTEN_PER_SWEEP = 2 * IDS_PER_SWEEP;
 
 /**
- * What is remembered of an id: until when, or a record that says so itself. A number takes the least memory.
+ * The entry of an id: the time when it expires, or a record with that time. A number takes the least memory.
  */
 export type Remembered<R extends { readonly expiresAt: number }> = number | R;
 
 /**
- * Remembers ids until their time is over, and forgets the least recently used ones when there are too many.
- * lru-cache has no clock that can be injected without moving the ends of its times, so the times are kept as
- * values.
+ * Remembers ids until their time is over, and forgets the least recently used ones when there are too many. A
+ * clock that is injected into lru-cache moves the ends of its times, so the times are kept as values.
  */
 export class RecentIds<R extends { readonly expiresAt: number }> {
   /**
@@ -33,7 +32,10 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
    */
   readonly #caches: LRUCache<string, Remembered<R>>[];
   readonly #maxPerCache: number;
-  /** An odd number that nobody outside knows. Workers gives no random numbers before its first request. */
+  /**
+   * An odd number that no sender knows. It is created late, because Cloudflare Workers gives no random
+   * numbers before its first request.
+   */
   #multiplier: number | undefined;
   #added = 0;
 
@@ -44,7 +46,7 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
     this.#caches = Array.from({ length: count }, () => new LRUCache({ max }));
   }
 
-  /** What is remembered of an id, which counts as a use of it. */
+  /** Returns the entry of an id, and counts as a use of it. */
   get(id: string, now: number): Remembered<R> | undefined {
     const cache = this.#caches[this.#indexFor(id)];
     const remembered = cache?.get(id);
@@ -75,8 +77,8 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
   }
 
   /**
-   * Chooses by a hash with a random multiplier, so that nobody outside can choose ids that all fall into one
-   * cache. A random first value would not do: ids that collide for one of them collide for every 256th.
+   * Chooses by a hash with a random multiplier, so that no sender can choose ids that all fall into one
+   * cache. A random first value would not do: ids that collide for one such value collide for every 256th.
    */
   #indexFor(id: string): number {
     if (this.#caches.length === 1) return 0;
@@ -91,7 +93,9 @@ export class RecentIds<R extends { readonly expiresAt: number }> {
   }
 }
 
-/** With a fixed retention, ids take no more memory than that needs, however large `maxEntries` is. */
+/**
+ * With a fixed retention, ids take only the memory that this retention needs, however large `maxEntries` is.
+ */
 function forgetExpired<R extends { readonly expiresAt: number }>(
   cache: LRUCache<string, Remembered<R>>,
   now: number,

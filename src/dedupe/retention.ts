@@ -5,7 +5,7 @@ export interface RetentionSettings {
   readonly now: () => number;
 }
 
-/** Beyond an event's age limit, for clocks that differ. */
+/** Added to an event's age limit, because clocks differ. */
 const RETENTION_MARGIN_MS = 10 * 60_000;
 
 /** A completed id is remembered at least until its event is too old to be accepted again. */

@@ -2,11 +2,11 @@ import type { Activity } from '../timing/activity.ts';
 import type { CompleteRequest, ReleaseRequest } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
-/** Between two tries of a completion; doubled up to the most while the store stays away. */
+/** The pauses between two tries of a completion: doubled up to the longest while the store stays away. */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Before a release is tried again; doubled each time. */
+/** The pause before a release is tried again; doubled each time. */
 const FIRST_RELEASE_PAUSE_MS = 100;
 
 interface PendingCompletion extends CompleteRequest {
@@ -15,8 +15,8 @@ interface PendingCompletion extends CompleteRequest {
 }
 
 /**
- * Tells the store of handled events, and keeps those that it has not taken yet: until it has, this process at
- * least does not handle them again.
+ * Records handled events in the store, and keeps those that the store has not recorded yet, so that at least
+ * this process does not handle them again.
  */
 export class Completions {
   readonly #store: TimeLimitedStore;
@@ -35,7 +35,7 @@ export class Completions {
     return this.#pending.size > 0 && this.#pending.has(id);
   }
 
-  /** Tries for two command time-outs; false if it has to go on in the background. */
+  /** Tries for twice `commandTimeoutMs`. Resolves with false if the tries go on in the background. */
   async record(request: CompleteRequest): Promise<boolean> {
     const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
     try {
@@ -57,7 +57,7 @@ export class Completions {
     return false;
   }
 
-  /** One request at a time: a store that comes back is not met by a crowd. */
+  /** One request at a time, so that a store that comes back is not flooded. */
   async #retryAll(): Promise<void> {
     this.#isRetrying = true;
     this.#activity.begin();
@@ -93,9 +93,9 @@ export class Completions {
 }
 
 /**
- * Tries a release again for as long as the lease lasts, and once after that. A lease that nobody gives back
- * keeps the event from its retry, which then takes it for one that killed its process. `request` is asked
- * each time: a handler may have finished since.
+ * Tries a release again for as long as the lease lasts, and once after that. A lease that is not released
+ * keeps the event from its retry, and the retry then takes the event for one that killed its process.
+ * `request` is called for each try: a handler may have finished since.
  */
 export async function retryRelease(
   store: TimeLimitedStore,
@@ -114,7 +114,10 @@ export async function retryRelease(
   }
 }
 
-/** Keeps no process alive: once it is closed, what the store has still not taken is given up. */
+/**
+ * Does not keep the process alive: once the receiver is closed, the records that the store has still not
+ * taken are given up.
+ */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -16,13 +16,13 @@ export interface ServerOperation {
   readonly leaseMs: number;
   /** How long the server keeps the id from now. */
   readonly keepMs: number;
-  /** The spacing of a claim; the names of the handlers that have finished, as JSON, of a release. */
+  /** For a claim, its spacing. For a release, the names of the handlers that have finished, as JSON. */
   readonly detail: string;
-  /** How long it may wait before it is sent, if that is given. */
+  /** How long it may wait before it is sent, if the caller limits that. */
   readonly waitMs: number | undefined;
 }
 
-/** Reads the answer of a server to an operation, which had waited for so long before it was sent. */
+/** Reads the answer of a server to an operation, which had waited for `waitedMs` before it was sent. */
 export type ReadAnswer<Result> = (answer: string, waitedMs?: number) => Result;
 
 /** The server of a store. */
@@ -30,17 +30,20 @@ export interface StoreServer {
   /** For messages. */
   readonly name: string;
   readonly commandTimeoutMs: number;
-  /** Resolves with the server's answer, parsed by `read`; rejects with UnavailableError. */
+  /** Resolves with the server's answer as `read` returns it; rejects with UnavailableError. */
   readonly run: <Result>(operation: ServerOperation, read: ReadAnswer<Result>) => Promise<Result>;
-  /** Whether an operation would have to wait for a connection; left out if that is not known. */
+  /** Whether an operation would have to wait for a connection; left out if the server cannot tell. */
   readonly mustWait?: () => boolean;
 }
 
-/** A claim that waited for less is not told so: its lease, counted from its start, is that much shorter. */
+/**
+ * A shorter wait of a claim is not reported: its lease counts from its start, and is only that much shorter.
+ */
 const NOTICEABLE_MS = 100;
 
 /**
- * The answer to a first claim on an id. Nearly all are: comparing it saves half a microsecond of parsing.
+ * The answer to a first claim on an id. Nearly all claims get it, and comparing it saves half a microsecond
+ * of parsing.
  */
 export const FIRST_CLAIM = 'claimed 1 0 0 1 ';
 

@@ -2,9 +2,9 @@ import { propertyOf } from '../foreign-values.ts';
 
 /**
  * Whether this process is known to be one of several that do the same work. A worker of `node:cluster` counts
- * as one, also where it is the only one: it cannot know. PM2 tells how many instances it runs, and numbers
- * them from 0. AWS Lambda runs a process for each request that comes beside others. Processes on other
- * machines or in other containers cannot be known.
+ * as one, even if it is the only worker: it cannot know that. PM2 tells how many instances it runs, and
+ * numbers them from 0. AWS Lambda runs a process for each concurrent request. Processes on other machines or
+ * in other containers cannot be known.
  */
 export function isOneOfSeveralProcesses(): boolean {
   const { pm_id: pm2Id, exec_mode: mode, instances, NODE_APP_INSTANCE: instance } = process.env;
@@ -13,6 +13,6 @@ export function isOneOfSeveralProcesses(): boolean {
   if (Number(instance) > 0 || (isRunByPm2 && Number(instances) > 1)) return true;
   // In its cluster mode PM2 runs a single instance as a worker, too.
   if (isRunByPm2 && mode === 'cluster_mode') return false;
-  // An import would load the servers and child processes of Node.js along, before anybody needs the answer.
+  // An import would load the servers and child processes of Node.js along, before the answer is needed.
   return propertyOf(process.getBuiltinModule('node:cluster'), 'isWorker') === true;
 }

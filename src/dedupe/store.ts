@@ -12,24 +12,28 @@ export interface Store {
   readonly commandTimeoutMs?: number;
   /** Takes the id for `token`, unless it is completed or another token's lease still holds. */
   claim(request: ClaimRequest): Awaitable<ClaimResult>;
-  /** Extends the lease. An absent id is created anew, an expired one is renewed if no other token took it. */
+  /**
+   * Extends the lease. An absent id is created; an expired lease is renewed, unless another token has taken
+   * the id.
+   */
   renew(request: LeaseRequest): Awaitable<RenewResult>;
   /** Writes `completed`, whoever holds the lease now: the event was handled. */
   complete(request: CompleteRequest): Awaitable<CompleteResult>;
   /**
-   * Ends the lease of its owner; keeps the attempts, and which handlers have finished. `receiver.health`
-   * calls it with an id that has no claim, to see whether the store answers: that must write nothing.
+   * Ends the lease of its owner; keeps the attempts and the names of the handlers that have finished.
+   * `receiver.health` calls it with an id that was never claimed, to see whether the store answers: that must
+   * write nothing.
    */
   release(request: ReleaseRequest): Awaitable<ReleaseResult>;
   /**
    * Whether an operation that begins now would wait for a connection. The receiver then counts the body of
-   * the event in `maxBufferedBytes`; if it does not fit, the operation gets 0 as `waitMs`. A store that waits
-   * for nothing leaves it out.
+   * the event in `maxBufferedBytes`; if it does not fit, the operation gets 0 as `waitMs`. A store that never
+   * waits leaves this method out.
    */
   mustWait?(): boolean;
 }
 
-/** The request of `complete`; those of the other operations have more. */
+/** The request of `complete`. Those of the other operations hold more. */
 export interface CompleteRequest {
   /** The event's id, of any length. */
   readonly id: string;
@@ -38,9 +42,8 @@ export interface CompleteRequest {
   /** How long the id is remembered from now. */
   readonly retentionMs: number;
   /**
-   * How long the operation may wait for a connection before it is sent; a store gives it the time that it
-   * has by default. With 0, one that cannot be sent now fails at once. A store that waits for nothing ignores
-   * it.
+   * How long the operation may wait for a connection before it is sent; by default as long as the store
+   * permits. With 0, an operation that cannot be sent now fails at once. A store that never waits ignores it.
    */
   readonly waitMs?: number | undefined;
 }
@@ -54,14 +57,14 @@ export interface LeaseRequest extends CompleteRequest {
 /** The request of `claim`. */
 export interface ClaimRequest extends LeaseRequest {
   /**
-   * Claims closer to the last counted one than this do not add to `spacedAttempts`; 0 by default. One that
-   * seems earlier than it, because the clock of the store was set back, counts.
+   * Claims closer to the last counted one than this do not add to `spacedAttempts`; 0 by default. A claim
+   * that seems earlier than that one counts: the clock of the store was set back.
    */
   readonly attemptSpacingMs?: number;
   /**
    * How long the claim may wait before it is sent, for a connection or for its turn; `commandTimeoutMs` by
-   * default. Once it is sent it has `commandTimeoutMs`. With 0, one that cannot be sent because there is no
-   * connection fails at once. A store that waits for nothing ignores it.
+   * default. Once it is sent it has `commandTimeoutMs`. With 0, a claim that cannot be sent because there is
+   * no connection fails at once. A store that never waits ignores it.
    */
   readonly waitMs?: number | undefined;
 }
@@ -69,8 +72,8 @@ export interface ClaimRequest extends LeaseRequest {
 /** The request of `release`. */
 export interface ReleaseRequest extends CompleteRequest {
   /**
-   * Names of the handlers that have finished in this attempt or an earlier one. An empty list says nothing:
-   * it keeps what an earlier release said.
+   * Names of the handlers that have finished in this attempt or an earlier one. An empty list changes
+   * nothing: the names of an earlier release are kept.
    */
   readonly handled: readonly string[];
 }
@@ -116,7 +119,7 @@ export interface CompleteResult {
 
 /** The answer of `release`. */
 export interface ReleaseResult {
-  /** `lost`: another token has the id, or none has, so that there was nothing to release. */
+  /** `lost`: the token does not have the id, so there was nothing to release. */
   readonly state: 'released' | 'lost' | 'completed';
 }
 

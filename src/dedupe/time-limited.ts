@@ -15,20 +15,20 @@ import type {
   Store,
 } from './store.ts';
 
-/** A store of which every operation ends in time; a failure is an {@link UnavailableError}. */
+/** A store whose operations all end in time; a failure is an {@link UnavailableError}. */
 export interface TimeLimitedStore extends Store {
   readonly commandTimeoutMs: number;
   /**
-   * Asks `mayWaitLonger` if the claim has no answer after `commandTimeoutMs`, and its `waitMs` is larger:
-   * whether the delivery may go on waiting with its body.
+   * Calls `mayWaitLonger` if the claim has no answer after `commandTimeoutMs`, and its `waitMs` is larger;
+   * that returns whether the delivery may go on waiting with its body.
    */
   claim(request: ClaimRequest, mayWaitLonger?: () => boolean): Awaitable<ClaimResult>;
   mustWait(): boolean;
 }
 
 /**
- * Puts a time limit around the operations that return a promise. Unless they may wait, an operation that
- * cannot be sent at once fails at once.
+ * Puts a time limit around the operations that return a promise. Without `mayWait`, an operation that cannot
+ * be sent at once fails at once.
  */
 export function timeLimited(
   store: Store,
@@ -123,7 +123,10 @@ class StoreInTime implements TimeLimitedStore {
     }
   }
 
-  /** A foreign store may return what throws at every question, and what is asked later would fail there. */
+  /**
+   * A foreign store may return a value that throws whenever it is read. It is read here first, so that a
+   * later reader does not fail instead.
+   */
   #noteAnswer<Result>(name: string, result: Result): Result {
     if (typeof propertyOf(result, 'state') !== 'string')
       throw new TypeError(`the store returned ${show(result)}, which has no state`);
