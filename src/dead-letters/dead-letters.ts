@@ -16,21 +16,21 @@ export interface DeadLetters {
    */
   list(options?: { readonly after?: string; readonly limit?: number }): AsyncIterable<DeadLetter>;
   /**
-   * Counts the letters without reading them, those that are `runningUntil` a later time too, up to `limit`.
-   * With it `receiver.health` can tell how many there are before it has read them.
+   * Counts the letters without reading them, up to `limit`; also those whose `runningUntil` is later than
+   * now. With this method `receiver.health` knows how many letters there are before it has read them.
    */
   count?(options: { readonly limit: number }): Promise<number>;
   /**
    * Whether an operation that begins now would wait for a connection. The receiver then counts the body of
    * the event in `maxBufferedBytes`; if it does not fit, and with `onStoreFailure: 'process'`, the operation
-   * fails at once. Dead letters that wait for nothing leave it out.
+   * fails at once. Dead letters that never wait leave this method out.
    */
   mustWait?(): boolean;
 }
 
 /** A parked event. Times are in milliseconds since the epoch. */
 export interface DeadLetter {
-  /** The event's id, or the SHA-256 of the body (hex) where no id could be read. */
+  /** The event's id, or the SHA-256 of the body (hex) if no id could be read. */
   readonly id: string;
   /** Absent if it could not be read. */
   readonly type?: string | undefined;
@@ -42,9 +42,9 @@ export interface DeadLetter {
   readonly rawBody: Uint8Array;
   /** Without `authorization`, `proxy-authorization` and `cookie`. */
   readonly headers: { readonly [name: string]: readonly string[] };
-  /** When the delivery that was parked had arrived. */
+  /** When the parked delivery arrived. */
   readonly receivedAt: number;
-  /** When the letter was made. */
+  /** When the letter was created. */
   readonly parkedAt: number;
   /** How many attempts were made. */
   readonly attempts: number;

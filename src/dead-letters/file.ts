@@ -19,15 +19,17 @@ import { parseLetter, serializeLetter } from './serialized-letter.ts';
 
 const EXTENSION = '.json';
 
-/** How many letters are remembered by the place where a list had them, to continue after one that is gone. */
+/**
+ * For how many letters their place in a list is remembered: a list can then continue after one that is gone.
+ */
 const REMEMBERED_PLACES = 1_000;
 
 /**
  * Keeps dead letters in a directory, one file per event, named by the SHA-256 of its id. Only the owner can
- * read the files, because they contain payment data; if others may write to the directory, the first report
+ * read the files, because they contain payment data. If others may write to the directory, the first report
  * of the receiver warns `dead_letters_exposed`. Several processes may share the directory. The modification
- * time of a file is `parkedAt`: copy the directory with its times (`cp -a`), because `list` goes by them. It
- * can continue `after` a letter that is no longer there if this object has listed it.
+ * time of a file is `parkedAt`: copy the directory with its times (`cp -a`), because `list` sorts by them.
+ * `list` can continue `after` a letter that is no longer there if this object has listed that letter.
  * Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the directory cannot be created or written to.
@@ -77,7 +79,8 @@ export function createFileDeadLetters(directory: string): DeadLetters {
 
     async *list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
       const files = await letterFiles(root);
-      // A letter that was parked anew has moved to the end: what counts is where it was seen.
+      // A letter that was parked again has moved to the end, so the list continues after the place where it
+      // was seen.
       const lastName = after === undefined ? '' : nameOf(after);
       const last = places.get(lastName) ?? files.find(({ name }) => name === lastName);
       const unreadable: DeadLetterError[] = [];
@@ -125,12 +128,15 @@ async function writeWhole(root: string, name: string, text: string): Promise<voi
   }
 }
 
-/** A file system that keeps no times, or a letter that is gone again, is no reason to fail: it is stored. */
+/**
+ * A file system that keeps no times, or a letter that is gone again, is not a reason to fail: the letter was
+ * stored.
+ */
 async function setTime(path: string, timeMs: number): Promise<void> {
   await utimes(path, timeMs / 1_000, timeMs / 1_000).catch(() => {});
 }
 
-/** Writes a file durably, and creates the directory again if somebody has removed it. */
+/** Writes a file durably, and creates the directory again if it was removed. */
 async function writeSynced(path: string, text: string): Promise<void> {
   const options = { flag: 'wx', mode: 0o600, flush: true };
   try {
@@ -175,7 +181,7 @@ async function readLetter(path: string): Promise<DeadLetter | undefined> {
   try {
     return parseLetter(text);
   } catch (cause) {
-    throw unreadable(path, 'it is no letter: repair the file or move it out of the directory', cause);
+    throw unreadable(path, 'it is not a letter: repair the file or move it out of the directory', cause);
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError } from '../errors.ts';
 
-/** Returns the absolute path of a directory for letters, which is made if it is missing. */
+/** Returns the absolute path of a directory for letters, which is created if it is missing. */
 export function prepareDirectory(directory: unknown): string {
   if (typeof directory !== 'string' || directory === '') {
     throw new ConfigurationError('createFileDeadLetters needs the path of a directory as a non-empty string');
@@ -61,9 +61,10 @@ const GROUP_WRITES = 0o020;
 const ROOT = 0;
 
 /**
- * Says who else may write to the directory, and so forge letters; undefined if nobody may. The sticky bit
- * changes nothing: it keeps others from removing files, but not from adding some. It is a warning only,
- * because volumes of containers often belong to a group or to another user. Windows has no such modes.
+ * Says which other users may write to the directory, and so forge letters; undefined if none may. The sticky
+ * bit changes nothing: it keeps others from removing files, but not from adding some. The result serves only
+ * as a warning, because volumes of containers often belong to a group or to another user. Windows has no such
+ * modes.
  */
 export function findExposure(root: string): string | undefined {
   const own = process.getuid?.();

@@ -11,8 +11,8 @@ export interface LetterFile {
 }
 
 /**
- * How many files are looked at at once: 100,000 letters take 0.8 seconds, and 4.9 one by one. Reading them
- * all for their `parkedAt` would take 7.5.
+ * How many files are examined at once: 100,000 letters take 0.8 seconds, and 4.9 seconds one by one. Reading
+ * them all for their `parkedAt` would take 7.5.
  */
 const FILES_AT_ONCE = 32;
 
@@ -23,7 +23,7 @@ function isLetterName(name: string): boolean {
   return /^[0-9a-f]{64}\.json$/.test(name);
 }
 
-/** The letters in a directory, the oldest first; those of one millisecond by their names. */
+/** The files of the letters in a directory, the oldest first; those of one millisecond are sorted by name. */
 export async function letterFilesByTime(directory: string): Promise<LetterFile[]> {
   const names = (await readdir(directory)).filter(isLetterName);
   const files: LetterFile[] = [];
@@ -38,7 +38,7 @@ export function compareLetterFiles(one: LetterFile, other: LetterFile): number {
   return one.time - other.time || (one.name < other.name ? -1 : Number(one.name > other.name));
 }
 
-/** None for a letter that was removed meanwhile. */
+/** Resolves with the file and its time; with an empty list for a letter that was removed meanwhile. */
 async function readTime(directory: string, name: string): Promise<LetterFile[]> {
   try {
     const { mtimeMs } = await lstat(join(directory, name));
@@ -60,13 +60,13 @@ export async function countLetterFiles(directory: string, limit: number): Promis
   return count;
 }
 
-/** V8 makes no longer texts. */
+/** V8 cannot create a longer string. */
 const MAX_TEXT_BYTES = 0x1fff_ffe8;
 
 /**
  * Reads the text of a letter. In a directory that others may write to, its name can lead elsewhere, or to
- * something that is not a file: opening a FIFO would hold one of the four threads of Node.js for files until
- * somebody writes to it.
+ * something that is not a file: opening a FIFO would block one of the four threads of Node.js for files until
+ * another process writes to it.
  */
 export async function readLetterFile(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

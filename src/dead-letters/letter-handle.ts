@@ -5,13 +5,13 @@ import type { DeadLetter } from './dead-letters.ts';
 import type { OperationWait } from './operation-queue.ts';
 import type { AttemptInfo, LetterContent, Parking } from './parking.ts';
 
-/** What is known of a letter from the start. */
+/** The facts about a letter that are known from the start. */
 export interface LetterOrigin {
   /** The id that the letter is stored under, if it is stored already. */
   readonly storedAs?: string | undefined;
   /**
-   * False if the letter is not this run's to remove: workers handle the event, and one of them may have
-   * stored it meanwhile.
+   * False if this run must not remove the letter: workers handle the event, and one of them may have stored
+   * the letter meanwhile.
    */
   readonly removesLetter?: boolean;
 }
@@ -57,9 +57,9 @@ export class LetterHandle {
   }
 
   /**
-   * Stores the letter, or stores it anew, and returns the id that it is stored under; undefined if none is
-   * stored. A letter that could not be renewed still counts. `answerBy` is given if the caller waits for
-   * nothing else.
+   * Stores the letter, or replaces it. Resolves with the id that it is stored under, or with undefined if
+   * none is stored. If it could not be replaced, the earlier letter counts. `answerBy` is given if the caller
+   * waits only for this.
    */
   async store(
     reason: { readonly code: string; readonly message: string },
@@ -76,7 +76,7 @@ export class LetterHandle {
     return this.#storedAs;
   }
 
-  /** The letter of an earlier delivery. */
+  /** Reads the letter of an earlier delivery, if there is one. */
   async find(answerBy: number): Promise<DeadLetter | undefined> {
     const { id } = this.#content;
     if (id === undefined) return undefined;
@@ -91,19 +91,19 @@ export class LetterHandle {
   }
 
   /**
-   * Removes the letter: its event was handled. A letter whose writing was given up may have arrived all the
-   * same.
+   * Removes the letter, because its event was handled. A letter may be stored although its writing was given
+   * up.
    */
   async remove(): Promise<void> {
     if (this.mayExist) await this.removeAny();
   }
 
-  /** The same, also for a letter that an earlier delivery left. */
+  /** Removes the letter, even one that an earlier delivery left. */
   async removeAny(): Promise<void> {
     if (this.#removesLetter) await this.removeStored();
   }
 
-  /** The same, whoever handled the event. */
+  /** Removes the letter, even one of an event that workers handle. */
   async removeStored(): Promise<void> {
     const id = this.#storedAs ?? this.#content.id;
     if (id === undefined) return;
@@ -115,8 +115,8 @@ export class LetterHandle {
   }
 
   /**
-   * A new letter is urgent: without it the delivery fails at its deadline. A renewed letter, or one written
-   * after the deadline, is not: no delivery waits for it.
+   * A new letter is urgent: without it the delivery fails at its deadline. A letter that is replaced, or
+   * written after the deadline, is not urgent: no delivery waits for it.
    */
   #wait(answerBy?: number): OperationWait {
     const isNew = this.#storedAs === undefined;

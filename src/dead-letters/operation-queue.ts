@@ -2,24 +2,24 @@ import { Semaphore } from '../timing/semaphore.ts';
 import { Timer } from '../timing/time-limit.ts';
 
 /**
- * How many operations run at once. Node.js works on files with four threads: twice as many operations keep
- * them busy, and even if each takes a quarter of a second of a disk that does one thing at a time, all of
- * them end within the limit.
+ * How many operations run at once. Node.js works on files with four threads, and twice as many operations
+ * keep them busy. All of them end within the limit, even if each takes a quarter of a second of a disk that
+ * does one thing at a time.
  */
 const MOST_RUNNING = 8;
 
 /**
- * In how many parts the time limit of an operation is counted, each of them at least a turn of the event
- * loop: one that is busy with ten thousand deliveries must not make a sound disk look as if it hung. Writing
- * a letter takes up to 15 turns.
+ * The time limit of an operation is counted in this many parts, each at least a turn of the event loop. An
+ * event loop that is busy with ten thousand deliveries must not make a healthy disk look hung. Writing a
+ * letter takes up to 15 turns.
  */
 const LIMIT_PARTS = 20;
 
 /** The rules by which an operation waits in the queue. */
 export interface OperationWait {
-  /** When its caller gets an error, at the latest; by the monotonic clock. */
+  /** When its caller gets an error at the latest, by the monotonic clock. */
   readonly answerBy: number;
-  /** Goes before all that are not: a delivery fails without it. */
+  /** An urgent operation goes before all others: a delivery fails without it. */
   readonly isUrgent: boolean;
   /** The size of the body that the caller keeps meanwhile. */
   readonly bodyBytes: number;
@@ -28,13 +28,13 @@ export interface OperationWait {
 /**
  * Runs a few operations on the dead letters at a time; the others wait, first come, first served. It is a
  * circuit breaker too. An operation that takes longer than the limit counts as failed, and the next one
- * begins. If nothing has succeeded since it began, the dead letters are taken to be down: all that wait fail
- * at once, and operations are tried one by one until one succeeds.
+ * begins. If nothing has succeeded since it began, the dead letters count as down: all operations that wait
+ * fail at once, and operations are tried one by one until one succeeds.
  */
 export class OperationQueue {
   readonly #limitMs: number;
   readonly #permits = new Semaphore(MOST_RUNNING);
-  /** Fails an operation that waits. */
+  /** The functions that fail the waiting operations. */
   readonly #waiting = new Set<(error: Error) => void>();
   #successes = 0;
 
@@ -42,7 +42,10 @@ export class OperationQueue {
     this.#limitMs = limitMs;
   }
 
-  /** Settles as the operation does; rejects at `answerBy`. One that has not begun by then never does. */
+  /**
+   * Settles as the operation does; rejects at `answerBy`. An operation that has not begun by then never
+   * begins.
+   */
   async run<T>(
     operation: () => Promise<T>,
     { answerBy, isUrgent }: Omit<OperationWait, 'bodyBytes'>,
@@ -79,7 +82,7 @@ export class OperationQueue {
         parts += 1;
         if (parts < LIMIT_PARTS) return;
         reject(noAnswer(this.#limitMs));
-        if (this.#successes === earlierSuccesses) this.#open();
+        if (this.#successes === earlierSuccesses) this.#openCircuit();
         leave();
       }, this.#limitMs / LIMIT_PARTS);
       const leave = (): void => {
@@ -93,7 +96,7 @@ export class OperationQueue {
       };
       operation().then(
         (value) => {
-          this.#close();
+          this.#closeCircuit();
           end(() => resolve(value));
         },
         (error: unknown) => end(() => reject(error)),
@@ -101,14 +104,14 @@ export class OperationQueue {
     });
   }
 
-  /** The dead letters are down. */
-  #open(): void {
+  /** The dead letters are down: those that wait fail, and operations are tried one by one. */
+  #openCircuit(): void {
     this.#permits.size = 1;
     for (const fail of this.#waiting) fail(noAnswer(this.#limitMs));
   }
 
   /** The dead letters answer. */
-  #close(): void {
+  #closeCircuit(): void {
     this.#successes += 1;
     this.#permits.size = MOST_RUNNING;
   }

@@ -7,7 +7,7 @@ import { parseLetter } from './serialized-letter.ts';
 /** A letter as a server keeps it. */
 export interface StoredLetter {
   readonly key: string;
-  /** Of `serializeLetter`. */
+  /** As `serializeLetter` returns it. */
   readonly text: string;
   /** Its place in the order of the letters, in a form that only the server's queries need to know. */
   readonly place: string;
@@ -15,11 +15,11 @@ export interface StoredLetter {
 
 /**
  * Asks a server for the letter after another one, given by its key and the place where it was seen. Both are
- * empty to begin; the place alone is empty if only the key is known.
+ * empty for the first letter; the place alone is empty if only the key is known.
  */
 export type NextLetter = (key: string, place: string) => Promise<StoredLetter | undefined>;
 
-/** How many letters are remembered by the place where a list had them. */
+/** For how many letters their place in a list is remembered. */
 const REMEMBERED_PLACES = 1_000;
 
 /** Creates `list` of {@link DeadLetters} on a server that is asked for one letter after the other. */
@@ -29,14 +29,15 @@ export function createOrderedList(server: string, next: NextLetter): DeadLetters
     const errors: unknown[] = [];
     const seen = new Set<string>();
     let last = after === undefined ? '' : toKey(after);
-    // A letter that was parked anew has moved to the end: what counts is where it was seen.
+    // A letter that was parked again has moved to the end, so the list continues after the place where it was
+    // seen.
     let lastPlace = places.get(last) ?? '';
     for (let count = 0; count < limit; ) {
       const found = await next(last, lastPlace);
       if (found === undefined) break;
       last = found.key;
       lastPlace = found.place;
-      // One that fails again and again in the hands of the reader would never let the list end.
+      // A letter that its reader replays is parked again if it fails, and the list would never end.
       if (seen.has(last)) continue;
       seen.add(last);
       const letter = tryTo(() => readStoredLetter(server, last, found.text), errors);

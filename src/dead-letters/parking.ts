@@ -36,10 +36,10 @@ interface PendingOperation {
 
 /** The settings of {@link Parking}. */
 export interface ParkingSettings {
-  /** The most that one operation may take once it has begun. */
+  /** The longest time that one operation may take once it has begun. */
   readonly limitMs: number;
   readonly now: () => number;
-  /** Whether operations may wait for a connection; handlers that can run without the store do not. */
+  /** Whether operations may wait for a connection; false if handlers can run without the store. */
   readonly mayWait: boolean;
   /** Counts the bodies that are kept while operations wait for a connection. */
   readonly bodyMemory: Pick<BodyMemory, 'reserve' | 'giveBack'>;
@@ -118,7 +118,7 @@ export class Parking {
     const ended = new Promise<void>((resolve) => {
       settle = resolve;
     });
-    // An operation cannot go before an earlier one on its id, so it is not more urgent than that.
+    // An operation cannot go before an earlier one on its id, so it is not more urgent than the earlier one.
     const isUrgent = wait.isUrgent && previous?.isUrgent !== false;
     const pending: PendingOperation = { ended, isUrgent, isLate: false };
     this.#last.set(id, pending);
@@ -146,7 +146,10 @@ export class Parking {
     }
   }
 
-  /** The dead letters wait for their connection themselves; a body that is kept meanwhile has to fit. */
+  /**
+   * The dead letters wait for their connection themselves; the body that is kept meanwhile must fit into the
+   * memory.
+   */
   async #onceConnected<T>(operation: () => Promise<T>, bodyBytes: number): Promise<T> {
     if (!mustWait(this.#deadLetters)) return operation();
     if (!this.#mayWait || !this.#bodyMemory.reserve(bodyBytes)) throw new Error('they are not connected');
@@ -159,7 +162,7 @@ export class Parking {
 
   /**
    * Runs an operation once a late one on the same id has ended, without a permit. It runs even if its caller
-   * has given up: a letter whose writing is late has to be removed after all.
+   * has given up: a letter whose writing is late must be removed after all.
    */
   #besideQueue<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
     const limitMs = Math.max(0, Math.min(this.#limitMs, answerBy - performance.now()));
@@ -174,7 +177,7 @@ function deadLetterError(cause: unknown): DeadLetterError {
 }
 
 /**
- * Dead letters of the application may give null for a letter that is not there, or something else than a
+ * Dead letters of the application may return null for a letter that is not there, or something other than a
  * letter.
  */
 function checkFound(letter: DeadLetter | null | undefined): DeadLetter | undefined {
@@ -182,6 +185,6 @@ function checkFound(letter: DeadLetter | null | undefined): DeadLetter | undefin
   if (typeof letter === 'object' && Array.isArray(letter.handled)) return letter;
   throw new DeadLetterError(
     'dead_letter_unreadable',
-    `the dead letters gave ${show(letter)}, which is not a letter`,
+    `the dead letters returned ${show(letter)}, which is not a letter`,
   );
 }

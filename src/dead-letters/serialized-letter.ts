@@ -26,8 +26,8 @@ export function serializeLetter(letter: DeadLetter, indentation?: number): strin
 }
 
 /**
- * The most brackets and commas in a letter. Those of a real one are in its headers, of which Node.js takes 16
- * KB; a planted one of 63 MB held the process up for 12 seconds.
+ * The most brackets and commas in a letter. A real letter has them in its headers, of which Node.js accepts
+ * 16 KB. A planted letter of 63 MB blocked the process for 12 seconds.
  */
 const MOST_PARTS = 100_000;
 
