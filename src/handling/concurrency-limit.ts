@@ -24,9 +24,10 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Acquires a permit for each of the handlers, which run side by side; all permits if there are more
-   * handlers than those. Resolves with their number. Rejects if they are not free in time, if the run is
-   * aborted, and if there is no memory for the body of an event that would have to wait.
+   * Acquires a permit for each of the handlers, which run side by side, or all permits if there are more
+   * handlers than permits. Resolves with the number of permits. Rejects if they are not free in time, or if
+   * the run is aborted. If the event would have to wait, and its body does not fit into the memory, rejects
+   * at once.
    */
   async acquire(handlers: number, wait: PermitWait): Promise<number> {
     const count = Math.min(handlers, this.#permits.size);

@@ -13,8 +13,8 @@ import { Run } from './run.ts';
 import { runInput } from './run-input.ts';
 
 /**
- * Takes a delivery through authentication, event, dedupe and handlers to its answer, and parks what cannot be
- * retried. Never rejects.
+ * Takes a delivery through authentication, event, dedupe and handlers to its answer. Parks an event for which
+ * no retry will come. Never rejects.
  */
 export async function deliver(
   handling: Handling,
@@ -22,7 +22,8 @@ export async function deliver(
   progress: DeliveryProgress,
 ): Promise<Answer> {
   try {
-    // The body is in no variable here: hundreds of deliveries may wait for one run, and none holds its body.
+    // No variable here holds the body: hundreds of deliveries may wait for one run, and none may keep its
+    // body.
     const begun = await begin(handling, await authenticate(), progress);
     return begun instanceof Run ? await finish(handling, begun, progress) : begun;
   } catch (error) {
@@ -30,7 +31,7 @@ export async function deliver(
   }
 }
 
-/** Begins or joins the run of an event; gives an answer if it needs none. */
+/** Starts or joins the run of an event; returns an answer if the event needs no run. */
 function begin(
   handling: Handling,
   authentic: Authentic,
@@ -85,8 +86,8 @@ function beginEvent(
 }
 
 /**
- * Waits for a run, and parks its event if it failed and no retry will come. A run that has not ended before
- * the deadline goes on: see `progress.unfinished`.
+ * Waits for a run until the deadline, and parks its event if it has not succeeded and no retry will come. A
+ * run that has not ended by then goes on: see `progress.unfinished`.
  */
 async function finish({ parking }: Handling, run: Run, progress: DeliveryProgress): Promise<Answer> {
   const { deadline, finalByAge } = progress;

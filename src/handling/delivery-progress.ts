@@ -4,14 +4,14 @@ import type { Report, ReportSource, Warning } from '../outcomes/report.ts';
 import { Deadline } from '../timing/deadline.ts';
 import type { Run } from './run.ts';
 
-/** What becomes known of a delivery on its way, or of a replay or a job; its report is made from it. */
+/** The facts that are known so far about a delivery, a replay or a job. Its report is created from them. */
 export interface DeliveryProgress {
   readonly receivedAt: number;
   readonly deadline: Deadline;
   readonly warnings: Warning[];
   /** The receiver was closing when the delivery came. */
   readonly closing: boolean;
-  /** Only a delivery has a sender who waits. */
+  /** As in the report. Only a delivery has a sender that waits. */
   readonly source: ReportSource;
   keyIndex: number | undefined;
   /** Whether the body has been read to its end. */
@@ -55,7 +55,7 @@ export function checkNotClosing({ closing }: DeliveryProgress): void {
   if (closing) throw new UnavailableError('closing', 'the receiver is closing');
 }
 
-/** A run's answer as one delivery gets it: for one that joined, a success is a duplicate. */
+/** A run's answer as one delivery gets it: for a delivery that joined, a success is a duplicate. */
 export function answerTo({ joined }: DeliveryProgress, answer: Answer): Answer {
   if (!joined) return answer;
   if (answer.outcome === 'processed' || answer.outcome === 'queued') return accept('duplicate', answer.id);
@@ -92,7 +92,7 @@ export function toReport(answer: Answer, progress: DeliveryProgress, late: boole
   };
 }
 
-/** Each of them once: a store that fails is asked again and again. */
+/** Each warning once, because a store that fails is called again and again. */
 function allWarnings(own: readonly Warning[], ofRun: readonly Warning[] = []): readonly Warning[] {
   return own.length + ofRun.length === 0 ? [] : [...new Set(own), ...new Set(ofRun)];
 }

@@ -1,16 +1,16 @@
 import { checkOptions, invalidOption, readInteger } from '../check-options.ts';
 import { show } from '../foreign-values.ts';
 
-/** What a worker says of a job that `receiver.dispatch` runs. */
+/** Options of `receiver.dispatch`: the facts of a job that only its worker knows. */
 export interface DispatchOptions {
   /** The number of this attempt to run the job, from 1. */
   readonly attempt: number;
   /**
-   * Whether it is the last attempt of the queue. The letter is then stored before the handlers run, and taken
-   * out when they succeed.
+   * Whether it is the last attempt of the queue. The letter is then stored before the handlers run, and
+   * removed when they succeed.
    */
   readonly final: boolean;
-  /** Gives the job up: its handlers are aborted, and it is to be put back (`run_closed`). */
+  /** Gives the job up: its handlers are aborted, and the queue must put the job back (`run_closed`). */
   readonly signal?: AbortSignal | undefined;
   /**
    * Whether a last attempt in a worker that lacks a handler of the job (`handler_missing`) parks the event;
@@ -19,7 +19,8 @@ export interface DispatchOptions {
   readonly parksMissing?: boolean | undefined;
   /**
    * Whether a last attempt parks the event, without running it, if a process has died with the event before:
-   * the event may be what kills it. True by default; false if the queue finds out by itself which job does.
+   * the event may be what kills it. True by default; false if the queue itself finds out which job kills a
+   * process.
    */
   readonly parksAbandoned?: boolean | undefined;
 }

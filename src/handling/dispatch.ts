@@ -14,7 +14,7 @@ import type { Run } from './run.ts';
 import { runInput } from './run-input.ts';
 
 /**
- * Runs the queued handlers of a job, in a worker; waits for their end. Throws for a job that this process
+ * Runs the queued handlers of a job in a worker, and waits for their end. Throws for a job that this process
  * cannot run, or whose event it runs already: nothing has been claimed then.
  */
 export async function dispatch(

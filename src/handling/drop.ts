@@ -8,10 +8,11 @@ import type { Handling } from './handling.ts';
 import { ParkedLetter } from './parked-letter.ts';
 
 /**
- * Gives a parked event up; false if it was handled, is being handled, or has no letter any more. The letter
- * is read before the id is claimed: a claim counts as an attempt, and the event of a letter that is gone is
- * not this call's to give up. While the claim holds no handler begins, so that either the drop or a replay
- * has the event. Rejects, and leaves the letter, if the store fails.
+ * Drops a parked event: completes it without its handlers, and removes its letter. Resolves with false if the
+ * event was handled, is being handled, or does not have a letter any more. The letter is read before the id
+ * is claimed, because a claim counts as an attempt, and an event without a letter must not be dropped. No
+ * handler begins while the claim holds, so either the drop or a replay gets the event. Rejects, and leaves
+ * the letter, if the store fails.
  */
 export async function drop(handling: Handling, letter: DeadLetter): Promise<boolean> {
   const parked = new ParkedLetter(letter, handling, 'drop()');
@@ -26,7 +27,7 @@ export async function drop(handling: Handling, letter: DeadLetter): Promise<bool
       if (enqueueing === 'busy') return false;
     }
     const handled = await claim(handling, { claimId: handlingId(letter.id), createdAt }, claims);
-    // Until the claim somebody else may have replayed or dropped the letter, or begun a last attempt.
+    // Before the claim, another process may have replayed or dropped the letter, or begun a last attempt.
     const isDropped = handled === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));
     if (isDropped) await complete(handling, letter.id, createdAt, claims);
     if (isDropped || handled === 'completed') await parked.remove();
@@ -43,7 +44,7 @@ async function claim(
   claims: Claim[],
 ): Promise<ClaimResult['state']> {
   if (completions.has(event.claimId)) return 'completed';
-  // Also a run without a claim, under `onStoreFailure: 'process'`.
+  // Finds a run without a claim too, under `onStoreFailure: 'process'`.
   if (runs.find(event.claimId) !== undefined) return 'busy';
   const services = { settings: { ...settings, onStoreFailure: 'reject' as const }, store, completions };
   const made = new Claim(event, services, []);

@@ -12,8 +12,8 @@ export function isQueued({ queued }: Route): boolean {
 }
 
 /**
- * The part of an event's handling that comes before the answer, if workers run the rest: the handlers that
- * are not queued, and then the way into the queue. In the store it has an id of its own.
+ * The input of the run before the answer, if workers run the queued handlers. That run calls the other
+ * handlers and then enqueues the event. In the store it has an id of its own.
  */
 export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number): RunInput {
   const { id, event, rawBody, headers, receivedAt, deadline, routes } = input;
@@ -33,7 +33,7 @@ export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number)
 
 /**
  * The handlers that a worker runs: those of the type that are queued, and any that the job names. A worker
- * that lacks one of these may be older than the receiver, or newer.
+ * that lacks one of them may be older than the receiver, or newer.
  */
 export function workerRoutes(router: Router, type: string, { handlers }: ReadJob): readonly Route[] {
   const all = router.match(type);

@@ -4,7 +4,7 @@ import { isOneOfSeveralProcesses } from '../dedupe/several-processes.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { HandlingSettings } from './run-services.ts';
 
-/** What a receiver lacks from the start, for its first report. */
+/** Warnings about the options of a receiver, for its first report. */
 export function firstWarnings({
   deadLetters,
   store,

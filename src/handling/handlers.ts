@@ -8,9 +8,9 @@ import type { HandlerContext, Route } from './router.ts';
 
 /** How far the handlers of an event have come; it can be read while they run. */
 export interface Progress {
-  /** Names of the handlers that have finished, in this attempt or an earlier one; each of them once. */
+  /** Names of the handlers that have finished in this attempt or an earlier one, each of them once. */
   readonly handled: string[];
-  /** Replaced rather than added to, so that a report can hand it on. */
+  /** Replaced, never changed, so that a report can hold it. */
   reports: readonly HandlerReport[];
 }
 
@@ -40,7 +40,7 @@ export class RunContext implements HandlerContext {
     this.receivedAt = receivedAt;
     this.rawBody = rawBody;
     this.#source = source;
-    // A property of its own, which goes with a copy: `{ ...context }`.
+    // An own property, so that a copy has it too: `{ ...context }`.
     Object.defineProperty(this, 'signal', RunContext.#signal);
   }
 
@@ -55,7 +55,7 @@ export class RunContext implements HandlerContext {
   };
 }
 
-/** An event whose data is what its entity's schema has made of it, where there is a schema. */
+/** An event whose data is the output of its entity's schema, if there is a schema. */
 export type ValidEvent = WebhookEvent<string, unknown>;
 
 /** The event with the output of the schema as data. Rejects with DataError. */
@@ -65,15 +65,15 @@ export async function validateEvent(event: WebhookEvent, schema: StandardSchemaV
   return { ...event, data: checked.data };
 }
 
-/** The handlers that have not finished before. */
+/** The handlers that have not finished yet. */
 export function openRoutes(routes: readonly Route[], { handled }: Progress): readonly Route[] {
   if (handled.length === 0) return routes;
   return routes.filter(({ name }) => name === undefined || !handled.includes(name));
 }
 
 /**
- * Runs the handlers that have not finished before side by side, all to their end. Resolves with the error of
- * those that failed, else with undefined; it never throws or rejects, whatever they throw.
+ * Runs side by side the handlers that have not finished yet, all to their end. Resolves with the error of
+ * those that failed, or with undefined. Never throws or rejects, whatever they throw.
  */
 export function runHandlers(
   routes: readonly Route[],

@@ -10,13 +10,13 @@ import type { Router } from './router.ts';
 import type { HandlingSettings, RunServices } from './run-services.ts';
 import { RunsInFlight } from './runs-in-flight.ts';
 
-/** What the ways to the handlers share: that of a delivery, of a replay, and of a job. */
+/** The services that the deliveries, replays and jobs of one receiver share. */
 export interface Handling extends RunServices {
   readonly router: Router;
   readonly runs: RunsInFlight;
 }
 
-/** Creates what the deliveries, replays and jobs of one receiver share. */
+/** Creates the services of one receiver. */
 export function createHandling(
   settings: HandlingSettings,
   router: Router,
@@ -25,7 +25,7 @@ export function createHandling(
   bodyMemory: BodyMemory,
 ): Handling {
   const { deadLetters, deadlineMs, maxRunning, now } = settings;
-  // Handlers that can run without the store wait for no connection.
+  // If handlers can run without the store, they do not wait for a connection.
   const mayWait = settings.onStoreFailure === 'reject';
   const store = timeLimited(settings.store, { mayWait });
   const limitMs = letterTimeMs(deadlineMs);

@@ -4,7 +4,7 @@ import type { Schemas } from '../events/schema.ts';
 import type { ReportSource } from '../outcomes/report.ts';
 import type { HandlerContext } from './router.ts';
 
-/** The second argument of a {@link Middleware}: the context of the handlers, and what is run. */
+/** The second argument of a {@link Middleware}: the context of the handlers, and the step that is run. */
 export interface MiddlewareContext extends HandlerContext {
   /**
    * `handle` around a handler; `enqueue` around the way into the queue, once for each delivery with queued
@@ -36,7 +36,7 @@ export type Middleware<S extends Schemas = Record<never, never>> = (
   next: () => Promise<unknown>,
 ) => unknown;
 
-/** The same as the receiver keeps it: a method, for the reason that `Route` gives. */
+/** A {@link Middleware} as the receiver keeps it: a method, for the reason that `Route` gives. */
 export interface KeptMiddleware {
   handle(
     event: WebhookEvent<string, unknown>,
@@ -59,7 +59,7 @@ export async function runWithin(
   const next = (): Promise<unknown> => {
     const mayRun = calls.length === 0 && !isOver;
     const call = mayRun ? runWithin(others, event, context, last) : Promise.reject(calledAgain());
-    // Nobody may be waiting for it, and an unhandled rejection would end the process.
+    // The middleware may not wait for it, and an unhandled rejection would end the process.
     call.catch(() => {});
     calls.push(call);
     return call;
@@ -68,11 +68,12 @@ export async function runWithin(
     await first.handle(event, context, next);
   } finally {
     isOver = true;
-    // Also where the middleware does not wait: a retry must not run beside the handler.
+    // Even if the middleware does not wait: a retry must not run beside the handler.
     await Promise.allSettled(calls);
   }
   if (calls.length === 0) throw neverCalled();
-  // Also what the middleware has caught: an event whose handler failed would be lost as handled.
+  // Rejects even if the middleware has caught the error: an event whose handler failed must not count as
+  // handled.
   const [returned] = await Promise.all(calls);
   return returned;
 }

@@ -5,7 +5,7 @@ import type { HandlerReport } from '../outcomes/report.ts';
 const NAME = Symbol.for('posthorn.handlerName');
 const SKIPPED = Symbol.for('posthorn.skipped');
 
-/** Why a handler left an event alone that it counts as handled. */
+/** Why a handler has skipped an event, which then counts as handled. */
 export type SkipReason = NonNullable<HandlerReport['skipped']>;
 
 /** Gives a handler the name under which `on` registers it. `Function.name` does not count. */
@@ -22,12 +22,12 @@ export function nameOf(handler: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** What a handler returns when it has left the event alone: its report says so. */
+/** The result of a handler that has skipped the event: its report says so. */
 export function skipped(reason: SkipReason): object {
   return { [SKIPPED]: reason };
 }
 
-/** Why the handler that returned this left the event alone; undefined if it did not. */
+/** Why the handler that returned this has skipped the event; undefined if it has not. */
 export function skipReasonOf(returned: unknown): SkipReason | undefined {
   if (typeof returned !== 'object' || returned === null) return undefined;
   const reason = propertyOf(returned, SKIPPED);

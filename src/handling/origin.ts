@@ -5,7 +5,7 @@ import type { ReportSource } from '../outcomes/report.ts';
 import type { ReadJob } from '../queue/queued-job.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
 
-/** What may have become of an earlier attempt that gave no end. */
+/** The signs that an earlier attempt has never ended. */
 export interface DeadAttempt {
   /** A lease ran out. */
   readonly leaseRanOut: boolean;
@@ -13,13 +13,13 @@ export interface DeadAttempt {
   readonly letterWasRunning: boolean;
 }
 
-/** The origin of a run answers all that depends on it: four objects instead of questions all over the run. */
+/** How a run began. Four objects answer all that depends on that, instead of conditions all over the run. */
 export interface Origin {
   /** As in the report. */
   readonly source: ReportSource;
   /** The outcome once the handlers have succeeded. */
   readonly success: 'processed' | 'queued';
-  /** Whether its handlers count for `maxRunning`. */
+  /** Whether its handlers need permits of `maxRunning`. */
   readonly isLimited: boolean;
   /** The letter that is replayed. */
   readonly letter?: DeadLetter | undefined;
@@ -37,7 +37,7 @@ export interface Origin {
   isFinal(isLastOfService: boolean): boolean;
   /** Whether a last attempt may run after one that died: the event may be what kills the process. */
   runsAfter(dead: DeadAttempt, hasHandlers: boolean): boolean;
-  /** Whether the event goes back to where it came from after this failure, so that nothing is parked. */
+  /** Whether the queue gets the event back after this failure, so that it is not parked. */
   isPutBack(error: PosthornError): boolean;
 }
 
@@ -55,17 +55,17 @@ export const delivery: Origin = {
   isPutBack: () => false,
 };
 
-/** A delivery with handlers for workers: the other handlers run, and then the event goes into the queue. */
+/** A delivery with handlers for workers: the other handlers run, and then the event is enqueued. */
 export const enqueue: Origin = {
   ...delivery,
   success: 'queued',
   // Workers handle the event, and one of them may have stored its letter meanwhile.
   removesLetter: false,
-  // Without handlers of its own, the way into the queue kills no process.
+  // Without handlers of its own, enqueueing the event does not kill a process.
   runsAfter: (dead, hasHandlers) => !hasHandlers || delivery.runsAfter(dead, hasHandlers),
 };
 
-/** The replay of a letter. Nothing comes after it, and nobody but its caller waits. */
+/** The replay of a letter. No further attempt follows, and only its caller waits. */
 export function replay(letter: DeadLetter): Origin {
   return {
     ...delivery,
@@ -93,7 +93,8 @@ export function dispatch(
     traceContext,
     attempt: () => attempt,
     isFinal: () => final,
-    // The letter of an event that was final when it came waits beside its job as it was stored then.
+    // The letter of an event that came as a last attempt waits beside its job as it was stored then, so it
+    // says nothing about the worker.
     runsAfter: ({ leaseRanOut }) => !leaseRanOut || parksAbandoned === false,
     // A worker that closes puts the job back, and the letter of a last attempt stays beside it.
     isPutBack: ({ code }) => code === 'run_closed',

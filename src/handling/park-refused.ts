@@ -5,7 +5,10 @@ import type { DeliveryProgress } from './delivery-progress.ts';
 import type { Handling } from './handling.ts';
 import { removeIfCompleted } from './remove-if-completed.ts';
 
-/** Parks an event that is refused without a run; without dead letters, or if they fail, it stays refused. */
+/**
+ * Parks an event that is refused without a run. It stays refused if there are no dead letters, or if they
+ * fail.
+ */
 export async function parkRefused(
   handling: Handling,
   refused: Refused,

@@ -4,12 +4,12 @@ import { ConfigurationError } from '../errors.ts';
 import { show } from '../foreign-values.ts';
 import type { Handling } from './handling.ts';
 
-/** A letter that somebody replays or drops. No sender waits for its operations. */
+/** A letter that is being replayed or dropped. No sender waits for its operations. */
 export class ParkedLetter {
   readonly letter: DeadLetter;
   readonly #handling: Handling;
 
-  /** Throws {@link ConfigurationError} for what is not a letter. */
+  /** Throws {@link ConfigurationError} for a value that is not a letter. */
   constructor(letter: DeadLetter, handling: Handling, functionName: string) {
     checkLetter(letter, functionName);
     this.letter = letter;
@@ -42,7 +42,7 @@ export class ParkedLetter {
   }
 }
 
-/** `deadLetters.get` resolves with undefined if somebody else was faster. */
+/** `deadLetters.get` resolves with undefined if another caller was faster. */
 function checkLetter(letter: unknown, functionName: string): void {
   if (typeof letter === 'object' && letter !== null) return;
   throw new ConfigurationError(

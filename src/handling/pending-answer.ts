@@ -17,12 +17,14 @@ export class PendingAnswer {
     for (const listener of this.#listeners) listener(answer);
   }
 
-  /** The answer, however late. Waiting for it does not count as a delivery that waits. */
+  /** Resolves with the answer, however late. Its caller does not count as a delivery that waits. */
   settled(): Promise<Answer> {
     return new Promise((resolve) => this.#listen(resolve));
   }
 
-  /** The answer; undefined if it has not come by `deadline`, by the monotonic clock. */
+  /**
+   * Resolves with the answer, or with undefined if it has not come by `deadline` (of the monotonic clock).
+   */
   settledBy(deadline: number): Promise<Answer | undefined> {
     this.#waiting += 1;
     return new Promise((resolve) => {

@@ -3,8 +3,9 @@ import { Claim, type ClaimServices } from '../dedupe/claim.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
 
 /**
- * Reads the id again after a letter was stored beside a run that may belong to another delivery, and removes
- * the letter if that run completed the event. A claim is the way to read; one that succeeds is given back.
+ * Reads the id again after a letter was stored beside a run, which may be that of another delivery. Removes
+ * the letter if that run has completed the event. The id is read by a claim; a claim that succeeds is
+ * released.
  */
 export async function removeIfCompleted(
   letter: LetterHandle,

@@ -13,7 +13,7 @@ import * as origin from './origin.ts';
 import { ParkedLetter } from './parked-letter.ts';
 import { runInput } from './run-input.ts';
 
-/** Runs a parked event; waits for the end of its handlers. */
+/** Runs a parked event, and waits for the end of its handlers. */
 export async function replay(
   handling: Handling,
   letter: DeadLetter,
@@ -50,7 +50,10 @@ export async function replay(
   return answer;
 }
 
-/** A later delivery of an event that was handled as a whole must not run what is not queued again. */
+/**
+ * The event was handled as a whole, so a later delivery must not run again those handlers that are not
+ * queued.
+ */
 async function completeEnqueueing(
   { store, settings }: Handling,
   { id, createdAt }: { readonly id: string; readonly createdAt: number },

@@ -10,23 +10,23 @@ import { nameOf } from './named-handler.ts';
 /** The second argument of a handler. Times are in milliseconds since the epoch. */
 export interface HandlerContext {
   /**
-   * The number of this attempt to handle the event, from 1. Each claim of the event is one; a concurrent
-   * duplicate that waits for a run is none.
+   * The number of this attempt to handle the event, from 1. Each claim of the event is an attempt; a
+   * concurrent duplicate that waits for a run is not.
    */
   readonly attempt: number;
   /**
    * No further attempt can be counted on: by the event's age, or by count. For that count, claims closer
-   * together than half the first delay of `retryScheduleMs` (30 seconds) are one, because no retry of the
-   * service comes so soon: six deliveries that fail within a second are attempts 1 to 6, and count once.
+   * together than half the first delay of `retryScheduleMs` (30 seconds) count once, because no retry of the
+   * service comes so soon. Six deliveries that fail within a second are attempts 1 to 6, but count once.
    */
   readonly final: boolean;
   /**
    * Aborts when another process takes or completes the event, at `maxRunMs`, when `close()` runs out of
-   * grace, and when a worker gives the job up; its reason says which. Not at the deadline: a late success
-   * still counts.
+   * grace, and when a worker gives the job up. Its reason says which. It does not abort at the deadline: a
+   * late success still counts.
    */
   readonly signal: AbortSignal;
-  /** When the delivery is answered, whether or not the handlers are done. */
+  /** When the delivery is answered, whether or not the handlers have ended. */
   readonly deadlineAt: number;
   /** When the delivery arrived. */
   readonly receivedAt: number;
@@ -34,14 +34,14 @@ export interface HandlerContext {
   readonly rawBody: Uint8Array;
 }
 
-/** A registered handler: {@link Router.match} gives those of an event. */
+/** A registered handler: {@link Router.match} returns those of an event. */
 export interface Route {
   /** Progress is kept for named handlers only. */
   readonly name: string | undefined;
   /** It runs in a worker, not before the answer. */
   readonly queued: boolean;
-  // A method, so that a handler of a narrower event can stand here: its patterns see to it that it gets no
-  // other.
+  // A method, so that a handler of a narrower event can stand here: its patterns ensure that it gets only
+  // such events.
   handle(event: WebhookEvent<string, unknown>, context: HandlerContext): unknown;
 }
 
@@ -55,13 +55,13 @@ interface PatternRoute extends Route {
   readonly patterns: readonly string[];
 }
 
-/** Gets what no handler matched. `known` says whether the type is in the catalog. */
+/** Gets the events that no handler matched. `known` says whether the type is in the catalog. */
 export type UnhandledHandler<S extends Schemas = Record<never, never>> = (
   event: KnownEvent<S> | UnknownEvent<S>,
   details: { readonly known: boolean },
 ) => unknown;
 
-/** The same as the router keeps it: a method, for the reason that `Route` gives. */
+/** An {@link UnhandledHandler} as the router keeps it: a method, for the reason that `Route` gives. */
 export interface Fallback {
   handle(event: WebhookEvent<string, unknown>, details: { readonly known: boolean }): unknown;
 }
@@ -70,13 +70,13 @@ export interface Fallback {
 export class Router {
   readonly #routes: PatternRoute[] = [];
   readonly #names = new Set<string>();
-  /** What was found for the types of the catalog. */
+  /** The routes found so far for types of the catalog. */
   readonly #matches = new Map<string, readonly Route[]>();
   #unhandled: Route | undefined;
   #frozen = false;
   readonly #hasQueue: boolean;
 
-  /** `hasQueue`: handlers may be queued. */
+  /** `hasQueue` says whether handlers may be queued. */
   constructor(hasQueue: boolean) {
     this.#hasQueue = hasQueue;
   }
@@ -101,7 +101,10 @@ export class Router {
     if (typeof queue !== 'boolean')
       throw invalidOption('queue of on()', `must be true or false, got ${show(queue)}`);
     if (queue && name === undefined)
-      throw invalidOption('name of on()', 'is needed with queue: true: jobs say by name what is to run');
+      throw invalidOption(
+        'name of on()',
+        'is needed with queue: true: a job names the handlers that are to run',
+      );
     if (queue && !this.#hasQueue) {
       throw new ConfigurationError(
         'on() with queue: true needs the option queue of createReceiver, also in a worker: ' +
@@ -115,7 +118,7 @@ export class Router {
     checkFunction(fallback.handle, 'the onUnhandled handler');
     if (this.#unhandled !== undefined)
       throw new ConfigurationError(
-        'onUnhandled() was called before: one function gets what no handler matched',
+        'onUnhandled() was called before: one function gets all events that no handler matched',
       );
     this.#unhandled = {
       name: undefined,
@@ -160,7 +163,7 @@ export class Router {
     const known = this.#matches.get(type);
     if (known !== undefined) return known;
     const routes = this.#find(type);
-    // Types that are not in the catalog are without number, and are looked for each time.
+    // Types that are not in the catalog are unlimited in number, so they are matched each time.
     if (this.#frozen && eventTypes.has(type)) this.#matches.set(type, routes);
     return routes;
   }
@@ -198,7 +201,7 @@ function checkPattern(pattern: unknown): void {
   throw wrongPattern(pattern, 'Types that are not in this list yet reach "*" and onUnhandled()');
 }
 
-/** Throws {@link ConfigurationError} for what is no function. */
+/** Throws {@link ConfigurationError} for a value that is not a function. */
 export function checkFunction(value: unknown, subject: string): void {
   if (typeof value !== 'function')
     throw new ConfigurationError(`${subject} must be a function, got ${typeof value}`);

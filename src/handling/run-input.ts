@@ -7,20 +7,20 @@ import type { Deadline } from '../timing/deadline.ts';
 import type { Origin } from './origin.ts';
 import type { Route } from './router.ts';
 
-/** What a run knows of an event that goes into the queue. */
+/** The facts that a run adds to the job of an event. */
 export interface EnqueueInfo extends Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'> {
-  /** Asked if the event has to wait for a connection to the queue: whether it may. */
+  /** Called if the event has to wait for a connection to the queue; returns whether it may wait. */
   readonly mayWait: () => boolean;
 }
 
-/** Adds an event to the queue; resolves with an error if the queue does not take it. */
+/** Enqueues an event; resolves with an error if the queue does not take it. */
 export type Enqueue = (info: EnqueueInfo) => Promise<UnavailableError | undefined>;
 
-/** An authentic event and the handlers that want it. */
+/** An authentic event, and the handlers that it has. */
 export interface RunInput {
-  /** The event's, copied: a handler may change the event. */
+  /** The event's id, copied because a handler may change the event. */
   readonly id: string;
-  /** The run's id in the store: `handlingId` or `enqueueingId` of the event's. */
+  /** The run's id in the store: `handlingId` or `enqueueingId` of the event's id. */
   readonly claimId: string;
   readonly event: AnyEvent;
   /** When it was created, in milliseconds since the epoch. */
@@ -37,7 +37,10 @@ export interface RunInput {
   readonly enqueue?: Enqueue;
 }
 
-/** The input of a run that handles an event; without a spread, which costs more than all the rest of it. */
+/**
+ * Creates the input of a run that handles an event. It avoids a spread, which would cost more than all the
+ * rest.
+ */
 export function runInput({
   event,
   createdAt,

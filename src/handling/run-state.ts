@@ -3,7 +3,7 @@ import { type Answer, accept, type ReportedError, refuse } from '../outcomes/out
 
 /** The progress of a run. */
 export type RunState =
-  /** The store is asked for the event, or asked again. */
+  /** The event is being claimed, or claimed again. */
   | { readonly step: 'claiming' }
   /** Another process handles the event. */
   | { readonly step: 'waiting' }
@@ -16,7 +16,7 @@ export type RunState =
   | { readonly step: 'completed'; readonly outcome: 'processed' | 'queued' | 'duplicate' }
   | { readonly step: 'failed'; readonly error: ReportedError };
 
-/** The rest that the answer at the deadline depends on. */
+/** The other facts that the answer at the deadline depends on. */
 export interface RunFacts {
   /** The event's id. */
   readonly id: string;
@@ -26,7 +26,7 @@ export interface RunFacts {
   readonly isParked: boolean;
 }
 
-/** Whether the handlers are over, or will not run. */
+/** Whether the handlers have ended, or will not run. */
 export function hasEnded({ step }: RunState): boolean {
   return step === 'completing' || step === 'completed' || step === 'failed';
 }

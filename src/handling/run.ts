@@ -31,7 +31,8 @@ let begun = 0;
 /**
  * Handles one event: claim, letter of a last attempt, schema, handlers, record. Deliveries of the event that
  * arrive meanwhile join it. A run goes on when its delivery has been answered at the deadline. Start at
- * docs/how-it-works.md, which draws its states; `origin.ts` knows what begins a run, and what differs by it.
+ * docs/how-it-works.md, which draws its states. `origin.ts` says how a run can begin, and what differs by
+ * that.
  */
 export class Run {
   /** Its number in this process, from 1. */
@@ -52,7 +53,7 @@ export class Run {
   #permits = 0;
   #isBodyCounted = false;
   #state: RunState = { step: 'claiming' };
-  /** The end of the handlers and of the way into the queue; an aborted run does not wait for it. */
+  /** The end of the handlers and of the enqueueing; an aborted run does not wait for it. */
   #finished: Promise<PosthornError | undefined> | undefined;
 
   constructor(input: RunInput, services: RunServices, onEnd: (run: Run) => void) {
@@ -73,7 +74,7 @@ export class Run {
     return this.#input.claimId;
   }
 
-  /** The problems of the run so far; while its completion is being recorded, this is one of them. */
+  /** The problems of the run so far, and that its completion is still being recorded, if it is. */
   get warnings(): readonly Warning[] {
     return this.#state.step === 'completing' ? [...this.#warnings, COMPLETING] : this.#warnings;
   }
@@ -184,7 +185,10 @@ export class Run {
     });
   }
 
-  /** The event has been completed; `removeAny` also removes the letter of an earlier delivery. */
+  /**
+   * The event has been completed, so its letter is removed; with `removeAny` also that of an earlier
+   * delivery.
+   */
   async #answerDuplicate({ removeAny = false } = {}): Promise<Answer> {
     this.#state = { step: 'completed', outcome: 'duplicate' };
     if (removeAny) await this.#letter.removeAny();
@@ -208,7 +212,7 @@ export class Run {
 
   /**
    * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event
-   * whose earlier attempts gave no end may be what kills the process: it is parked without being run.
+   * whose earlier attempts never ended may be what kills the process: it is parked without being run.
    */
   async #prepareLastAttempt(claim: ClaimedResult): Promise<Answer | undefined> {
     const { deadline, origin, routes } = this.#input;
@@ -244,7 +248,7 @@ export class Run {
     this.#permits = 0;
   }
 
-  /** The event with the output of its schema as data. */
+  /** Resolves with the event, whose data is the output of its schema. */
   #validate(event: AnyEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
     this.#state = { step: 'validating' };
     this.#interruption.limit(this.#services.settings.maxRunMs);
@@ -266,7 +270,7 @@ export class Run {
     return this.#recordSuccess();
   }
 
-  /** Runs the handlers, and then enqueues the event if workers run further ones. Never rejects. */
+  /** Runs the handlers, and then enqueues the event if workers run other handlers. Never rejects. */
   #startHandlers(event: ValidEvent): Promise<PosthornError | undefined> {
     const { attempt: number = 1, final, runId } = this;
     const { middlewares } = this.#services;
@@ -306,8 +310,9 @@ export class Run {
   }
 
   /**
-   * Aborts running handlers. Before they run, the claim is asked for its state. After them `completed` comes
-   * from this run's own completion; a lease that is lost while the completion is recorded is worth a warning.
+   * Aborts running handlers. Before they run, `#handle` checks the state of the claim itself. After them,
+   * `completed` comes from this run's own completion. A lease that is lost while the completion is recorded
+   * is worth a warning.
    */
   #onTaken(state: 'lost' | 'completed'): void {
     const { step } = this.#state;
@@ -332,7 +337,7 @@ export class Run {
     return accept(success, this.id);
   }
 
-  /** An earlier attempt of a retried event may have parked it, or a queue that gave up a long job. */
+  /** An earlier attempt may have parked the event, and so may a queue that has given up a long job. */
   get #mayHaveLetter(): boolean {
     const { parking, settings } = this.#services;
     const { createdAt, deadline, origin } = this.#input;
@@ -362,11 +367,11 @@ export class Run {
     // Only now: a letter may wait for longer than a lease.
     this.#claim.stopRenewing();
     const releasing = this.#claim.release(this.progress.handled);
-    // A store that has just failed to answer a claim, which it may have granted, is not waited for again.
+    // A store that has just failed to answer a claim is not waited for again; it may have granted the claim.
     const released = isClaimed ? await releasing : undefined;
     if (released === 'completed') return this.#answerDuplicate();
     if (storedAs === undefined) return refused;
-    if (released === 'lost') void this.#reconcile();
+    if (released === 'lost') void this.#removeLetterIfCompleted();
     return accept('parked', this.id, error);
   }
 
@@ -384,18 +389,18 @@ export class Run {
     if (!hasEnded(this.#state) && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
     const mayRun = !hasEnded(this.#state) && this.#state.step !== 'claiming';
     const storedAs = await this.#letter.store(error, this.#attemptInfo(mayRun), answerBy);
-    if (storedAs !== undefined && hasEnded(this.#state)) void this.#reconcile();
-    if (storedAs !== undefined && this.#state.step === 'waiting') void this.#reconcileUnlessClaimed();
+    if (storedAs !== undefined && hasEnded(this.#state)) void this.#removeLetterIfCompleted();
+    if (storedAs !== undefined && this.#state.step === 'waiting') void this.#removeLetterUnlessClaimed();
     return storedAs;
   }
 
-  /** The run of another process may have completed the event before the letter was there. */
-  async #reconcileUnlessClaimed(): Promise<void> {
+  /** The run of another process may have completed the event before the letter was stored. */
+  async #removeLetterUnlessClaimed(): Promise<void> {
     await this.answer.settled();
-    if (this.#state.step === 'waiting') await this.#reconcile();
+    if (this.#state.step === 'waiting') await this.#removeLetterIfCompleted();
   }
 
-  #reconcile(): Promise<void> {
+  #removeLetterIfCompleted(): Promise<void> {
     return removeIfCompleted(this.#letter, this.#input, this.#services);
   }
 

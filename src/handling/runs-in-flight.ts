@@ -36,8 +36,8 @@ export class RunsInFlight {
   }
 
   /**
-   * The run of the event that is under way, if there is one. Of a run that may have vanished, the store knows
-   * whether its claim still holds.
+   * The run of the event that is under way, if there is one. A run that may have vanished does not count: the
+   * store knows whether its claim still holds.
    */
   find(claimId: string): Run | undefined {
     const run = this.#runs.get(claimId);
@@ -68,8 +68,8 @@ export class RunsInFlight {
   }
 
   /**
-   * Aborts what is running; resolves with the ids whose handlers had not ended, once the store knows that
-   * they are free.
+   * Aborts all runs. Resolves with the ids of the events whose handlers had not ended, once they are released
+   * in the store.
    */
   async abandon(): Promise<string[]> {
     this.#closed = true;

@@ -9,7 +9,7 @@ import type { Enqueue, RunInput } from './run-input.ts';
 /** The most characters that the names and texts of a trace context have in all. */
 const TRACE_CONTEXT_LIMIT = 8_192;
 
-/** The facts of a run that middlewares are told. */
+/** The facts of a run that middlewares get. */
 export interface MiddlewareRun {
   readonly event: ValidEvent;
   readonly runId: number;
@@ -37,7 +37,7 @@ export function throughMiddlewares(
   };
 }
 
-/** A middleware that fails leaves the event out of the queue, or unsure of it: the sender must come again. */
+/** If a middleware fails, the event may not be in the queue, so the sender must deliver it again. */
 function enqueueWithin(
   middlewares: readonly KeptMiddleware[],
   enqueue: Enqueue,
@@ -64,7 +64,7 @@ function asRefusal(error: unknown): UnavailableError {
   return new UnavailableError('queue_unavailable', message, { cause: error });
 }
 
-/** What the job keeps of a trace context; undefined if that is nothing. */
+/** The part of a trace context that the job keeps; undefined if that is empty. */
 function storable(traceContext: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
   let left = TRACE_CONTEXT_LIMIT;
   const kept = Object.entries(traceContext).filter((entry): entry is [string, string] => {
@@ -93,7 +93,7 @@ class RunMiddlewareContext extends RunContext implements MiddlewareContext {
     this.handler = handler;
     this.source = input.origin.source;
     this.runId = runId;
-    // One of its own, because handlers run side by side.
+    // A copy for each handler, because handlers run side by side.
     this.traceContext = { ...input.origin.traceContext };
   }
 }
