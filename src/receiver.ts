@@ -103,21 +103,21 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       checkDelivery(delivery);
       if (delivery.timeLimitMs !== undefined) progress.deadline.shorten(delivery.timeLimitMs);
       const head = readHead(delivery.headers);
-      // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor: such
-      // a delivery waits for the batch only before its answer.
+      // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor, so a
+      // delivery with a large body waits for a batch only before its answer.
       const mayBeLarge = exceedsOneRead(head);
       if (!mayBeLarge) await nextTurn();
       const authenticate = () => this.#authenticator.authenticate(delivery, head, progress);
       const answer = await deliver(this.#handling, authenticate, progress);
       if (mayBeLarge) await nextTurn();
       progress.answerSent = isConnected(delivery, this.#warnings.addMisuse);
-      // First, because the platform's waitUntil may throw: the delivery is then answered 500.
+      // This comes first, because the platform's waitUntil may throw: the delivery is then answered 500.
       if (progress.unfinished && !progress.joined) this.#reportEndLater(delivery, progress);
       this.#report(answer, progress);
       const isUnread = !progress.bodyRead && mustClose(head, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
     } catch (error) {
-      // The adapter is at fault, for example with headers in no known form.
+      // The adapter is at fault, for example with headers in an unknown form.
       const refused = refuse(error);
       progress.answerSent = true;
       this.#report(refused, progress);
@@ -265,8 +265,8 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const idle = this.#activity.idle().then(() => true);
     if (await settledWithin(idle, graceMs)) return { abandoned: [] };
     const abandoned = await this.#handling.runs.abandon();
-    // The process may end with this promise, and an answer to a large body waits for a turn before it is
-    // sent: two turns later all answers have been handed to their adapters.
+    // The process may end as soon as this promise resolves. An answer to a large body waits for a turn before
+    // it is sent, so two turns later all answers have been handed to their adapters.
     await nextTurn();
     await nextTurn();
     return { abandoned };
