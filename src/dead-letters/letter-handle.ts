@@ -2,8 +2,8 @@ import { messageOf } from '../foreign-values.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Deadline } from '../timing/deadline.ts';
 import type { DeadLetter } from './dead-letters.ts';
+import type { AttemptInfo, LetterContent, LetterOperations } from './letter-operations.ts';
 import type { OperationWait } from './operation-queue.ts';
-import type { AttemptInfo, LetterContent, Parking } from './parking.ts';
 
 /** The facts about a letter that are known from the start. */
 export interface LetterOrigin {
@@ -18,7 +18,7 @@ export interface LetterOrigin {
 
 /** The dead letter of one event while a delivery is being handled. Failures become warnings. */
 export class LetterHandle {
-  readonly #parking: Parking | undefined;
+  readonly #operations: LetterOperations | undefined;
   readonly #content: LetterContent;
   readonly #deadline: Deadline;
   readonly #warnings: Warning[];
@@ -27,17 +27,17 @@ export class LetterHandle {
   #isBegun = false;
 
   constructor(
-    parking: Parking | undefined,
+    operations: LetterOperations | undefined,
     content: LetterContent,
     deadline: Deadline,
     warnings: Warning[],
     { storedAs, removesLetter = true }: LetterOrigin = {},
   ) {
-    this.#parking = parking;
+    this.#operations = operations;
     this.#content = content;
     this.#deadline = deadline;
     this.#warnings = warnings;
-    this.#storedAs = parking && storedAs;
+    this.#storedAs = operations && storedAs;
     this.#removesLetter = removesLetter;
   }
 
@@ -66,10 +66,10 @@ export class LetterHandle {
     attemptInfo: AttemptInfo,
     answerBy?: number,
   ): Promise<string | undefined> {
-    if (this.#parking === undefined) return undefined;
+    if (this.#operations === undefined) return undefined;
     this.#isBegun = true;
     try {
-      this.#storedAs = await this.#parking.store(this.#content, attemptInfo, reason, this.#wait(answerBy));
+      this.#storedAs = await this.#operations.store(this.#content, attemptInfo, reason, this.#wait(answerBy));
     } catch (error) {
       this.#warnings.push(`dead_letter_not_stored: ${messageOf(error)}`);
     }
@@ -81,7 +81,7 @@ export class LetterHandle {
     const { id } = this.#content;
     if (id === undefined) return undefined;
     try {
-      const letter = await this.#parking?.find(id, this.#wait(answerBy));
+      const letter = await this.#operations?.find(id, this.#wait(answerBy));
       if (letter !== undefined) this.#storedAs = id;
       return letter;
     } catch (error) {
@@ -108,7 +108,7 @@ export class LetterHandle {
     const id = this.#storedAs ?? this.#content.id;
     if (id === undefined) return;
     try {
-      await this.#parking?.remove(id, this.#inBackground);
+      await this.#operations?.remove(id, this.#inBackground);
     } catch (error) {
       this.#warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
     }

@@ -1,7 +1,7 @@
 import { UnavailableError } from '../errors.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import { Semaphore } from '../timing/semaphore.ts';
-import { Timer } from '../timing/time-limit.ts';
+import { withTimeLimit } from '../timing/time-limit.ts';
 import type { Interruption } from './interruption.ts';
 
 /** How a run waits for permits. */
@@ -41,18 +41,9 @@ export class ConcurrencyLimit {
     return count;
   }
 
-  /** The timer ends with the wait, however that ends: it would keep a closed process alive. */
-  async #within(granted: Promise<void>, { until, interruption }: PermitWait): Promise<void> {
-    let fail = (_error: Error): void => {};
-    const late = new Promise<never>((_resolve, reject) => {
-      fail = reject;
-    });
-    const timer = new Timer(until, () => fail(this.#fullError()));
-    try {
-      await interruption.orAbort(Promise.race([granted, late]));
-    } finally {
-      timer.clear();
-    }
+  #within(granted: Promise<void>, { until, interruption }: PermitWait): Promise<void> {
+    const waitMs = Math.max(0, until - performance.now());
+    return withTimeLimit(interruption.orAbort(granted), waitMs, () => this.#fullError());
   }
 
   release(count: number): void {

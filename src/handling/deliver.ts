@@ -89,9 +89,9 @@ function beginEvent(
  * Waits for a run until the deadline, and parks its event if it has not succeeded and no retry will come. A
  * run that has not ended by then goes on: see `progress.unfinished`.
  */
-async function finish({ parking }: Handling, run: Run, progress: DeliveryProgress): Promise<Answer> {
+async function finish({ letters }: Handling, run: Run, progress: DeliveryProgress): Promise<Answer> {
   const { deadline, finalByAge } = progress;
-  const mayPark = finalByAge && parking !== undefined;
+  const mayPark = finalByAge && letters !== undefined;
   const settled = await run.answer.settledBy(mayPark ? deadline.answerOrParkBy : deadline.answerBy);
   progress.unfinished = settled === undefined;
   const answer = answerTo(progress, settled ?? run.answerNow());

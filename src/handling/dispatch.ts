@@ -6,10 +6,10 @@ import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import { type ReadJob, readJob } from '../queue/queued-job.ts';
 import { checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
-import { workerRoutes } from './enqueue.ts';
 import type { Handling } from './handling.ts';
 import * as origin from './origin.ts';
 import { parkRefused } from './park-refused.ts';
+import type { Route, Router } from './router.ts';
 import type { Run } from './run.ts';
 import { runInput } from './run-input.ts';
 
@@ -78,4 +78,22 @@ function parseJobEvent({ rawBody }: ReadJob): AnyEvent {
     const message = `the body of the job is not an event: ${messageOf(cause)}`;
     throw new JobError('job_unreadable', message, { cause });
   }
+}
+
+/**
+ * The handlers that a worker runs: those of the type that are queued, and any that the job names. A worker
+ * that lacks one of them may be older than the receiver, or newer.
+ */
+function workerRoutes(router: Router, type: string, { handlers }: ReadJob): readonly Route[] {
+  const all = router.match(type);
+  const missing = handlers.filter((wanted) => !all.some(({ name }) => name === wanted));
+  const isWanted = ({ name, queued }: Route): boolean =>
+    queued || (name !== undefined && handlers.includes(name));
+  const routes = all.filter(isWanted);
+  if (missing.length === 0 && routes.length > 0) return routes;
+  const names = missing.map((name) => `"${name}"`).join(', ') || 'a handler with queue: true';
+  throw new JobError(
+    'handler_missing',
+    `this worker lacks ${names} for ${type}: give it the handlers of the receiver, or wait for the end of the deploy`,
+  );
 }

@@ -1,10 +1,9 @@
 import { enqueueingId } from '../dedupe/claim-id.ts';
-import { JobError } from '../errors.ts';
 import { addInTime } from '../queue/add-in-time.ts';
 import type { Queue } from '../queue/queue.ts';
-import { createJob, type ReadJob } from '../queue/queued-job.ts';
+import { createJob } from '../queue/queued-job.ts';
 import * as origin from './origin.ts';
-import type { Route, Router } from './router.ts';
+import type { Route } from './router.ts';
 import type { RunInput } from './run-input.ts';
 
 export function isQueued({ queued }: Route): boolean {
@@ -29,22 +28,4 @@ export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number)
       return addInTime(queue, createJob(content), { limitMs: deadline.enqueueMs, mayWait });
     },
   };
-}
-
-/**
- * The handlers that a worker runs: those of the type that are queued, and any that the job names. A worker
- * that lacks one of them may be older than the receiver, or newer.
- */
-export function workerRoutes(router: Router, type: string, { handlers }: ReadJob): readonly Route[] {
-  const all = router.match(type);
-  const missing = handlers.filter((wanted) => !all.some(({ name }) => name === wanted));
-  const isWanted = ({ name, queued }: Route): boolean =>
-    queued || (name !== undefined && handlers.includes(name));
-  const routes = all.filter(isWanted);
-  if (missing.length === 0 && routes.length > 0) return routes;
-  const names = missing.map((name) => `"${name}"`).join(', ') || 'a handler with queue: true';
-  throw new JobError(
-    'handler_missing',
-    `this worker lacks ${names} for ${type}: give it the handlers of the receiver, or wait for the end of the deploy`,
-  );
 }

@@ -1,4 +1,4 @@
-import { Parking } from '../dead-letters/parking.ts';
+import { LetterOperations } from '../dead-letters/letter-operations.ts';
 import { Completions } from '../dedupe/retries.ts';
 import { timeLimited } from '../dedupe/time-limited.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
@@ -32,7 +32,7 @@ export function createHandling(
   const services: RunServices = {
     settings,
     store,
-    parking: deadLetters && new Parking(deadLetters, { limitMs, now, mayWait, bodyMemory }),
+    letters: deadLetters && new LetterOperations(deadLetters, { limitMs, now, mayWait, bodyMemory }),
     completions: new Completions(store, activity),
     bodyMemory,
     concurrency: Number.isFinite(maxRunning) ? new ConcurrencyLimit(maxRunning, bodyMemory) : undefined,

@@ -1,5 +1,5 @@
 import { LetterHandle } from '../dead-letters/letter-handle.ts';
-import type { AttemptInfo, LetterContent } from '../dead-letters/parking.ts';
+import type { AttemptInfo, LetterContent } from '../dead-letters/letter-operations.ts';
 import { type Answer, accept, type Refused } from '../outcomes/outcome.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 import type { Handling } from './handling.ts';
@@ -19,7 +19,7 @@ export async function parkRefused(
   const { error } = refused;
   const { deadline, event: { id: eventId, type } = {} } = progress;
   const content = { rawBody, headers, receivedAt, id: eventId, type };
-  const letter = new LetterHandle(handling.parking, content, deadline, progress.warnings);
+  const letter = new LetterHandle(handling.letters, content, deadline, progress.warnings);
   const id = await letter.store(error, attemptInfo, deadline.letterBy);
   if (id === undefined) return refused;
   // Without an age, the id is remembered for `retentionMs`.

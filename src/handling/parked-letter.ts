@@ -23,12 +23,12 @@ export class ParkedLetter {
 
   /** Reads the letter again; false if it is gone, or if its event may be running by now. */
   async isStillParked(): Promise<boolean> {
-    const stored = await this.#handling.parking?.find(this.letter.id, this.#wait());
+    const stored = await this.#handling.letters?.find(this.letter.id, this.#wait());
     return stored !== undefined && !this.#isRunning(stored);
   }
 
   async remove(): Promise<void> {
-    await this.#handling.parking?.remove(this.letter.id, this.#wait());
+    await this.#handling.letters?.remove(this.letter.id, this.#wait());
   }
 
   #isRunning({ runningUntil }: DeadLetter): boolean {

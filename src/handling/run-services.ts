@@ -1,5 +1,5 @@
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
-import type { Parking } from '../dead-letters/parking.ts';
+import type { LetterOperations } from '../dead-letters/letter-operations.ts';
 import type { ClaimSettings } from '../dedupe/claim.ts';
 import type { Completions } from '../dedupe/retries.ts';
 import type { Store } from '../dedupe/store.ts';
@@ -25,7 +25,7 @@ export interface HandlingSettings extends ClaimSettings {
 export interface RunServices {
   readonly settings: HandlingSettings;
   readonly store: TimeLimitedStore;
-  readonly parking: Parking | undefined;
+  readonly letters: LetterOperations | undefined;
   readonly completions: Completions;
   readonly bodyMemory: BodyMemory;
   /** Undefined without `maxRunning`. */

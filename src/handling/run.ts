@@ -1,9 +1,9 @@
 import { LetterHandle } from '../dead-letters/letter-handle.ts';
-import type { AttemptInfo } from '../dead-letters/parking.ts';
+import type { AttemptInfo } from '../dead-letters/letter-operations.ts';
 import { Claim } from '../dedupe/claim.ts';
 import { isFinal, isFinalByAge } from '../dedupe/last-attempt.ts';
 import type { ClaimedResult, ClaimResult } from '../dedupe/store.ts';
-import { AbortedError, isPosthornError, type PosthornError, UnavailableError } from '../errors.ts';
+import { AbortedError, isPosthornError, type PosthornError } from '../errors.ts';
 import { type AnyEvent, entityOf } from '../events/event.ts';
 import type { StandardSchemaV1 } from '../events/schema.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
@@ -93,7 +93,7 @@ export class Run {
   get #letter(): LetterHandle {
     const { id, event, origin, deadline, rawBody, headers, receivedAt } = this.#input;
     this.#letterHandle ??= new LetterHandle(
-      this.#services.parking,
+      this.#services.letters,
       { rawBody, headers, receivedAt, id, type: event.type },
       deadline,
       this.#warnings,
@@ -134,7 +134,7 @@ export class Run {
     for (;;) {
       if (result.state === 'busy') result = await this.#waitForOtherProcess(result);
       if (result.state === 'completed') return this.#answerDuplicate();
-      if (result.state === 'busy') return refuse(eventRunning());
+      if (result.state === 'busy') return this.answerNow();
       this.#beginAttempt(result);
       const parked = this.final && (await this.#prepareLastAttempt(result));
       if (parked) return parked;
@@ -339,9 +339,9 @@ export class Run {
 
   /** An earlier attempt may have parked the event, and so may a queue that has given up a long job. */
   get #mayHaveLetter(): boolean {
-    const { parking, settings } = this.#services;
+    const { letters, settings } = this.#services;
     const { createdAt, deadline, origin } = this.#input;
-    if (parking === undefined) return false;
+    if (letters === undefined) return false;
     if (this.attempt !== 1 || this.#interruption.isAborted || deadline.isPast) return true;
     if (this.#letterHandle?.mayExist ?? origin.isParked) return true;
     return isFinalByAge(settings.now() - createdAt, settings.retryScheduleMs);
@@ -375,7 +375,7 @@ export class Run {
     return accept('parked', this.id, error);
   }
 
-  /** The answer to a delivery whose deadline has come before the end of the run. */
+  /** The answer by the state that the run is in: its deadline has come, or no delivery waits any more. */
   answerNow(): Answer {
     return answerAtDeadline(this.#state, {
       id: this.id,
@@ -416,10 +416,6 @@ export class Run {
     if (isTaken) this.#warnings.push(`lease_lost: ${reason.message}`);
     this.#interruption.abort(reason);
   }
-}
-
-function eventRunning(): UnavailableError {
-  return new UnavailableError('event_running', 'another process is still handling this event');
 }
 
 const COMPLETING: Warning = 'completion_pending: the store did not take the completion before the deadline';

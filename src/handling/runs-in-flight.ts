@@ -30,11 +30,6 @@ export class RunsInFlight {
     return this.#runs.size;
   }
 
-  /** True if the event was handled here, and the store has not recorded it yet. */
-  isCompletionPending(claimId: string): boolean {
-    return this.#services.completions.has(claimId);
-  }
-
   /**
    * The run of the event that is under way, if there is one. A run that may have vanished does not count: the
    * store knows whether its claim still holds.

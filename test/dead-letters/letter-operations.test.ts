@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { DeadLetters } from 'posthorn';
 import { expect, test } from 'vitest';
-import { Parking } from '../../src/dead-letters/parking.ts';
+import { LetterOperations } from '../../src/dead-letters/letter-operations.ts';
 import { BodyMemory } from '../../src/request/body-memory.ts';
 import { Gate } from '../support/gate.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
@@ -50,19 +50,26 @@ test('operations on one id run in the order of their calls, and none of a remove
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), delays, async (steps, delaysMs) => {
       const map = createMapDeadLetters();
       const { slow, overlaps, isIdle } = slowed(map, delaysMs);
-      const parking = new Parking(slow, { limitMs: LIMIT_MS, now: Date.now, mayWait: true, bodyMemory });
+      const operations = new LetterOperations(slow, {
+        limitMs: LIMIT_MS,
+        now: Date.now,
+        mayWait: true,
+        bodyMemory,
+      });
       const stored: number[] = [];
       const removed = new Map<string, number>();
       const outcomes = steps.map(async ({ id, kind, isUrgent, waitMs }, number) => {
         await setTimeout(steps.slice(0, number).reduce((sum, { pauseMs }) => sum + pauseMs, 0));
         const wait = { answerBy: performance.now() + waitMs, isUrgent, bodyBytes: 0 };
-        if (kind === 'find') return parking.find(id, wait);
-        if (kind === 'remove') return parking.remove(id, wait).then(() => removed.set(id, number));
+        if (kind === 'find') return operations.find(id, wait);
+        if (kind === 'remove') return operations.remove(id, wait).then(() => removed.set(id, number));
         const content = { id, rawBody: Buffer.from(''), headers: {}, receivedAt: 0 };
         const attemptInfo = { attempts: number, handled: [] };
-        return parking.store(content, attemptInfo, { code: String(number), message: '' }, wait).then(() => {
-          stored.push(number);
-        });
+        return operations
+          .store(content, attemptInfo, { code: String(number), message: '' }, wait)
+          .then(() => {
+            stored.push(number);
+          });
       });
       await Promise.allSettled(outcomes);
       // What was late goes on by itself.
@@ -87,17 +94,20 @@ test('an urgent operation goes first, also after one on its id that was not urge
     await held.pass();
     return map.get(id);
   };
-  const parking = new Parking({ ...map, get }, { limitMs: 10_000, now: Date.now, mayWait: true, bodyMemory });
+  const operations = new LetterOperations(
+    { ...map, get },
+    { limitMs: 10_000, now: Date.now, mayWait: true, bodyMemory },
+  );
   const answerBy = performance.now() + 10_000;
-  await parking.remove('later', { answerBy, isUrgent: false, bodyBytes: 0 });
+  await operations.remove('later', { answerBy, isUrgent: false, bodyBytes: 0 });
   held.shut();
   // As many as run at once.
   const first = Array.from({ length: 8 }, (_, index) =>
-    parking.find(`first ${index}`, { answerBy, isUrgent: true, bodyBytes: 0 }),
+    operations.find(`first ${index}`, { answerBy, isUrgent: true, bodyBytes: 0 }),
   );
   const others = [
-    parking.find('waiting', { answerBy, isUrgent: false, bodyBytes: 0 }),
-    parking.find('later', { answerBy, isUrgent: true, bodyBytes: 0 }),
+    operations.find('waiting', { answerBy, isUrgent: false, bodyBytes: 0 }),
+    operations.find('later', { answerBy, isUrgent: true, bodyBytes: 0 }),
   ];
   await held.held.nth(8);
   held.open();

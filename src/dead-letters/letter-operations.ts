@@ -34,8 +34,8 @@ interface PendingOperation {
   isLate: boolean;
 }
 
-/** The settings of {@link Parking}. */
-export interface ParkingSettings {
+/** The settings of {@link LetterOperations}. */
+export interface LetterOperationsSettings {
   /** The longest time that one operation may take once it has begun. */
   readonly limitMs: number;
   readonly now: () => number;
@@ -49,16 +49,16 @@ export interface ParkingSettings {
  * The dead letters behind an {@link OperationQueue}, with the operations on one id in the order of their
  * calls: a letter whose writing was given up as late cannot appear after its removal.
  */
-export class Parking {
+export class LetterOperations {
   readonly #limitMs: number;
   readonly #deadLetters: DeadLetters;
   readonly #now: () => number;
   readonly #mayWait: boolean;
-  readonly #bodyMemory: ParkingSettings['bodyMemory'];
+  readonly #bodyMemory: LetterOperationsSettings['bodyMemory'];
   readonly #queue: OperationQueue;
   readonly #last = new Map<string, PendingOperation>();
 
-  constructor(deadLetters: DeadLetters, { limitMs, now, mayWait, bodyMemory }: ParkingSettings) {
+  constructor(deadLetters: DeadLetters, { limitMs, now, mayWait, bodyMemory }: LetterOperationsSettings) {
     this.#deadLetters = deadLetters;
     this.#limitMs = limitMs;
     this.#now = now;
