@@ -2,11 +2,13 @@ import { AbortedError, ConfigurationError, createMemoryStore, createReceiver, ty
 import { expect, test } from 'vitest';
 import { aborted } from './support/aborted.ts';
 import { awaitedLater } from './support/awaited-later.ts';
+import { deliveryOf } from './support/delivery-of.ts';
 import { HeldHandler } from './support/held-handler.ts';
 import { createMapDeadLetters } from './support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from './support/open-endpoint.ts';
 import { readAll } from './support/read-all.ts';
 import { Seen } from './support/seen.ts';
+import { KEY } from './support/served.ts';
 import { MINUTE_MS } from './support/step-clock.ts';
 
 const RUN_CLOSED = expect.objectContaining({ code: 'run_closed' });
@@ -165,4 +167,41 @@ test('a wrong grace is refused', () => {
   for (const graceMs of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
     expect(() => receiver.close({ graceMs })).toThrow(ConfigurationError);
   }
+});
+
+/** As PostgreSQL in a burst: it answers one claim after the other, and a release drops one that waits. */
+function createSlowQueue(claimMs: number): Store {
+  const memory = createMemoryStore();
+  const dropped = new Set<string>();
+  let last = Promise.resolve();
+  return {
+    ...memory,
+    commandTimeoutMs: 300,
+    queuesClaims: true,
+    claim: async (request) => {
+      const pause = () => new Promise<void>((resolve) => setTimeout(resolve, claimMs));
+      last = last.then(() => (dropped.has(request.token) ? undefined : pause()));
+      await last;
+      if (dropped.has(request.token)) throw new Error('it was given up');
+      return memory.claim(request);
+    },
+    release: (request) => {
+      dropped.add(request.token);
+      return memory.release(request);
+    },
+  };
+}
+
+test('out of grace, the claims of a burst that still wait are given up', async () => {
+  const store = createSlowQueue(50);
+  const receiver = createReceiver({ signingKey: KEY, store, deadlineMs: 20_000 });
+  receiver.observe(() => {}).on('transfer.*', () => {});
+  const answers = Array.from({ length: 200 }, () => receiver.receive(deliveryOf(eventAt(Date.now()))));
+  await Promise.race(answers);
+  const startedAt = performance.now();
+  await receiver.close({ graceMs: 0 });
+  // All of them would take ten seconds.
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
 });

@@ -34,6 +34,8 @@ export interface StoreServer {
   readonly run: <Result>(operation: ServerOperation, read: ReadAnswer<Result>) => Promise<Result>;
   /** Whether an operation would have to wait for a connection; left out if the server cannot tell. */
   readonly mustWait?: () => boolean;
+  /** See {@link Store}. */
+  readonly queuesClaims?: boolean;
 }
 
 /**
@@ -51,7 +53,13 @@ export const FIRST_CLAIM = 'claimed 1 0 0 1 ';
  * A store whose server answers each operation in a word, or in a line: `busy <msLeft>`, or
  * `claimed <attempt> <abandoned> <firstClaimedMsAgo> <spacedAttempts> <handled as JSON, or nothing>`.
  */
-export function createServerStore({ name, commandTimeoutMs, run, mustWait }: StoreServer): Store {
+export function createServerStore({
+  name,
+  commandTimeoutMs,
+  run,
+  mustWait,
+  queuesClaims,
+}: StoreServer): Store {
   const unknown = (answer: string): Error =>
     new Error(`${name} gave an unknown result: ${JSON.stringify(answer)}`);
   const readState = <State extends string>(states: readonly State[]) => {
@@ -72,6 +80,7 @@ export function createServerStore({ name, commandTimeoutMs, run, mustWait }: Sto
   return {
     commandTimeoutMs,
     ...(mustWait && { mustWait }),
+    ...(queuesClaims && { queuesClaims }),
     claim: ({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0, waitMs }) => {
       const keepMs = Math.max(leaseMs, retentionMs);
       const detail = String(attemptSpacingMs);

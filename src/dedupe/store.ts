@@ -31,6 +31,12 @@ export interface Store {
    * waits leaves this method out.
    */
   mustWait?(): boolean;
+  /**
+   * True if claims may wait before they are sent, such as for a client of a pool, and if a release drops one
+   * of its token that waits. In a burst such a claim gets a large `waitMs`, most of its delivery's time, and
+   * waits for as long as the store answers other operations.
+   */
+  readonly queuesClaims?: boolean;
 }
 
 /** The request of `complete`. Those of the other operations hold more. */

@@ -18,9 +18,10 @@ import type {
 /** A store whose operations all end in time; a failure is an {@link UnavailableError}. */
 export interface TimeLimitedStore extends Store {
   readonly commandTimeoutMs: number;
+  readonly queuesClaims: boolean;
   /**
-   * Calls `mayWaitLonger` if the claim has no answer after `commandTimeoutMs`, and its `waitMs` is larger;
-   * that returns whether the delivery may go on waiting with its body.
+   * Calls `mayWaitLonger` if the claim has no answer after `commandTimeoutMs`, and its `waitMs` is larger,
+   * and again after each further one: whether the delivery may go on waiting with its body.
    */
   claim(request: ClaimRequest, mayWaitLonger?: () => boolean): Awaitable<ClaimResult>;
   mustWait(): boolean;
@@ -48,6 +49,7 @@ const ONE_TURN_MS = 1;
 
 class StoreInTime implements TimeLimitedStore {
   readonly commandTimeoutMs: number;
+  readonly queuesClaims: boolean;
   readonly #store: Store;
   readonly #mayWait: boolean;
   /** The number of answers. Releases do not count, because one may be answered without the server. */
@@ -55,6 +57,7 @@ class StoreInTime implements TimeLimitedStore {
 
   constructor(store: Store, mayWait: boolean) {
     this.commandTimeoutMs = store.commandTimeoutMs ?? 2_000;
+    this.queuesClaims = store.queuesClaims === true;
     this.#store = store;
     this.#mayWait = mayWait;
   }
@@ -67,23 +70,23 @@ class StoreInTime implements TimeLimitedStore {
     const limited = this.#inTime(request);
     const { waitMs = 0 } = limited;
     const limitMs = this.commandTimeoutMs;
+    const send = () => this.#store.claim(limited);
+    if (!this.queuesClaims || waitMs <= limitMs) return this.#limit('claim', send);
     const endsAt = performance.now() + limitMs + waitMs;
-    let isAllowed = false;
     let seen = this.#answers;
     let turns = 0;
     const onTimeout = (): number | Error => {
       const leftMs = endsAt - performance.now();
-      if (waitMs <= limitMs || leftMs <= 0 || this.mustWait()) return this.#late();
+      if (leftMs <= 0 || this.mustWait()) return this.#late();
       if (this.#answers === seen) {
         turns += 1;
         return turns > TURNS ? this.#late() : ONE_TURN_MS;
       }
-      isAllowed ||= mayWaitLonger();
       seen = this.#answers;
       turns = 0;
-      return isAllowed ? Math.min(limitMs, leftMs) : this.#late();
+      return mayWaitLonger() ? Math.min(limitMs, leftMs) : this.#late();
     };
-    return this.#limit('claim', () => this.#store.claim(limited), onTimeout);
+    return this.#limit('claim', send, onTimeout);
   }
 
   renew(request: LeaseRequest): Awaitable<RenewResult> {

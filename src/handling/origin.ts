@@ -27,6 +27,8 @@ export interface Origin {
   readonly isParked: boolean;
   /** Whether a success removes the letter of the event. */
   readonly removesLetter: boolean;
+  /** Whether its queue parks the events of jobs that run for too long. */
+  readonly mayBeSwept: boolean;
   /** Names of the handlers that are known from the start to have finished. */
   readonly handled: readonly string[];
   /** Texts that middleware has sent along. */
@@ -48,6 +50,7 @@ export const delivery: Origin = {
   isLimited: true,
   isParked: false,
   removesLetter: true,
+  mayBeSwept: false,
   handled: [],
   attempt: ({ attempt }) => attempt,
   isFinal: (isLastOfService) => isLastOfService,
@@ -89,6 +92,7 @@ export function dispatch(
     // A worker has its `concurrency` instead.
     isLimited: false,
     isParked,
+    mayBeSwept: true,
     handled,
     traceContext,
     attempt: () => attempt,

@@ -153,13 +153,15 @@ export class Run {
     }
   }
 
-  /** In a burst, the claim waits for as long as the plan allows; the body is counted meanwhile. */
+  /** If the store queues claims, this one waits for as long as the plan allows, and the body is counted. */
   #takeClaim(): Promise<ClaimResult> {
     const { store } = this.#services;
-    const mayWaitLonger = (): boolean => this.#countBody();
-    const mayWait = !store.mustWait() || mayWaitLonger();
-    const waitMs = mayWait ? this.#input.deadline.claimWaitMs(store.commandTimeoutMs) : 0;
-    return this.#claim.take({ waitMs, mayWaitLonger });
+    if (store.mustWait() && !this.#countBody()) return this.#claim.take({ waitMs: 0 });
+    if (!store.queuesClaims) return this.#claim.take();
+    return this.#claim.take({
+      waitMs: this.#input.deadline.claimWaitMs(store.commandTimeoutMs),
+      mayWaitLonger: () => this.#interruption.endedBy === undefined && this.#countBody(),
+    });
   }
 
   /** Counts the body while the run waits with it; false if it does not fit: the run must not wait then. */
@@ -342,7 +344,8 @@ export class Run {
     const { letters, settings } = this.#services;
     const { createdAt, deadline, origin } = this.#input;
     if (letters === undefined) return false;
-    if (this.attempt !== 1 || this.#interruption.isAborted || deadline.isPast) return true;
+    if (this.attempt !== 1 || this.#interruption.isAborted) return true;
+    if (origin.mayBeSwept && deadline.isPast) return true;
     if (this.#letterHandle?.mayExist ?? origin.isParked) return true;
     return isFinalByAge(settings.now() - createdAt, settings.retryScheduleMs);
   }

@@ -35,7 +35,10 @@ function open({ mayWait = true, ...members }: Partial<Store> & { mayWait?: boole
     await gate.pass();
     return memory.claim(request);
   };
-  const store = timeLimited({ ...memory, commandTimeoutMs: 100, claim, ...members }, { mayWait });
+  const store = timeLimited(
+    { ...memory, commandTimeoutMs: 100, queuesClaims: true, claim, ...members },
+    { mayWait },
+  );
   const answerAnother = (): unknown => store.complete({ ...times, id: 'another', token: 'b' });
   /** Begins a claim, and keeps what becomes of it. */
   const begin = (request = waiting, mayWaitLonger?: () => boolean) => {
@@ -109,7 +112,7 @@ test('it waits for its waitMs at the most, and then for its answer', async () =>
   expect(end.state).toBe('refused');
 });
 
-test('it is asked once whether the delivery may wait longer', async () => {
+test('it is asked at each look whether the delivery may wait longer', async () => {
   const { begin, answerAnother } = open();
   const mayWaitLonger = vi.fn(() => true);
   const end = begin(waiting, mayWaitLonger);
@@ -119,12 +122,17 @@ test('it is asked once whether the delivery may wait longer', async () => {
     await elapse(100);
   }
   expect(end.state).toBe('waiting');
-  expect(mayWaitLonger).toHaveBeenCalledTimes(1);
+  expect(mayWaitLonger).toHaveBeenCalledTimes(3);
+  mayWaitLonger.mockReturnValue(false);
+  answerAnother();
+  await elapse(100);
+  expect(end.state).toBe('refused');
 });
 
 test.each([
   ['the delivery may not wait longer', {}, waiting, () => false],
   ['the client of the store is not connected', { mustWait: () => true }, waiting, undefined],
+  ['the store queues no claims', { queuesClaims: false }, waiting, undefined],
   ['the claim has no waitMs', {}, { ...waiting, waitMs: undefined }, undefined],
   ['nothing may wait', { mayWait: false }, waiting, undefined],
 ] as const)('it is given up after commandTimeoutMs if %s', async (_name, members, request, mayWaitLonger) => {

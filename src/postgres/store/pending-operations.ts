@@ -58,6 +58,8 @@ export class PendingOperations {
   readonly #urgent = new Set<PendingOperation>();
   /** Claims, and operations that PostgreSQL has refused: these must not hold up all others again. */
   readonly #others = new Set<PendingOperation>();
+  /** The claims that wait, by their tokens: in a burst a search among all would cost each event too much. */
+  readonly #waitingClaims = new Map<string, Set<PendingOperation>>();
   /** Claims that were sent. One whose answer never came may have taken its id. */
   readonly #unanswered = new Set<PendingOperation>();
 
@@ -68,11 +70,20 @@ export class PendingOperations {
 
   add(pending: PendingOperation): void {
     this.#queueOf(pending).add(pending);
+    if (!pending.isClaim) return;
+    const { token } = pending.operation;
+    const ofToken = this.#waitingClaims.get(token) ?? new Set();
+    this.#waitingClaims.set(token, ofToken.add(pending));
   }
 
   /** Takes out an operation that waits no longer. */
   delete(pending: PendingOperation): void {
     this.#queueOf(pending).delete(pending);
+    if (!pending.isClaim) return;
+    const { token } = pending.operation;
+    const ofToken = this.#waitingClaims.get(token);
+    ofToken?.delete(pending);
+    if (ofToken?.size === 0) this.#waitingClaims.delete(token);
   }
 
   /**
@@ -103,14 +114,13 @@ export class PendingOperations {
 
   /** Drops the claims of the same token that wait for a client; true if there were any. */
   dropClaims(operation: ServerOperation): boolean {
-    let wasFound = false;
-    for (const claim of this.#others) {
-      if (!claim.isClaimOf(operation)) continue;
-      wasFound = true;
-      this.#others.delete(claim);
+    const ofToken = this.#waitingClaims.get(operation.token) ?? [];
+    const claims = [...ofToken].filter((claim) => claim.isClaimOf(operation));
+    for (const claim of claims) {
+      this.delete(claim);
       claim.fail(new Error('it was given up before it was sent'));
     }
-    return wasFound;
+    return claims.length > 0;
   }
 
   /** Waits for the answers to the claims of the same token that were sent; true if there were any. */

@@ -51,5 +51,5 @@ export function createPostgresStore(pool: PostgresPool, options: PostgresStoreOp
     limitMs: commandTimeoutMs,
   });
   const run: StoreServer['run'] = (operation, read) => operations.run(operation, read);
-  return createServerStore({ name: 'PostgreSQL', commandTimeoutMs, run });
+  return createServerStore({ name: 'PostgreSQL', commandTimeoutMs, run, queuesClaims: true });
 }
