@@ -1,5 +1,3 @@
-import { LetterHandle } from '../dead-letters/letter-handle.ts';
-import type { AttemptInfo } from '../dead-letters/letter-operations.ts';
 import { Claim } from '../dedupe/claim.ts';
 import { isFinal, isFinalByAge } from '../dedupe/last-attempt.ts';
 import type { ClaimedResult, ClaimResult } from '../dedupe/store.ts';
@@ -19,8 +17,8 @@ import {
 } from './handlers.ts';
 import { Interruption } from './interruption.ts';
 import { PendingAnswer } from './pending-answer.ts';
-import { removeIfCompleted } from './remove-if-completed.ts';
 import type { Enqueue, RunInput } from './run-input.ts';
+import { RunLetter } from './run-letter.ts';
 import type { RunServices } from './run-services.ts';
 import { answerAtDeadline, hasEnded, type RunState } from './run-state.ts';
 import { throughMiddlewares } from './through-middlewares.ts';
@@ -48,8 +46,8 @@ export class Run {
   readonly #services: RunServices;
   readonly #onEnd: (run: Run) => void;
   readonly #claim: Claim;
+  readonly #letter: RunLetter;
   readonly #interruption = new Interruption();
-  #letterHandle: LetterHandle | undefined;
   #permits = 0;
   #isBodyCounted = false;
   #state: RunState = { step: 'claiming' };
@@ -63,6 +61,7 @@ export class Run {
     this.#services = services;
     this.#onEnd = onEnd;
     this.#claim = new Claim(input, services, this.#warnings);
+    this.#letter = new RunLetter(input, services, this.progress, this.#warnings);
   }
 
   get id(): string {
@@ -87,22 +86,6 @@ export class Run {
   /** Whether the schema or the handlers are running. */
   get isRunning(): boolean {
     return this.#state.step === 'validating' || this.#state.step === 'running';
-  }
-
-  /** Few runs have a letter, so its handle is created when it is first needed. */
-  get #letter(): LetterHandle {
-    const { id, event, origin, deadline, rawBody, headers, receivedAt } = this.#input;
-    this.#letterHandle ??= new LetterHandle(
-      this.#services.letters,
-      { rawBody, headers, receivedAt, id, type: event.type },
-      deadline,
-      this.#warnings,
-      {
-        storedAs: origin.isParked ? (origin.letter?.id ?? id) : undefined,
-        removesLetter: origin.removesLetter,
-      },
-    );
-    return this.#letterHandle;
   }
 
   /** Never rejects. */
@@ -212,23 +195,9 @@ export class Run {
     noteHandled(this.progress, origin.handled);
   }
 
-  /**
-   * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event
-   * whose earlier attempts never ended may be what kills the process: it is parked without being run.
-   */
   async #prepareLastAttempt(claim: ClaimedResult): Promise<Answer | undefined> {
-    const { deadline, origin, routes } = this.#input;
-    const answerBy = deadline.handlersBeginBy;
-    const earlier = origin.letter ?? (await this.#letter.find(answerBy));
-    noteHandled(this.progress, earlier?.handled ?? []);
-    const dead = {
-      leaseRanOut: claim.abandoned > 0,
-      letterWasRunning: earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined,
-    };
-    const mayRun = origin.runsAfter(dead, routes.length > 0);
-    const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
-    const storedAs = await this.#letter.store(reason, this.#attemptInfo(mayRun), answerBy);
-    if (mayRun || storedAs === undefined) return undefined;
+    const reason = await this.#letter.storeBeforeRun(claim, this.attempt);
+    if (reason === undefined) return undefined;
     await this.#claim.release(this.progress.handled);
     return accept('parked', this.id, refuse(reason).error);
   }
@@ -344,9 +313,9 @@ export class Run {
     const { letters, settings } = this.#services;
     const { createdAt, deadline, origin } = this.#input;
     if (letters === undefined) return false;
+    if (this.#letter.mayExist) return true;
     if (this.attempt !== 1 || this.#interruption.isAborted) return true;
     if (origin.mayBeSwept && deadline.isPast) return true;
-    if (this.#letterHandle?.mayExist ?? origin.isParked) return true;
     return isFinalByAge(settings.now() - createdAt, settings.retryScheduleMs);
   }
 
@@ -364,9 +333,11 @@ export class Run {
     const { error } = refused;
     const isClaimed = this.#state.step !== 'claiming' || this.attempt !== undefined;
     this.#state = { step: 'failed', error };
-    const isLast = this.final || error.code === 'handler_failed_permanently' || this.#letterHandle?.isBegun;
+    const isLast = this.final || error.code === 'handler_failed_permanently' || this.#letter.isBegun;
     const mustPark = isClaimed && isLast && !this.#input.origin.isPutBack(error);
-    const storedAs = mustPark ? await this.#letter.store(error, this.#attemptInfo(false)) : undefined;
+    const storedAs = mustPark
+      ? await this.#letter.store(error, { attempt: this.attempt, mayRun: false })
+      : undefined;
     // Only now: a letter may wait for longer than a lease.
     this.#claim.stopRenewing();
     const releasing = this.#claim.release(this.progress.handled);
@@ -374,7 +345,7 @@ export class Run {
     const released = isClaimed ? await releasing : undefined;
     if (released === 'completed') return this.#answerDuplicate();
     if (storedAs === undefined) return refused;
-    if (released === 'lost') void this.#removeLetterIfCompleted();
+    if (released === 'lost') void this.#letter.removeIfCompleted();
     return accept('parked', this.id, error);
   }
 
@@ -391,8 +362,8 @@ export class Run {
   async park(error: PosthornError, answerBy: number): Promise<string | undefined> {
     if (!hasEnded(this.#state) && this.#letter.storedAs !== undefined) return this.#letter.storedAs;
     const mayRun = !hasEnded(this.#state) && this.#state.step !== 'claiming';
-    const storedAs = await this.#letter.store(error, this.#attemptInfo(mayRun), answerBy);
-    if (storedAs !== undefined && hasEnded(this.#state)) void this.#removeLetterIfCompleted();
+    const storedAs = await this.#letter.store(error, { attempt: this.attempt, mayRun, answerBy });
+    if (storedAs !== undefined && hasEnded(this.#state)) void this.#letter.removeIfCompleted();
     if (storedAs !== undefined && this.#state.step === 'waiting') void this.#removeLetterUnlessClaimed();
     return storedAs;
   }
@@ -400,17 +371,7 @@ export class Run {
   /** The run of another process may have completed the event before the letter was stored. */
   async #removeLetterUnlessClaimed(): Promise<void> {
     await this.answer.settled();
-    if (this.#state.step === 'waiting') await this.#removeLetterIfCompleted();
-  }
-
-  #removeLetterIfCompleted(): Promise<void> {
-    return removeIfCompleted(this.#letter, this.#input, this.#services);
-  }
-
-  #attemptInfo(mayRun: boolean): AttemptInfo {
-    const { now, maxRunMs } = this.#services.settings;
-    const runningUntil = mayRun ? now() + maxRunMs : undefined;
-    return { attempts: this.attempt ?? 0, handled: this.progress.handled, runningUntil };
+    if (this.#state.step === 'waiting') await this.#letter.removeIfCompleted();
   }
 
   /** Interrupts the run: see {@link Interruption}. */
