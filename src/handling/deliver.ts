@@ -41,9 +41,8 @@ function begin(
     return beginEvent(handling, authentic, progress);
   } catch (error) {
     const refused = refuse(error);
-    const isOfEvent = refused.error instanceof EventError;
     if (refused.error instanceof EventError) progress.event = refused.error.event;
-    if (!isOfEvent && !progress.finalByAge) return refused;
+    else if (!progress.finalByAge) return refused;
     return parkRefused(handling, refused, { ...authentic, receivedAt: progress.receivedAt }, progress);
   }
 }

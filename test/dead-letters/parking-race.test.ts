@@ -55,7 +55,7 @@ describe('a concurrent duplicate that is final parks beside the run of an earlie
   });
 
   test('and the run of the earlier one outlasts its deadline: the letter speaks for that one too', async () => {
-    const { call, event, first, receiver, reports } = await openRunning({ deadlineMs: 5_000 });
+    const { call, event, first, receiver, reports } = await openRunning({ deadlineMs: 2_500 });
     const { status } = await receiver.receive({ ...deliveryOf(event), timeLimitMs: 300 });
     expect(status).toBe(200);
     expect(await first).toEqual(accepted('parked', event.id));
