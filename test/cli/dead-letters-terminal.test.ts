@@ -73,7 +73,9 @@ describe('on a terminal', () => {
       receiver.on('*', ({ id }) => { if (id === 'evt_2') throw new Error('no'); });`,
     );
     const deadLetters = createFileDeadLetters(join(directory, 'letters'));
-    for (const id of ['evt_1', 'evt_2', 'evt_3']) await deadLetters.put(letter(id));
+    const parkedAt = Date.now();
+    for (const [index, id] of ['evt_1', 'evt_2', 'evt_3'].entries())
+      await deadLetters.put(letter(id, { parkedAt: parkedAt + index }));
     const { status, text } = onTerminal(100, `replay --all --receiver ${file}`);
     expect(status).toBe(1);
     expect(text).toContain('\r\u001b[Kreplaying 3 of 3, 1 failed so far: evt_');
