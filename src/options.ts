@@ -22,9 +22,8 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    * downtime), or a function that returns them. The function is called for each delivery, once at a time,
    * with a limit of 5 seconds: let it cache its result.
    *
-   * process.env.SIGNING_KEY`. => The type includes `undefined` so that `process.env.SIGNING_KEY` compiles,
-   * but the value throws. If a build loads the module without a key, pass a function: `() =>
-   * process.env.SIGNING_KEY`. => process.env.SIGNING_KEY`.
+   * The type includes `undefined`, so that `process.env.SIGNING_KEY` compiles, but the value throws. If a
+   * build loads the module without a key, pass a function: `() => process.env.SIGNING_KEY`.
    */
   readonly signingKey: SigningKeys | undefined;
   /**
