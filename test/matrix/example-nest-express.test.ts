@@ -1,9 +1,30 @@
-import { expect, test } from 'vitest';
-import { expectDeliveries, expectEcho, openExample } from './example-project.ts';
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startProgram } from '../support/child-program.ts';
+import { freePort } from '../support/free-port.ts';
+import { snippetWith } from '../support/snippet.ts';
+import { expectDeliveries, expectEcho, KEY, openExample } from './example-project.ts';
 
-test('examples/nest-express receives', async () => {
-  const example = await openExample('nest-express').start();
+test('examples/nest-express receives, and so does the snippet of the page', async () => {
+  const { folder, start } = openExample('nest-express');
+  const example = await start();
   await expectDeliveries(example);
   await expectEcho(example);
   expect(await example.stop()).toBe(0);
+
+  const port = await freePort();
+  rmSync(join(folder, 'src', 'application.module.ts'));
+  writeFileSync(
+    join(folder, 'src', 'main.ts'),
+    snippetWith('NestFactory', 'docs/adapters.md').replace('3000', `${port}`),
+  );
+  execFileSync('npm', ['run', 'build'], { cwd: folder, stdio: 'pipe' });
+  const program = startProgram(join(folder, 'dist', 'main.js'), { SIGNING_KEY: KEY }, folder);
+  onTestFinished(() => program.kill('SIGKILL'));
+  const url = `http://127.0.0.1:${port}/webhooks`;
+  // Nest says that it has started before it listens.
+  await vi.waitUntil(() => fetch(url).catch(() => undefined), 20_000);
+  await expectDeliveries({ url, key: KEY });
 });

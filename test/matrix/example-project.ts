@@ -33,7 +33,8 @@ export interface RunningExample {
   readonly stop: () => Promise<number | null>;
 }
 
-const KEY = 'whsec_of_the_examples';
+/** The signing key of the examples. */
+export const KEY = 'whsec_of_the_examples';
 
 /**
  * Copies `examples/<name>`, installs the packed package and its other dependencies, and builds it. `packages`
