@@ -38,7 +38,8 @@ interface SendOptions extends JsonOption, KeyOption, CredentialOptions {
 }
 
 const HELP = `
-Makes up an event and signs it as the service would. --data gives its data: a JSON object, or a file that holds one.
+Makes up an event and signs it as the service would. Its data is a sample with a state that fits the type.
+--data replaces all of it: a JSON object, or a file that holds one.
 
 Exit codes: 0 every answer was 2xx, 1 one was not, 2 wrong usage, 3 no answer within 30 seconds.
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { EventType } from '../events/catalog.ts';
-import { entityOf, type WebhookEvent } from '../events/event.ts';
-import type { EventData } from '../events/schema.ts';
+import type { WebhookEvent } from '../events/event.ts';
+import { createSampleData } from '../service/sample-data.ts';
 import { complaintsOf } from './complaints.ts';
 import { checkDepth } from './json-depth.ts';
 import { RefusedError } from './refused-error.ts';
@@ -11,7 +11,7 @@ import { RefusedError } from './refused-error.ts';
 export interface SendRequest {
   /** `<entity>.<type>`; those of the catalog are suggested, and services add others. */
   readonly type: EventType | (string & {});
-  /** The resource; by default a plausible one of the entity. */
+  /** The resource; by default a sample whose state fits the type. Data that is given replaces all of it. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   /** The event's id; a new one by default. */
   readonly id?: string | undefined;
@@ -71,34 +71,7 @@ export function readEventRequest(request: unknown, now: number): SentEvent {
     id,
     created_at: new Date(now).toISOString(),
     // The schema has copied it, so that later changes by the caller do not change a retry.
-    data: data ?? sampleData(type),
+    data: data ?? createSampleData(type),
   };
   return { event, duplicates, changed, delayMs };
-}
-
-const idPrefixes: ReadonlyMap<string, string> = new Map([
-  ['transfer', 'TR'],
-  ['merchant', 'MU'],
-  ['payment_instrument', 'PI'],
-  ['settlement', 'ST'],
-  ['subscription', 'SU'],
-  ['dispute', 'DI'],
-]);
-
-/** Plausible states, by the last word of the type. The real states of the entities are not documented. */
-const states: ReadonlyMap<string, string> = new Map([
-  ['created', 'PENDING'],
-  ['succeeded', 'SUCCEEDED'],
-  ['failed', 'FAILED'],
-  ['approved', 'APPROVED'],
-  ['canceled', 'CANCELED'],
-  ['expired', 'EXPIRED'],
-  ['won', 'WON'],
-  ['lost', 'LOST'],
-]);
-
-function sampleData(type: string): EventData {
-  const prefix = idPrefixes.get(entityOf(type)) ?? 'RS';
-  const state = states.get(type.slice(type.lastIndexOf('.') + 1)) ?? 'ACTIVE';
-  return { id: `${prefix}${randomUUID().replaceAll('-', '').slice(0, 20)}`, state, amount: 1250, tags: {} };
 }

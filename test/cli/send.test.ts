@@ -168,6 +168,21 @@ describe('posthorn send', () => {
     expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ type: 'transfer.exploded' });
   });
 
+  test.each([
+    ['transfer.failed', /^TR/, 'FAILED'],
+    ['subscription.canceled', /^SU/, 'CANCELED'],
+    ['dispute.lost', /^DI/, 'LOST'],
+  ])('without --data %s gets a sample with an id and a state that fit it', async (type, id, state) => {
+    const { url, requests } = await openServer(200, '');
+    await posthorn(['send', type, '--to', url], { env });
+    expect(JSON.parse(requests[0]?.body ?? '').data).toEqual({
+      id: expect.stringMatching(id),
+      state,
+      amount: 1250,
+      tags: {},
+    });
+  });
+
   test('a type that is not known, and cannot drive the terminal, is one line', async () => {
     const { stderr } = await posthorn(['send', `\u001b[2J${'x'.repeat(100_000)}`, '--to', 'http://h/'], {
       env,

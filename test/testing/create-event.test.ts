@@ -1,0 +1,66 @@
+import type { EventType } from 'posthorn';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { play } from '../sandbox/play.ts';
+
+/** The sample of each type of the catalog: the prefix of its id, and its state. */
+const samples: Readonly<Record<EventType, readonly [idPrefix: string, state: string]>> = {
+  'transfer.created': ['TR', 'PENDING'],
+  'transfer.succeeded': ['TR', 'SUCCEEDED'],
+  'transfer.failed': ['TR', 'FAILED'],
+  'transfer.updated': ['TR', 'PENDING'],
+  'merchant.created': ['MU', 'PENDING'],
+  'merchant.updated': ['MU', 'ACTIVE'],
+  'merchant.verification.succeeded': ['MU', 'SUCCEEDED'],
+  'merchant.verification.failed': ['MU', 'FAILED'],
+  'payment_instrument.created': ['PI', 'PENDING'],
+  'payment_instrument.updated': ['PI', 'ACTIVE'],
+  'payment_instrument.verification.succeeded': ['PI', 'SUCCEEDED'],
+  'payment_instrument.verification.failed': ['PI', 'FAILED'],
+  'settlement.created': ['ST', 'PENDING'],
+  'settlement.approved': ['ST', 'APPROVED'],
+  'settlement.funding_transfer.created': ['ST', 'PENDING'],
+  'settlement.funding_transfer.succeeded': ['ST', 'SUCCEEDED'],
+  'settlement.funding_transfer.failed': ['ST', 'FAILED'],
+  'subscription.created': ['SU', 'PENDING'],
+  'subscription.updated': ['SU', 'ACTIVE'],
+  'subscription.canceled': ['SU', 'CANCELED'],
+  'subscription.expired': ['SU', 'EXPIRED'],
+  'dispute.created': ['DI', 'PENDING'],
+  'dispute.updated': ['DI', 'PENDING'],
+  'dispute.won': ['DI', 'WON'],
+  'dispute.lost': ['DI', 'LOST'],
+};
+
+describe('an event without data gets a sample', () => {
+  test.each(Object.entries(samples))(
+    '%s, with an id and a state that fit it',
+    async (type, [idPrefix, state]) => {
+      const data = {
+        id: expect.stringMatching(`^${idPrefix}[0-9a-f]{20}$`),
+        state,
+        amount: 1250,
+        tags: {},
+      };
+      expect(createEvent(type)).toEqual({
+        id: expect.stringMatching(/^evt_.+/),
+        type,
+        created_at: expect.any(String),
+        data,
+      });
+      const { sandbox } = await play();
+      expect(sandbox.send({ type }).data).toEqual(data);
+    },
+  );
+
+  test.each(['refund.updated', 'constructor.created', 'refund'])('%s, of another entity', (type) => {
+    expect(createEvent(type).data.id).toMatch(/^RS[0-9a-f]{20}$/);
+  });
+
+  test('and data that is given replaces all of it', async () => {
+    expect(createEvent('transfer.failed', { amount: 12 }).data).toEqual({ amount: 12 });
+    expect(createEvent('transfer.failed', {}).data).toEqual({});
+    const { sandbox } = await play();
+    expect(sandbox.send({ type: 'transfer.failed', data: { amount: 12 } }).data).toEqual({ amount: 12 });
+  });
+});
