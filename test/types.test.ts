@@ -19,6 +19,7 @@ import {
   type Report,
   type UnknownEvent,
   type UnknownType,
+  type WebhookEvent,
 } from 'posthorn';
 import { toExpress } from 'posthorn/express';
 import { toFastify } from 'posthorn/fastify';
@@ -156,7 +157,7 @@ describe('schemas type data by entity, and hand over their output', () => {
 
   test('and such an event is handed over as its schema put it out', async () => {
     const seen: unknown[] = [];
-    const created = createEvent('transfer.reversed', { id: 'TR1', amount: 1250 });
+    const created = createEvent('transfer.reversed', { id: 'TR1', amount: 1250 }, { any: true });
     for (const register of [
       () => createTyped().on('*', ({ data }) => seen.push(data)),
       () => createTyped().onUnhandled(({ data }) => seen.push(data)),
@@ -180,7 +181,7 @@ describe('schemas type data by entity, and hand over their output', () => {
     const sent = [
       createEvent('transfer.created', { id: 'TR1', amount: 1250, extra: true }),
       createEvent('dispute.won', { id: 'D1' }),
-      createEvent('dispute.reopened', { id: 'D2' }),
+      createEvent('dispute.reopened', { id: 'D2' }, { any: true }),
       createEvent('merchant.created', { id: 'M1', extra: true }),
     ];
     for (const event of sent) expect(await deliver(url, event, { key: KEY })).toHaveProperty('status', 200);
@@ -277,7 +278,7 @@ describe('in a handler of "*" a known type narrows the data, and an unknown one 
       })
       .on('transfer.*', note)
       .observe(() => {});
-    const event = createEvent('payout.created');
+    const event = createEvent('payout.created', undefined, { any: true });
     expect(await deliver(await serve(receiver), event, { key: KEY })).toHaveProperty('status', 200);
     expect(seen).toEqual([event.id, 'payout.created']);
   });
@@ -295,6 +296,19 @@ describe('is an error for the compiler, and when it runs', () => {
     expect(() => create().on('transfer.created.*', () => {})).toThrow();
     // @ts-expect-error misspelt in a list
     expect(() => create().on(['transfer.created', 'dispute.win'], () => {})).toThrow();
+  });
+
+  test('a misspelt type of createEvent', () => {
+    // @ts-expect-error misspelt
+    expect(() => createEvent('transfer.suceeded')).toThrow('Did you mean "transfer.succeeded"?');
+    // @ts-expect-error misspelt, with data
+    expect(() => createEvent('transfer.suceeded', { id: 'TR1' })).toThrow();
+    // @ts-expect-error any text
+    expect(() => createEvent(String('transfer'))).toThrow();
+    // @ts-expect-error any: false
+    expect(() => createEvent('payout.created', {}, { any: false })).toThrow();
+    // @ts-expect-error the data of an event is an object
+    expect(createEvent('transfer.created', 'text').data).toBe('text');
   });
 
   test('a misspelt entity of schemas, or a schema that is none', () => {
@@ -379,7 +393,12 @@ test('createEvent keeps the type and the data', () => {
   const event = createEvent('transfer.created', { id: 'TR1' });
   expectTypeOf(event.type).toEqualTypeOf<'transfer.created'>();
   expectTypeOf(event.data).toEqualTypeOf<{ id: string }>();
-  expectTypeOf(createEvent('payout.created').type).toEqualTypeOf<'payout.created'>();
+  expectTypeOf(createEvent('transfer.created')).toEqualTypeOf<WebhookEvent<'transfer.created'>>();
+  const added = createEvent('payout.created', undefined, { any: true });
+  expectTypeOf(added).toEqualTypeOf<WebhookEvent<'payout.created'>>();
+  expectTypeOf(createEvent('payout.created', { id: 'P1' }, { any: true }).data).toEqualTypeOf<{
+    id: string;
+  }>();
   expect(event).toMatchObject({ type: 'transfer.created', data: { id: 'TR1' } });
 });
 

@@ -109,7 +109,11 @@ async function createWantedEvent(
   type: string,
   { data, id }: SendOptions,
 ): Promise<WebhookEvent<string, unknown>> {
-  const event = data === undefined ? createEvent(type) : createEvent(type, await readEventData(data));
+  const any = { any: true } as const; // the type has been checked, unless --any was given
+  const event =
+    data === undefined
+      ? createEvent(type, undefined, any)
+      : createEvent(type, await readEventData(data), any);
   return id === undefined ? event : { ...event, id };
 }
 

@@ -5,7 +5,7 @@ export {
   type ServedAdapter,
 } from './adapter-conformance.ts';
 export type { ConformanceCase } from './conformance-case.ts';
-export { createEvent } from './create-event.ts';
+export { type CreateEventOptions, createEvent } from './create-event.ts';
 export { type DeliverOptions, deliver } from './deliver.ts';
 export { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 export { storeConformance } from './store-conformance.ts';

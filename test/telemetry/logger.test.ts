@@ -269,7 +269,7 @@ describe('nobody forges lines or fields', () => {
     const { logger: console, stderr } = openConsole();
     const receiver = create().on('*', () => Promise.reject(new Error(nasty)), { name: nasty });
     for (const logger of [pino, winston, console]) observeWithLogger(receiver, logger);
-    const event = { ...createEvent(`transfer.${nasty}`), id: nasty };
+    const event = { ...createEvent(`transfer.${nasty}`, undefined, { any: true }), id: nasty };
     await deliver(await serve(receiver), event, { key: KEY });
     for (const { all } of [lines, winstonLines, stderr]) {
       expect(all).toHaveLength(1);

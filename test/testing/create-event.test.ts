@@ -1,7 +1,8 @@
-import type { EventType } from 'posthorn';
-import { createEvent } from 'posthorn/testing';
+import { ConfigurationError, createReceiver, type EventType } from 'posthorn';
+import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { play } from '../sandbox/play.ts';
+import { KEY } from '../support/served.ts';
 
 /** The sample of each type of the catalog: the prefix of its id, and its state. */
 const samples: Readonly<Record<EventType, readonly [idPrefix: string, state: string]>> = {
@@ -42,7 +43,7 @@ describe('an event without data gets a sample', () => {
         amount: 1250,
         tags: {},
       };
-      expect(createEvent(type)).toEqual({
+      expect(createEvent(type, undefined, { any: true })).toEqual({
         id: expect.stringMatching(/^evt_.+/),
         type,
         created_at: expect.any(String),
@@ -54,7 +55,7 @@ describe('an event without data gets a sample', () => {
   );
 
   test.each(['refund.updated', 'constructor.created', 'refund'])('%s, of another entity', (type) => {
-    expect(createEvent(type).data.id).toMatch(/^RS[0-9a-f]{20}$/);
+    expect(createEvent(type, undefined, { any: true }).data.id).toMatch(/^RS[0-9a-f]{20}$/);
   });
 
   test('and data that is given replaces all of it', async () => {
@@ -62,5 +63,41 @@ describe('an event without data gets a sample', () => {
     expect(createEvent('transfer.failed', {}).data).toEqual({});
     const { sandbox } = await play();
     expect(sandbox.send({ type: 'transfer.failed', data: { amount: 12 } }).data).toEqual({ amount: 12 });
+  });
+});
+
+describe('a type that the service does not list', () => {
+  test.each([
+    ['transfer.suceeded', 'transfer.succeeded'],
+    ['DISPUTE.WON', 'dispute.won'],
+    ['merchant.verified', 'merchant.created'],
+  ])('%s throws, and names %s', (type, nearest) => {
+    const create = (): unknown => Reflect.apply(createEvent, undefined, [type]);
+    expect(create).toThrow(ConfigurationError);
+    expect(create).toThrow(
+      `got the type "${type}", which the service does not list. Did you mean "${nearest}"?`,
+    );
+    expect(create).toThrow('createEvent(type, data, { any: true })');
+  });
+
+  test.each([undefined, 5, null, 't'.repeat(1_000_000)])('%s throws', (type) => {
+    expect(() => Reflect.apply(createEvent, undefined, [type])).toThrow(ConfigurationError);
+  });
+
+  test('is created with any: true, and reaches a handler of every type', async () => {
+    const event = createEvent('transfer.reversed', { id: 'TR1' }, { any: true });
+    expect(event).toMatchObject({ type: 'transfer.reversed', data: { id: 'TR1' } });
+    const receiver = createReceiver({ signingKey: KEY })
+      .on('*', () => {})
+      .observe(() => {});
+    const response = await deliver(receiver, event, { key: KEY });
+    expect(await response.json()).toEqual({ outcome: 'processed', id: event.id });
+  });
+
+  test('stays refused with another option', () => {
+    for (const options of [{ any: false }, { all: true }, null, true])
+      expect(() => Reflect.apply(createEvent, undefined, ['payout.created', {}, options])).toThrow(
+        ConfigurationError,
+      );
   });
 });
