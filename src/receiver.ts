@@ -90,7 +90,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       drainMs: settings.bodyTimeoutMs,
     };
     this.#reporter = new Reporter(warnings);
-    this.#router = new Router(settings.queue !== undefined);
+    this.#router = new Router(settings.queue !== undefined, warnings);
     this.#authenticator = new Authenticator(settings, bodyMemory);
     this.#handling = createHandling(settings, this.#router, this.#middlewares, this.#activity, bodyMemory);
     this.#storeProbe = new StoreProbe(this.#handling.store, now);

@@ -179,7 +179,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(snippets.length).toBeGreaterThanOrEqual(15);
     expect(servers.length).toBeGreaterThanOrEqual(3);
     expect(modules.length).toBeGreaterThanOrEqual(1);
-    expect(testFiles.length).toBe(1);
+    expect(testFiles.length).toBeGreaterThanOrEqual(isPostgresInstalled() ? 3 : 2);
     expect(programs.length).toBeGreaterThanOrEqual(5);
   });
 
@@ -218,19 +218,18 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     }
   });
 
-  test.each(testFiles)('$name, a test file of vitest', async ({ name }) => {
-    const root = join(folder, 'out', 'vitest');
+  test.each(testFiles)('$name, a test file of vitest', async ({ name, code }) => {
+    const root = join(folder, 'out', 'vitest', name);
     cpSync(join(folder, 'out', `${name}.js`), join(root, `${name}.test.js`));
     // Otherwise vitest would look for one further up, and find that of this package.
     writeFileSync(join(root, 'vitest.config.js'), 'export default {};\n');
     const vitest = join(packageRoot, 'node_modules', 'vitest', 'vitest.mjs');
-    const program = startProgram(vitest, { PATH: process.env.PATH, NO_COLOR: '1' }, root, [
-      'run',
-      '--root',
-      root,
-    ]);
+    const environment = { PATH: process.env.PATH, NO_COLOR: '1', POSTGRES_URL: postgresUrl };
+    const program = startProgram(vitest, environment, root, ['run', '--root', root]);
     expect(await program.exit, program.lines.join('\n')).toBe(0);
-    expect(program.lines.join('\n')).toMatch(/Tests +4 passed/);
+    const tests = code.match(/^test\(/gm) ?? [];
+    expect(program.lines.join('\n')).toMatch(new RegExp(`Tests +${tests.length} passed`));
+    expect(program.lines.filter((line) => line.startsWith('posthorn: '))).toEqual([]);
   });
 
   test.each(programs)('$name, a program', async ({ name }) => {

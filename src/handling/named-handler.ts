@@ -1,25 +1,41 @@
 import { propertyOf } from '../foreign-values.ts';
-import type { HandlerReport } from '../outcomes/report.ts';
+import type { HandlerReport, Warning } from '../outcomes/report.ts';
 
 // `Symbol.for`, because the inbox and the receiver can come from two copies of posthorn.
 const NAME = Symbol.for('posthorn.handlerName');
+const TAKE_NAME = Symbol.for('posthorn.takeHandlerName');
 const SKIPPED = Symbol.for('posthorn.skipped');
 
 /** Why a handler has skipped an event, which then counts as handled. */
 export type SkipReason = NonNullable<HandlerReport['skipped']>;
 
+/**
+ * Takes the name of a handler for a receiver that registers it. Throws if the receiver has another handler
+ * with the same records. Returns true if another receiver has one, and no warning has said so yet.
+ */
+export type TakeName = (receiver: object) => boolean;
+
 /** Gives a handler the name under which `on` registers it. `Function.name` does not count. */
 export function nameHandler<Handler extends (...parameters: never[]) => unknown>(
   name: string,
   handler: Handler,
+  takeName: TakeName,
 ): Handler {
-  return Object.defineProperty(handler, NAME, { value: name });
+  return Object.defineProperties(handler, { [NAME]: { value: name }, [TAKE_NAME]: { value: takeName } });
 }
 
 /** The name that a handler was given by {@link nameHandler}. */
 export function nameOf(handler: unknown): string | undefined {
   const name = propertyOf(handler, NAME);
   return typeof name === 'string' ? name : undefined;
+}
+
+/** Calls the {@link TakeName} of a handler, if it has one. Returns the warning if that returns true. */
+export function takeNameOf(handler: unknown, receiver: object): Warning | undefined {
+  const takeName = propertyOf(handler, TAKE_NAME);
+  if (typeof takeName !== 'function' || takeName(receiver) !== true) return undefined;
+  const problem = `two receivers of this process have different handlers "${nameOf(handler)}" in one inbox`;
+  return `inbox_name_shared: ${problem}: each skips what the other has handled; give each a name of its own`;
 }
 
 /** The result of a handler that has skipped the event: its report says so. */

@@ -5,7 +5,8 @@ import type { KnownEvent, UnknownEvent, WebhookEvent } from '../events/event.ts'
 import { isPattern, matchesPattern, wrongPattern } from '../events/pattern.ts';
 import type { Schemas } from '../events/schema.ts';
 import { show } from '../foreign-values.ts';
-import { nameOf } from './named-handler.ts';
+import type { PendingWarnings } from '../outcomes/pending-warnings.ts';
+import { nameOf, takeNameOf } from './named-handler.ts';
 
 /** The second argument of a handler. Times are in milliseconds since the epoch. */
 export interface HandlerContext {
@@ -75,10 +76,12 @@ export class Router {
   #unhandled: Route | undefined;
   #frozen = false;
   readonly #hasQueue: boolean;
+  readonly #warnings: PendingWarnings;
 
   /** `hasQueue` says whether handlers may be queued. */
-  constructor(hasQueue: boolean) {
+  constructor(hasQueue: boolean, warnings: PendingWarnings) {
     this.#hasQueue = hasQueue;
+    this.#warnings = warnings;
   }
 
   /**
@@ -94,6 +97,8 @@ export class Router {
     if (patterns.length === 0) throw new ConfigurationError('on() needs at least one pattern');
     for (const pattern of patterns) checkPattern(pattern);
     if (name !== undefined) this.#addName(name);
+    const warning = takeNameOf(handle, this);
+    if (warning !== undefined) this.#warnings.add(warning);
     this.#routes.push({ name, queued: queue, handle, patterns });
   }
 

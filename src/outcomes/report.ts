@@ -70,6 +70,7 @@ export const warningCodes = [
   'dead_letters_missing',
   'dead_letters_exposed',
   'memory_store_shared',
+  'inbox_name_shared',
   'return_value_invalid',
   'claimed_nothing',
   'lease_lost',

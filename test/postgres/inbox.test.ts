@@ -354,7 +354,6 @@ describe.skipIf(!isPostgresInstalled())('an inbox', () => {
 
   test('refuses wrong arguments', () => {
     const inbox = createPostgresInbox(pool, { scope });
-    inbox.once('book', () => {});
     const thrown = (call: () => unknown): string => {
       try {
         call();
@@ -363,7 +362,6 @@ describe.skipIf(!isPostgresInstalled())('an inbox', () => {
       }
       return 'nothing';
     };
-    expect(thrown(() => inbox.once('book', () => {}))).toContain('the handler name "book" is taken');
     for (const name of ['', 'x'.repeat(101), 'a\0b', '\ud800']) {
       expect(thrown(() => inbox.once(name, () => {}))).toContain('1 to 100 characters');
     }

@@ -8,6 +8,7 @@ import type { HandlerContext } from '../../handling/router.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { type BeginTransaction, commitByOtherClient } from './commit-by-other-client.ts';
 import { commitInPool } from './commit-in-pool.ts';
+import { HandlerNames } from './handler-names.ts';
 import type { PostgresTransaction } from './handler-statements.ts';
 import { guardOf, type RankedKey } from './latest.ts';
 import { prune } from './prune.ts';
@@ -65,8 +66,12 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
    * nothing is run. `handler` runs again, in another transaction, after a serialization failure or a
    * deadlock: only what the last run has written stays, so a handler should have no other effects.
    *
-   * @throws ConfigurationError for a name that is used twice in this inbox, or is not a text of 1 to 100
-   * characters. The handler rejects with InboxError, with what `handler` threw, or with the signal's reason.
+   * A name stands for one function in a receiver: `on` throws for a second one. If another receiver of the
+   * process registers a different function under it, a report warns once (`inbox_name_shared`), because
+   * each skips the events that the other has handled.
+   *
+   * @throws ConfigurationError for a name that is not a text of 1 to 100 characters. The handler rejects with
+   * InboxError, with what `handler` threw, or with the signal's reason.
    *
    * @example
    * ```ts
@@ -135,7 +140,7 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
   readonly #statements: RecordStatements;
   readonly #runTransaction: RunTransaction<Tx>;
   readonly #runsInPool: RunsInPool;
-  readonly #names = new Set<string>();
+  readonly #names: HandlerNames;
 
   constructor(pool: PostgresPool, scope: string, schema: string, runTransaction: RunTransaction<Tx>) {
     this.#pool = pool;
@@ -143,6 +148,7 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
     this.#statements = recordStatements(schema);
     this.#runTransaction = runTransaction;
     this.#runsInPool = RunsInPool.of(pool);
+    this.#names = HandlerNames.of(pool, schema, scope);
   }
 
   once<Event extends InboxEvent>(
@@ -150,12 +156,13 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
     handler: (event: Event, context: InboxContext<Tx>) => unknown,
     options: OnceOptions<Event> = {},
   ): (event: Event, context: HandlerContext) => Promise<unknown> {
-    this.#addName(name);
+    checkName(name);
     if (typeof handler !== 'function')
       throw new ConfigurationError('the handler of once() must be a function');
     checkOptions(options, ['latest'], 'once()');
     const { latest } = options;
-    return nameHandler(name, async (event: Event, context: HandlerContext) => {
+    const takeName = (receiver: object): boolean => this.#names.take(name, handler, receiver);
+    const handleOnce = async (event: Event, context: HandlerContext): Promise<unknown> => {
       const { id, created_at } = event;
       const { deadlineAt, receivedAt } = context;
       // Before anything begins: it may throw.
@@ -181,7 +188,8 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
       } finally {
         limits.end();
       }
-    });
+    };
+    return nameHandler(name, handleOnce, takeName);
   }
 
   async prune(options: { readonly olderThanMs: number }): Promise<number> {
@@ -192,21 +200,13 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
     }
     return prune(this.#pool, this.#statements.schema, this.#scope, olderThanMs);
   }
+}
 
-  #addName(name: unknown): void {
-    const isName = typeof name === 'string' && /^[^\0]{1,100}$/su.test(name) && name.isWellFormed();
-    if (!isName) {
-      throw new ConfigurationError(
-        `the name of a handler must be a text of 1 to 100 characters, got ${show(name)}`,
-      );
-    }
-    if (this.#names.has(name)) {
-      throw new ConfigurationError(
-        `the handler name "${name}" is taken: the inbox keeps its records by name, so each handler needs its own`,
-      );
-    }
-    this.#names.add(name);
-  }
+function checkName(name: unknown): void {
+  if (typeof name === 'string' && /^[^\0]{1,100}$/su.test(name) && name.isWellFormed()) return;
+  throw new ConfigurationError(
+    `the name of a handler must be a text of 1 to 100 characters, got ${show(name)}`,
+  );
 }
 
 /**

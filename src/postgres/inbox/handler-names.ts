@@ -1,0 +1,49 @@
+import { ConfigurationError } from '../../errors.ts';
+import type { PostgresPool } from '../client.ts';
+
+/**
+ * The names of handlers that share records: those of all inboxes of a pool with the same schema and scope.
+ * Whether two pools lead to the same database cannot be known.
+ */
+export class HandlerNames {
+  static readonly #ofPools = new WeakMap<PostgresPool, Map<string, HandlerNames>>();
+
+  /** The first function of each name in this process. */
+  readonly #first = new Map<string, object>();
+  readonly #shared = new Set<string>();
+  readonly #ofReceivers = new WeakMap<object, Map<string, object>>();
+
+  static of(pool: PostgresPool, schema: string, scope: string): HandlerNames {
+    const inPool = HandlerNames.#ofPools.get(pool) ?? new Map<string, HandlerNames>();
+    HandlerNames.#ofPools.set(pool, inPool);
+    const key = JSON.stringify([schema, scope]);
+    const names = inPool.get(key) ?? new HandlerNames();
+    inPool.set(key, names);
+    return names;
+  }
+
+  /**
+   * Takes a name for a function that a receiver registers. Returns true, once for each name, if another
+   * receiver has registered a different function under it. Throws {@link ConfigurationError} if the same
+   * receiver has.
+   */
+  take(name: string, handler: object, receiver: object): boolean {
+    const ofReceiver = this.#ofReceivers.get(receiver) ?? new Map<string, object>();
+    this.#ofReceivers.set(receiver, ofReceiver);
+    if ((ofReceiver.get(name) ?? handler) !== handler) {
+      throw new ConfigurationError(
+        `the handler name "${name}" is taken: an inbox keeps its records by name, so each handler needs its own`,
+      );
+    }
+    ofReceiver.set(name, handler);
+    return this.#isNewlyShared(name, handler);
+  }
+
+  #isNewlyShared(name: string, handler: object): boolean {
+    const first = this.#first.get(name) ?? handler;
+    this.#first.set(name, first);
+    if (first === handler || this.#shared.has(name)) return false;
+    this.#shared.add(name);
+    return true;
+  }
+}
