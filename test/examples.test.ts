@@ -3,9 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isPostgresInstalled } from './postgres/installed.ts';
 import { type PostgresServer, Servers as PostgresServers } from './postgres/servers.ts';
-import { isRedisInstalled } from './redis/installed.ts';
 import { Servers } from './redis/servers.ts';
 import { type ChildProgram, packageRoot, startProgram } from './support/child-program.ts';
 
@@ -15,12 +13,7 @@ const credentials = [
   { name: 'BEARER', environment: { BEARER_TOKEN: 'to-ken_1' } },
 ];
 
-const names = [
-  'express',
-  'node-http',
-  ...(isRedisInstalled() ? ['cluster'] : []),
-  ...(isPostgresInstalled() ? ['postgres'] : []),
-];
+const names = ['express', 'node-http', 'cluster', 'postgres'];
 
 let directory: string;
 let servers: Servers;
@@ -32,11 +25,9 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'posthorn-examples-'));
   servers = new Servers();
   postgresServers = new PostgresServers();
-  if (isPostgresInstalled()) {
-    postgres = await postgresServers.single();
-    postgresUrl = `postgres://postgres@127.0.0.1:${postgres.port}/postgres`;
-  }
-  if (isRedisInstalled()) redisUrl = `redis://127.0.0.1:${(await servers.single()).port}`;
+  postgres = await postgresServers.single();
+  postgresUrl = `postgres://postgres@127.0.0.1:${postgres.port}/postgres`;
+  redisUrl = `redis://127.0.0.1:${(await servers.single()).port}`;
 });
 afterAll(async () => {
   await Promise.all([servers.stop(), postgresServers.stop()]);
@@ -88,7 +79,7 @@ describe.each(names)('examples/%s.ts', (name) => {
   });
 });
 
-describe.skipIf(!isRedisInstalled())('examples/cluster.ts', () => {
+describe('examples/cluster.ts', () => {
   test('its workers share what they have handled, also after one was killed', async () => {
     await withExample('cluster', { WORKERS: '3' }, async (program, command) => {
       expect(shell(command)).toMatchObject({ outcome: 'processed' });
@@ -107,7 +98,7 @@ describe.skipIf(!isRedisInstalled())('examples/cluster.ts', () => {
   });
 });
 
-describe.skipIf(!isRedisInstalled())('examples/queue.ts', () => {
+describe('examples/queue.ts', () => {
   test('its receiver acknowledges, its worker handles, and both end on a signal', async () => {
     await withExample('queue', { SIGNING_KEY: 'key' }, async (receiver, command) => {
       expect(shell(command)).toMatchObject({ outcome: 'queued' });
@@ -126,7 +117,7 @@ describe.skipIf(!isRedisInstalled())('examples/queue.ts', () => {
   });
 });
 
-describe.skipIf(!isPostgresInstalled())('examples/postgres.ts', () => {
+describe('examples/postgres.ts', () => {
   test('its ledger has an event once, also where the store has forgotten it', async () => {
     await withExample('postgres', {}, async (_program, command) => {
       const { id } = shell(command);

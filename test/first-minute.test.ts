@@ -3,7 +3,6 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isRedisInstalled } from './redis/installed.ts';
 import { Servers } from './redis/servers.ts';
 import { type ChildProgram, packageRoot, startProgram } from './support/child-program.ts';
 
@@ -147,7 +146,7 @@ describe('npm start', () => {
     });
   });
 
-  test.skipIf(!isRedisInstalled())('with REDIS_URL it keeps everything in Redis', async () => {
+  test('with REDIS_URL it keeps everything in Redis', async () => {
     const redisUrl = `redis://127.0.0.1:${(await servers.single()).port}`;
     await withStart({ REDIS_URL: redisUrl }, (program) => {
       expect(program.lines.join('\n')).toContain('(Redis, scope example-development)');

@@ -15,9 +15,7 @@ import { dirname, join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { posthorn } from './cli/posthorn.ts';
-import { isPostgresInstalled } from './postgres/installed.ts';
 import { Servers as PostgresServers } from './postgres/servers.ts';
-import { isRedisInstalled } from './redis/installed.ts';
 import { Servers } from './redis/servers.ts';
 import { packageRoot, startProgram } from './support/child-program.ts';
 import { freePort } from './support/free-port.ts';
@@ -68,18 +66,14 @@ const snippets: readonly Snippet[] = documents
       .map(({ code }, index) => ({ name: `${path.replace(/.*\/|\.md$/g, '')}-${index + 1}`, code })),
   )
   .filter(({ code }) => !inMatrix.test(code));
-const runnable = snippets.filter(
-  ({ code }) =>
-    (isRedisInstalled() || !code.includes('ioredis')) && (isPostgresInstalled() || !code.includes("'pg'")),
-);
 /**
  * Servers get deliveries, modules are imported by somebody else, vitest runs test files, and programs come to
  * an end by themselves.
  */
-const servers = runnable.filter(({ code }) => /listen\((\{ port: )?3000/.test(code));
-const modules = runnable.filter(({ code }) => /^export /m.test(code));
-const testFiles = runnable.filter(({ code }) => code.includes("from 'vitest'"));
-const programs = runnable.filter((snippet) =>
+const servers = snippets.filter(({ code }) => /listen\((\{ port: )?3000/.test(code));
+const modules = snippets.filter(({ code }) => /^export /m.test(code));
+const testFiles = snippets.filter(({ code }) => code.includes("from 'vitest'"));
+const programs = snippets.filter((snippet) =>
   [servers, modules, testFiles].every((others) => !others.includes(snippet)),
 );
 
@@ -94,11 +88,9 @@ const postgresServers = new PostgresServers();
 let postgresUrl: string | undefined;
 
 beforeAll(async () => {
-  const replaceHosts = isRedisInstalled() ? await startRedis() : (code: string) => code;
-  if (isPostgresInstalled()) {
-    const { port } = await postgresServers.single();
-    postgresUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  }
+  const replaceHosts = await startRedis();
+  const postgres = await postgresServers.single();
+  postgresUrl = `postgres://postgres@127.0.0.1:${postgres.port}/postgres`;
   directory = mkdtempSync(join(tmpdir(), 'posthorn-readme-'));
   mkdirSync(folder, { recursive: true });
   for (const { name, code } of snippets) {

@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { programPath } from '../../tools/programs.js';
 
 /**
  * Starts a PostgreSQL of our own on a free port, in a temporary directory. `settings` are as in
@@ -65,16 +66,6 @@ function readiness(server) {
 async function ended(server) {
   const [code] = await once(server, 'exit');
   throw new Error(`postgres ended with ${code}`);
-}
-
-/** Debian keeps the programs of a server outside of PATH. */
-function programPath(/** @type {string} */ name) {
-  const root = '/usr/lib/postgresql';
-  const versions = existsSync(root)
-    ? readdirSync(root).sort((one, other) => Number(other) - Number(one))
-    : [];
-  const paths = versions.map((version) => join(root, version, 'bin', name));
-  return paths.find((path) => existsSync(path)) ?? name;
 }
 
 /** PostgreSQL refuses to run as root; Debian's package creates the user `postgres`. */

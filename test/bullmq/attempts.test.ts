@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '../cli/letters.ts';
 import { jsonLines, posthorn } from '../cli/posthorn.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { readAll } from '../support/read-all.ts';
@@ -36,7 +35,7 @@ function mendedReceiver(redisUrl: string, scope: string): string {
   `;
 }
 
-describe.skipIf(!isRedisInstalled())('a job', () => {
+describe('a job', () => {
   const fixture = useRedis();
 
   test('comes again later; poison becomes a letter, is listed, replayed after the fix, and gone', async () => {

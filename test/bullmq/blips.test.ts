@@ -5,7 +5,6 @@ import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDefaultClient } from '../redis/clients.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { KEY } from '../support/served.ts';
@@ -15,7 +14,7 @@ import { book } from './queue-fixture.ts';
 const BLIPS = 10;
 const DELIVERIES = 20;
 
-describe.skipIf(!isRedisInstalled())('a queue whose connection is lost for a moment', () => {
+describe('a queue whose connection is lost for a moment', () => {
   const fixture = useRedis();
   beforeEach(() => {
     const spy = vi.spyOn(console, 'error').mockImplementation(() => {});

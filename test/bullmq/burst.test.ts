@@ -3,14 +3,13 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, serve } from '../redis/deliveries.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { Seen } from '../support/seen.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 const EVENTS = 200;
 const HANDLER_MS = 200;
 
-describe.skipIf(!isRedisInstalled())('a burst for slow handlers', () => {
+describe('a burst for slow handlers', () => {
   const fixture = useRedis();
 
   test('is acknowledged before a handler has ended, and handled once by two workers', async () => {

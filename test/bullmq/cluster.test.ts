@@ -6,7 +6,6 @@ import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Client, createClusterClient, type Major, ready } from '../redis/clients.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import type { RedisServer } from '../redis/servers.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
@@ -15,7 +14,7 @@ import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
 import { book, PREFIX } from './queue-fixture.ts';
 
-describe.skipIf(!isRedisInstalled())('a queue in a Redis Cluster', () => {
+describe('a queue in a Redis Cluster', () => {
   const fixture = useRedis();
   let nodes: readonly RedisServer[] = [];
   beforeAll(async () => {

@@ -5,7 +5,6 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClusterClient, ready } from '../redis/clients.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import type { RedisServer } from '../redis/servers.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { letterOf } from '../support/letter-of.ts';
@@ -33,7 +32,7 @@ function infoOf({ command }: RedisServer, name: string): number {
   return Number(line?.[1] ?? Number.NaN);
 }
 
-describe.skipIf(!isRedisInstalled())('a queue that fills its Redis', () => {
+describe('a queue that fills its Redis', () => {
   const fixture = useRedis();
 
   /** A receiver whose queue is in the Redis, and whose store is not. */

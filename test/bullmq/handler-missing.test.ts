@@ -1,7 +1,6 @@
 import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { Seen } from '../support/seen.ts';
 import { book, openQueue } from './queue-fixture.ts';
@@ -9,7 +8,7 @@ import { book, openQueue } from './queue-fixture.ts';
 const JOBS = 400;
 const MINUTE_MS = 60_000;
 
-describe.skipIf(!isRedisInstalled())('a worker that lacks the handler of a job', () => {
+describe('a worker that lacks the handler of a job', () => {
   const fixture = useRedis();
   afterEach(() => void vi.restoreAllMocks());
 

@@ -5,17 +5,15 @@ import { createPostgresInbox, type PostgresTransaction } from 'posthorn/postgres
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { usePostgres } from '../postgres/fixture.ts';
-import { isPostgresInstalled } from '../postgres/installed.ts';
 import { bookings, createLedger, book as insertBooking, recordsOf } from '../postgres/ledger.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { KEY } from '../support/served.ts';
 import { runFastClock } from './fast-clock.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
-describe.skipIf(!isRedisInstalled() || !isPostgresInstalled())('a worker with an inbox', () => {
+describe('a worker with an inbox', () => {
   const redis = useRedis();
   const postgres = usePostgres();
   let pool: Pool;

@@ -3,7 +3,6 @@ import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { Seen } from '../support/seen.ts';
@@ -21,7 +20,7 @@ function watchUncaught(): readonly unknown[] {
   return uncaught.all;
 }
 
-describe.skipIf(!isRedisInstalled())('a job that cannot be put back', () => {
+describe('a job that cannot be put back', () => {
   const fixture = useRedis();
 
   test('because its lock was lost is left to the queue: it waits, and is handled once', async () => {

@@ -3,7 +3,6 @@ import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { isFailed, useOpenTelemetry } from '../telemetry/opentelemetry-sdk.ts';
 import { book, openQueue } from './queue-fixture.ts';
@@ -11,7 +10,7 @@ import { book, openQueue } from './queue-fixture.ts';
 const DELIVERY = 'process transfer.succeeded';
 const ENQUEUE = `${DELIVERY} > enqueue transfer.succeeded`;
 
-describe.skipIf(!isRedisInstalled())('through a queue of BullMQ and a store in Redis', () => {
+describe('through a queue of BullMQ and a store in Redis', () => {
   const fixture = useRedis();
 
   test.each([

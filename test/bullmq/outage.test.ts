@@ -4,7 +4,6 @@ import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { freePort } from '../support/free-port.ts';
 import { Seen } from '../support/seen.ts';
@@ -15,7 +14,7 @@ import { book, openQueue } from './queue-fixture.ts';
 const OUTAGE_MS = 7_000;
 const CLOSE_LIMIT_MS = 5_000;
 
-describe.skipIf(!isRedisInstalled())('while Redis is away', () => {
+describe('while Redis is away', () => {
   const fixture = useRedis();
   const print = vi.fn<typeof console.error>();
   beforeEach(() => {

@@ -3,7 +3,6 @@ import { createRedisDeadLetters } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { readAll } from '../support/read-all.ts';
 import { until } from '../support/until.ts';
@@ -17,7 +16,7 @@ const GOOD = 'transfer.succeeded';
 /** Its handler kills the process, after 50 ms. */
 const POISON = 'transfer.failed';
 
-describe.skipIf(!isRedisInstalled())('a worker that dies with many jobs', () => {
+describe('a worker that dies with many jobs', () => {
   const fixture = useRedis();
 
   /** A queue with jobs of these types, for one worker at a time. */

@@ -2,10 +2,9 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { send } from '../redis/deliveries.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { openProcesses } from './processes.ts';
 
-describe.skipIf(!isRedisInstalled())('over several processes', () => {
+describe('over several processes', () => {
   const fixture = useRedis();
 
   test('an event whose worker was killed in the middle is handled by another one', async () => {

@@ -4,7 +4,6 @@ import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
@@ -15,7 +14,7 @@ import { book, EARLIER_STALL_LIMIT, openQueue, PREFIX } from './queue-fixture.ts
 
 const HOUR_MS = 3_600_000;
 
-describe.skipIf(!isRedisInstalled())('a queue of BullMQ', () => {
+describe('a queue of BullMQ', () => {
   const fixture = useRedis();
 
   test('has an event once, whatever its id looks like, and names its job after the type', async () => {
@@ -128,7 +127,7 @@ describe.skipIf(!isRedisInstalled())('a queue of BullMQ', () => {
   });
 });
 
-describe.skipIf(!isRedisInstalled())('a worker of BullMQ', () => {
+describe('a worker of BullMQ', () => {
   const fixture = useRedis();
 
   test('runs each job once, beside others, and removes it', async () => {

@@ -6,14 +6,13 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, send } from '../redis/deliveries.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 import { until } from '../support/until.ts';
 
 const SENDERS = 4;
 const PAUSE_MS = 150;
 
-describe.skipIf(!isRedisInstalled())('examples/queue.ts under load', () => {
+describe('examples/queue.ts under load', () => {
   const fixture = useRedis();
 
   /** Starts it as a receiver or a worker; resolves once it is ready. */

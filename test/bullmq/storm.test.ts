@@ -5,7 +5,6 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { send } from '../redis/deliveries.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import type { RedisServer } from '../redis/servers.ts';
 import { until } from '../support/until.ts';
 import { runFastClock } from './fast-clock.ts';
@@ -41,7 +40,7 @@ interface Site extends Processes {
   };
 }
 
-describe.skipIf(!isRedisInstalled())('receivers and workers in a storm', () => {
+describe('receivers and workers in a storm', () => {
   const fixture = useRedis();
 
   test('lose nothing that was acknowledged, and handle again only where a kill fell in between', {

@@ -3,14 +3,13 @@ import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { Seen } from '../support/seen.ts';
 import { book, EARLIER_STALL_LIMIT, openQueue, PREFIX } from './queue-fixture.ts';
 
-describe.skipIf(!isRedisInstalled())('a job whose worker has died', () => {
+describe('a job whose worker has died', () => {
   const fixture = useRedis();
 
   async function open() {

@@ -5,7 +5,6 @@ import { createFileDeadLetters } from 'posthorn/file';
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { letter, temporaryDirectory } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
@@ -231,7 +230,7 @@ describe('the module of --receiver', () => {
   });
 });
 
-describe.skipIf(!isRedisInstalled())('posthorn dead-letters drop with --receiver', () => {
+describe('posthorn dead-letters drop with --receiver', () => {
   const fixture = useRedis();
 
   test('completes the id in the store, so that the event is not handled when it comes again', async () => {

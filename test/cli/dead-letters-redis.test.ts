@@ -1,12 +1,11 @@
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { freePort } from '../support/free-port.ts';
 import { letter } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 
-describe.skipIf(!isRedisInstalled())('posthorn dead-letters on Redis', () => {
+describe('posthorn dead-letters on Redis', () => {
   const fixture = useRedis({ requirepass: 'hidden' });
   const url = (port = fixture.redis.port, password = 'hidden'): string =>
     `redis://:${password}@127.0.0.1:${port}`;

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { createPostgresDeadLetters, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
+import { programPath } from '../../tools/programs.js';
 import { usePostgres } from '../postgres/fixture.ts';
-import { isPostgresInstalled, programPath } from '../postgres/installed.ts';
 import { freePort } from '../support/free-port.ts';
 import { letter } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 
-describe.skipIf(!isPostgresInstalled())('posthorn on PostgreSQL', () => {
+describe('posthorn on PostgreSQL', () => {
   const fixture = usePostgres();
 
   /** What pg_dump says of a schema, under the name `posthorn`. */

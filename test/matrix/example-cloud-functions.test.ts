@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { Servers } from '../redis/servers.ts';
 import { freePort } from '../support/free-port.ts';
 import { expectDeliveries, openExample } from './example-project.ts';
@@ -7,7 +6,7 @@ import { expectDeliveries, openExample } from './example-project.ts';
 const servers = new Servers();
 afterAll(() => servers.stop());
 
-describe.skipIf(!isRedisInstalled())('examples/cloud-functions', () => {
+describe('examples/cloud-functions', () => {
   test("receives behind Google's framework, which has parsed every body", async () => {
     const { port } = await servers.single();
     const environment = { PORT: String(await freePort()), REDIS_URL: `redis://127.0.0.1:${port}` };

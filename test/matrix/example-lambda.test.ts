@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Gateway, gateways } from '../adapters/lambda-gateway.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { Servers } from '../redis/servers.ts';
 import { openExample } from './example-project.ts';
 import { installRuntime, startRuntime } from './lambda-runtime.ts';
@@ -29,7 +28,7 @@ function eventOf({ toEvent }: Gateway, event: object, key = KEY): object {
   return toEvent({ method: 'POST', path: '/webhooks', headers, body });
 }
 
-describe.skipIf(!isRedisInstalled())('examples/lambda, in the runtime of Lambda on Node.js 24', () => {
+describe('examples/lambda, in the runtime of Lambda on Node.js 24', () => {
   test('handles each event once, from whatever gateway, rejects what is no request, and answers in time', async () => {
     const { port } = await servers.single();
     const environment = { SIGNING_KEY: KEY, REDIS_URL: `redis://127.0.0.1:${port}` };

@@ -5,11 +5,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { usePostgres } from './fixture.ts';
 import { testClient } from './inbox-clients.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { createLedger, recordsOf } from './ledger.ts';
 import { clientOf } from './pool-client.ts';
 
-describe.skipIf(!isPostgresInstalled())('an inbox in transactions of another client', () => {
+describe('an inbox in transactions of another client', () => {
   const fixture = usePostgres();
   let pool: Pool;
   beforeAll(async () => {

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { eventAt, openEndpoint } from '../support/open-endpoint.ts';
 import { sendTogether } from '../support/send-together.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { book, createLedger } from './ledger.ts';
 
 const scope = 'burst';
@@ -12,7 +11,7 @@ const DELIVERIES = 3_000;
 const HELD_CLIENTS = 8;
 const HELD_MS = 4_000;
 
-describe.skipIf(!isPostgresInstalled())('a burst', () => {
+describe('a burst', () => {
   const fixture = usePostgres();
 
   /** A receiver whose store and inbox share a pool of the default size. */

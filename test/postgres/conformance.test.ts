@@ -2,11 +2,10 @@ import { createPostgresStore } from 'posthorn/postgres';
 import { storeConformance } from 'posthorn/testing';
 import { describe, test } from 'vitest';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
 const isolations = ['read committed', 'repeatable read', 'serializable'];
 
-describe.skipIf(!isPostgresInstalled())('the store in PostgreSQL', () => {
+describe('the store in PostgreSQL', () => {
   const fixture = usePostgres();
 
   describe.each(isolations)('whose transactions are %s by default', (isolation) => {

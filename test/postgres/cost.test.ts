@@ -3,7 +3,6 @@ import { createPostgresStore, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
 const COUNT = 2_000;
 const times = { leaseMs: 20_000, retentionMs: 86_400_000 };
@@ -14,7 +13,7 @@ const commandTimeoutMs = 15_000;
 /** 32 characters, as the service's ids have. */
 const idOf = (number: number): string => `evt_${String(number).padStart(28, '0')}`;
 
-describe.skipIf(!isPostgresInstalled())('an event in PostgreSQL costs little', () => {
+describe('an event in PostgreSQL costs little', () => {
   // What runs in the background would write, too.
   const fixture = usePostgres({ autovacuum: 'off' });
 

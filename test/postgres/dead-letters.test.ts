@@ -10,9 +10,8 @@ import { createLetter, deadLettersConformance } from '../dead-letters/conformanc
 import { type ScopeOnServer, serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
 import { readAll } from '../support/read-all.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
-describe.skipIf(!isPostgresInstalled())('dead letters in PostgreSQL', () => {
+describe('dead letters in PostgreSQL', () => {
   const fixture = usePostgres();
   let client: PostgresPool;
 

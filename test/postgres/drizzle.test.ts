@@ -4,7 +4,6 @@ import type { Pool } from 'pg';
 import { beforeAll, describe } from 'vitest';
 import { usePostgres } from './fixture.ts';
 import { type Client, testClient } from './inbox-clients.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { createLedger } from './ledger.ts';
 
 type Database = ReturnType<typeof drizzle>;
@@ -27,7 +26,7 @@ function clientOf(pool: Pool): Client<Transaction> {
   };
 }
 
-describe.skipIf(!isPostgresInstalled())('an inbox in transactions of Drizzle', () => {
+describe('an inbox in transactions of Drizzle', () => {
   const fixture = usePostgres();
   let pool: Pool;
   beforeAll(async () => {

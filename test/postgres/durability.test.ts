@@ -11,7 +11,6 @@ import { createLetter } from '../dead-letters/conformance.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { bookings, createLedger, recordsOf } from './ledger.ts';
 import { clientOf } from './pool-client.ts';
 
@@ -88,7 +87,7 @@ async function isCompleted(pool: Pool, id: string): Promise<boolean> {
   return (await store.claim({ ...times, id, token: 'b' })).state === 'completed';
 }
 
-describe.skipIf(!isPostgresInstalled())('synchronous_commit = off', () => {
+describe('synchronous_commit = off', () => {
   describe.each(ways)('of the $way, and a crash after a 2xx, forget', ({ sql, connection }) => {
     // Between its rounds nothing is written to the disk but by a COMMIT that waits for it.
     const fixture = usePostgres({ wal_writer_delay: '10s', autovacuum: 'off' });

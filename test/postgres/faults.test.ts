@@ -21,7 +21,6 @@ import {
 } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { book, bookings, createLedger } from './ledger.ts';
 import { mayMount, useSmallDisk } from './small-disk.ts';
 
@@ -58,7 +57,7 @@ const canMount = mayMount();
 if (!canMount)
   process.stderr.write('\n!!! A TEST IS SKIPPED: a full disk needs the right to mount one (root)\n\n');
 
-describe.skipIf(!isPostgresInstalled())('PostgreSQL in trouble', () => {
+describe('PostgreSQL in trouble', () => {
   const fixture = usePostgres();
   beforeAll(() => createLedger(fixture.connect()));
 

@@ -8,7 +8,6 @@ import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 
 const scope = 'commit-test';
@@ -83,7 +82,7 @@ const ways: Readonly<Record<string, (query: Query, text: string) => Promise<unkn
     query({ text, ...(text.includes(';') ? {} : { queryMode: 'extended' }) }),
 };
 
-describe.skipIf(!isPostgresInstalled())('a handler of an inbox', () => {
+describe('a handler of an inbox', () => {
   const fixture = usePostgres({ max_prepared_transactions: '20' });
   let pool: Pool;
   beforeAll(async () => {

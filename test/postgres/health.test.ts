@@ -4,13 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
 /** The 2 seconds that are promised, and what a busy machine adds to them. */
 const LIMIT_MS = 6_000;
 const scope = 'health';
 
-describe.skipIf(!isPostgresInstalled())('health of a receiver with its store in PostgreSQL', () => {
+describe('health of a receiver with its store in PostgreSQL', () => {
   const fixture = usePostgres();
 
   test('writes nothing; says in time that the server is away, and that it is back', async () => {

@@ -10,12 +10,11 @@ import { Seen } from '../support/seen.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 
 const scope = 'inbox-test';
 
-describe.skipIf(!isPostgresInstalled())('an inbox whose PostgreSQL or process fails', () => {
+describe('an inbox whose PostgreSQL or process fails', () => {
   const fixture = usePostgres();
   let pool: Pool;
   beforeAll(async () => {

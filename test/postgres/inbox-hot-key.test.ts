@@ -8,7 +8,6 @@ import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts'
 import { Seen } from '../support/seen.ts';
 import { usePostgres } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { clientOf } from './pool-client.ts';
 
 const AT = '2026-05-04T03:02:01Z';
@@ -18,7 +17,7 @@ const eventOf = (id: string) => ({ ...createEvent('transfer.updated', { id }), c
 
 const eventsOf = (id: string, count: number) => Array.from({ length: count }, () => eventOf(id));
 
-describe.skipIf(!isPostgresInstalled())('events of one latest key', () => {
+describe('events of one latest key', () => {
   const fixture = usePostgres();
 
   /** What a process has: a pool of eight connections, of which inboxes take six. */

@@ -6,10 +6,9 @@ import { Gate } from '../support/gate.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { recordsOf } from './ledger.ts';
 
-describe.skipIf(!isPostgresInstalled())('latest', () => {
+describe('latest', () => {
   const fixture = usePostgres();
   let pool: Pool;
   beforeAll(async () => {

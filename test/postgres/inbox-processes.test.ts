@@ -8,10 +8,9 @@ import { type ChildProgram, packageRoot, startProgram } from '../support/child-p
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { book, bookings, createLedger } from './ledger.ts';
 
-describe.skipIf(!isPostgresInstalled())('a process with an inbox', () => {
+describe('a process with an inbox', () => {
   const fixture = usePostgres();
   let pool: Pool;
   beforeAll(async () => {

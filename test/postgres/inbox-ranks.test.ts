@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Endpoint, openEndpoint } from '../support/open-endpoint.ts';
 import { usePostgres } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { recordsOf } from './ledger.ts';
 
 const scope = 'ranks-test';
@@ -16,7 +15,7 @@ const EARLIER = '2026-05-04T03:02:00Z';
 /** Of a transfer, from the first to the last. */
 const STATES = ['PENDING', 'SUBMITTED', 'SUCCEEDED'];
 
-describe.skipIf(!isPostgresInstalled())('the ranks of latest', () => {
+describe('the ranks of latest', () => {
   const fixture = usePostgres();
   let pool: Pool;
   beforeAll(async () => {

@@ -7,10 +7,9 @@ import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, eventAt, openEndpoint } from '../support/open-endpoint.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 
-describe.skipIf(!isPostgresInstalled())('an inbox and what else remembers an event', () => {
+describe('an inbox and what else remembers an event', () => {
   const fixture = usePostgres();
   let pool: Pool;
   let inbox: () => PostgresInbox;

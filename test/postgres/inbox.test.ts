@@ -6,12 +6,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 
 const scope = 'inbox-test';
 
-describe.skipIf(!isPostgresInstalled())('an inbox', () => {
+describe('an inbox', () => {
   const fixture = usePostgres();
   let pool: Pool;
   beforeAll(async () => {

@@ -3,7 +3,6 @@ import type { Pool } from 'pg';
 import { beforeAll, describe } from 'vitest';
 import { usePostgres } from './fixture.ts';
 import { type Client, testClient } from './inbox-clients.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { createLedger } from './ledger.ts';
 
 interface Database {
@@ -21,7 +20,7 @@ function clientOf(pool: Pool): Client<Transaction<Database>> {
   };
 }
 
-describe.skipIf(!isPostgresInstalled())('an inbox in transactions of Kysely', () => {
+describe('an inbox in transactions of Kysely', () => {
   const fixture = usePostgres();
   let pool: Pool;
   beforeAll(async () => {

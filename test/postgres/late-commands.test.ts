@@ -12,12 +12,11 @@ import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { awaitedLater } from '../support/awaited-later.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
 const firstAttempt = { state: 'claimed', attempt: 1, abandoned: 0 };
 
-describe.skipIf(!isPostgresInstalled())('a statement that its caller has given up', () => {
+describe('a statement that its caller has given up', () => {
   const fixture = usePostgres();
 
   const newRequest = () => ({ ...times, id: randomUUID(), token: 'late', handled: [] });

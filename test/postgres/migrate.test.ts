@@ -3,12 +3,11 @@ import { migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
 const isolations = ['read committed', 'repeatable read', 'serializable'];
 const TABLES = ['dead_letters', 'events', 'inbox', 'inbox_latest', 'migrations'];
 
-describe.skipIf(!isPostgresInstalled())('migratePostgres', () => {
+describe('migratePostgres', () => {
   const fixture = usePostgres();
 
   const tablesOf = (schema: string): string[] =>

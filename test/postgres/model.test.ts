@@ -2,9 +2,8 @@ import { createPostgresStore } from 'posthorn/postgres';
 import { describe, test } from 'vitest';
 import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
-describe.skipIf(!isPostgresInstalled())('the PostgreSQL store and the memory store', () => {
+describe('the PostgreSQL store and the memory store', () => {
   const fixture = usePostgres();
 
   test('answer alike, whatever the operations', { timeout: 60_000 }, async () => {

@@ -17,7 +17,6 @@ import { Seen } from '../support/seen.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
-import { isPgBouncerInstalled, isPostgresInstalled } from './installed.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
@@ -26,7 +25,7 @@ const POOL_SIZE = 4;
 
 const scope = 'bouncer';
 
-describe.skipIf(!isPostgresInstalled() || !isPgBouncerInstalled())('through PgBouncer', () => {
+describe('through PgBouncer', () => {
   const fixture = usePostgres();
   let bouncer: PgBouncer;
   let pool: Pool;

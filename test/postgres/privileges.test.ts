@@ -9,7 +9,6 @@ import { readAll } from '../support/read-all.ts';
 import { KEY as SERVED_KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
 const request = { id: 'evt_1', token: 'a', leaseMs: 20_000, retentionMs: 60_000, handled: [] };
 
@@ -23,7 +22,7 @@ grant select, insert, update, delete on all tables in schema posthorn to posthor
 /** A deletion that is given up comes again after a minute only. */
 const commandTimeoutMs = 15_000;
 
-describe.skipIf(!isPostgresInstalled())('a role in PostgreSQL', () => {
+describe('a role in PostgreSQL', () => {
   const fixture = usePostgres();
 
   test('needs no more than to read and write the tables', async () => {
@@ -80,7 +79,7 @@ describe.skipIf(!isPostgresInstalled())('a role in PostgreSQL', () => {
   });
 });
 
-describe.skipIf(!isPostgresInstalled())('a PostgreSQL without the tables', () => {
+describe('a PostgreSQL without the tables', () => {
   const fixture = usePostgres();
 
   test('is told by every operation, and the delivery is answered 503', async () => {

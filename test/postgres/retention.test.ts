@@ -2,11 +2,10 @@ import { createPostgresStore } from 'posthorn/postgres';
 import { describe, test } from 'vitest';
 import { expectKept, retentionCases } from '../dedupe/retention-cases.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
 const scope = 'retention';
 
-describe.skipIf(!isPostgresInstalled())('an id is kept in PostgreSQL, from its claim on,', () => {
+describe('an id is kept in PostgreSQL, from its claim on,', () => {
   const fixture = usePostgres();
 
   test.each(retentionCases)('$name', async (retention) => {

@@ -3,11 +3,10 @@ import { createPostgresDeadLetters, createPostgresStore, migratePostgres } from 
 import { describe, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
 const times = { token: 'a', leaseMs: 20_000, retentionMs: 60_000 };
 
-describe.skipIf(!isPostgresInstalled())('a scope in PostgreSQL', () => {
+describe('a scope in PostgreSQL', () => {
   const fixture = usePostgres();
 
   test('never answers for another, nor one schema for another', async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
-describe.skipIf(!isPostgresInstalled())('a server of the tests', () => {
+describe('a server of the tests', () => {
   const fixture = usePostgres();
 
   test.each(['fast', 'immediate', 'kill'] as const)('keeps its data when it is stopped: %s', async (mode) => {

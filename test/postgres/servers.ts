@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inject, onTestFinished } from 'vitest';
+import { programPath } from '../../tools/programs.js';
 import { onFreePort } from '../support/free-port.ts';
 import { startedBy } from '../support/started-by.ts';
-import { programPath } from './installed.ts';
 import { createOwnDirectory, user } from './template.ts';
 
 /** How a server ends: it rolls back and writes a checkpoint, it drops everything, or the system kills it. */

@@ -1,16 +1,14 @@
 import type { Pool } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 import { bookings, createLedger } from './ledger.ts';
 import type { StopMode } from './servers.ts';
 import { Storm, type StormOptions } from './storm.ts';
 
 const LIMIT_MS = 120_000;
 
-describe.skipIf(!isPostgresInstalled())('receivers that are killed at random', () => {
+describe('receivers that are killed at random', () => {
   const fixture = usePostgres({ fsync: 'on' });
 
   /** Runs a storm, and sees that the books have each acknowledged event once. */
@@ -63,7 +61,7 @@ describe.skipIf(!isPostgresInstalled())('receivers that are killed at random', (
     });
   });
 
-  describe.skipIf(!isRedisInstalled())('with the ids of events in Redis', () => {
+  describe('with the ids of events in Redis', () => {
     const fixtureOfRedis = useRedis();
 
     test('which is emptied in between, book every acknowledged event once', {

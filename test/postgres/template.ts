@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programPath } from '../../tools/programs.js';
 import { removeAtEnd } from '../support/reaper.ts';
-import { programPath } from './installed.ts';
 
 /** PostgreSQL and PgBouncer refuse to run as root. Debian's package creates the user `postgres`. */
 export const user: User | undefined =

@@ -9,12 +9,11 @@ import { packageRoot } from '../support/child-program.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
 const scope = 'upgrade-test';
 const AT = '2026-05-04T03:02:01Z';
 
-describe.skipIf(!isPostgresInstalled())('tables of version 1', () => {
+describe('tables of version 1', () => {
   const fixture = usePostgres();
 
   async function createSchema(schema: string): Promise<Pool> {

@@ -5,14 +5,13 @@ import { awaitedLater } from '../support/awaited-later.ts';
 import { Gate } from '../support/gate.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
 const firstAttempt = { state: 'claimed', attempt: 1 };
 /** Enough for a busy machine to send, and to answer. */
 const COMMAND_TIMEOUT_MS = 2_000;
 
-describe.skipIf(!isPostgresInstalled())('a claim that waits for a client of the pool', () => {
+describe('a claim that waits for a client of the pool', () => {
   const fixture = usePostgres();
 
   const newRequest = () => ({ ...times, id: randomUUID(), token: 'a', handled: [] });

@@ -4,12 +4,11 @@ import { FIRST_CLAIM } from '../../src/dedupe/server-store.ts';
 import { until } from '../support/until.ts';
 import { createClient, createClusterClient, ready } from './clients.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const times = { leaseMs: 20_000, retentionMs: 1_000_000 };
 
-describe.skipIf(!isRedisInstalled())('the operations that begin in one turn of the event loop', () => {
+describe('the operations that begin in one turn of the event loop', () => {
   const fixture = useRedis();
 
   const idsOf = (count: number, prefix: string): string[] =>

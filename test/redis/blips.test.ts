@@ -15,7 +15,6 @@ import {
 } from './clients.ts';
 import { KEY, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 /** Longer than any busy machine takes to connect. */
@@ -25,7 +24,7 @@ const DELIVERIES = 20;
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
 
-describe.skipIf(!isRedisInstalled())('a connection to Redis that is lost for a moment', () => {
+describe('a connection to Redis that is lost for a moment', () => {
   const fixture = useRedis();
 
   async function throughProxy() {
@@ -138,7 +137,7 @@ describe.skipIf(!isRedisInstalled())('a connection to Redis that is lost for a m
   });
 });
 
-describe.skipIf(!isRedisInstalled())('a client that has just been created', () => {
+describe('a client that has just been created', () => {
   const fixture = useRedis();
 
   const clients: Record<string, () => Promise<Client>> = {

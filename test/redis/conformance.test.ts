@@ -3,7 +3,6 @@ import { storeConformance } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { type Client, createClient, createClusterClient, type Major, ready } from './clients.ts';
-import { isRedisInstalled } from './installed.ts';
 import { type RedisServer, Servers } from './servers.ts';
 
 const SETUP_LIMIT_MS = 90_000;
@@ -14,7 +13,6 @@ let node: RedisServer | undefined;
 
 beforeAll(async () => {
   servers = new Servers();
-  if (!isRedisInstalled()) return;
   [single, [node]] = await Promise.all([servers.single(), servers.cluster()]);
 }, SETUP_LIMIT_MS);
 
@@ -55,7 +53,7 @@ async function open<C extends Client>(client: C): Promise<C> {
   return ready(client);
 }
 
-describe.skipIf(!isRedisInstalled()).each([
+describe.each([
   { topology: 'a single Redis', connect: toSingle(false) },
   { topology: 'a single Redis whose client pipelines by itself', connect: toSingle(true) },
   { topology: 'a Cluster', connect: toCluster(false) },

@@ -6,41 +6,37 @@ import { type ScopeOnServer, serverDeadLettersConformance } from '../dead-letter
 import { readAll } from '../support/read-all.ts';
 import { createClusterClient, ready } from './clients.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 
-describe.skipIf(!isRedisInstalled()).each(['a single Redis', 'a Cluster'])(
-  'dead letters in %s',
-  (topology) => {
-    const fixture = useRedis();
-    let port: number;
+describe.each(['a single Redis', 'a Cluster'])('dead letters in %s', (topology) => {
+  const fixture = useRedis();
+  let port: number;
+
+  beforeAll(async () => {
+    if (topology === 'a Cluster') port = (await fixture.servers.cluster())[0]?.port ?? 0;
+  }, 60_000);
+
+  describe.each([5, 6] as const)('with ioredis %i', (major) => {
+    let client: RedisClient;
 
     beforeAll(async () => {
-      if (topology === 'a Cluster') port = (await fixture.servers.cluster())[0]?.port ?? 0;
-    }, 60_000);
-
-    describe.each([5, 6] as const)('with ioredis %i', (major) => {
-      let client: RedisClient;
-
-      beforeAll(async () => {
-        client =
-          topology === 'a Cluster'
-            ? await ready(fixture.keep(createClusterClient(major, port)))
-            : await fixture.connect({ major });
-      });
-
-      for (const { name, check } of deadLettersConformance)
-        test(name, () => check(createRedisDeadLetters(client, { scope: randomUUID() })));
-
-      const open = (scope: string): ScopeOnServer => ({
-        deadLetters: createRedisDeadLetters(client, { scope }),
-        store: createRedisStore(client, { scope }),
-      });
-      for (const { name, check } of serverDeadLettersConformance) test(name, () => check(open));
+      client =
+        topology === 'a Cluster'
+          ? await ready(fixture.keep(createClusterClient(major, port)))
+          : await fixture.connect({ major });
     });
-  },
-);
 
-describe.skipIf(!isRedisInstalled())('dead letters in a Redis', () => {
+    for (const { name, check } of deadLettersConformance)
+      test(name, () => check(createRedisDeadLetters(client, { scope: randomUUID() })));
+
+    const open = (scope: string): ScopeOnServer => ({
+      deadLetters: createRedisDeadLetters(client, { scope }),
+      store: createRedisStore(client, { scope }),
+    });
+    for (const { name, check } of serverDeadLettersConformance) test(name, () => check(open));
+  });
+});
+
+describe('dead letters in a Redis', () => {
   const fixture = useRedis();
 
   test('that has no memory left can still be removed', async () => {

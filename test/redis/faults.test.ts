@@ -10,7 +10,6 @@ import { until } from '../support/until.ts';
 import { createClient, createClusterClient, ready } from './clients.ts';
 import { KEY, reportsOf, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 /** A Redis, what goes wrong with it, and what rights it again; the receiver is told of neither. */
@@ -124,7 +123,7 @@ function temporaryDeadLetters() {
 
 const names = Object.keys(troubles);
 
-describe.skipIf(!isRedisInstalled())('Redis in trouble', () => {
+describe('Redis in trouble', () => {
   test.each(names)(
     'every delivery is answered rightly and in time while Redis %s',
     { timeout: LIMIT_MS },

@@ -4,13 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { KEY } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 
 /** The 2 seconds that are promised, and what a busy machine adds to them. */
 const LIMIT_MS = 3_000;
 const scope = 'health';
 
-describe.skipIf(!isRedisInstalled())('health of a receiver with its store in Redis', () => {
+describe('health of a receiver with its store in Redis', () => {
   const fixture = useRedis();
 
   test('writes nothing', async () => {

@@ -3,7 +3,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { send } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 import { type Note, type Worker, Workers } from './workers.ts';
 
 const WORKERS = 3;
@@ -12,7 +11,7 @@ const LEAST_EVENTS = 150;
 const LEAST_KILLS = 10;
 const LIMIT_MS = 120_000;
 
-describe.skipIf(!isRedisInstalled())('workers that are killed at random', () => {
+describe('workers that are killed at random', () => {
   const fixture = useRedis();
 
   test('handle every event before they acknowledge it, and again only where a kill fell in between', {

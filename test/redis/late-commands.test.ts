@@ -6,7 +6,6 @@ import { createLetter } from '../dead-letters/conformance.ts';
 import { until } from '../support/until.ts';
 import { createClient } from './clients.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const succeeds = (result: unknown): Promise<boolean> =>
@@ -17,7 +16,7 @@ const succeeds = (result: unknown): Promise<boolean> =>
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
 
-describe.skipIf(!isRedisInstalled())('a command that its caller has given up', () => {
+describe('a command that its caller has given up', () => {
   const fixture = useRedis();
 
   async function throughProxy() {

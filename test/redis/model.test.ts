@@ -2,9 +2,8 @@ import { createRedisStore } from 'posthorn/redis';
 import { describe, test } from 'vitest';
 import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 
-describe.skipIf(!isRedisInstalled())('the Redis store and the memory store', () => {
+describe('the Redis store and the memory store', () => {
   const fixture = useRedis();
 
   test('answer alike, whatever the operations', { timeout: 60_000 }, async () => {

@@ -9,7 +9,6 @@ import { until } from '../support/until.ts';
 import { type Client, closed, createClient } from './clients.ts';
 import { KEY, reportsOf, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 /** Longer than a test lasts: what waits for so long fails it. */
@@ -23,7 +22,7 @@ const notConnected = (status: string) => ({
 /** The states through which a client goes until it is connected. */
 const CONNECTING = '(connecting|connect|close|reconnecting)';
 
-describe.skipIf(!isRedisInstalled())('while Redis is away for long', () => {
+describe('while Redis is away for long', () => {
   const fixture = useRedis();
 
   /** A client that is connected to nothing until `connect` is called. */

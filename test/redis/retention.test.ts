@@ -2,11 +2,10 @@ import { createRedisStore } from 'posthorn/redis';
 import { describe, test } from 'vitest';
 import { expectKept, retentionCases } from '../dedupe/retention-cases.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 
 const scope = 'retention';
 
-describe.skipIf(!isRedisInstalled())('an id is kept in Redis, from its claim on,', () => {
+describe('an id is kept in Redis, from its claim on,', () => {
   const fixture = useRedis();
 
   test.each(retentionCases)('$name', async (retention) => {

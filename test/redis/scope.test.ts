@@ -5,11 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { KEY, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
-import { isRedisInstalled } from './installed.ts';
 
 const times = { token: 'a', leaseMs: 20_000, retentionMs: 60_000 };
 
-describe.skipIf(!isRedisInstalled())('a scope', () => {
+describe('a scope', () => {
   const fixture = useRedis();
 
   test('begins every key', async () => {

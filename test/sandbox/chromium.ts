@@ -1,6 +1,8 @@
-/** How Debian's Chromium is started: it does nothing on the network by itself. */
-export const CHROMIUM: { readonly executablePath: string; readonly args: string[] } = {
-  executablePath: '/usr/bin/chromium',
+import { findBrowser } from '../../tools/programs.js';
+
+/** How the machine's Chromium or Chrome is started: it does nothing on the network by itself. */
+export const CHROMIUM: { readonly executablePath: string | undefined; readonly args: string[] } = {
+  executablePath: findBrowser(),
   args: [
     '--headless',
     '--no-sandbox',

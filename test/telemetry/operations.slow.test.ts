@@ -9,7 +9,6 @@ import * as z from 'zod';
 import { packageRoot } from '../support/child-program.ts';
 import { bringAboutEveryOutcome } from './every-outcome.ts';
 import { type Family, parseExposition } from './exposition.ts';
-import { isPromtoolInstalled } from './installed.ts';
 
 const folder = join(packageRoot, 'docs', 'operations');
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
@@ -110,7 +109,7 @@ function metricsIn(text: string): string[] {
   return [...new Set(names.map((name) => name.replace(/_(bucket|sum|count)$/, '')))];
 }
 
-describe.skipIf(!isPromtoolInstalled())('promtool', () => {
+describe('promtool', () => {
   test('finds nothing to complain about in what is scraped', async () => {
     expect(promtool(['check', 'metrics'], await scrape())).toEqual({ code: 0, output: '' });
   });

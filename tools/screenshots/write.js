@@ -1,4 +1,4 @@
-// Takes the screenshots of the sandbox's page that docs/ shows: `npm run screenshots`. Needs /usr/bin/chromium.
+// Takes the screenshots of the sandbox's page that docs/ shows: `npm run screenshots`. Needs a Chromium or Chrome.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,6 +8,7 @@ import { createReceiver } from 'posthorn';
 import { createClient } from 'posthorn/client';
 import { toNode } from 'posthorn/node';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
+import { findBrowser } from '../programs.js';
 
 const pictures = [
   { name: 'sandbox-light', colorScheme: 'light', width: 1_600, height: 680 },
@@ -51,7 +52,7 @@ await client.fxQuotes.create({ destination: { currency: 'EUR' }, source: { amoun
 await sandbox.clock.advance(12_000);
 
 const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
+  executablePath: findBrowser(),
   // Grey edges of letters make smaller files than coloured ones.
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-lcd-text'],
 });

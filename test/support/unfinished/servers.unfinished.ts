@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { usePostgres } from '../../postgres/fixture.ts';
-import { isPostgresInstalled } from '../../postgres/installed.ts';
 import { mayMount, useSmallDisk } from '../../postgres/small-disk.ts';
 import { useRedis } from '../../redis/fixture.ts';
 import { packageRoot, startProgram } from '../child-program.ts';
@@ -18,19 +17,16 @@ function startIdle(): void {
   program.kill('SIGSTOP');
 }
 
-const hasPostgres = isPostgresInstalled();
 const redis = useRedis();
-const postgres = hasPostgres ? usePostgres() : undefined;
+const postgres = usePostgres();
 
 test('stops in the middle, with servers and programs that stand still', async () => {
   startIdle();
-  if (postgres !== undefined) {
-    // A client, so that there is a process of it that stands still.
-    const client = await postgres.connect().connect();
-    await client.query('select 1');
-    if (mayMount()) await useSmallDisk(await postgres.servers.single());
-    postgres.postgres.freeze();
-  }
+  // A client, so that there is a process of it that stands still.
+  const client = await postgres.connect().connect();
+  await client.query('select 1');
+  if (mayMount()) await useSmallDisk(await postgres.servers.single());
+  postgres.postgres.freeze();
   redis.redis.signal('SIGSTOP');
   tell(`stand still: ${startedBy(process.pid).join(' ')}`);
   if (process.env.END === 'hang') await new Promise(() => {});
@@ -40,6 +36,6 @@ test('stops in the middle, with servers and programs that stand still', async ()
 
 test('finds the servers thawed', async () => {
   expect(redis.redis.command('ping')).toBe('PONG');
-  if (postgres !== undefined) expect(postgres.postgres.sql('select 1')).toBe('1');
+  expect(postgres.postgres.sql('select 1')).toBe('1');
   tell('thawed');
 });

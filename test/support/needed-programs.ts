@@ -1,0 +1,47 @@
+import { findBrowser, findProgram } from '../../tools/programs.js';
+
+/** A program that tests start. */
+export interface NeededProgram {
+  readonly name: string;
+  readonly isInstalled: () => boolean;
+  /** Its package in Debian. */
+  readonly apt: string;
+  /** Ubuntu's package of that name has no program: it asks for a snap, which a container cannot install. */
+  readonly isStubOnUbuntu?: boolean;
+  /** Its formula or cask in Homebrew. */
+  readonly brew: string;
+}
+
+const servers: readonly NeededProgram[] = [
+  ...inOnePackage(['redis-server', 'redis-cli'], 'redis-server', 'redis'),
+  ...inOnePackage(['initdb', 'postgres', 'psql', 'pg_dump'], 'postgresql', 'postgresql@17'),
+];
+
+const browser: NeededProgram = {
+  name: 'Chromium or Chrome',
+  isInstalled: () => findBrowser() !== undefined,
+  apt: 'chromium',
+  isStubOnUbuntu: true,
+  // macOS refuses to open the Chromium of Homebrew, because nobody has signed it.
+  brew: 'google-chrome',
+};
+
+/** By the projects of vitest.config.ts. Programs that every Debian has, such as `sh`, are not named. */
+export const neededPrograms: Readonly<Record<'slow' | 'matrix', readonly NeededProgram[]>> = {
+  slow: [
+    ...servers,
+    browser,
+    ...inOnePackage(['pgbouncer'], 'pgbouncer', 'pgbouncer'),
+    ...inOnePackage(['promtool'], 'prometheus', 'prometheus'),
+    ...inOnePackage(['openssl'], 'openssl', 'openssl'),
+    ...inOnePackage(['curl'], 'curl', 'curl'),
+    // Those that start with a slim image of Node.js lack these two.
+    ...inOnePackage(['git'], 'git', 'git'),
+    ...inOnePackage(['ps'], 'procps', 'procps'),
+  ],
+  matrix: servers,
+};
+
+function inOnePackage(names: readonly string[], apt: string, brew: string): readonly NeededProgram[] {
+  return names.map((name) => ({ name, isInstalled: () => findProgram(name) !== undefined, apt, brew }));
+}
