@@ -1,28 +1,13 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findBrowser, findProgram } from '../../tools/programs.js';
 import { packageRoot, startCommand } from './child-program.ts';
 import { installPrograms, type Machine } from './install-programs.ts';
 import { type NeededProgram, neededPrograms } from './needed-programs.ts';
+import { replacePath, writeScript } from './replaced-path.ts';
 
 const INSTALL = 'env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends';
-
-/** Puts a folder in the place of PATH, with links to some programs of the system. */
-function replacePath(programs: readonly string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-path-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  for (const name of programs) symlinkSync(findProgram(name) ?? '', join(folder, name));
-  vi.stubEnv('PATH', folder);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  return folder;
-}
-
-function writeScript(path: string, ...lines: readonly string[]): void {
-  writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'));
-  chmodSync(path, 0o755);
-}
 
 const needs = (name: string, apt: string): NeededProgram => ({
   name,
@@ -41,9 +26,10 @@ function look(machine: Machine, apt: 'installs' | 'fails' = 'installs') {
   const folder = replacePath(['sh', 'env', 'cp', 'true']);
   const calls = join(folder, 'calls');
   writeFileSync(calls, '');
-  writeScript(join(folder, 'sudo'), `echo "sudo $1" >> ${calls}; shift; exec "$@"`);
+  writeScript(join(folder, 'sudo'), '#!/bin/sh', `echo "sudo $1" >> ${calls}; shift; exec "$@"`);
   writeScript(
     join(folder, 'apt-get'),
+    '#!/bin/sh',
     `echo "$RUNLEVEL $DEBIAN_FRONTEND apt-get $*" >> ${calls}`,
     ...(apt === 'fails' ? ['echo "no route to the mirror" >&2; exit 100'] : []),
     'echo "Reading package lists..."',
@@ -120,7 +106,7 @@ describe('programs that are missing', () => {
 
 test('a Chrome counts as a Chromium, and a script that only asks for a snap does not', () => {
   const folder = replacePath(['true']);
-  writeScript(join(folder, 'chromium-browser'), 'echo "install the snap" >&2; exit 1');
+  writeScript(join(folder, 'chromium-browser'), '#!/bin/sh', 'echo "install the snap" >&2; exit 1');
   expect(findBrowser()).not.toBe(join(folder, 'chromium-browser'));
   symlinkSync(join(folder, 'true'), join(folder, 'google-chrome'));
   expect(findBrowser()).toBe(join(folder, 'google-chrome'));

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { packageRoot, startCommand } from './support/child-program.ts';
+import { replacePath, writeScript } from './support/replaced-path.ts';
+
+/** Writes down its calls, and runs no script: one that has a report leaves it, and some fail. */
+const NPM = `#!/usr/bin/env node
+const { appendFileSync, writeFileSync } = require('node:fs');
+const [command, script, ...rest] = process.argv.slice(2);
+appendFileSync(process.env.CALLS, [command, script].join(' ') + '\\n');
+const { report, fails } = JSON.parse(process.env.SCRIPTS)[script] ?? {};
+const file = rest.find((argument) => argument.startsWith('--outputFile.json='))?.split('=')[1];
+if (report !== undefined) writeFileSync(file, JSON.stringify(report));
+process.exitCode = fails ? 1 : 0;
+`;
+
+interface Script {
+  readonly report?: object;
+  readonly fails?: boolean;
+}
+
+/** What a run of `.ci/run` prints last, with this `npm` in place of the real one. */
+async function run(scripts: Readonly<Record<string, Script>>) {
+  const PATH = replacePath(['bash', 'node', 'dirname', 'mktemp', 'touch', 'rm']);
+  writeScript(join(PATH, 'npm'), NPM);
+  const CALLS = join(PATH, 'calls');
+  const env = { PATH, CALLS, SCRIPTS: JSON.stringify(scripts) };
+  const { exit, lines } = startCommand('bash', [join(packageRoot, '.ci', 'run')], env, packageRoot);
+  const code = await exit;
+  return { code, lines, last: lines.at(-1), calls: readFileSync(CALLS, 'utf8').trim().split('\n') };
+}
+
+const assertionResults = [{ status: 'pending', fullName: 'a full disk' }];
+const test7 = { success: true, numPassedTests: 7, numFailedTests: 0, testResults: [{ assertionResults }] };
+const good = { test: { report: test7 }, 'test:matrix': { report: { ...test7, numPassedTests: 2 } } };
+
+test('.ci/run installs the packages, runs every check, and sums the reports', async () => {
+  const { code, lines, last, calls } = await run(good);
+  expect(calls).toEqual(['ci --no-audit', 'run test', 'run lint', 'run types', 'run test:matrix']);
+  expect(lines).toContain('SKIPPED: a full disk');
+  expect(last).toBe('9 passed, 0 failed');
+  expect(code).toBe(0);
+});
+
+const failed = { ...test7, success: false, numFailedTests: 3 };
+test.each([
+  {
+    name: 'tests fail',
+    scripts: { ...good, test: { report: failed, fails: true } },
+    last: '9 passed, 3 failed',
+  },
+  { name: 'tests pass and the run fails', scripts: { ...good, test: { report: test7, fails: true } } },
+  { name: 'no test runs', scripts: { ...good, test: { fails: true } }, last: '2 passed, 1 failed' },
+  {
+    name: 'a report has no test',
+    scripts: { ...good, test: { report: { success: true } } },
+    last: '2 passed, 1 failed',
+  },
+  { name: 'the style is wrong', scripts: { ...good, lint: { fails: true } } },
+  { name: 'a type is wrong', scripts: { ...good, types: { fails: true } } },
+])(
+  '.ci/run runs every check, and fails, if $name',
+  async ({ scripts, last: expected = '9 passed, 1 failed' }) => {
+    const { code, last, calls } = await run(scripts);
+    expect(calls).toHaveLength(5);
+    expect(last).toBe(expected);
+    expect(code).toBe(1);
+  },
+);
