@@ -3,6 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { type NeededProgram, neededPrograms } from './needed-programs.ts';
 
+const UBUNTU_STUB =
+  'On Ubuntu the package chromium is a stub that needs snap: install Google Chrome from\n' +
+  'https://www.google.com/chrome/ instead, or put another Chrome or Chromium on PATH.';
+
 /** What decides how missing programs are installed. */
 export interface Machine {
   readonly system: 'debian' | 'ubuntu' | 'macos' | 'other';
@@ -92,10 +96,6 @@ function wayOut(missing: readonly NeededProgram[], machine: Machine): string {
     '`npm run test:quick` runs the tests that need none of them.',
   ].join('\n');
 }
-
-const UBUNTU_STUB =
-  'On Ubuntu the package chromium is a stub that needs snap: install Google Chrome from\n' +
-  'https://www.google.com/chrome/ instead, or put another Chrome or Chromium on PATH.';
 
 function thisMachine(): Machine {
   return { system: thisSystem(), isRoot: process.getuid?.() === 0, isCi: process.env.CI === 'true' };
