@@ -171,7 +171,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(snippets.length).toBeGreaterThanOrEqual(15);
     expect(servers.length).toBeGreaterThanOrEqual(3);
     expect(modules.length).toBeGreaterThanOrEqual(1);
-    expect(testFiles.length).toBeGreaterThanOrEqual(isPostgresInstalled() ? 3 : 2);
+    expect(testFiles.length).toBe(3);
     expect(programs.length).toBeGreaterThanOrEqual(5);
   });
 

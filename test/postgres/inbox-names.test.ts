@@ -6,9 +6,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Endpoint, openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { usePostgres } from './fixture.ts';
-import { isPostgresInstalled } from './installed.ts';
 
-describe.skipIf(!isPostgresInstalled())('the names of handlers of an inbox', () => {
+describe('the names of handlers of an inbox', () => {
   const fixture = usePostgres();
   let pool: Pool;
   beforeAll(() => {
