@@ -92,7 +92,12 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
           testTimeout: 300_000,
           hookTimeout: 600_000,
-          globalSetup: ['test/support/install-programs.ts', 'test/support/build.ts'],
+          setupFiles: ['test/support/leave-nothing.ts'],
+          globalSetup: [
+            'test/support/install-programs.ts',
+            'test/support/build.ts',
+            'test/postgres/setup.ts',
+          ],
         },
       },
     ],

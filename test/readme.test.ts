@@ -58,14 +58,13 @@ const documents: readonly Document[] = [
 const readme = readDocument('README.md');
 
 /** Compiled and run in test/matrix, which installs these packages. */
-const inMatrix = /from '(@opentelemetry\/sdk-node|@nestjs\/core)'/;
-const snippets: readonly Snippet[] = documents
-  .flatMap(({ path, blocks }) =>
-    blocks
-      .filter(({ language }) => language === 'ts')
-      .map(({ code }, index) => ({ name: `${path.replace(/.*\/|\.md$/g, '')}-${index + 1}`, code })),
-  )
-  .filter(({ code }) => !inMatrix.test(code));
+const inMatrix =
+  /from '(@nestjs\/core|@opentelemetry\/sdk-node|@prisma\/adapter-pg|knex|postgres|typeorm)'/;
+const snippets: readonly Snippet[] = documents.flatMap(({ path, blocks }) =>
+  blocks
+    .filter(({ language, code }) => language === 'ts' && !inMatrix.test(code))
+    .map(({ code }, index) => ({ name: `${path.replace(/.*\/|\.md$/g, '')}-${index + 1}`, code })),
+);
 /**
  * Servers get deliveries, modules are imported by somebody else, vitest runs test files, and programs come to
  * an end by themselves.

@@ -1,20 +1,31 @@
 import { ConfigurationError } from '../errors.ts';
 import { propertyOf } from '../foreign-values.ts';
 
-/** How many causes are looked through: clients such as Drizzle wrap what `pg` throws. */
-const MAX_CAUSES = 5;
+/** How many errors are looked through: most clients wrap what `pg` throws. */
+const MAX_WRAPPED = 5;
 
-/** The five characters by which PostgreSQL names an error (SQLSTATE), from the error or one of its causes. */
+/** The five characters by which PostgreSQL names an error (SQLSTATE), from the error or one that it wraps. */
 export function sqlStateOf(error: unknown): string | undefined {
   let current = error;
-  for (let depth = 0; depth < MAX_CAUSES && current !== undefined; depth += 1) {
-    const code = propertyOf(current, 'code');
-    // An error of PostgreSQL has a severity; `EPIPE`, which has five characters too, has none.
-    const isState = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code);
-    if (isState && propertyOf(current, 'severity') !== undefined) return code;
-    current = propertyOf(current, 'cause');
+  for (let depth = 0; depth < MAX_WRAPPED && current !== undefined; depth += 1) {
+    const state = propertyOf(current, isFromPostgres(current) ? 'code' : 'originalCode');
+    if (typeof state === 'string' && /^[0-9A-Z]{5}$/.test(state)) return state;
+    current = wrappedIn(current);
   }
   return undefined;
+}
+
+/** An error of PostgreSQL has a severity; `EPIPE`, whose code has five characters too, has none. */
+function isFromPostgres(error: unknown): boolean {
+  return propertyOf(error, 'severity') !== undefined;
+}
+
+/**
+ * Prisma has its own place for an error of its driver adapter. That error was made from the one of `pg`,
+ * whose code it keeps as `originalCode`.
+ */
+function wrappedIn(error: unknown): unknown {
+  return propertyOf(error, 'cause') ?? propertyOf(propertyOf(error, 'meta'), 'driverAdapterError');
 }
 
 /** Another transaction has locked a row or a table for longer than `lock_timeout`. */

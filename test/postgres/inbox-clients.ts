@@ -18,6 +18,16 @@ export interface Client<Tx> {
   readonly run: (tx: Tx, statement: string) => Promise<unknown>;
 }
 
+/** Make a transaction whose COMMIT is refused with a serialization failure. */
+const REFUSES_COMMIT = [
+  'create temporary table conflicts (run integer) on commit drop',
+  `create function pg_temp.refuse() returns trigger language plpgsql
+    as $$ begin raise sqlstate '40001'; end $$`,
+  `create constraint trigger refuse after insert on conflicts deferrable initially deferred
+    for each row execute function pg_temp.refuse()`,
+  'insert into conflicts values (1)',
+];
+
 /** The tests of `begin`, for each client. `of` makes one whose connections are those of a pool. */
 export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool) => Client<Tx>): void {
   type Handle = (tx: Tx, run: (statement: string) => Promise<unknown>) => unknown;
@@ -60,15 +70,13 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
     expect(await end(event)).toEqual([1, ['book']]);
   });
 
-  test('skips what is superseded', async () => {
+  test('skips what is superseded, by a microsecond', async () => {
     const { send, reports } = await open();
-    const event = { ...createEvent('transfer.succeeded'), created_at: new Date().toISOString() };
+    const now = new Date().toISOString();
+    const at = (microseconds: number) => now.replace('Z', `${microseconds}Z`);
+    const event = { ...createEvent('transfer.succeeded'), created_at: at(457) };
     await send(event);
-    const older = {
-      ...event,
-      id: `${event.id}-older`,
-      created_at: new Date(Date.now() - 1_000).toISOString(),
-    };
+    const older = { ...event, id: `${event.id}-older`, created_at: at(456) };
     expect((await send(older)).status).toBe(200);
     expect(reports.all[1]?.handlers).toMatchObject([{ skipped: 'superseded' }]);
     expect(await end(older)).toEqual([0, ['book']]);
@@ -131,11 +139,15 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
     }
   });
 
-  test.each(['40001', '40P01'])('runs again after %s', async (state) => {
+  test.each([
+    { state: '40001', statements: [`do $$ begin raise sqlstate '40001'; end $$`] },
+    { state: '40P01', statements: [`do $$ begin raise sqlstate '40P01'; end $$`] },
+    { state: '40001 at the COMMIT', statements: REFUSES_COMMIT },
+  ])('runs again after $state', async ({ statements }) => {
     let runs = 0;
     const { send } = await open(async (_tx, run) => {
       runs += 1;
-      if (runs < 3) await run(`do $$ begin raise sqlstate '${state}'; end $$`);
+      if (runs < 3) for (const statement of statements) await run(statement);
     });
     const event = createEvent('transfer.succeeded');
     expect((await send(event)).status).toBe(200);

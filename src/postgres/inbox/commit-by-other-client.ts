@@ -9,16 +9,22 @@ import { PROBE, settleFailure } from './record.ts';
 import type { InboxRun, RunTransaction, TransactionStep } from './run.ts';
 import { LATE } from './time-limits.ts';
 
-/** Runs one statement in a transaction; its parameters are `$1`, `$2`, …, each used once and in order. */
-export type InboxQuery = (text: string, values: unknown[]) => Promise<unknown>;
+/**
+ * Runs one statement of the inbox in a transaction. The parameters in `text` are `$1`, `$2`, …, each used
+ * once and in order, so a client whose placeholder is `?` can put that in their place. The values are texts
+ * or null. Resolves with the rows as objects, or with an object that has them as `rows`; rejects with the
+ * error of PostgreSQL, or an error that has it as its cause.
+ */
+export type InboxQuery = (text: string, values: (string | null)[]) => Promise<unknown>;
 
 /**
  * Runs `work` in a transaction of another client, and resolves with what it returned once that has been
  * committed; rolls back and rejects if it rejects. `tx` is what the handler gets as `context.transaction`;
- * `query` runs one statement of the inbox in the transaction, and resolves with its rows, or an object that
- * has them as `rows`. The parameters are `$1`, `$2`, …, each once and in order.
+ * `query` runs a statement of the inbox in the transaction.
  */
-export type BeginTransaction<Tx> = <T>(work: (tx: Tx, query: InboxQuery) => Promise<T>) => Promise<T>;
+export type BeginTransaction<Tx> = (
+  work: (tx: Tx, query: InboxQuery) => Promise<SkipReason | undefined>,
+) => Promise<SkipReason | undefined>;
 
 /** Runs handlers in transactions that another client begins and commits. */
 export function commitByOtherClient<Tx>(begin: BeginTransaction<Tx>, pool: PostgresPool): RunTransaction<Tx> {

@@ -27,7 +27,7 @@ export interface PostgresInboxOptions<Tx> {
   /** The schema of the tables; `posthorn` by default. */
   readonly schema?: string;
   /**
-   * Runs work in a transaction of another client, such as Drizzle or Kysely, on the same database. By
+   * Runs work in a transaction of another client, such as Drizzle, Knex or Prisma, on the same database. By
    * default handlers get a transaction on a client of the pool.
    */
   readonly begin?: BeginTransaction<Tx>;

@@ -24,7 +24,8 @@ export function recordStatements(schema: string): RecordStatements {
     `select ${schema}.record_ranked(${values}) as recorded, ${DURABLE_COMMIT}`;
   return {
     schema,
-    record: select('$1, $2, $3, $4, $5, $6, $7'),
+    // The values are sent as texts. As a time, postgres.js would cut them down to milliseconds.
+    record: select('$1, $2, $3, $4, $5, $6::text::timestamptz, $7::text::bigint'),
     beginAndRecord: (values) => `begin; ${select(values.map(literalOf).join(', '))}`,
   };
 }
