@@ -330,6 +330,13 @@ describe('what the documents say can be found', () => {
     expect(named.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
   });
 
+  test('a page of docs/ with a command of the repository says that it takes a clone', () => {
+    const command = /npx\s+vitest\s+run\s+test|npm\s+(--prefix\s+bench\s+)?run\s|node\s+(bench|dist)\//;
+    const pages = documents.filter(({ path, text }) => path.startsWith('docs/') && command.test(text));
+    expect(pages.length).toBeGreaterThan(2);
+    expect(pages.filter(({ text }) => !/\bclone\b/.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
   test('docs/troubleshooting.md has each code that a delivery can be answered with', () => {
     const [, table = ''] = readDocument('docs/answers.md').text.split('| code | outcome | status |');
     const [rows = ''] = table.split('\n\n');
