@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Pool } from 'pg';
@@ -7,11 +7,11 @@ import { createEvent } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { usePostgres } from '../postgres/fixture.ts';
 import { testClient } from '../postgres/inbox-clients.ts';
-import { isPostgresInstalled } from '../postgres/installed.ts';
 import { bookings, createLedger, recordsOf } from '../postgres/ledger.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
+import { snippetWith } from '../support/snippet.ts';
 
 /** The clients of docs/postgres.md that are not installed here: the page has one snippet for each. */
 const clients = [
@@ -42,7 +42,9 @@ beforeAll(() => {
   const { project, run } = installed;
   cpSync(join(import.meta.dirname, 'projects', 'postgres-clients'), project, { recursive: true });
   writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}');
-  for (const { name } of clients) writeFileSync(join(project, `${fileOf(name)}.ts`), snippetOf(name));
+  for (const { name } of clients) {
+    writeFileSync(join(project, `${fileOf(name)}.ts`), snippetWith(`from '${name}'`, 'docs/postgres.md'));
+  }
   // Generating takes no engine, but Prisma would download one.
   run('env', ['PRISMA_SCHEMA_ENGINE_BINARY=/bin/true', 'node_modules/.bin/prisma', 'generate']);
   run(join(packageRoot, 'node_modules', '.bin', 'tsc'), ['-p', '.']);
@@ -54,61 +56,49 @@ function fileOf(name: string): string {
   return name.replaceAll(/\W/g, '-');
 }
 
-function snippetOf(name: string): string {
-  const page = readFileSync(join(packageRoot, 'docs', 'postgres.md'), 'utf8');
-  const [snippet = '', ...more] = [...page.matchAll(/^```ts\n(.*?)^```$/gms)]
-    .map(([, code = '']) => code)
-    .filter((code) => code.includes(`from '${name}'`));
-  expect([snippet, more], `snippets with ${name}`).toEqual([expect.stringContaining('begin'), []]);
-  return snippet;
-}
+describe.each(clients)('an inbox in transactions of $name', ({ name, close }) => {
+  const fixture = usePostgres();
+  let pool: Pool;
+  let snippet: Snippet;
 
-describe.skipIf(!isPostgresInstalled()).each(clients)(
-  'an inbox in transactions of $name',
-  ({ name, close }) => {
-    const fixture = usePostgres();
-    let pool: Pool;
-    let snippet: Snippet;
+  beforeAll(async () => {
+    // postgres.js prints the warnings of PostgreSQL about a COMMIT without a transaction.
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    pool = fixture.connect();
+    await createLedger(pool);
+    vi.stubEnv('POSTGRES_URL', fixture.url());
+    snippet = await import(pathToFileURL(join(installed.project, 'out', `${fileOf(name)}.js`)).href);
+    vi.unstubAllEnvs();
+  });
 
-    beforeAll(async () => {
-      // postgres.js prints the warnings of PostgreSQL about a COMMIT without a transaction.
-      vi.spyOn(console, 'log').mockImplementation(() => {});
-      pool = fixture.connect();
-      await createLedger(pool);
-      vi.stubEnv('POSTGRES_URL', fixture.url());
-      snippet = await import(pathToFileURL(join(installed.project, 'out', `${fileOf(name)}.js`)).href);
-      vi.unstubAllEnvs();
-    });
+  afterAll(async () => {
+    await snippet.db[close]();
+    await snippet.pool.end();
+    vi.restoreAllMocks();
+  });
 
-    afterAll(async () => {
-      await snippet.db[close]();
-      await snippet.pool.end();
-      vi.restoreAllMocks();
-    });
+  test('the handler of docs/postgres.md books an event once', async () => {
+    const event = createEvent('transfer.succeeded');
+    for (const reason of [undefined, 'handled_before']) {
+      // With a store that knows nothing of the event.
+      const { send, reports } = await openEndpoint({}, (receiver) => {
+        receiver.on('transfer.succeeded', snippet.book);
+      });
+      expect((await send(event)).body).toMatchObject({ outcome: 'processed' });
+      expect(reports.all[0]?.handlers?.map(({ skipped }) => skipped)).toEqual([reason]);
+    }
+    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+  });
 
-    test('the handler of docs/postgres.md books an event once', async () => {
-      const event = createEvent('transfer.succeeded');
-      for (const reason of [undefined, 'handled_before']) {
-        // With a store that knows nothing of the event.
-        const { send, reports } = await openEndpoint({}, (receiver) => {
-          receiver.on('transfer.succeeded', snippet.book);
-        });
-        expect((await send(event)).body).toMatchObject({ outcome: 'processed' });
-        expect(reports.all[0]?.handlers?.map(({ skipped }) => skipped)).toEqual([reason]);
-      }
-      expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
-    });
-
-    testClient<InboxQuery>(
-      {
-        get pool() {
-          return pool;
-        },
+  testClient<InboxQuery>(
+    {
+      get pool() {
+        return pool;
       },
-      () => ({
-        begin: (work) => snippet.begin((_tx, query) => work(query, query)),
-        run: (query, statement) => query(statement, []),
-      }),
-    );
-  },
-);
+    },
+    () => ({
+      begin: (work) => snippet.begin((_tx, query) => work(query, query)),
+      run: (query, statement) => query(statement, []),
+    }),
+  );
+});
