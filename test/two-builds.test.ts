@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Receiver, Report } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { packageRoot } from './support/child-program.ts';
 import { type CopiedPackage, copyPackage } from './support/copied-package.ts';
 import { createMapDeadLetters } from './support/map-dead-letters.ts';
 import { KEY } from './support/served.ts';
@@ -184,6 +185,33 @@ describe.each([
     expect(reports[0]?.warnings).toEqual([expect.stringMatching(/^memory_store_shared: /)]);
   });
 });
+
+/** The builds as a linked package has them: outside of `node_modules`. */
+const linked: Record<string, () => Promise<Pick<Build, 'core'>>> = {
+  ESM: async () => ({ core: await import(pathToFileURL(join(packageRoot, 'dist/src/index.js')).href) }),
+  CommonJS: async () => ({
+    core: createRequire(import.meta.url)(join(packageRoot, 'dist/cjs/src/index.js')),
+  }),
+};
+
+test.each(['ESM', 'CommonJS'])(
+  'the %s build prints no frame of its own, installed or linked',
+  async (name) => {
+    const print = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => print.mockRestore());
+    for (const { core } of [buildOf(name), await linked[name]?.()].filter((build) => build !== undefined)) {
+      print.mockClear();
+      const deadLetters = createMapDeadLetters();
+      const receiver = core.createReceiver({ signingKey: KEY, deadLetters }).on('*', function book() {
+        throw new Error('no booking today');
+      });
+      await deliver(receiver, createEvent('transfer.created'), { key: KEY });
+      expect(print.mock.calls).toEqual([
+        [expect.stringMatching(/ \[stack: at (\S+\.)?book \(\S+two-builds\.test\.ts:\d+:\d+\)\]$/)],
+      ]);
+    }
+  },
+);
 
 test('no two calls of the builds have the same number on a Redis connection that they share', async () => {
   const calls: string[] = [];

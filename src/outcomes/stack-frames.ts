@@ -9,8 +9,9 @@ const MAX_FRAMES = 8;
 const MAX_STACK_LENGTH = 10_000;
 
 /**
- * The places where the errors beneath an error, and their causes, were thrown. Each stack becomes one line of
- * frames, without the message, which may hold payload. Never throws.
+ * The places in the user's code where the errors beneath an error, and their causes, were thrown. Each stack
+ * becomes one line of frames, without the message, which may hold payload. A stack without such a place, like
+ * that of a server's failure, is left out. Never throws.
  */
 export function stackFramesOf(error: PosthornError): string[] {
   return thrownBeneath(error).slice(0, MAX_ERRORS).flatMap(framesOfChain);
@@ -40,9 +41,34 @@ function framesOf(thrown: unknown): string[] {
   const message = propertyOf(thrown, 'message');
   if (typeof stack !== 'string' || typeof message !== 'string') return [];
   return linesAfterHeader(stack, message)
-    .filter((line) => /^ {4}at .+:\d+:\d+\)?$/.test(line) && !line.includes('node:internal/'))
+    .filter(isOfUser)
     .slice(0, MAX_FRAMES)
     .map((line) => line.trim());
+}
+
+/** A frame of V8: `    at name (place:line:column)`, or `    at place:line:column`. */
+const FRAME = /^ {4}at (?:async )?(?:.*? \()?(.+):\d+:\d+\)?$/;
+
+/** True for a frame that is neither of Node.js, nor of an installed package, nor of posthorn. */
+function isOfUser(line: string): boolean {
+  const [, place] = FRAME.exec(line) ?? [];
+  if (place === undefined || place.startsWith('node:') || /[\\/]node_modules[\\/]/.test(place)) return false;
+  return !OWN_FOLDERS.some((folder) => place.startsWith(folder));
+}
+
+/** An installed posthorn lies in `node_modules`, and a linked one or a clone of it does not. */
+const OWN_FOLDERS = ownFolders();
+
+/**
+ * The folders of posthorn's own files, as stacks name them. A bundle has none: the user's code is in the same
+ * file.
+ */
+function ownFolders(): readonly string[] {
+  // A program may have replaced what makes stacks.
+  const [, ownFrame = ''] = String(propertyOf(new Error(), 'stack')).split('\n');
+  const [, place = ''] = FRAME.exec(ownFrame) ?? [];
+  const [, root, separator] = /^(.*)([\\/])src[\\/]outcomes[\\/]stack-frames\.[jt]s$/.exec(place) ?? [];
+  return root === undefined ? [] : ['src', 'adapters'].map((folder) => root + separator + folder + separator);
 }
 
 /**

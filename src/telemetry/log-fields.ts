@@ -35,8 +35,8 @@ export interface LogFields {
   /** The handlers that ended in this attempt. */
   readonly handlers?: readonly HandlerReport[] | undefined;
   /**
-   * The reason why the event was not processed: a message, and the frames of the stacks without their
-   * messages.
+   * The reason why the event was not processed: a message, and the frames of the user's code in the stacks,
+   * without the messages of these.
    */
   readonly error?: { readonly message: string; readonly stack: string | undefined } | undefined;
   /** The number of deliveries with this code that did not get their own line in the last minute. */

@@ -98,14 +98,60 @@ describe('without an observer', () => {
   });
 });
 
-describe('nothing of a message gets among the frames:', () => {
-  /** What follows the message in the line. */
-  async function framesOf(value: unknown): Promise<string> {
-    const line = await lineOf(value);
-    const start = line.indexOf('[stack: ');
-    return start === -1 ? '' : line.slice(start);
+/** What follows the message in the line. */
+async function framesOf(value: unknown): Promise<string> {
+  const line = await lineOf(value);
+  const start = line.indexOf('[stack: ');
+  return start === -1 ? '' : line.slice(start);
+}
+
+describe("only frames of the user's own code are printed:", () => {
+  /** What is printed of a stack that has one frame. */
+  function framesAt(place: string): Promise<string> {
+    return framesOf(Object.assign(new Error('a'), { stack: `Error: a\n    at ${place}\n` }));
   }
 
+  test('a failed handler has those of its file, and none of posthorn or Node.js', async () => {
+    async function save(): Promise<void> {
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error('no booking today');
+    }
+    for (const handle of [book, () => book(), async () => save()]) {
+      consoleError.mockClear();
+      const [line = ''] = await printedOf((receiver) => receiver.on('*', handle));
+      const frames = line.slice(line.indexOf('[stack: ') + '[stack: '.length, -1).split(/ (?=at )/);
+      expect(frames.length).toBeLessThanOrEqual(2);
+      for (const frame of frames) expect(frame).toMatch(here);
+    }
+  });
+
+  test.each([
+    'book (/home/me/posthorn/src/handlers.js:1:1)',
+    'book (/home/me/posthorn-demo/node_modules.js:1:1)',
+    'async book (file:///home/me/posthorn/src/outcomes/handlers.js:1:1)',
+    'async file:///home/me/server.mjs:1:1',
+    '/home/me/node:server.js:1:1',
+    'Object.book [as handle] (C:\\Users\\A B (old)\\src\\server.js:1:1)',
+    'book (webpack-internal:///(rsc)/./app/webhooks/route.ts:1:1)',
+  ])('at %s', async (place) => {
+    expect(await framesAt(place)).toBe(`[stack: at ${place}]`);
+  });
+
+  test.each([
+    'Run.start (/home/me/node_modules/posthorn/dist/src/handling/run.js:1:1)',
+    'async Run.start (file:///srv/node_modules/.pnpm/posthorn@1.0.0/node_modules/posthorn/dist/x.js:1:1)',
+    'Client.query (C:\\Users\\A B (old)\\node_modules\\pg\\lib\\client.js:1:1)',
+    'process.processTicksAndRejections (node:internal/process/task_queues:1:1)',
+    'Socket.emit (node:events:1:1)',
+    'async node:fs/promises:1:1',
+    `runOne (${fileURLToPath(new URL('../../src/handling/handlers.ts', import.meta.url))}:1:1)`,
+    `toNode (${fileURLToPath(new URL('../../adapters/node.ts', import.meta.url))}:1:1)`,
+  ])('not at %s', async (place) => {
+    expect(await framesAt(place)).toBe('');
+  });
+});
+
+describe('nothing of a message gets among the frames:', () => {
   test('a message of several lines that look like frames', async () => {
     for (const message of [
       `a\n${FORGED}`,

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createReceiver, type DeadLetter, type ReceiverOptions } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore, type RedisClient } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { freePort } from '../support/free-port.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { until } from '../support/until.ts';
 import { type Client, closed, createClient } from './clients.ts';
 import { KEY, reportsOf, serve } from './deliveries.ts';
@@ -106,6 +107,23 @@ describe('while Redis is away for long', () => {
       await expect(operate({ ...request, handled: [] })).rejects.toMatchObject(notConnected(status));
     }
     expect(client.status).toBe(status);
+  });
+
+  test('a line of the default log has no stack, which would name the code of others only', async () => {
+    const print = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => print.mockRestore());
+    const ended = fixture.keep(createClient(6, { port: await freePort() }));
+    ended.disconnect();
+    const full = await fixture.connect({ port: (await fixture.servers.single({ maxmemory: '1' })).port });
+    for (const client of [ended, full]) {
+      print.mockClear();
+      const store = createRedisStore(client, { scope: 'no-stack' });
+      const receiver = createReceiver({ signingKey: KEY, store, deadLetters: createMapDeadLetters() });
+      const deliver = await serve(receiver.on('*', () => {}));
+      expect(await deliver(createEvent('transfer.created'))).toMatchObject({ code: 'store_unavailable' });
+      expect(print.mock.calls).toEqual([[expect.stringMatching(/ store_unavailable: .*(OOM|"end")/)]]);
+      expect(print.mock.calls.join()).not.toMatch(/\[(stack|cause): /);
+    }
   });
 
   test('what waits fails at once when its client ends', async () => {
