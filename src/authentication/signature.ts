@@ -1,10 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { ConfigurationError, SignatureError } from '../errors.ts';
-import { typeNameOf } from '../foreign-values.ts';
-import type { HeaderValues } from '../request/headers.ts';
+import { show, typeNameOf } from '../foreign-values.ts';
+import { type HeaderValues, isCredentialHeader } from '../request/headers.ts';
 import { type RawBody, toBytes } from '../request/raw-body.ts';
 import { HmacKey } from './hmac-key.ts';
 import { findKeyOddities } from './key-oddities.ts';
+import { formOf, holdsSignature, isSignature } from './signature-form.ts';
 
 /** A signing key: the service's `secret_signing_key` as text, or bytes. */
 export type Key = string | Uint8Array;
@@ -85,10 +86,6 @@ function areEqual(digest: string, signature: string): boolean {
   return timingSafeEqual(expectedHex, givenHex);
 }
 
-function isSignature(text: unknown): text is string {
-  return typeof text === 'string' && text.length === HEX_LENGTH && !/[^0-9a-f]/i.test(text);
-}
-
 /**
  * Reads the signature from its header, in lower-case hex. Throws {@link SignatureError}. If another header
  * looks like the signature, the message names it: a receiver that still expects the interface's neutral
@@ -102,31 +99,44 @@ export function readSignature(headers: HeaderValues, name: string): string {
     throw new SignatureError('signature_repeated', `the header "${name}" was sent ${values.length} times`);
   }
   if (!isSignature(signature)) {
-    throw new SignatureError('signature_malformed', `the header "${name}" does not hold 64 hex digits`);
+    throw new SignatureError(
+      'signature_malformed',
+      `the header "${name}" must hold 64 hex digits only, and holds ${formOf(signature)}`,
+    );
   }
   return signature.toLowerCase();
 }
 
 /** Returns true if the value of the header has the form of a signature, right or wrong. */
-export function holdsSignature(headers: HeaderValues, name: string): boolean {
+export function hasSignature(headers: HeaderValues, name: string): boolean {
   return isSignature(headers[name]?.[0]);
 }
 
+/** A stranger can send hundreds of headers. */
+const MAX_NAMED_HEADERS = 4;
+
 function missingMessage(headers: HeaderValues, name: string): string {
-  const others = Object.keys(headers).filter((other) => other.endsWith('-signature'));
-  const advice = others.map(
-    (other) => `; "${other}" was sent: if that is the service's, set signatureHeader to it`,
-  );
+  const advice = Object.keys(headers)
+    .filter((other) => looksLikeSignature(other, headers[other]))
+    .slice(0, MAX_NAMED_HEADERS)
+    .map((other) => `; ${show(other)} was sent: if that is the service's, set signatureHeader to it`);
   return `the header "${name}" is missing${advice.join('')}`;
+}
+
+/** A token may have the form of a signature. */
+function looksLikeSignature(name: string, values: readonly string[] = []): boolean {
+  return name.endsWith('-signature') || (!isCredentialHeader(name) && values.some(holdsSignature));
 }
 
 /** Returns the index of the key that signed the body. Throws {@link SignatureError} if none did. */
 export function checkSignature(rawBody: Uint8Array, signature: string, keys: readonly HmacKey[]): number {
   const keyIndex = findKey(rawBody, signature, keys);
   if (keyIndex !== -1) return keyIndex;
+  const problem =
+    keys.length === 1 ? 'does not match the signing key' : `matches none of the ${keys.length} signing keys`;
   throw new SignatureError(
     'signature_mismatch',
-    `the signature matches none of the ${keys.length} signing keys: ` +
+    `the signature ${problem}: ` +
       `the sender used another key, or the body was changed on its way${keys.map(keyAdvice).join('')}`,
   );
 }

@@ -1,5 +1,6 @@
 import { findKeyOddities } from '../authentication/key-oddities.ts';
 import { type Key, verifySignature } from '../authentication/signature.ts';
+import { formOf, isSignature } from '../authentication/signature-form.ts';
 
 /** The result of checking a signature, and the likely mistake if it is wrong. */
 export interface Diagnosis {
@@ -31,9 +32,10 @@ export function diagnose(body: Uint8Array, signature: string, key: string): Diag
 }
 
 function unexplained(signature: string): readonly string[] {
-  const isHex = /^[0-9a-f]{64}$/i.test(signature);
   return [
-    ...(isHex ? [] : ['the signature is malformed: it must have 64 hexadecimal digits']),
+    ...(isSignature(signature)
+      ? []
+      : [`the signature is malformed: it has ${formOf(signature)}, and must have 64 hexadecimal digits`]),
     'either the key belongs to another webhook, or the body is not the one that was signed',
   ];
 }

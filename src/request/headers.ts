@@ -18,11 +18,16 @@ export interface HeaderValues {
 
 const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
 
+/** Returns true for the lower-case name of a header that holds credentials. */
+export function isCredentialHeader(name: string): boolean {
+  return CREDENTIAL_HEADERS.has(name);
+}
+
 /** The headers that may be stored: all but those that hold credentials. */
 export function withoutCredentials(headers: HeaderValues): { readonly [name: string]: readonly string[] } {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, values = []]) =>
-      CREDENTIAL_HEADERS.has(name) ? [] : [[name, values]],
+      isCredentialHeader(name) ? [] : [[name, values]],
     ),
   );
 }

@@ -95,7 +95,9 @@ describe('posthorn verify', () => {
       },
     );
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^not verified: 55 bytes\n {2}.*64 hexadecimal digits\n {2}either the key .*\n$/);
+    expect(stdout).toMatch(
+      /^not verified: 55 bytes\n {2}.*: it has 3 characters, all of them hex digits, and must have 64 hexadecimal digits\n {2}either the key .*\n$/,
+    );
     expect(stdout + stderr).not.toContain('another-key');
   });
 
