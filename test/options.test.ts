@@ -114,6 +114,13 @@ describe('a wrong option throws ConfigurationError that names it', () => {
     expect(() => create({ signingKey: () => undefined })).not.toThrow();
   });
 
+  test('a directory as deadLetters, with the function that it belongs to', () => {
+    expect(() => createWith('deadLetters', 'dead-letters')).toThrow(
+      'deadLetters is the text "dead-letters": for a directory of letters set ' +
+        'createFileDeadLetters("dead-letters") of posthorn/file',
+    );
+  });
+
   test('and options that are none', () => {
     for (const options of [undefined, null, 'key', 5, Symbol('options'), () => {}]) {
       expect(() => create(options)).toThrow(ConfigurationError);
