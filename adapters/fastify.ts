@@ -1,4 +1,6 @@
 import { checkOptions, checkReceiver } from '../src/check-options.ts';
+import { ConfigurationError } from '../src/errors.ts';
+import { propertyOf, show } from '../src/foreign-values.ts';
 import type { Mountable } from '../src/receiver-interface.ts';
 import { toNode } from './node.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -66,6 +68,8 @@ export type HeaderValue = number | string | string[];
  */
 export function toFastify(receiver: Mountable, options: FastifyOptions): FastifyPlugin {
   checkReceiver(receiver, 'toFastify', ['receive']);
+  if (options === undefined)
+    throw new ConfigurationError(`toFastify needs the path of its route: ${adviceFor('/webhooks')}`);
   checkOptions(options, ['path'], 'toFastify');
   const path = readPath(options.path);
   const handle = toNode(receiver);
@@ -76,9 +80,22 @@ export function toFastify(receiver: Mountable, options: FastifyOptions): Fastify
     reply.hijack();
   };
   return (scope, _options, done) => {
+    checkScope(scope, path);
     for (const url of spellingsOf(path, scope)) scope.all(url, { preParsing }, neverReached);
     done();
   };
+}
+
+/** Fastify takes any function for a handler of a route, and calls it with a request. */
+function checkScope(scope: unknown, path: string): void {
+  if (typeof propertyOf(scope, 'all') === 'function') return;
+  throw new ConfigurationError(
+    `toFastify returns a plugin, which adds its route itself, and not a handler or a hook: ${adviceFor(path)}`,
+  );
+}
+
+function adviceFor(path: string): string {
+  return `mount it by app.register(toFastify(receiver, { path: ${show(path)} })), without app.post or app.route`;
 }
 
 /** Fastify keeps the headers that hooks have set to itself until it answers. */

@@ -176,7 +176,10 @@ export function readOptions(
   const { store = createMemoryStore(options.now && { now }) } = options;
   checkMethods('store', store, ['claim', 'renew', 'complete', 'release']);
   if (store.commandTimeoutMs !== undefined) readDuration('store.commandTimeoutMs', store.commandTimeoutMs);
-  if (deadLetters !== undefined) checkDeadLetters(deadLetters);
+  if (deadLetters !== undefined) {
+    checkNotDirectory(deadLetters);
+    checkMethods('deadLetters', deadLetters, ['put', 'get', 'remove', 'list']);
+  }
   if (queue !== undefined) checkMethods('queue', queue, ['add', 'close']);
   return {
     keys: createKeySource(signingKey),
@@ -298,9 +301,9 @@ function readSchemas(value: Schemas = {}): ReadonlyMap<string, StandardSchemaV1>
   return new Map(Object.entries(value));
 }
 
-function checkDeadLetters(value: unknown): void {
-  if (typeof value !== 'string') return checkMethods('deadLetters', value, ['put', 'get', 'remove', 'list']);
-  const directory = show(value);
+function checkNotDirectory(deadLetters: unknown): void {
+  if (typeof deadLetters !== 'string') return;
+  const directory = show(deadLetters);
   throw invalidOption(
     'deadLetters',
     `is the text ${directory}: for a directory of letters set createFileDeadLetters(${directory}) of posthorn/file`,

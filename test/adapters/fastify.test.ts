@@ -303,6 +303,31 @@ describe('its path', () => {
     expect(call).toThrow(/toFastify|^path must begin with "\/"/);
   });
 
+  test('a plugin in place of a handler or a hook says how it is mounted', async () => {
+    const plugin = toFastify(create(), { path: '/hooks' });
+    // Untyped: the compiler does not let a plugin pass as a handler.
+    const mistakes: readonly ((app: FastifyInstance) => unknown)[] = [
+      (app) => Reflect.apply(app.post, app, ['/webhooks', plugin]),
+      (app) => Reflect.apply(app.all, app, ['/webhooks', {}, plugin]),
+      (app) => Reflect.apply(app.addHook, app, ['onRequest', plugin]),
+    ];
+    for (const mistake of mistakes) {
+      const app = fastify();
+      const errors: Error[] = [];
+      app.addHook('onError', async (_request, _reply, error) => void errors.push(error));
+      mistake(app);
+      expect((await app.inject({ method: 'POST', url: '/webhooks' })).statusCode).toBe(500);
+      expect(errors).toEqual([expect.any(ConfigurationError)]);
+      expect(errors[0]?.message).toMatch(
+        /^toFastify returns a plugin.*: mount it by app\.register\(toFastify\(receiver, \{ path: "\/hooks" \}\)\)/,
+      );
+      await app.close();
+    }
+    const call = () => Reflect.apply(toFastify, undefined, [create()]);
+    expect(call).toThrow(ConfigurationError);
+    expect(call).toThrow(/^toFastify needs the path of its route: mount it by app\.register\(/);
+  });
+
   test('a value that is not a receiver is refused', () => {
     // @ts-expect-error no receiver
     expect(() => toFastify({}, { path: '/webhooks' })).toThrow(/^toFastify takes a receiver/);
