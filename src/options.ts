@@ -35,8 +35,8 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   readonly authentication?: Authentication | readonly Authentication[];
   /**
    * The store in which event ids are claimed; a memory store by default, which serves one process. With
-   * several processes each would handle an event once. If posthorn can detect that, the first report warns
-   * `memory_store_shared`.
+   * several processes each would handle an event once. If posthorn can detect that, or with a `queue`, the
+   * first report warns `memory_store_shared`.
    */
   readonly store?: Store;
   /**

@@ -7,11 +7,15 @@ import type { HandlingSettings } from './run-services.ts';
 /** Warnings about the options of a receiver, for its first report. */
 export function firstWarnings({
   deadLetters,
+  queue,
   store,
-}: Pick<HandlingSettings, 'deadLetters' | 'store'>): Warning[] {
+}: Pick<HandlingSettings, 'deadLetters' | 'queue' | 'store'>): Warning[] {
   const warnings: Warning[] = [];
   if (deadLetters === undefined) warnings.push(DEAD_LETTERS_MISSING);
-  if (isMemoryStore(store) && isOneOfSeveralProcesses()) warnings.push(MEMORY_STORE_SHARED);
+  if (isMemoryStore(store)) {
+    if (queue !== undefined) warnings.push(QUEUE_WITH_MEMORY_STORE);
+    else if (isOneOfSeveralProcesses()) warnings.push(MEMORY_STORE_SHARED);
+  }
   const exposure = exposureOf(deadLetters);
   if (exposure !== undefined) warnings.push(`dead_letters_exposed: ${exposure}`);
   return warnings;
@@ -22,3 +26,10 @@ const DEAD_LETTERS_MISSING: Warning =
 
 const MEMORY_STORE_SHARED: Warning =
   'memory_store_shared: this process is one of several, and each handles an event once by its own memory store; share a store, such as createRedisStore of posthorn/redis';
+
+/**
+ * Also for a process that receives and works: its jobs outlive a restart, and the Redis of its queue could
+ * hold the ids as well.
+ */
+const QUEUE_WITH_MEMORY_STORE: Warning =
+  'memory_store_shared: the jobs of a queue outlive this process or run in another one, and a memory store serves this process alone, so an event can be handled twice; share a store between receivers and workers, such as createRedisStore of posthorn/redis';

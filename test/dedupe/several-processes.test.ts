@@ -1,6 +1,7 @@
-import { createMemoryStore, createReceiver, type ReceiverOptions } from 'posthorn';
+import { createMemoryStore, createReceiver, type ReceiverOptions, type Store } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ListQueue } from '../queue/list-queue.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY, serve } from '../support/served.ts';
 
@@ -52,6 +53,42 @@ describe('a memory store in one of several processes makes the first report warn
     const passed = { store: createMemoryStore({ maxEntries: 5 }) };
     expect(await warningsIn(environment, passed)).toEqual(warned);
   });
+});
+
+/** The warnings of two events each of a receiver and a worker, in processes of their own. */
+async function warningsWithQueue(createStore: () => Store | undefined): Promise<(readonly string[])[][]> {
+  const queue = new ListQueue();
+  const open = () => {
+    const warnings: (readonly string[])[] = [];
+    const store = createStore();
+    const options = { signingKey: KEY, deadLetters: createMapDeadLetters(), queue, ...(store && { store }) };
+    const receiver = createReceiver(options)
+      .on('*', () => {}, { name: 'book', queue: true })
+      .observe((report) => warnings.push(report.warnings));
+    return { receiver, warnings };
+  };
+  const [receiving, working] = [open(), open()];
+  for (const _event of [1, 2]) {
+    await deliver(receiving.receiver, createEvent('transfer.created'), { key: KEY });
+    const report = await working.receiver.dispatch(queue.take(), { attempt: 1, final: false });
+    expect(report.outcome).toBe('processed');
+  }
+  return [receiving.warnings, working.warnings];
+}
+
+test('a memory store beside a queue makes the first report of the receiver and of the worker warn', async () => {
+  const warnedOfJobs = [
+    [
+      expect.stringMatching(
+        /^memory_store_shared: the jobs of a queue .*share a store .*createRedisStore of posthorn\/redis$/,
+      ),
+    ],
+    [],
+  ];
+  for (const createStore of [() => undefined, () => createMemoryStore()])
+    expect(await warningsWithQueue(createStore)).toEqual([warnedOfJobs, warnedOfJobs]);
+  const { claim, renew, complete, release } = createMemoryStore();
+  expect(await warningsWithQueue(() => ({ claim, renew, complete, release }))).toEqual([quiet, quiet]);
 });
 
 describe('nobody is warned', () => {
