@@ -97,7 +97,8 @@ function alreadyParsed(request: NodeRequest): ConfigurationError {
 
 const EXPRESS_PARSER =
   '(req.body is set): mount posthorn before express.json() and other body parsers, or give this path ' +
-  'express.raw({ type: "*/*" }), or keep the bytes in req.rawBody';
+  'express.raw({ type: "*/*" }), or keep the bytes in req.rawBody, as NestJS does if the application is created by ' +
+  'NestFactory.create(AppModule, { rawBody: true })';
 
 const OTHER_READER =
   '(req.body is not set): mount posthorn before all else that reads the request, such as the body parser on Koa, ' +

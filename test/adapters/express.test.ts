@@ -92,5 +92,7 @@ describe.each(expressVersions)('toExpress on %s', (_, express) => {
 function expectMoveAdvice({ error }: Report): void {
   expect(error).toBeInstanceOf(ConfigurationError);
   expect(error?.message).toMatch(/req\.body is set.*mount posthorn before\s+express\.json\(\)/);
+  expect(error?.message).toContain('NestFactory.create(AppModule, { rawBody: true })');
+  expect(error?.message.length).toBeLessThan(500);
   expect(error?.message).not.toContain('Koa');
 }

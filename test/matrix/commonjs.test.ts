@@ -83,12 +83,14 @@ describe('CommonJS projects that cannot load ESM:', () => {
     const { run } = createProject('nest', ...nest, 'reflect-metadata@0.2', 'rxjs@7', ...types);
     run('node_modules/.bin/tsc', ['-p', '.']);
     const lines = run('node', ['--no-experimental-require-module', 'main.js']).trim().split('\n');
-    expect(lines).toEqual(
-      ['controller', 'express', 'node'].flatMap((path) => [
+    expect(lines).toEqual([
+      ...['controller', 'express', 'node'].flatMap((path) => [
         `${path} transfer.succeeded`,
         `${path} 200 processed 403`,
       ]),
-    );
+      'controller NestFactory.create(AppModule, { rawBody: true })',
+      'controller 500 body_already_parsed',
+    ]);
   });
 
   test.each([

@@ -13,7 +13,11 @@ const key = 'key-of-nest';
 
 function createNamed(name: string): Receiver {
   const receiver = createReceiver({ signingKey: key });
-  return receiver.on('*', ({ type }) => console.log(name, type)).observe(() => {});
+  return receiver
+    .on('*', ({ type }) => console.log(name, type))
+    .observe(({ code, error }) => {
+      if (code === 'body_already_parsed') console.log(name, error?.message.match(/NestFactory.*/)?.[0]);
+    });
 }
 
 @Controller()
@@ -55,4 +59,14 @@ async function start(): Promise<void> {
   await app.close();
 }
 
-void start();
+/** Without the option, Nest's parser does not keep the bytes. */
+async function startWithoutRawBody(): Promise<void> {
+  const app = await NestFactory.create<NestExpressApplication>(ApplicationModule, { logger: ['error'] });
+  await app.listen(0, '127.0.0.1');
+  const url = `${await app.getUrl()}/controller`;
+  const refused = await deliver(url, createEvent('transfer.succeeded'), { key });
+  console.log('controller', refused.status, (await refused.json()).code);
+  await app.close();
+}
+
+void start().then(startWithoutRawBody);
