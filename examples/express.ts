@@ -13,7 +13,7 @@ const receiver = createReceiver({
 }).on('*', printEvent);
 
 const app = express();
-app.all('/webhooks', toExpress(receiver));
+app.use(toExpress(receiver, { path: '/webhooks' }));
 app.use(express.json()); // for the routes that follow; before the webhooks it would eat their bodies
 
 const server = app.listen(port, (error) => {

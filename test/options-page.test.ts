@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createClient } from 'posthorn/client';
+import { toExpress } from 'posthorn/express';
 import { toFastify } from 'posthorn/fastify';
 import { toFetch } from 'posthorn/fetch';
 import { toKoa } from 'posthorn/koa';
@@ -45,6 +46,7 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   ['createBullQueue', (options) => Reflect.apply(createBullQueue, undefined, [options])],
   ['createBullWorker', (options) => Reflect.apply(createBullWorker, undefined, [worker, options])],
   ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
+  ['toExpress', (options) => toExpress(createReceiver({ signingKey: 'k' }), options)],
   ['toFetch', (options) => toFetch(createReceiver({ signingKey: 'k' }), options)],
   [
     'toFastify',

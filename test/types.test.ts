@@ -411,6 +411,7 @@ test('the adapters fit their frameworks, whatever the schemas of the receiver', 
     const app = express();
     app.post('/webhooks', toExpress(receiver));
     app.use('/webhooks', handler);
+    app.use(toExpress(receiver, { path: '/webhooks' }));
     app.use(toNode(receiver, { path: '/webhooks' }));
     const plugin: FastifyPluginCallback = toFastify(receiver, { path: '/webhooks' });
     const middleware: Middleware = toKoa(receiver);

@@ -1,4 +1,4 @@
-import { ConfigurationError, type Report } from 'posthorn';
+import { ConfigurationError, createReceiver, type Report } from 'posthorn';
 import { toExpress } from 'posthorn/express';
 import { signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
@@ -87,6 +87,19 @@ describe.each(expressVersions)('toExpress on %s', (_, express) => {
     const answer = await endpoint.request({ method: 'GET' }, '?a=b');
     expectProblem(answer, 405, 'method_not_allowed');
   });
+});
+
+test('an option that toExpress does not have is refused', () => {
+  const receiver = createReceiver({ signingKey: KEY });
+  for (const [options, message] of [
+    [{ paths: '/webhooks' }, /^"paths" is not an option of toExpress; its options are path$/],
+    [{ path: 'webhooks' }, /^path must begin with "\/"/],
+    ['/webhooks', /^toExpress takes an object of options/],
+  ] as const) {
+    const call = () => Reflect.apply(toExpress, undefined, [receiver, options]);
+    expect(call).toThrow(ConfigurationError);
+    expect(call).toThrow(message);
+  }
 });
 
 function expectMoveAdvice({ error }: Report): void {

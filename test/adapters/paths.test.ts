@@ -1,6 +1,7 @@
 import type { createServer } from 'node:http';
 import { connect } from 'node:http2';
 import { createReceiver, type Receiver, type Report, RequestError } from 'posthorn';
+import { toExpress } from 'posthorn/express';
 import { type NodeHandler, toNode } from 'posthorn/node';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -95,6 +96,21 @@ describe('behind the prefix of a mount, on', () => {
       expect(await send('/api/webhook')).toMatchObject({ status: 404 });
       await vi.waitFor(() => expect(reports).toHaveLength(1));
       expectMisdirected(reports, '/api/webhook', '/api/webhooks');
+    });
+
+    test('toExpress with the option path reports one for a mistyped path, and a route does not', async () => {
+      const middleware = createSeen();
+      const route = createSeen();
+      const app = express();
+      app.use(toExpress(middleware.receiver, { path: '/webhooks' }));
+      app.all('/others', toExpress(route.receiver));
+      const send = await serve(app);
+      expect(await send('/webhooks')).toMatchObject({ status: 200 });
+      expect(await send('/others')).toMatchObject({ status: 200 });
+      expect(await send('/webhook')).toMatchObject({ status: 404 });
+      await vi.waitFor(() => expect(middleware.reports).toHaveLength(2));
+      expectMisdirected(middleware.reports.slice(1), '/webhook', '/webhooks');
+      expect(route.reports).toHaveLength(1);
     });
 
     test('a delivery that something else serves, or refuses otherwise, is not reported', async () => {
