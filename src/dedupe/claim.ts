@@ -87,6 +87,8 @@ export class Claim {
   #askedAt = 0;
   #state: RenewResult['state'] = 'held';
   #confirmations = 0;
+  /** When the lease of another token ends, unless it is renewed; 0 if there has been none. */
+  #otherEndsAt = 0;
 
   constructor({ claimId, createdAt }: ClaimedEvent, services: ClaimServices, warnings: Warning[]) {
     const { settings } = services;
@@ -130,6 +132,7 @@ export class Claim {
       this.#heldSince = this.#askedAt;
       this.#state = 'held';
     }
+    if (result.state === 'busy') this.#otherEndsAt = this.#askedAt + result.msLeft;
     return result;
   }
 
@@ -163,6 +166,11 @@ export class Claim {
     return this.#state;
   }
 
+  /** How long the lease of another token still holds, unless it is renewed; 0 if there is none. */
+  get msUntilOtherEnds(): number {
+    return Math.max(0, this.#otherEndsAt - performance.now());
+  }
+
   /**
    * Renews a claim that is old. If the store does not answer, or answers too slowly to be of use,
    * `onStoreFailure` decides.
@@ -193,6 +201,7 @@ export class Claim {
    * be running. A claim that failed may have taken the id all the same, so the id is released at the end.
    */
   async waitForOther(first: ClaimResult, wait: PollWait): Promise<ClaimResult> {
+    const startedAt = performance.now();
     let result = first;
     let isUnsure = false;
     while (result.state === 'busy') {
@@ -208,6 +217,9 @@ export class Claim {
       }
     }
     if (result.state === 'busy' && isUnsure) void this.release([]);
+    // A store counts in whole milliseconds, so a lease may end within one more.
+    const isExpired = result.state === 'claimed' && result.abandoned > 0 && this.msUntilOtherEnds <= 1;
+    if (isExpired) this.#warnings.push(leaseAwaited(performance.now() - startedAt));
     return result;
   }
 
@@ -264,6 +276,11 @@ export class Claim {
       return undefined;
     }
   }
+}
+
+/** Without it, the log would not say why the retry of a killed run was slow. */
+function leaseAwaited(waitedMs: number): Warning {
+  return `lease_awaited: this run waited ${Math.round(waitedMs)} ms for the lease (leaseMs) of an earlier one, which did not end: its process was killed or frozen, or its event loop was blocked`;
 }
 
 function leaseTooShort(leaseMs: number): UnavailableError {

@@ -24,6 +24,8 @@ export interface RunFacts {
   readonly success: 'processed' | 'queued';
   /** Whether its letter is stored by now. */
   readonly isParked: boolean;
+  /** How long the claim of the other process holds, if the run waits for one. */
+  readonly msUntilOtherEnds: number;
 }
 
 /** Whether the handlers have ended, or will not run. */
@@ -32,14 +34,21 @@ export function hasEnded({ step }: RunState): boolean {
 }
 
 /** The answer to a delivery whose deadline has come before the end of the run. */
-export function answerAtDeadline(state: RunState, { id, success, isParked }: RunFacts): Answer {
+export function answerAtDeadline(state: RunState, facts: RunFacts): Answer {
+  const { id, success, isParked } = facts;
   switch (state.step) {
     case 'claiming':
       return refuse(
         new UnavailableError('store_unavailable', 'the store did not answer before the deadline'),
       );
     case 'waiting':
-      return refuse(new UnavailableError('event_running', 'another process is still handling this event'));
+      return refuse(
+        new UnavailableError(
+          'event_running',
+          'another process is still handling this event; if it was killed, its claim ends in ' +
+            `${Math.ceil(facts.msUntilOtherEnds)} ms`,
+        ),
+      );
     case 'preparing':
       return parkedOrRefused(
         id,

@@ -355,6 +355,7 @@ export class Run {
       id: this.id,
       success: this.#input.origin.success,
       isParked: this.#letter.storedAs !== undefined,
+      msUntilOtherEnds: this.#claim.msUntilOtherEnds,
     });
   }
 

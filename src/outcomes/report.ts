@@ -74,6 +74,7 @@ export const warningCodes = [
   'return_value_invalid',
   'claimed_nothing',
   'lease_lost',
+  'lease_awaited',
   'completion_pending',
   'release_failed',
   'dead_letter_not_stored',

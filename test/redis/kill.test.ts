@@ -1,3 +1,4 @@
+import type { ReceiverOptions } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../support/until.ts';
@@ -10,6 +11,52 @@ const SENDERS = 12;
 const LEAST_EVENTS = 150;
 const LEAST_KILLS = 10;
 const LIMIT_MS = 120_000;
+
+describe('a worker that was killed while it ran an event', () => {
+  const fixture = useRedis();
+
+  /** Two workers of which the first is killed with an event; the second has the options. */
+  async function killWith(
+    event: { readonly id: string },
+    leaseMs: number,
+    receiver: Partial<ReceiverOptions>,
+  ) {
+    const workers = new Workers({ redisPort: fixture.redis.port, leaseMs, gated: true, receiver });
+    onTestFinished(() => workers.stop());
+    const [killed, next] = await Promise.all([workers.start(), workers.start()]);
+    const cut = send(killed.url, event).catch(() => undefined);
+    await killed.line(new RegExp(` begun ${event.id}`));
+    await workers.kill(killed);
+    await cut;
+    workers.openGate(next, event.id, 'succeed');
+    return next;
+  }
+
+  test('is waited for until its lease ends, and the report of the retry says so, once', async () => {
+    const event = createEvent('transfer.created');
+    const next = await killWith(event, 3_000, {});
+    expect(await send(next.url, event)).toMatchObject({ status: 200, outcome: 'processed' });
+    expect(await send(next.url, event)).toMatchObject({ status: 200, outcome: 'duplicate' });
+    const reports = next.lines.filter((line) => line.includes(` reported ${event.id} `));
+    expect(reports).toHaveLength(2);
+    expect(reports[0]).toMatch(
+      / processed 2 false \[.*"lease_awaited: this run waited \d+ ms for the lease \(leaseMs\) of an earlier one, [^"]*killed[^"]*"\]/,
+    );
+    expect(reports[1]).toMatch(/ duplicate .*false \[\]/);
+  });
+
+  test('holds its claim past the deadline: the answer is busy, and the report says when the claim ends', async () => {
+    const event = createEvent('transfer.created');
+    const next = await killWith(event, 60_000, { deadlineMs: 500 });
+    expect(await send(next.url, event)).toMatchObject({ status: 503, code: 'event_running' });
+    const report = await next.line(new RegExp(` reported ${event.id} `));
+    const [, ms] =
+      / event_running "another process [^"]*; if it was killed, its claim ends in (\d+) ms"/.exec(report) ??
+      [];
+    expect(Number(ms)).toBeGreaterThan(30_000);
+    expect(Number(ms)).toBeLessThan(60_000);
+  });
+});
 
 describe('workers that are killed at random', () => {
   const fixture = useRedis();
