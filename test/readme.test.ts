@@ -58,8 +58,7 @@ const documents: readonly Document[] = [
 const readme = readDocument('README.md');
 
 /** Compiled and run in test/matrix, which installs these packages. */
-const inMatrix =
-  /from '(@nestjs\/core|@opentelemetry\/sdk-node|@prisma\/adapter-pg|knex|postgres|typeorm)'/;
+const inMatrix = /from '(@nestjs\/core|@opentelemetry\/sdk-node|@prisma\/adapter-pg|knex|postgres|typeorm)'/;
 const snippets: readonly Snippet[] = documents.flatMap(({ path, blocks }) =>
   blocks
     .filter(({ language, code }) => language === 'ts' && !inMatrix.test(code))
