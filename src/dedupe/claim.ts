@@ -166,7 +166,7 @@ export class Claim {
     return this.#state;
   }
 
-  /** How long the lease of another token still holds, unless it is renewed; 0 if there is none. */
+  /** How long the lease of another token still holds, unless it is renewed; 0 if that is unknown. */
   get msUntilOtherEnds(): number {
     return Math.max(0, this.#otherEndsAt - performance.now());
   }

@@ -24,7 +24,7 @@ export interface RunFacts {
   readonly success: 'processed' | 'queued';
   /** Whether its letter is stored by now. */
   readonly isParked: boolean;
-  /** How long the claim of the other process holds, if the run waits for one. */
+  /** How long the claim of the other process still holds; 0 if that is unknown. */
   readonly msUntilOtherEnds: number;
 }
 
@@ -42,13 +42,7 @@ export function answerAtDeadline(state: RunState, facts: RunFacts): Answer {
         new UnavailableError('store_unavailable', 'the store did not answer before the deadline'),
       );
     case 'waiting':
-      return refuse(
-        new UnavailableError(
-          'event_running',
-          'another process is still handling this event; if it was killed, its claim ends in ' +
-            `${Math.ceil(facts.msUntilOtherEnds)} ms`,
-        ),
-      );
+      return refuse(new UnavailableError('event_running', otherProcessHas(facts.msUntilOtherEnds)));
     case 'preparing':
       return parkedOrRefused(
         id,
@@ -69,6 +63,12 @@ export function answerAtDeadline(state: RunState, facts: RunFacts): Answer {
     case 'failed':
       return parkedOrRefused(id, isParked, state.error);
   }
+}
+
+/** The service may send the event again before a killed process has lost it. */
+function otherProcessHas(msUntilOtherEnds: number): string {
+  const end = `; if it was killed, its claim ends in ${Math.ceil(msUntilOtherEnds)} ms`;
+  return `another process is still handling this event${msUntilOtherEnds > 0 ? end : ''}`;
 }
 
 function parkedOrRefused(id: string, isParked: boolean, error: PosthornError): Answer {

@@ -46,14 +46,22 @@ function framesOf(thrown: unknown): string[] {
     .map((line) => line.trim());
 }
 
-/** A frame of V8: `    at name (place:line:column)`, or `    at place:line:column`. */
-const FRAME = /^ {4}at (?:async )?(?:.*? \()?(.+):\d+:\d+\)?$/;
+/**
+ * The file of a frame of V8, which is `    at name (file:line:column)` or `    at file:line:column`.
+ * Undefined for any other line.
+ */
+function fileOf(line: string): string | undefined {
+  const [, named] = /^ {4}at (?:async )?(.+):\d+:\d+\)?$/.exec(line) ?? [];
+  // Not a part of the pattern: its time would grow with the square of the length of a line.
+  const start = named?.indexOf(' (') ?? -1;
+  return start === -1 ? named : named?.slice(start + 2);
+}
 
 /** True for a frame that is neither of Node.js, nor of an installed package, nor of posthorn. */
 function isOfUser(line: string): boolean {
-  const [, place] = FRAME.exec(line) ?? [];
-  if (place === undefined || place.startsWith('node:') || /[\\/]node_modules[\\/]/.test(place)) return false;
-  return !OWN_FOLDERS.some((folder) => place.startsWith(folder));
+  const file = fileOf(line);
+  if (file === undefined || file.startsWith('node:') || /[\\/]node_modules[\\/]/.test(file)) return false;
+  return !OWN_FOLDERS.some((folder) => file.startsWith(folder));
 }
 
 /** An installed posthorn lies in `node_modules`, and a linked one or a clone of it does not. */
@@ -66,8 +74,8 @@ const OWN_FOLDERS = ownFolders();
 function ownFolders(): readonly string[] {
   // A program may have replaced what makes stacks.
   const [, ownFrame = ''] = String(propertyOf(new Error(), 'stack')).split('\n');
-  const [, place = ''] = FRAME.exec(ownFrame) ?? [];
-  const [, root, separator] = /^(.*)([\\/])src[\\/]outcomes[\\/]stack-frames\.[jt]s$/.exec(place) ?? [];
+  const [, root, separator] =
+    /^(.*)([\\/])src[\\/]outcomes[\\/]stack-frames\.[jt]s$/.exec(fileOf(ownFrame) ?? '') ?? [];
   return root === undefined ? [] : ['src', 'adapters'].map((folder) => root + separator + folder + separator);
 }
 
