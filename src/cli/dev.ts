@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Command } from 'commander';
 import { createClient } from '../client/create-client.ts';
-import type { Pattern } from '../events/catalog.ts';
+import { eventTypes, type Pattern } from '../events/catalog.ts';
+import { matchesPattern } from '../events/pattern.ts';
 import { createSandbox, defaultCredentials } from '../sandbox/index.ts';
 import {
   addressOf,
@@ -23,6 +24,7 @@ import { createOutput, endWithReader } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import {
   clockOption,
+  commandsToTry,
   describeClock,
   listenOn,
   type PlayOptions,
@@ -84,7 +86,7 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
   const sandbox = createSandbox({ clock, speed, signatureHeader, signingKey });
   sandbox.observe((attempt) => printAttempt(output, attempt));
   const signalled = untilSignal();
-  const { url, port: actualPort } = await listenOn(sandbox, port, host);
+  const { url } = await listenOn(sandbox, port, host);
   try {
     const { administrator } = defaultCredentials;
     const { webhooks } = createClient({ baseUrl: url, administrator });
@@ -92,7 +94,7 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
     const webhook = await webhooks.create({ url: to.href, authentication, enabled_events });
     // A given key need not be shown.
     const madeUp = signingKey === undefined ? webhook.secret_signing_key : undefined;
-    const commands = commandsToTry(actualPort === SANDBOX_PORT ? undefined : url);
+    const commands = commandsToTry(url, wantedType(enabled_events));
     output.print(
       {
         kind: 'listening',
@@ -119,14 +121,10 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
   }
 }
 
-function commandsToTry(sandbox: string | undefined): string[] {
-  return [
-    ...(sandbox === undefined ? [] : [`export POSTHORN_SANDBOX=${sandbox}`]),
-    'posthorn trigger transfer.succeeded',
-    'posthorn trigger transfer.succeeded --duplicate',
-    'posthorn advance 15m',
-    'posthorn deliveries',
-  ];
+/** A type that the webhook wants, so that the commands to try bring about a delivery. */
+function wantedType(patterns: readonly Pattern[] = ['*']): string | undefined {
+  const isWanted = (type: string): boolean => patterns.some((pattern) => matchesPattern(pattern, type));
+  return ['transfer.succeeded', ...eventTypes].find(isWanted);
 }
 
 /** How long a connection may take before the address counts as closed. */

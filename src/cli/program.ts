@@ -4,6 +4,7 @@ import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { version } from './manifest.ts';
 import { writeText } from './output.ts';
+import { programName } from './program-name.ts';
 
 /**
  * The function that adds each command. The modules of a command are loaded when it runs: loading those of all
@@ -49,7 +50,7 @@ async function createProgram(name = ''): Promise<Command> {
     .helpCommand(true)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => writeText('stdout', text),
+      writeOut: (text) => writeText('stdout', withProgramName(text)),
       writeErr: (text) => writeText('stderr', text),
       outputError: (text, write) => write(toOwnForm(text)),
     })
@@ -57,6 +58,11 @@ async function createProgram(name = ''): Promise<Command> {
   const named = commands.get(name);
   for (const load of named === undefined ? commands.values() : [named]) (await load())(program);
   return program;
+}
+
+/** The examples of a help text, each after a `$`, so that they can be pasted. */
+function withProgramName(text: string): string {
+  return text.replace(/(?<=^ {2}\$ .*)\bposthorn(?= [a-z])/gm, programName());
 }
 
 /** The value of a misspelt option, as in `--keey=…`, may be a secret. */

@@ -8,9 +8,8 @@ import { parseJson } from '../service/parse-json.ts';
 import { CommandError } from './failure.ts';
 import { reasonOf } from './forward.ts';
 import { addressOf, parseUrl } from './options.ts';
-import { SANDBOX_PORT } from './sandbox-server.ts';
-
-const DEFAULT_ADDRESS = `http://127.0.0.1:${SANDBOX_PORT}`;
+import { programName } from './program-name.ts';
+import { DEFAULT_ADDRESS } from './sandbox-server.ts';
 
 /** The address of a running sandbox. */
 export interface RunningOption {
@@ -127,15 +126,16 @@ export class RunningSandbox {
     throw new CommandError(
       'failed',
       `the answer of ${addressOf(this.#url)} is longer than ${MAX_ANSWER_BYTES} bytes, and the rest was not read: ` +
-        'posthorn deliveries takes --event and --webhook',
+        `${programName()} deliveries takes --event and --webhook`,
     );
   }
 
   #unreachable(reason: string, cause: unknown): CommandError {
+    const posthorn = programName();
     return new CommandError(
       'unreachable',
-      `no sandbox answers at ${addressOf(this.#url)} (${reason}): start one with posthorn dev or posthorn ` +
-        'sandbox, or say where it is with --sandbox or POSTHORN_SANDBOX',
+      `no sandbox answers at ${addressOf(this.#url)} (${reason}): start one with ${posthorn} dev --to ` +
+        `http://localhost:3000/webhooks or ${posthorn} sandbox, or say where it is with --sandbox or POSTHORN_SANDBOX`,
       { cause },
     );
   }

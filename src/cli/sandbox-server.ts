@@ -2,9 +2,25 @@ import { InvalidArgumentError, Option } from 'commander';
 import { propertyOf } from '../foreign-values.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { CommandError } from './failure.ts';
+import { programName } from './program-name.ts';
 
 /** The default port of a sandbox. */
 export const SANDBOX_PORT = 4010;
+
+/** Where the commands that talk to a running sandbox look for it by default. */
+export const DEFAULT_ADDRESS: string = `http://127.0.0.1:${SANDBOX_PORT}`;
+
+/** Commands for the sandbox at the address, to be pasted in another terminal. `type` is what it delivers. */
+export function commandsToTry(url: string, type = 'transfer.succeeded'): string[] {
+  const posthorn = programName();
+  return [
+    ...(url === DEFAULT_ADDRESS ? [] : [`export POSTHORN_SANDBOX=${url}`]),
+    `${posthorn} trigger ${type}`,
+    `${posthorn} trigger ${type} --duplicate`,
+    `${posthorn} advance 15m`,
+    `${posthorn} deliveries`,
+  ];
+}
 
 /** The address of a sandbox, and the speed of its clock. */
 export interface PlayOptions {

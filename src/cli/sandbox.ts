@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { createSandbox, defaultCredentials, type SandboxCredentials } from '../sandbox/index.ts';
 import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
 import { hostOption, type JsonOption, jsonOption, parseUserAndPassword, portOption } from './options.ts';
 import { createOutput } from './output.ts';
+import { programName } from './program-name.ts';
 import { quote } from './quote.ts';
 import {
   clockOption,
@@ -132,13 +136,16 @@ function commandsToTry(
   clock: 'real' | 'manual',
 ): string[] {
   const { username, password } = administrator;
+  const posthorn = programName();
+  // A new file for each sandbox, because --key-file never overwrites one.
+  const keyFile = quote(join(tmpdir(), `posthorn-key-${randomUUID()}`));
   const post = `curl -sS -H 'content-type: application/json'`;
   const authorized = `${post} -H ${quote(`authorization: Bearer ${banking.token}`)} -H ${quote(`x-api-key: ${banking.apiKey}`)}`;
   return [
     `export POSTHORN_BASE_URL=${url} POSTHORN_USERNAME=${quote(username)} ` +
       `POSTHORN_PASSWORD=${quote(password)}`,
-    `posthorn webhooks create http://127.0.0.1:3000/webhooks`,
-    `SIGNING_KEY=… posthorn listen --port 3000`,
+    `${posthorn} webhooks create http://127.0.0.1:3000/webhooks --key-file ${keyFile}`,
+    `SIGNING_KEY="$(cat ${keyFile})" ${posthorn} listen --port 3000`,
     `${post} -d '{"type":"transfer.succeeded"}' ${url}/sandbox/events`,
     ...(clock === 'manual' ? [`${post} -d '{"advanceMs":60000}' ${url}/sandbox/clock`] : []),
     `curl -sS ${url}/sandbox/deliveries`,

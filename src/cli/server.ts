@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { messageOf } from '../foreign-values.ts';
-import { CommandError } from './failure.ts';
+import { CommandError, codeOf } from './failure.ts';
 
 /** Listens, and resolves with the address, such as `http://127.0.0.1:3000`. */
 export async function serve(server: Server, port: number, host: string): Promise<string> {
@@ -9,9 +9,9 @@ export async function serve(server: Server, port: number, host: string): Promise
     server.listen(port, host);
     await once(server, 'listening');
   } catch (cause) {
-    throw new CommandError('usage_invalid', `cannot listen on ${host}:${port}: ${messageOf(cause)}`, {
-      cause,
-    });
+    const wayOut = codeOf(cause) === 'EADDRINUSE' ? '. Give another --port; 0 takes a free one' : '';
+    const message = `cannot listen on ${host}:${port}: ${messageOf(cause)}${wayOut}`;
+    throw new CommandError('usage_invalid', message, { cause });
   }
   const address = server.address();
   const actualPort = typeof address === 'object' ? address?.port : undefined;

@@ -67,9 +67,12 @@ export function explain(schema: string, error: unknown): unknown {
   const isMissing =
     state === UNDEFINED_TABLE || state === UNDEFINED_FUNCTION || state === INVALID_SCHEMA_NAME;
   if (!isMissing) return error;
+  const name = schema.replaceAll('"', '');
+  const [options, argument] =
+    name === 'posthorn' ? ['', ''] : [`, { schema: '${name}' }`, ` --schema ${name}`];
   return new ConfigurationError(
     `the tables of posthorn are missing in the schema ${schema}, or older than this version: ` +
-      'run migratePostgres(pool) or "posthorn postgres migrate"',
+      `run migratePostgres(pool${options}) or "npx posthorn postgres migrate${argument}"`,
     { cause: error },
   );
 }

@@ -93,7 +93,11 @@ describe('posthorn on PostgreSQL', () => {
     const args = ['dead-letters', 'list', '--scope', 'a', '--schema', 'nowhere', '--postgres', fixture.url()];
     const ended = await posthorn(args);
     expect(ended).toMatchObject({ code: 3, stdout: '' });
-    expect(ended.stderr).toContain('run migratePostgres(pool) or "posthorn postgres migrate"');
+    const [advice = ''] =
+      /(?<="npx )posthorn postgres migrate --schema nowhere(?=")/.exec(ended.stderr) ?? [];
+    const [, ...advised] = advice.split(' ');
+    expect(await posthorn(advised, { env: { POSTGRES_URL: fixture.url() } })).toMatchObject({ code: 0 });
+    expect(await posthorn(args)).toMatchObject({ code: 0, stdout: '0 parked\n' });
   });
 });
 

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
+import { temporaryDirectory } from './letters.ts';
 
 /** The built program. */
 export const program: string = join(packageRoot, 'dist', 'src', 'cli', 'bin.js');
@@ -40,6 +42,23 @@ export async function posthorn(args: readonly string[], surroundings: Surroundin
     child.exitCode ?? once(child, 'close'),
   ]);
   return { code: child.exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+}
+
+/** Runs a command as it was printed, in a shell that finds `posthorn`. Resolves with its output. */
+export async function paste(
+  command: string,
+  env: NodeJS.ProcessEnv = {},
+  input: string = '',
+): Promise<string> {
+  const folder = temporaryDirectory();
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
+  writeFileSync(join(folder, 'posthorn'), script, { mode: 0o755 });
+  const PATH = `${folder}:${process.env.PATH}`;
+  const child = spawn('sh', ['-c', command], { env: { PATH, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(input);
+  const [stdout] = await Promise.all([text(child.stdout), child.exitCode ?? once(child, 'close')]);
+  if (child.exitCode !== 0) throw new Error(`${command} ended with exit code ${child.exitCode}:\n${stdout}`);
+  return stdout;
 }
 
 /** Starts a command that runs until it is told to end; it is killed with the test. */

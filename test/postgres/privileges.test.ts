@@ -85,7 +85,9 @@ describe('a PostgreSQL without the tables', () => {
   test('is told by every operation, and the delivery is answered 503', async () => {
     const pool = fixture.connect({ max: 1 });
     const schema = 'not-there';
-    const advice = 'run migratePostgres(pool) or "posthorn postgres migrate"';
+    const advice =
+      `run migratePostgres(pool, { schema: 'not-there' }) or ` +
+      '"npx posthorn postgres migrate --schema not-there"';
     const store = createPostgresStore(pool, { scope: 'a', schema });
     const letters = createPostgresDeadLetters(pool, { scope: 'a', schema });
     for (const operate of [store.claim, store.renew, store.complete, store.release]) {

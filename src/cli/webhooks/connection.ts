@@ -24,3 +24,12 @@ export function connect(options: ConnectionOptions): Webhooks {
   const password = required(options.password, "administrator's password", 'POSTHORN_PASSWORD', '--password');
   return createClient({ baseUrl, administrator: { username, password } }).webhooks;
 }
+
+/** The options that another command against the same service needs, apart from the password, a secret. */
+export function optionsToRepeat({ baseUrl = '', username = '' }: ConnectionOptions): readonly string[] {
+  const { POSTHORN_BASE_URL, POSTHORN_USERNAME } = process.env;
+  return [
+    ...(baseUrl === POSTHORN_BASE_URL ? [] : ['--base-url', baseUrl]),
+    ...(username === POSTHORN_USERNAME ? [] : ['--username', username]),
+  ];
+}

@@ -3,9 +3,10 @@ import { messageOf } from '../../foreign-values.ts';
 import { CommandError, usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
+import { programName } from '../program-name.ts';
 import { quote } from '../quote.ts';
 import { line } from '../terminal-text.ts';
-import { type ConnectionOptions, connect } from './connection.ts';
+import { type ConnectionOptions, connect, optionsToRepeat } from './connection.ts';
 import { type KeptKey, linesOfKey, openKeyKeeper } from './key-file.ts';
 import { lineOfWebhook, visibleParts } from './print-webhook.ts';
 
@@ -51,14 +52,24 @@ async function begin(id: string, options: RotateCommandOptions): Promise<void> {
     `created ${nextId}, which is disabled until you go on`,
     ...linesOfKey(kept),
     '  now make every receiver accept both keys, and then go on:',
-    `  ${commandToFinish(id, nextId, kept)}`,
+    ...commandsToFinish(id, nextId, kept, options).map((command) => `  ${command}`),
   ]);
 }
 
-/** A key that was shown is not repeated here: the command would put it into the history of the shell. */
-function commandToFinish(id: string, nextId: string, kept: KeptKey): string {
-  const command = `posthorn webhooks rotate ${quote(id)} --resume ${quote(nextId)}`;
-  return 'keyFile' in kept ? `${command} --key-file ${quote(kept.keyFile)}` : `NEW_SIGNING_KEY=… ${command}`;
+/**
+ * A key that was shown is not repeated here, because the command would put it into the history of the shell:
+ * `read` asks for it.
+ */
+function commandsToFinish(
+  id: string,
+  nextId: string,
+  kept: KeptKey,
+  options: ConnectionOptions,
+): readonly string[] {
+  const words = ['rotate', id, '--resume', nextId, ...optionsToRepeat(options)];
+  const ofKey = 'keyFile' in kept ? ['--key-file', kept.keyFile] : [];
+  const command = [programName(), 'webhooks', ...[...words, ...ofKey].map(quote)].join(' ');
+  return 'keyFile' in kept ? [command] : ['read -r NEW_SIGNING_KEY && export NEW_SIGNING_KEY', command];
 }
 
 async function finish(id: string, nextId: string, options: RotateCommandOptions): Promise<void> {

@@ -58,7 +58,7 @@ ${kinds.map(kindOption).join('\n')}
 <section aria-labelledby="quotes-title">
 <h2 id="quotes-title">FX quotes</h2>
 <ul id="quotes"></ul>
-<p id="no-quotes" class="minor">None yet. Ask for one with <code>posthorn fx-quotes create</code>.</p>
+<p id="no-quotes" class="minor">None yet. Ask for one with <code>posthorn fx-quotes create EUR --source-amount 100.00</code>.</p>
 </section>
 </div>
 <section aria-labelledby="events-title">

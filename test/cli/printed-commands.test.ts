@@ -1,0 +1,71 @@
+import { rmSync } from 'node:fs';
+import { createReceiver } from 'posthorn';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { KEY, serve } from '../support/served.ts';
+import { temporaryDirectory } from './letters.ts';
+import { paste, posthorn, startPosthorn } from './posthorn.ts';
+import { startSandbox } from './sandboxed.ts';
+
+/** The lines of commands, without their indentation. */
+const commandsIn = (lines: readonly string[]): string[] =>
+  lines.filter((line) => line.startsWith('  ')).map((line) => line.trim());
+
+describe('the commands that the program prints work as printed', () => {
+  test('posthorn sandbox: a webhook is created, and its key is that of the receiver', async () => {
+    const sandbox = startPosthorn(['sandbox', '--port', '0']);
+    await sandbox.line(/fxQuote/);
+    const commands = commandsIn(sandbox.lines);
+    const named = (text: string): string => commands.find((command) => command.includes(text)) ?? '';
+    const create = `${named('export POSTHORN_BASE_URL')}\n${named(' webhooks create ')}`;
+    const [keyFile = ''] = /\/\S+(?=$)/.exec(create) ?? [];
+    onTestFinished(() => rmSync(keyFile, { force: true }));
+    expect(await paste(create)).toContain(`its signing key is in ${keyFile}`);
+    // It would run until it is told to end.
+    const key = await paste(
+      named(' listen ').replace(/posthorn listen .*/, 'sh -c \'printf %s "$SIGNING_KEY"\''),
+    );
+    expect(key).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('posthorn webhooks rotate, with and without a file for the key', async () => {
+    const { url, env, results } = await startSandbox();
+    const [created] = await results('create', 'https://example.com/');
+    const { webhook } = Object(created);
+    const { POSTHORN_PASSWORD } = env;
+    const begin = ['webhooks', 'rotate', webhook.id, '--base-url', url, '--username', 'sandbox-admin'];
+    const begun = await posthorn(begin, { env: { POSTHORN_PASSWORD } });
+    const lines = begun.stdout.split('\n');
+    const [, , key = '', , ...commands] = lines.map((line) => line.trim());
+    expect(await paste(commands.join('\n'), { POSTHORN_PASSWORD }, `${key}\n`)).toMatch(
+      /^now sending WH\w+ enabled/,
+    );
+
+    const current = (await results('list')).find(({ enabled }) => enabled);
+    const keyFile = `${temporaryDirectory()}/a key`;
+    const again = await posthorn(['webhooks', 'rotate', String(current?.id), '--key-file', keyFile], { env });
+    const [command = ''] = commandsIn(again.stdout.split('\n')).slice(-1);
+    expect(await paste(command, env)).toMatch(/^now sending WH\w+ enabled/);
+  });
+
+  test('posthorn dev: what it triggers is wanted', async () => {
+    const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
+    receiver.observe(() => {});
+    const to = await serve(receiver);
+    const program = startPosthorn(['dev', '--to', to, '--port', '0', '--event', 'dispute.*'], {
+      SIGNING_KEY: KEY,
+    });
+    await program.line(/posthorn deliveries/);
+    const [sandbox = '', trigger = ''] = commandsIn(program.lines);
+    expect(await paste(`${sandbox}\n${trigger}`)).toMatch(/ dispute\.\S+ \S+ attempt 1 200 processed /);
+  });
+
+  test('posthorn trigger: a sandbox is started', async () => {
+    const { stderr } = await posthorn(['trigger', 'transfer.created', '--sandbox', 'http://127.0.0.1:2']);
+    const advised = /(?<=start one with )posthorn (dev .*) or posthorn (sandbox),/.exec(stderr) ?? [];
+    for (const words of advised.slice(1)) {
+      const started = startPosthorn([...words.split(' '), '--port', '0']);
+      await started.line(/^page|^sandbox/);
+    }
+    expect(advised).toHaveLength(3);
+  });
+});
