@@ -19,7 +19,7 @@ const slowTests = [
   'test/protocol/protocol.test.ts',
   'test/request/body-memory.test.ts',
   'test/sandbox/{browser,delivery,outcomes,page}.test.ts',
-  'test/{examples,first-minute,packaging,readme,root-export,two-builds}.test.ts',
+  'test/{examples,packaging,readme,root-export,two-builds}.test.ts',
 ];
 
 /** Tests that install runtimes, tools and other people's packages from the npm registry, some 100 MB each. */

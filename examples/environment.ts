@@ -28,40 +28,31 @@ export function printEvent(event: AnyEvent): void {
   console.log(`${event.created_at} ${event.type} ${event.id} ${JSON.stringify(event.data)}`);
 }
 
-/** The credentials of a sender, and the time that its receiver goes by. */
-export interface Sender {
-  readonly authentication: Authentication;
-  readonly now: () => number;
-}
-
 /** Prints the address of the server, and a command that sends a signed event to it. */
-export function announce(
-  server: Server | { readonly port: number },
-  sender: Sender = { authentication, now: Date.now },
-): void {
+export function announce(server: Server | { readonly port: number }): void {
   const { port: actualPort } = 'port' in server ? server : (server.address() as AddressInfo);
   const url = `http://127.0.0.1:${actualPort}/webhooks`;
   if (process.env.SIGNING_KEY === undefined) console.log(`signing key, made up for this run: ${signingKey}`);
-  console.log(`send a signed event:\n${sampleCommand(url, sender)}`);
+  console.log(`send a signed event:\n${sampleCommand(url)}`);
   console.log(`listening on ${url}`);
 }
 
-function sampleCommand(url: string, { authentication, now }: Sender): string {
+function sampleCommand(url: string): string {
   const event = {
     id: `evt_${randomUUID()}`,
     type: 'transfer.succeeded',
-    created_at: new Date(now()).toISOString(),
+    created_at: new Date().toISOString(),
     data: { id: 'TR_sample', state: 'SUCCEEDED', amount: 1250 },
   };
   const signature = `$(printf %s "$body" | openssl dgst -sha256 -hmac ${quote(signingKey)} | sed 's/^.* //')`;
   return [
     `body=${quote(JSON.stringify(event))}; curl -sS -w '\\n' ${url}`,
-    ...credentials(authentication),
+    ...credentials(),
     `-H 'content-type: application/json' -H "x-service-signature: ${signature}" --data-raw "$body"`,
   ].join(' ');
 }
 
-function credentials(authentication: Authentication): string[] {
+function credentials(): string[] {
   switch (authentication.type) {
     case 'NONE':
       return [];

@@ -6,9 +6,6 @@ import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 export async function createRedisParts(url: string): Promise<{
   readonly store: Store;
   readonly deadLetters: DeadLetters;
-  readonly keptIn: string;
-  /** The options of `posthorn dead-letters`, beside `REDIS_URL`. */
-  readonly whereLettersAre: string;
 }> {
   const redis = new Redis(url, { socketTimeout: 5_000 });
   redis.on('error', (error) => console.error(`redis: ${error.message}`));
@@ -17,7 +14,5 @@ export async function createRedisParts(url: string): Promise<{
   return {
     store: createRedisStore(redis, { scope }),
     deadLetters: createRedisDeadLetters(redis, { scope }),
-    keptIn: `Redis, scope ${scope}`,
-    whereLettersAre: `--scope ${scope}`,
   };
 }

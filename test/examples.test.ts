@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createFileDeadLetters } from 'posthorn/file';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { letter, temporaryDirectory } from './cli/letters.ts';
 import { type PostgresServer, Servers as PostgresServers } from './postgres/servers.ts';
 import { Servers } from './redis/servers.ts';
 import { type ChildProgram, packageRoot, startProgram } from './support/child-program.ts';
@@ -127,4 +129,27 @@ describe('examples/postgres.ts', () => {
       expect(postgres.sql("select state from transfers where id = 'TR_sample'")).toBe('SUCCEEDED');
     });
   });
+});
+
+test('the letters that an example leaves in a clone are neither linted nor committed', async () => {
+  const clone = temporaryDirectory();
+  await createFileDeadLetters(join(clone, 'dead-letters')).put(letter('evt_1'));
+  const [file = ''] = readdirSync(join(clone, 'dead-letters'));
+  for (const name of ['biome.json', '.gitignore', 'package.json']) {
+    copyFileSync(join(packageRoot, name), join(clone, name));
+  }
+  const lint = (...paths: string[]) =>
+    spawnSync(join(packageRoot, 'node_modules/.bin/biome'), ['check', '--error-on-warnings', ...paths], {
+      cwd: clone,
+      encoding: 'utf8',
+    });
+  writeFileSync(join(clone, 'linted.json'), '{"a" : 1}\n');
+  expect(lint('linted.json').status, 'biome looks at what is here').toBe(1);
+  rmSync(join(clone, 'linted.json'));
+  const { status, stdout, stderr } = lint('.');
+  expect(status, `${stdout}${stderr}`).toBe(0);
+  execFileSync('git', ['init', '--quiet'], { cwd: clone });
+  for (const path of ['dist/', `dead-letters/${file}`]) {
+    execFileSync('git', ['check-ignore', '--quiet', path], { cwd: clone }); // throws for what is not
+  }
 });

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ChildProgram, packageRoot, startProgram } from './support/child-program.ts';
@@ -94,6 +103,34 @@ describe('the packed tarball, installed in an empty project', () => {
   test('its program helps, and knows its version', () => {
     expect(run('npx', ['posthorn', 'help'], project)).toMatch('Usage: posthorn ');
     expect(run('npx', ['posthorn', '--version'], project)).toBe(`${manifest.version}\n`);
+  });
+
+  test('the commands that it prints can be pasted, however it was started', () => {
+    const bin = join(project, 'node_modules', '.bin', 'posthorn');
+    const example = (command: string, ...args: readonly string[]): string | undefined =>
+      /(?<=\$ ).*posthorn demo$/m.exec(run(command, [...args, 'demo', '--help'], project))?.[0];
+    const agent = (name: string): readonly string[] => [`npm_config_user_agent=${name}`, bin];
+    expect(example('npx', 'posthorn')).toBe('npx posthorn demo');
+    expect(example('env', '-u', 'npm_config_user_agent', bin)).toBe('posthorn demo');
+    expect(example('env', ...agent('pnpm/10.34.9 npm/? node/v20.20.2'))).toBe('pnpm exec posthorn demo');
+    expect(example('env', ...agent('yarn/1.22.22 npm/? node/v20.20.2'))).toBe('yarn posthorn demo');
+    expect(example('env', ...agent('bun/1.3.0 npm/? node/v24.3.0'))).toBe('bunx posthorn demo');
+    const downloaded = join(project, 'dlx-1', 'node_modules', '.bin');
+    mkdirSync(downloaded, { recursive: true });
+    symlinkSync(realpathSync(bin), join(downloaded, 'posthorn'));
+    const dlx = ['npm_config_user_agent=pnpm/10.34.9', join(downloaded, 'posthorn')];
+    expect(example('env', ...dlx)).toBe('pnpm dlx posthorn demo');
+  });
+
+  test('its program shows what a receiver does, without any other package', async () => {
+    const program = start('demo', '--port', '0');
+    expect(await program.line(/^page: /)).toMatch(/^page: http:\/\/127\.0\.0\.1:\d+\/$/);
+    await program.line(/^listening on /);
+    const [folder = ''] = /(?<=dead letters in )[^)]+/.exec(await program.line(/dead letters in /)) ?? [];
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    expect(program.lines.join('\n')).toContain('2 processed, 1 duplicate, 1 rejected, 4 failed, 1 parked.');
+    program.kill('SIGINT');
+    expect(await program.exit, program.lines.join('\n')).toBe(0);
   });
 
   test('its program plays the service until it is interrupted', async () => {
@@ -238,7 +275,7 @@ describe('the examples, where the package is installed', () => {
     installed.run('npm', ['install', 'express', '--no-audit', '--no-fund', '--prefer-offline']);
   }, TIMEOUT_MS);
 
-  test.each(['first-minute', 'express', 'node-http'])('%s runs', async (name) => {
+  test.each(['express', 'node-http'])('%s runs', async (name) => {
     const root = join(project, 'node_modules', 'posthorn');
     const before = readdirSync(root, { recursive: true });
     const program = startProgram(
@@ -256,7 +293,7 @@ describe('the examples, where the package is installed', () => {
     const { scripts } = JSON.parse(
       readFileSync(join(project, 'node_modules', 'posthorn', 'package.json'), 'utf8'),
     );
-    expect(scripts.start).toBe('node dist/examples/first-minute.js');
+    expect(scripts.start).toBe('node dist/src/cli/bin.js demo');
     expect(scripts).not.toHaveProperty('prestart');
     expect(scripts).not.toHaveProperty('poststart');
   });

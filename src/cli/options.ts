@@ -54,7 +54,8 @@ export function portOption(port: number): Option {
     .argParser(parsePort);
 }
 
-function parsePort(text: string): number {
+/** Reads the number of a port. */
+export function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');

@@ -11,6 +11,7 @@ import { programName } from './program-name.ts';
  * commands takes longer than most of them take to run.
  */
 const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> = new Map([
+  ['demo', async () => (await import('./demo/command.ts')).addDemo],
   ['dev', async () => (await import('./dev.ts')).addDev],
   ['trigger', async () => (await import('./trigger.ts')).addTrigger],
   ['deliveries', async () => (await import('./deliveries.ts')).addDeliveries],

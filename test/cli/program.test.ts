@@ -9,6 +9,7 @@ import { letter, temporaryDirectory } from './letters.ts';
 import { posthorn } from './posthorn.ts';
 
 const commands = [
+  'demo',
   'dev',
   'trigger',
   'deliveries',

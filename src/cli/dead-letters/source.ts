@@ -2,14 +2,13 @@ import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { createFileDeadLetters } from '../../dead-letters/file.ts';
-import { messageOf } from '../../foreign-values.ts';
 import { createPostgresDeadLetters } from '../../postgres/dead-letters/dead-letters.ts';
 import { createRedisDeadLetters } from '../../redis/dead-letters.ts';
-import { CommandError, usageError } from '../failure.ts';
+import { usageError } from '../failure.ts';
 import { schemaOption } from '../postgres/command.ts';
 import { requirePostgresUrl, withPool } from '../postgres/pg.ts';
+import { requireRedisUrl, withRedis } from '../redis.ts';
 import { awaitConnections } from './await-connections.ts';
-import { loadIoredis } from './ioredis.ts';
 import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
 
 /** The place of the letters: a directory, Redis, PostgreSQL, or the receiver's own dead letters. */
@@ -107,42 +106,17 @@ async function withServer(
       'both Redis and PostgreSQL are named, but the letters are in one place: give --redis or --postgres',
     );
   }
-  if (postgresUrl === undefined) return withRedis(redisUrl, scope, use);
+  if (postgresUrl === undefined) {
+    return withRedis(requireAddress(redisUrl), (client) => createRedisDeadLetters(client, { scope }), use);
+  }
   const url = requirePostgresUrl(postgresUrl, 'POSTGRES_URL or --postgres');
   await withPool(url, (pool) => use(createPostgresDeadLetters(pool, { scope, ...(schema && { schema }) })));
 }
 
-async function withRedis(
-  url: string | undefined,
-  scope: string,
-  use: (deadLetters: DeadLetters) => Promise<void>,
-): Promise<void> {
-  if (url === undefined || !/^rediss?:\/\//.test(url)) {
-    throw usageError(
-      'the address of the letters is missing or wrong: REDIS_URL or --redis must begin with redis:// or rediss://, ' +
-        'POSTGRES_URL or --postgres with postgres://',
-    );
-  }
-  const { Redis } = await loadIoredis();
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    connectTimeout: 5_000,
-    socketTimeout: 5_000,
-    retryStrategy: () => null,
-  });
-  let lastError: unknown;
-  redis.on('error', (error) => {
-    lastError = error;
-  });
-  try {
-    const deadLetters = createRedisDeadLetters(redis, { scope });
-    await redis.connect().catch((cause: unknown) => {
-      throw new CommandError('unreachable', `Redis cannot be reached: ${messageOf(lastError ?? cause)}`, {
-        cause,
-      });
-    });
-    await use(deadLetters);
-  } finally {
-    redis.disconnect();
-  }
+function requireAddress(redisUrl: string | undefined): string {
+  return requireRedisUrl(
+    redisUrl,
+    'the address of the letters is missing or wrong: REDIS_URL or --redis must begin with redis:// or rediss://, ' +
+      'POSTGRES_URL or --postgres with postgres://',
+  );
 }

@@ -1,0 +1,109 @@
+import { type Command, Option } from 'commander';
+import { basicOption, bearerOption, jsonOption, keyOption, parsePort } from '../options.ts';
+import { createOutput, endWithReader, type Output } from '../output.ts';
+import { programName } from '../program-name.ts';
+import { requireRedisUrl, withRedis } from '../redis.ts';
+import { commandsToTry } from '../sandbox-server.ts';
+import { untilSignal } from '../server.ts';
+import { colours } from '../terminal-text.ts';
+import { type Stage, type StageOptions, setUp } from './stage.ts';
+import { createLocalStorage, createRedisStorage, type Storage } from './storage.ts';
+import { tellStory } from './story.ts';
+
+const HELP = `
+It starts a sandbox, which plays the service, and a receiver on Node.js http. First it prints the address of the
+sandbox's page. Then it shows, there and here, a good event, its duplicate, a forged one, a handler that fails once, and
+one that always fails. The clock of both is the sandbox's, which is stepped over the pauses between retries. The last
+lines are commands to go on with. Nothing is written but the dead letters, in a new folder whose path is printed.
+With REDIS_URL ids and letters are kept in that Redis. The key and the credentials are made up if none are given.
+
+Ends on SIGINT or SIGTERM.
+Exit codes: 0 ended by a signal, 2 wrong usage, or the port is taken, 3 Redis did not answer.
+
+Examples:
+  $ posthorn demo
+  $ posthorn demo --port 8080 --json`;
+
+/** `posthorn demo` */
+export function addDemo(program: Command): void {
+  program
+    .command('demo')
+    .description('show what a receiver does with good, forged and failing events')
+    .addOption(
+      new Option('--port <number>', 'where the receiver listens (default: 3000, or a free port)')
+        .env('PORT')
+        .argParser(parsePort),
+    )
+    .addOption(keyOption())
+    .addOption(basicOption())
+    .addOption(bearerOption())
+    .addOption(jsonOption())
+    .addHelpText('after', HELP)
+    .action(demo);
+}
+
+async function demo(options: StageOptions): Promise<void> {
+  const { REDIS_URL = '' } = process.env;
+  if (REDIS_URL === '') return play(options, createLocalStorage);
+  const url = requireRedisUrl(REDIS_URL, 'REDIS_URL must begin with redis:// or rediss://');
+  return withRedis(url, createRedisStorage, (storage) => play(options, () => storage));
+}
+
+async function play(options: StageOptions, createStorage: (now: () => number) => Storage): Promise<void> {
+  const output = createOutput(options);
+  endWithReader();
+  const signalled = untilSignal();
+  const stage = await setUp(options, createStorage, output);
+  try {
+    await Promise.race([signalled, show(stage, output).then(() => signalled)]);
+  } finally {
+    await stage.close();
+  }
+}
+
+async function show(stage: Stage, output: Output): Promise<void> {
+  const { sandbox, sandboxUrl, receiverUrl, outcomes, storage } = stage;
+  const { parkedId } = await tellStory(sandbox, output);
+  const enabled = await stage.isWebhookEnabled();
+  const deliveries = sandbox.deliveries().length;
+  const counts = countsOf(outcomes);
+  output.print({ kind: 'summary', parked: parkedId, enabled, deliveries, outcomes: counts }, () => [
+    '',
+    `the webhook is ${enabled ? 'still enabled' : 'disabled'}; ${parkedId} waits in the dead letters`,
+    `${deliveries} deliveries: ${textOf(counts)}. Each with request and answer: ${sandboxUrl}/`,
+  ]);
+
+  const { letterOptions } = storage;
+  const ofLetters = ['list', `show ${parkedId}`, `drop ${parkedId}`].map(
+    (words) => `${programName()} dead-letters ${words} ${letterOptions}`,
+  );
+  const ofSandbox = commandsToTry(sandboxUrl);
+  output.print(
+    { kind: 'listening', url: receiverUrl, try: { deadLetters: ofLetters, sandbox: ofSandbox } },
+    () => [
+      '',
+      colours.strong('look at the parked event, and give it up; replay it as docs/cli.md says:'),
+      ...indented(ofLetters),
+      colours.strong('make an event happen, in another terminal, while this runs:'),
+      ...indented(ofSandbox),
+      'Ctrl-C ends it',
+      `listening on ${receiverUrl}`,
+    ],
+  );
+}
+
+function countsOf(outcomes: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
+
+function textOf(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([outcome, count]) => `${count} ${outcome}`)
+    .join(', ');
+}
+
+function indented(commands: readonly string[]): readonly string[] {
+  return commands.map((command) => `  ${command}`);
+}

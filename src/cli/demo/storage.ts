@@ -1,0 +1,45 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
+import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
+import { createFileDeadLetters } from '../../dead-letters/file.ts';
+import { createMemoryStore } from '../../dedupe/memory.ts';
+import type { Store } from '../../dedupe/store.ts';
+import { createRedisDeadLetters } from '../../redis/dead-letters.ts';
+import { createRedisStore } from '../../redis/store.ts';
+import { quote } from '../quote.ts';
+
+/** Where the receiver of the demo keeps ids and letters. */
+export interface Storage {
+  readonly store: Store;
+  readonly deadLetters: DeadLetters;
+  readonly description: string;
+  /** The options by which `posthorn dead-letters` finds the letters. */
+  readonly letterOptions: string;
+}
+
+/**
+ * Memory, and a new folder for the letters: those of an earlier demo are not in the way. The folder stays, so
+ * that the letters can be looked at after the demo has ended.
+ */
+export function createLocalStorage(now: () => number): Storage {
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-demo-'));
+  return {
+    store: createMemoryStore({ now }),
+    deadLetters: createFileDeadLetters(folder),
+    description: `memory, dead letters in ${folder}`,
+    letterOptions: `--dir ${quote(folder)}`,
+  };
+}
+
+export function createRedisStorage(redis: Redis): Storage {
+  const scope = 'posthorn-demo';
+  return {
+    store: createRedisStore(redis, { scope }),
+    deadLetters: createRedisDeadLetters(redis, { scope }),
+    description: `Redis, scope ${scope}`,
+    // The environment may name a PostgreSQL as well.
+    letterOptions: `--redis "$REDIS_URL" --scope ${scope}`,
+  };
+}

@@ -1,0 +1,57 @@
+import type { Redis } from 'ioredis';
+import { messageOf } from '../foreign-values.ts';
+import { CommandError, codeOf, usageError } from './failure.ts';
+import { ioredisVersions } from './manifest.ts';
+
+/** Checks the address of a Redis. Messages do not quote it, because it may hold a password. */
+export function requireRedisUrl(url: string | undefined, complaint: string): string {
+  if (url !== undefined && /^rediss?:\/\//.test(url)) return url;
+  throw usageError(complaint);
+}
+
+/**
+ * Connects to Redis for as long as `use` takes. `prepare` creates what `use` gets, and checks its options before
+ * there is a connection.
+ */
+export async function withRedis<T>(
+  url: string,
+  prepare: (redis: Redis) => T,
+  use: (prepared: T) => Promise<void>,
+): Promise<void> {
+  const { Redis } = await loadIoredis();
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 5_000,
+    socketTimeout: 5_000,
+    retryStrategy: () => null,
+  });
+  let lastError: unknown;
+  redis.on('error', (error) => {
+    lastError = error;
+  });
+  try {
+    const prepared = prepare(redis);
+    await redis.connect().catch((cause: unknown) => {
+      throw new CommandError('unreachable', `Redis cannot be reached: ${messageOf(lastError ?? cause)}`, {
+        cause,
+      });
+    });
+    await use(prepared);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Loads ioredis, which is installed only where it is used, or says how to install it. */
+async function loadIoredis(): Promise<{ readonly Redis: typeof Redis }> {
+  try {
+    return await import('ioredis');
+  } catch (cause) {
+    if (codeOf(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new CommandError(
+      'package_missing',
+      `this needs the package ioredis, which is not installed: npm install "ioredis@${ioredisVersions}"`,
+      { cause },
+    );
+  }
+}
