@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { usageError } from './failure.ts';
+import { requireSettings, type Setting, setting } from './settings.ts';
 
 /** The address of the service. */
 export interface BaseUrlOption {
@@ -36,8 +36,8 @@ export function profileOptions(): readonly Option[] {
   ];
 }
 
-export function requireBaseUrl({ baseUrl }: BaseUrlOption): string {
-  return required(baseUrl, 'base address', 'POSTHORN_BASE_URL', '--base-url');
+export function baseUrlSetting({ baseUrl }: BaseUrlOption): Setting {
+  return setting(baseUrl, 'base address', 'POSTHORN_BASE_URL', '--base-url');
 }
 
 /** The options of `createClient` for FX quotes and eChecks. */
@@ -45,10 +45,11 @@ export function requireBanking(options: BankingOptions): {
   readonly baseUrl: string;
   readonly banking: { readonly token: string; readonly apiKey: string };
 } {
-  const baseUrl = requireBaseUrl(options);
-  const token = required(options.bankingToken, 'banking token', 'POSTHORN_BANKING_TOKEN', '--banking-token');
-  const apiKey = required(options.apiKey, 'API key', 'POSTHORN_API_KEY', '--api-key');
-  return { baseUrl, banking: { token, apiKey } };
+  const baseUrl = baseUrlSetting(options);
+  const token = setting(options.bankingToken, 'banking token', 'POSTHORN_BANKING_TOKEN', '--banking-token');
+  const apiKey = setting(options.apiKey, 'API key', 'POSTHORN_API_KEY', '--api-key');
+  requireSettings([baseUrl, token, apiKey]);
+  return { baseUrl: baseUrl.value, banking: { token: token.value, apiKey: apiKey.value } };
 }
 
 /** The options of `createClient` for the reference lists. */
@@ -56,18 +57,8 @@ export function requireProfile(options: ProfileOptions): {
   readonly baseUrl: string;
   readonly profile: { readonly accessToken: string };
 } {
-  const baseUrl = requireBaseUrl(options);
-  const accessToken = required(
-    options.accessToken,
-    'access token',
-    'POSTHORN_ACCESS_TOKEN',
-    '--access-token',
-  );
-  return { baseUrl, profile: { accessToken } };
-}
-
-/** The value of an option or of its variable; an empty text counts as missing. */
-export function required(value: string | undefined, what: string, variable: string, option: string): string {
-  if (value !== undefined && value !== '') return value;
-  throw usageError(`the ${what} is missing: set ${variable} in the environment, or give ${option}`);
+  const baseUrl = baseUrlSetting(options);
+  const accessToken = setting(options.accessToken, 'access token', 'POSTHORN_ACCESS_TOKEN', '--access-token');
+  requireSettings([baseUrl, accessToken]);
+  return { baseUrl: baseUrl.value, profile: { accessToken: accessToken.value } };
 }

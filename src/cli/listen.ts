@@ -18,8 +18,7 @@ import {
   keyOption,
   parseUrl,
   portOption,
-  readAuthentication,
-  requireKey,
+  requireSigning,
   signatureHeaderOption,
 } from './options.ts';
 import { createOutput, endWithReader, jsonOf, type Output } from './output.ts';
@@ -71,9 +70,10 @@ export function addListen(program: Command): void {
 async function listen({ port, host, path, ...options }: ListenOptions): Promise<void> {
   const output = createOutput(options);
   endWithReader();
+  const { key, authentication } = requireSigning(options);
   const receiver = createReceiver({
-    signingKey: requireKey(options),
-    authentication: readAuthentication(options),
+    signingKey: key,
+    authentication,
     signatureHeader: options.signatureHeader,
   });
   const forwarder =

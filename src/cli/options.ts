@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type Authentication, createCredentialsCheck } from '../authentication/credentials.ts';
 import { usageError } from './failure.ts';
+import { requireSettings, type Setting, setting } from './settings.ts';
 
 export interface JsonOption {
   readonly json?: boolean;
@@ -65,12 +66,34 @@ export function hostOption(): Option {
   return new Option('--host <address>', 'the address to listen on').default('127.0.0.1');
 }
 
-/** The signing key; an empty text counts as missing, as everywhere. */
-export function requireKey({ key = '' }: KeyOption): string {
-  if (key !== '') return key;
-  throw usageError(
-    "the webhook's secret_signing_key is missing: set SIGNING_KEY in the environment, or give --key",
-  );
+/** The signing key of a webhook. */
+export function requireKey(options: KeyOption): string {
+  const key = keySetting(options);
+  requireSettings([key]);
+  return key.value;
+}
+
+function keySetting({ key }: KeyOption): Setting {
+  return setting(key, "webhook's secret_signing_key", 'SIGNING_KEY', '--key');
+}
+
+/** The signing key and the credentials of a webhook. One error names all that is missing. */
+export function requireSigning(options: KeyOption & CredentialOptions): {
+  readonly key: string;
+  readonly authentication: Authentication;
+} {
+  const key = keySetting(options);
+  const isGiven = options.basic !== undefined || options.bearer !== undefined;
+  requireSettings(isGiven ? [key] : [key, basicSetting(process.env)]);
+  return { key: key.value, authentication: readAuthentication(options) };
+}
+
+/** BASIC credentials of the environment are both there, or none is wanted. */
+function basicSetting({ BASIC_USERNAME = '', BASIC_PASSWORD = '' }: NodeJS.ProcessEnv): Setting {
+  return {
+    value: (BASIC_USERNAME === '') === (BASIC_PASSWORD === '') ? 'complete' : '',
+    complaint: 'BASIC_USERNAME and BASIC_PASSWORD belong together, and only one of them is set',
+  };
 }
 
 /**
@@ -98,10 +121,8 @@ function fromEnvironment({
   BEARER_TOKEN,
 }: NodeJS.ProcessEnv): Authentication {
   const [username = '', password = '', token = ''] = [BASIC_USERNAME, BASIC_PASSWORD, BEARER_TOKEN];
-  if (username !== '' && password !== '') return { type: 'BASIC', basic: { username, password } };
-  if (username !== '' || password !== '') {
-    throw usageError('BASIC_USERNAME and BASIC_PASSWORD belong together, and only one of them is set');
-  }
+  requireSettings([basicSetting({ BASIC_USERNAME, BASIC_PASSWORD })]);
+  if (username !== '') return { type: 'BASIC', basic: { username, password } };
   return token === '' ? { type: 'NONE' } : { type: 'BEARER', bearer: { token } };
 }
 

@@ -20,8 +20,7 @@ import {
   type KeyOption,
   keyOption,
   parseUrl,
-  readAuthentication,
-  requireKey,
+  requireSigning,
   signatureHeaderOption,
 } from './options.ts';
 import { createOutput } from './output.ts';
@@ -74,11 +73,7 @@ export function addSend(program: Command): void {
 async function send(type: string, options: SendOptions): Promise<void> {
   const output = createOutput(options);
   const url = parseUrl('--to', options.to);
-  const signing = {
-    key: requireKey(options),
-    authentication: readAuthentication(options),
-    signatureHeader: options.signatureHeader,
-  };
+  const signing = { ...requireSigning(options), signatureHeader: options.signatureHeader };
   if (!options.any && !eventTypes.has(type)) throw unknownType(looksSecret(type) ? '…' : shorten(type, 100));
   const event = await createWantedEvent(type, options);
   const body = JSON.stringify(event);

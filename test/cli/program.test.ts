@@ -112,6 +112,37 @@ describe('posthorn', () => {
     expect(await posthorn(args)).toEqual({ code: 2, stdout: '', stderr: message });
   });
 
+  const service = ['POSTHORN_BASE_URL', 'POSTHORN_USERNAME', 'POSTHORN_PASSWORD'];
+  test.each([
+    { args: ['webhooks', 'list'], named: service },
+    {
+      args: ['webhooks', 'create', 'https://a/', '--authentication', 'basic'],
+      named: [...service, 'BASIC_USERNAME', 'BASIC_PASSWORD'],
+    },
+    {
+      args: ['webhooks', 'update', 'WH1', '--authentication', 'bearer'],
+      named: [...service, 'BEARER_TOKEN'],
+    },
+    { args: ['webhooks', 'rotate', 'WH1', '--resume', 'WH2'], named: [...service, 'NEW_SIGNING_KEY'] },
+    {
+      args: ['fx-quotes', 'retrieve', '5001'],
+      named: ['POSTHORN_BASE_URL', 'POSTHORN_BANKING_TOKEN', 'POSTHORN_API_KEY'],
+    },
+    { args: ['lists', 'currencies'], named: ['POSTHORN_BASE_URL', 'POSTHORN_ACCESS_TOKEN'] },
+    {
+      args: ['send', 'transfer.succeeded', '--to', 'http://127.0.0.1:2/'],
+      env: { BASIC_USERNAME: 'billing' },
+      named: ['SIGNING_KEY', 'BASIC_PASSWORD'],
+    },
+    { args: ['listen'], env: { BASIC_PASSWORD: 'hidden' }, named: ['SIGNING_KEY', 'BASIC_USERNAME'] },
+  ])('$args names all variables that are missing at once', async ({ args, env = {}, named }) => {
+    const { code, stdout, stderr } = await posthorn(args, { env });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr.split('\n')).toHaveLength(2);
+    expect(named.filter((name) => !stderr.includes(name))).toEqual([]);
+    expect(stderr).not.toContain('hidden');
+  });
+
   test('colours are for a terminal: not in a pipe, and never with --json', async () => {
     const directory = temporaryDirectory();
     await createFileDeadLetters(directory).put(letter('evt_1'));

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../client/service-error.ts';
+import type { Webhooks } from '../../client/webhooks.ts';
 import { isInstance } from '../../foreign-values.ts';
 import { usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
@@ -7,7 +8,7 @@ import { line } from '../terminal-text.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
 import { type KeyKeeper, linesOfKey, openKeyKeeper } from './key-file.ts';
 import { lineOfWebhook, visibleParts } from './print-webhook.ts';
-import { readWanted, type WantedOptions } from './wanted.ts';
+import { readWanted, type WantedOptions, wantedSettings } from './wanted.ts';
 
 export interface CreateOptions extends ConnectionOptions, JsonOption, WantedOptions {
   readonly keyFile?: string;
@@ -16,7 +17,7 @@ export interface CreateOptions extends ConnectionOptions, JsonOption, WantedOpti
 /** `posthorn webhooks create` */
 export async function create(url: string, options: CreateOptions): Promise<void> {
   const output = createOutput(options);
-  const webhooks = connect(options);
+  const webhooks = connect(options, wantedSettings(options));
   const request = { url, ...readWanted(options) };
   const keeper = await openKeyKeeper(options.keyFile);
   try {
@@ -49,28 +50,31 @@ export interface UpdateOptions extends ConnectionOptions, JsonOption, WantedOpti
 /** `posthorn webhooks update` */
 export async function update(id: string, options: UpdateOptions): Promise<void> {
   const { url } = options;
+  const webhooks = connect(options, wantedSettings(options));
   const changes = { ...(url !== undefined && { url }), ...readWanted(options) };
   if (Object.keys(changes).length === 0) {
     throw usageError('say what to change: --url, --event, --authentication, --basic or --bearer');
   }
-  await applyUpdate(id, changes, 'updated', options);
+  await applyUpdate(webhooks, id, changes, 'updated', options);
 }
 
 /** `posthorn webhooks enable` and `disable`: they send the update even if the webhook already says so. */
 export function setEnabled(
   enabled: boolean,
 ): (id: string, options: ConnectionOptions & JsonOption) => Promise<void> {
-  return (id, options) => applyUpdate(id, { enabled }, enabled ? 'enabled' : 'disabled', options);
+  const done = enabled ? 'enabled' : 'disabled';
+  return async (id, options) => applyUpdate(connect(options), id, { enabled }, done, options);
 }
 
 async function applyUpdate(
+  webhooks: Webhooks,
   id: string,
-  changes: Parameters<ReturnType<typeof connect>['update']>[1],
+  changes: Parameters<Webhooks['update']>[1],
   done: string,
-  options: ConnectionOptions & JsonOption,
+  options: JsonOption,
 ): Promise<void> {
   const output = createOutput(options);
-  const webhook = await connect(options).update(id, changes);
+  const webhook = await webhooks.update(id, changes);
   output.print({ webhook: visibleParts(webhook) }, () => line`${done} ${lineOfWebhook(webhook)}`);
 }
 
@@ -88,13 +92,13 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
   if (enable && disable) throw usageError('give --enable or --disable, not both');
   if (force && !enable && !disable) throw usageError('--force needs --enable or --disable');
   const enabled = enable ? true : disable ? false : undefined;
+  const webhooks = connect(options, wantedSettings(options));
   const wanted = {
     url,
     ...(id !== undefined && { id }),
     ...readWanted(options),
     ...(enabled !== undefined && { enabled }),
   };
-  const webhooks = connect(options);
   const keeper = await openKeyKeeper(options.keyFile, true);
   try {
     const { webhook, changes, signingKey } = await webhooks.ensure(wanted, { force });

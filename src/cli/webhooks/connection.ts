@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import { createClient } from '../../client/create-client.ts';
 import type { Webhooks } from '../../client/webhooks.ts';
-import { type BaseUrlOption, baseUrlOption, requireBaseUrl, required } from '../connection.ts';
+import { type BaseUrlOption, baseUrlOption, baseUrlSetting } from '../connection.ts';
+import { requireSettings, type Setting, setting } from '../settings.ts';
 
 /** The service's address, and the credentials of the caller. */
 export interface ConnectionOptions extends BaseUrlOption {
@@ -17,12 +18,14 @@ export function addConnectionOptions(command: Command): Command {
     .addOption(new Option('--password <password>', "the administrator's").env('POSTHORN_PASSWORD'));
 }
 
-/** The webhook operations of the service. */
-export function connect(options: ConnectionOptions): Webhooks {
-  const baseUrl = requireBaseUrl(options);
-  const username = required(options.username, 'administrator', 'POSTHORN_USERNAME', '--username');
-  const password = required(options.password, "administrator's password", 'POSTHORN_PASSWORD', '--password');
-  return createClient({ baseUrl, administrator: { username, password } }).webhooks;
+/** The webhook operations of the service. An error names what is missing for them, and of `others`. */
+export function connect(options: ConnectionOptions, others: readonly Setting[] = []): Webhooks {
+  const baseUrl = baseUrlSetting(options);
+  const username = setting(options.username, 'administrator', 'POSTHORN_USERNAME', '--username');
+  const password = setting(options.password, "administrator's password", 'POSTHORN_PASSWORD', '--password');
+  requireSettings([baseUrl, username, password, ...others]);
+  const administrator = { username: username.value, password: password.value };
+  return createClient({ baseUrl: baseUrl.value, administrator }).webhooks;
 }
 
 /** The options that another command against the same service needs, apart from the password, a secret. */

@@ -5,6 +5,7 @@ import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { quote } from '../quote.ts';
+import type { Setting } from '../settings.ts';
 import { line } from '../terminal-text.ts';
 import { type ConnectionOptions, connect, optionsToRepeat } from './connection.ts';
 import { type KeptKey, linesOfKey, openKeyKeeper } from './key-file.ts';
@@ -72,29 +73,26 @@ function commandsToFinish(
   return 'keyFile' in kept ? [command] : ['read -r NEW_SIGNING_KEY && export NEW_SIGNING_KEY', command];
 }
 
+/** Without the key, the command would enable a webhook that every receiver refuses. */
+const KEY_COMPLAINT =
+  'the new signing key is missing: give it as NEW_SIGNING_KEY or --key-file. If it is lost, rotate ' +
+  'without --resume';
+
 async function finish(id: string, nextId: string, options: RotateCommandOptions): Promise<void> {
   const output = createOutput(options);
-  const webhooks = connect(options);
-  const signingKey = await readNewKey(options.keyFile);
+  const { keyFile } = options;
+  const newKey = keyFile === undefined ? process.env.NEW_SIGNING_KEY : await readKeyFile(keyFile);
+  const signingKey: Setting = { value: newKey ?? '', complaint: KEY_COMPLAINT };
+  const webhooks = connect(options, [signingKey]);
   const { webhook, previous } = await webhooks.rotate(id, {
     onSigningKey: () => {},
-    resume: { id: nextId, signingKey },
+    resume: { id: nextId, signingKey: signingKey.value },
     ...(options.overlap !== undefined && { overlapMs: options.overlap }),
   });
   output.print({ webhook: visibleParts(webhook), previous: visibleParts(previous) }, () => [
     line`now sending ${lineOfWebhook(webhook)}`,
     line`before      ${lineOfWebhook(previous)}`,
   ]);
-}
-
-/** Without the key, the command would enable a webhook that every receiver refuses. */
-async function readNewKey(keyFile: string | undefined): Promise<string> {
-  const key = keyFile === undefined ? (process.env.NEW_SIGNING_KEY ?? '') : await readKeyFile(keyFile);
-  if (key !== '') return key;
-  throw usageError(
-    'the new signing key is missing: give it as NEW_SIGNING_KEY or --key-file. If it is lost, rotate ' +
-      'without --resume',
-  );
 }
 
 async function readKeyFile(path: string): Promise<string> {

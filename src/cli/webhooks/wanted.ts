@@ -5,6 +5,7 @@ import { nearestPattern } from '../../events/nearest-pattern.ts';
 import { isPattern } from '../../events/pattern.ts';
 import { usageError } from '../failure.ts';
 import { basicOption, bearerOption, type CredentialOptions, readAuthentication } from '../options.ts';
+import type { Setting } from '../settings.ts';
 
 /** The wanted properties of a webhook, apart from its url. */
 export interface WantedOptions extends CredentialOptions {
@@ -53,6 +54,16 @@ export function readWanted(options: WantedOptions): {
   };
 }
 
+/** The credentials that `--authentication` wants from the environment. */
+export function wantedSettings({ authentication, basic, bearer }: WantedOptions): readonly Setting[] {
+  const isGiven = basic !== undefined || bearer !== undefined;
+  if (isGiven || authentication === undefined || authentication === 'none') return [];
+  const variables = authentication === 'basic' ? ['BASIC_USERNAME', 'BASIC_PASSWORD'] : ['BEARER_TOKEN'];
+  const missing = variables.find((name) => (process.env[name] ?? '') === '');
+  const complaint = `--authentication ${authentication} needs ${variables.join(' and ')} in the environment`;
+  return [{ value: missing === undefined ? 'complete' : '', complaint }];
+}
+
 /**
  * Reads only credentials that the options ask for: the environment may hold others, which must not change a
  * webhook.
@@ -65,9 +76,5 @@ function readWantedAuthentication(options: WantedOptions): Authentication | unde
   const environment = type === 'basic' ? { BASIC_USERNAME, BASIC_PASSWORD } : { BEARER_TOKEN };
   const authentication = readAuthentication({ basic, bearer }, environment);
   if (type === undefined || authentication.type === type.toUpperCase()) return authentication;
-  throw usageError(
-    authentication.type === 'NONE'
-      ? `--authentication ${type} needs ${type === 'basic' ? 'BASIC_USERNAME and BASIC_PASSWORD' : 'BEARER_TOKEN'} in the environment`
-      : `--authentication ${type} contradicts --${authentication.type.toLowerCase()}`,
-  );
+  throw usageError(`--authentication ${type} contradicts --${authentication.type.toLowerCase()}`);
 }
