@@ -31,15 +31,27 @@ export async function withRedis<T>(
   });
   try {
     const prepared = prepare(redis);
-    await redis.connect().catch((cause: unknown) => {
-      throw new CommandError('unreachable', `Redis cannot be reached: ${messageOf(lastError ?? cause)}`, {
-        cause,
-      });
-    });
+    try {
+      await redis.connect();
+      // ioredis stays in database 0 if it cannot select the one of the address.
+      if (redis.options.db) await redis.select(redis.options.db);
+    } catch (cause) {
+      throw connectionError(lastError ?? cause);
+    }
     await use(prepared);
   } finally {
     redis.disconnect();
   }
+}
+
+function connectionError(cause: unknown): CommandError {
+  const message = messageOf(cause);
+  // Redis begins its own errors with a code, for example WRONGPASS, NOAUTH or ERR.
+  if (/^(WRONGPASS|NOAUTH|NOPERM|ERR) /.test(message)) {
+    const wayOut = 'correct the database, the user or the password in the address';
+    return new CommandError('failed', `Redis refuses the connection: ${message}; ${wayOut}`, { cause });
+  }
+  return new CommandError('unreachable', `Redis cannot be reached: ${message}`, { cause });
 }
 
 /** Loads ioredis, which is installed only where it is used, or says how to install it. */

@@ -1,10 +1,10 @@
 import { checkOptions } from '../check-options.ts';
 import { ConfigurationError, UnavailableError } from '../errors.ts';
 import { messageOf } from '../foreign-values.ts';
-import { checkPool, type PostgresPool, readSchema } from './client.ts';
+import { checkPool, columnOf, type PostgresClient, type PostgresPool, readSchema } from './client.ts';
 import { inboxFunctions, rankedLatest } from './inbox/sql-functions.ts';
 import { withClient } from './lent-client.ts';
-import { isRefusal } from './sql-errors.ts';
+import { isRefusal, isRefusedConnection } from './sql-errors.ts';
 import { storeFunctions } from './store/sql-functions.ts';
 
 /** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */
@@ -22,7 +22,8 @@ export interface PostgresMigrationOptions {
  * posthorn are left alone. The role of the pool must be allowed to create tables in the schema; `posthorn
  * postgres sql` prints the same for a team that runs its migrations by other means.
  *
- * @throws ConfigurationError for a wrong argument, and if PostgreSQL refuses the migration.
+ * @throws ConfigurationError for a wrong argument, and if PostgreSQL refuses the migration, or the connection
+ * because of the database, the user or the password.
  * @throws UnavailableError (`store_unavailable`) if PostgreSQL cannot be reached.
  *
  * @example
@@ -47,9 +48,24 @@ export async function migratePostgres(
 
 function failure(schema: string, cause: unknown): Error {
   const message = `the tables of posthorn in the schema ${schema} could not be migrated: ${messageOf(cause)}`;
-  return isRefusal(cause)
+  return isRefusal(cause) || isRefusedConnection(cause)
     ? new ConfigurationError(message, { cause })
     : new UnavailableError('store_unavailable', message, { cause });
+}
+
+/** The version of the tables in a schema, which is quoted; 0 if there are none. */
+export async function readVersion(pool: PostgresPool, schema: string): Promise<number> {
+  const table = `${schema}.migrations`;
+  const read = async (client: PostgresClient): Promise<number> => {
+    const found = await client.query('select to_regclass($1) is not null as found', [table]);
+    if (columnOf(found, 'found') !== true) return 0;
+    return Number(columnOf(await client.query(`select max(version) as version from ${table}`), 'version'));
+  };
+  try {
+    return await withClient(pool, performance.now() + LIMIT_MS, read);
+  } catch (cause) {
+    throw failure(schema, cause);
+  }
 }
 
 /**

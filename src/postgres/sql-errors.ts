@@ -43,6 +43,11 @@ export function isRefusal(error: unknown): boolean {
   return propertyOf(error, 'severity') === 'ERROR';
 }
 
+/** PostgreSQL answers, but does not know the database or the role, or does not accept the password. */
+export function isRefusedConnection(error: unknown): boolean {
+  return /^(28|3D)/.test(sqlStateOf(error) ?? '');
+}
+
 /** PostgreSQL has rolled back because of other transactions: the same work can succeed at once. */
 export function mayRunAgain(error: unknown): boolean {
   const state = sqlStateOf(error);

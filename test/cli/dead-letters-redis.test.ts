@@ -54,12 +54,20 @@ describe('posthorn dead-letters on Redis', () => {
     expect(ended.stderr).toMatch(/^posthorn: Redis cannot be reached: .*ECONNREFUSED.* \(unreachable\)\n$/);
   });
 
-  test('a wrong password is told without the password', async () => {
-    const env = { REDIS_URL: url(fixture.redis.port, 'another-secret') };
+  test.each([
+    { what: 'password', address: () => url(fixture.redis.port, 'another-secret'), reason: 'WRONGPASS' },
+    { what: 'missing password', address: () => `redis://127.0.0.1:${fixture.redis.port}`, reason: 'NOAUTH' },
+    { what: 'database', address: () => `${url()}/99`, reason: 'ERR DB index is out of range' },
+  ])('a wrong $what is not a Redis that is not there', async ({ address, reason }) => {
+    const env = { REDIS_URL: address() };
     const ended = await posthorn(['dead-letters', 'list', '--scope', 'billing-test'], { env });
-    expect(ended).toMatchObject({ code: 3, stdout: '' });
-    expect(ended.stderr).toMatch(/^posthorn: Redis cannot be reached: WRONGPASS.*\n$/);
-    expect(ended.stderr).not.toContain('another-secret');
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(
+      new RegExp(
+        `^posthorn: Redis refuses the connection: ${reason}.*; correct the database, .* \\(failed\\)\n$`,
+      ),
+    );
+    expect(ended.stderr).not.toMatch(/another-secret|hidden/);
   });
 
   test.each([

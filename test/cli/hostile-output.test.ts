@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
 import { signedHeaders } from 'posthorn/testing';
@@ -143,6 +143,12 @@ async function post(url: string, body: string, headers: Record<string, string> =
   await response.text();
 }
 
+/** The body of an event that is nasty in every part. */
+function nastyEvent(): string {
+  const created_at = new Date().toISOString();
+  return JSON.stringify({ id: NASTY, type: `transfer.${NASTY}`, created_at, data: { [NASTY]: NASTY } });
+}
+
 /** A module with a receiver whose handler fails, and a letter; all that they say is nasty. */
 async function writeReceiver(): Promise<string> {
   const directory = temporaryDirectory(join(packageRoot, 'dist'));
@@ -177,6 +183,22 @@ async function fill(directory: string): Promise<string> {
 
 /** The other commands: each serves, reads letters, or asks another kind of server. */
 const others: Readonly<Record<string, (json: readonly string[]) => Promise<Printed>>> = {
+  async demo(json) {
+    const authentication = { type: 'BEARER', bearer: { token: 'to-ken' } } as const;
+    const demo = await start(['demo', '--port', '0', ...json], {
+      SIGNING_KEY: KEY,
+      BEARER_TOKEN: authentication.bearer.token,
+    });
+    await until('the story is told', () => demo.printed().stdout.includes('listening'));
+    const { stdout } = demo.printed();
+    const [folder = ''] = /(?<=dead letters in )[^)"]+/.exec(stdout) ?? [];
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\/webhooks/.exec(stdout) ?? [];
+    const body = nastyEvent();
+    await post(url, body, signedHeaders(body, { key: KEY, authentication }));
+    await until('the report is printed', () => demo.printed().stdout.includes('FORGED'));
+    return demo.end();
+  },
   async dev(json) {
     const dev = await start(['dev', '--port', '0', '--to', `${await openHostile()}/receiver`, ...json]);
     await post(`${dev.url}/sandbox/events`, JSON.stringify({ type: `transfer.${NASTY}`, id: NASTY }));
@@ -189,13 +211,7 @@ const others: Readonly<Record<string, (json: readonly string[]) => Promise<Print
   },
   async listen(json) {
     const listening = await start(['listen', '--port', '0', ...json], { SIGNING_KEY: KEY });
-    const created_at = new Date().toISOString();
-    const body = JSON.stringify({
-      id: NASTY,
-      type: `transfer.${NASTY}`,
-      created_at,
-      data: { [NASTY]: NASTY },
-    });
+    const body = nastyEvent();
     await post(listening.url, body, signedHeaders(body, { key: KEY }));
     await until('the report is printed', () =>
       /(processed|failed|rejected)/.test(listening.printed().stdout),

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createPostgresDeadLetters, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { programPath } from '../../tools/programs.js';
 import { usePostgres } from '../postgres/fixture.ts';
+import { packageRoot } from '../support/child-program.ts';
 import { freePort } from '../support/free-port.ts';
 import { letter } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
@@ -20,16 +23,20 @@ describe('posthorn on PostgreSQL', () => {
 
   test('postgres migrate creates the tables, and may be run again', async () => {
     const env = { POSTGRES_URL: fixture.url(), DATABASE_URL: 'postgres://127.0.0.1:1/' };
-    for (let run = 0; run < 2; run += 1) {
-      expect(await posthorn(['postgres', 'migrate', '--schema', 'by_program'], { env })).toEqual({
-        code: 0,
-        stdout: 'the tables in the schema by_program are up to date\n',
-        stderr: '',
-      });
-    }
+    const migrate = () => posthorn(['postgres', 'migrate', '--schema', 'by_program'], { env });
+    expect(await migrate()).toEqual({
+      code: 0,
+      stdout: 'created the tables of version 2 in the schema by_program\n',
+      stderr: '',
+    });
+    expect(await migrate()).toEqual({
+      code: 0,
+      stdout: 'the tables in the schema by_program are up to date, at version 2: nothing to do\n',
+      stderr: '',
+    });
     expect(dump('by_program')).toBe(dump('posthorn'));
     const given = await posthorn(['postgres', 'migrate', '--json', '--url', fixture.url()]);
-    expect(jsonLines(given)).toEqual([{ schema: 'posthorn' }]);
+    expect(jsonLines(given)).toEqual([{ schema: 'posthorn', previous: 2, version: 2 }]);
     const fallback = await posthorn(['postgres', 'migrate'], { env: { DATABASE_URL: fixture.url() } });
     expect(fallback.code).toBe(0);
   });
@@ -74,6 +81,42 @@ describe('posthorn on PostgreSQL', () => {
         /^posthorn: PostgreSQL cannot be reached: .*ECONNREFUSED.* \(unreachable\)\n$/,
       );
       expect(ended.stderr).not.toContain('hidden');
+    }
+  });
+
+  test('postgres migrate says from which version it has brought the tables up to date', async () => {
+    const server = await fixture.servers.single();
+    server.sql(readFileSync(join(packageRoot, 'test', 'postgres', 'version-1.sql'), 'utf8'));
+    const url = fixture.url({ port: server.port });
+    expect(await posthorn(['postgres', 'migrate', '--url', url])).toMatchObject({
+      code: 0,
+      stdout: 'brought the tables in the schema posthorn from version 1 to version 2\n',
+    });
+  });
+
+  test('a wrong database, user or password is not a PostgreSQL that is not there', async () => {
+    const server = await fixture.servers.single();
+    server.sql("create role clerk login password 'right'");
+    const access = 'host all clerk 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n';
+    writeFileSync(join(server.directory, 'pg_hba.conf'), access);
+    server.sql('select pg_reload_conf()');
+    const at = `127.0.0.1:${server.port}`;
+    for (const [address, reason] of [
+      [`postgres@${at}/nowhere`, 'database "nowhere" does not exist'],
+      [`nobody@${at}/postgres`, 'role "nobody" does not exist'],
+      [`clerk:hidden@${at}/postgres`, 'password authentication failed for user "clerk"'],
+      [`clerk@${at}/postgres`, 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'],
+    ]) {
+      const url = `postgres://${address}`;
+      const migrated = await posthorn(['postgres', 'migrate', '--url', url]);
+      expect(migrated).toEqual({
+        code: 1,
+        stdout: '',
+        stderr:
+          `posthorn: PostgreSQL refuses the connection: ${reason}; correct the database, the user or the ` +
+          'password in the address (failed)\n',
+      });
+      expect(await posthorn(['dead-letters', 'list', '--scope', 'a', '--postgres', url])).toEqual(migrated);
     }
   });
 

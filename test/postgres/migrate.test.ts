@@ -68,6 +68,16 @@ describe('migratePostgres', () => {
     expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 
+  test.each([
+    [{ database: 'nowhere' }, 'database "nowhere" does not exist'],
+    [{ user: 'stranger' }, 'role "stranger" does not exist'],
+  ])('says that %j is wrong, rather than that PostgreSQL is away', async (options, reason) => {
+    await expect(migratePostgres(fixture.connect(options))).rejects.toMatchObject({
+      code: 'configuration_invalid',
+      message: expect.stringMatching(`could not be migrated: ${reason}$`),
+    });
+  });
+
   test('says that PostgreSQL is not there', async () => {
     const port = await freePort();
     await expect(migratePostgres(fixture.connect({ port }))).rejects.toMatchObject({

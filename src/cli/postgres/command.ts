@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
+import type { Pool } from 'pg';
 import { ConfigurationError } from '../../errors.ts';
 import { isInstance } from '../../foreign-values.ts';
 import { readSchema } from '../../postgres/client.ts';
-import { migratePostgres, migrationScript } from '../../postgres/migrate.ts';
+import { migratePostgres, migrationScript, readVersion } from '../../postgres/migrate.ts';
 import { CommandError, EXIT_CODES_HELP } from '../failure.ts';
 import { type JsonOption, jsonOption } from '../options.ts';
 import { createOutput, writeText } from '../output.ts';
@@ -61,17 +62,35 @@ export function schemaOption(): Option {
 
 async function migrate({ url, schema, json = false }: MigrateOptions): Promise<void> {
   const { POSTGRES_URL, DATABASE_URL } = process.env;
-  readSchema('posthorn postgres migrate', schema);
+  const quoted = readSchema('posthorn postgres migrate', schema);
   const address = requirePostgresUrl(
     url ?? POSTGRES_URL ?? DATABASE_URL,
     '--url, POSTGRES_URL or DATABASE_URL',
   );
   await withPool(address, async (pool) => {
-    await migratePostgres(pool, { schema }).catch((error: unknown) => {
+    const { previous, version } = await migrateFrom(pool, quoted, schema).catch((error: unknown) => {
       throw wasRefused(error) ? new CommandError('failed', error.message, { cause: error }) : error;
     });
+    createOutput({ json }).print({ schema, previous, version }, () => describe(schema, previous, version));
   });
-  createOutput({ json }).print({ schema }, () => `the tables in the schema ${schema} are up to date`);
+}
+
+/** Migrates, and resolves with the versions of the tables before and after it. */
+async function migrateFrom(
+  pool: Pool,
+  quoted: string,
+  schema: string,
+): Promise<{ readonly previous: number; readonly version: number }> {
+  const previous = await readVersion(pool, quoted);
+  await migratePostgres(pool, { schema });
+  return { previous, version: await readVersion(pool, quoted) };
+}
+
+function describe(schema: string, previous: number, version: number): string {
+  if (previous === 0) return `created the tables of version ${version} in the schema ${schema}`;
+  return previous === version
+    ? `the tables in the schema ${schema} are up to date, at version ${version}: nothing to do`
+    : `brought the tables in the schema ${schema} from version ${previous} to version ${version}`;
 }
 
 /** Returns true if the usage was right, and PostgreSQL has refused. */

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { messageOf } from '../../foreign-values.ts';
+import { isRefusedConnection } from '../../postgres/sql-errors.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
 import { pgVersions } from '../manifest.ts';
 
@@ -17,12 +18,22 @@ export async function withPool(url: string, use: (pool: Pool) => Promise<void>):
   pool.on('error', () => {});
   try {
     await pool.query('select 1').catch((cause: unknown) => {
-      throw new CommandError('unreachable', `PostgreSQL cannot be reached: ${messageOf(cause)}`, { cause });
+      throw connectionError(cause);
     });
     await use(pool);
   } finally {
     await pool.end();
   }
+}
+
+function connectionError(cause: unknown): CommandError {
+  const message = messageOf(cause);
+  // pg itself fails if the server asks for a password that the address does not have.
+  if (isRefusedConnection(cause) || message.startsWith('SASL:')) {
+    const wayOut = 'correct the database, the user or the password in the address';
+    return new CommandError('failed', `PostgreSQL refuses the connection: ${message}; ${wayOut}`, { cause });
+  }
+  return new CommandError('unreachable', `PostgreSQL cannot be reached: ${message}`, { cause });
 }
 
 /** Loads pg, which is installed only where it is used, or says how to install it. */
