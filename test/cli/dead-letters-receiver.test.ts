@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { DeadLetter, DeadLetters } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createRedisDeadLetters } from 'posthorn/redis';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { letter, temporaryDirectory } from './letters.ts';
@@ -156,6 +159,50 @@ describe('the module of --receiver', () => {
     expect(jsonLines(listed)).toMatchObject([{ id: 'evt_1' }, { letters: 1 }]);
     const replayed = await posthorn(['dead-letters', 'replay', 'evt_1', '--receiver', file]);
     expect(replayed).toMatchObject({ code: 0, stdout: expect.stringContaining('1 replayed') });
+  });
+
+  test.each([
+    { when: 'in an event after its import', listen: 'createServer().listen(PORT, "127.0.0.1");' },
+    {
+      when: 'while it is imported',
+      listen: 'await once(createServer().listen(PORT, "127.0.0.1"), "listening");',
+    },
+    {
+      when: 'in a promise that nobody awaits',
+      listen:
+        'const listening = async () => once(createServer().listen(PORT, "127.0.0.1"), "listening"); listening();',
+    },
+  ])('of a module that also listens says how to separate the two, $when', async ({ listen }) => {
+    const running = createServer().listen(0, '127.0.0.1');
+    await once(running, 'listening');
+    onTestFinished(() => void running.close());
+    const { port } = running.address() as AddressInfo;
+    const imports = `import { once } from 'node:events'; import { createServer } from 'node:http';`;
+    const code = `${imports} ${EXPORTED} ${listen.replace('PORT', String(port))}`;
+    const { file, deadLetters } = await write(code, [letter('evt_1')], 'server.js');
+    const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file]);
+    expect(ended).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^posthorn: ".*\.js" also starts a server, .*EADDRINUSE.* in a module that does not listen, .*\n$/,
+      ),
+    });
+    expect(await deadLetters.get('evt_1')).toBeDefined();
+  });
+
+  test('of a module with another uncaught error shows its stack', async () => {
+    const code = `${EXPORTED} setImmediate(() => { throw new TypeError('of the module'); });`;
+    const { file } = await write(code, [letter('evt_1')]);
+    const { code: exitCode, stderr } = await posthorn([
+      'dead-letters',
+      'replay',
+      '--all',
+      '--receiver',
+      file,
+    ]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/TypeError: of the module\n +at .*receiver\.js/);
   });
 
   test('may have its letters elsewhere: --dir says where', async () => {

@@ -7,6 +7,7 @@ import { messageOf } from '../../foreign-values.ts';
 import type { Receiver } from '../../receiver-interface.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
+import { endOnListeningError, isListeningError, listeningError } from './listening-module.ts';
 
 /** The parts of the module of `--receiver` that commands use. */
 export interface ReceiverModule {
@@ -24,6 +25,7 @@ export async function loadReceiver(path: string, json: boolean): Promise<Receive
     throw usageError(`--receiver must name a file, and ${JSON.stringify(path)} is not one`);
   }
   if (json) globalThis.console = new Console(process.stderr);
+  endOnListeningError(path);
   const exports = await importFile(path);
   const inside = (thing: unknown, name: string): unknown =>
     isObject(thing) ? Reflect.get(thing, name) : undefined;
@@ -44,6 +46,7 @@ async function importFile(path: string): Promise<unknown> {
   try {
     return await withTimeLimit(import(pathToFileURL(resolve(path)).href), LOADING_LIMIT_MS, loadingTimeout);
   } catch (cause) {
+    if (isListeningError(cause)) throw listeningError(path);
     const advice =
       codeOf(cause) === 'ERR_UNKNOWN_FILE_EXTENSION'
         ? `Node.js ${process.versions.node} cannot run TypeScript: name the compiled file`

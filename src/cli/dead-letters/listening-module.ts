@@ -1,0 +1,36 @@
+import { type CommandError, codeOf, exitCodeOf, lineOf, usageError } from '../failure.ts';
+import { flush, note } from '../output.ts';
+
+/** Returns true if a server of the module could not listen: most likely the running one has the port. */
+export function isListeningError(error: unknown): boolean {
+  return codeOf(error) === 'EADDRINUSE';
+}
+
+/** The error for a module that starts a server besides creating the receiver. */
+export function listeningError(path: string): CommandError {
+  return usageError(
+    `${JSON.stringify(path)} also starts a server, and its port is taken (EADDRINUSE), most likely by the ` +
+      'running one: create the receiver in a module that does not listen, import it from there in the module ' +
+      'that does, and name the first one with --receiver',
+  );
+}
+
+/**
+ * Ends the program with that error if a server of the module fails in an event, after its import. Any other
+ * uncaught error of the module ends the program as ever.
+ */
+export function endOnListeningError(path: string): void {
+  const end = (error: unknown): void => {
+    process.off('uncaughtException', end);
+    if (!isListeningError(error)) {
+      process.nextTick(() => {
+        throw error;
+      });
+      return;
+    }
+    const failure = listeningError(path);
+    note(lineOf(failure));
+    flush(() => process.exit(exitCodeOf(failure)));
+  };
+  process.on('uncaughtException', end);
+}
