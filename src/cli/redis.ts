@@ -10,8 +10,8 @@ export function requireRedisUrl(url: string | undefined, complaint: string): str
 }
 
 /**
- * Connects to Redis for as long as `use` takes. `prepare` creates what `use` gets, and checks its options before
- * there is a connection.
+ * Connects to Redis for as long as `use` takes. `prepare` creates what `use` gets, and checks its options
+ * before there is a connection.
  */
 export async function withRedis<T>(
   url: string,

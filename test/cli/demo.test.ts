@@ -210,6 +210,7 @@ describe('npm start', () => {
     const named = (name: string): string => commands.find((command) => command.includes(name)) ?? '';
     expect(shell(named(' dead-letters list '))).toMatch(/ dispute\.created evt_\S+ after 4 attempts/);
     expect(shell(named(' dead-letters show '))).toContain('message a handler failed: no such merchant');
+    expect(shell(named(' dead-letters replay '))).toContain('--receiver <module>');
     expect(shell(named(' dead-letters drop '))).toMatch(/^dropped dispute\.created evt_\S+\n1 dropped\n$/);
 
     const [, sandbox = ''] = /^page: (\S+)\/$/.exec(program.lines[0] ?? '') ?? [];

@@ -17,9 +17,7 @@ The module exports \`receiver\`, or has it as its default export, and must not s
   export const receiver = createReceiver({ signingKey, store, deadLetters });
   receiver.on('transfer.succeeded', book, { name: 'book' });
 
-  // server.js, which listens
-  import { receiver } from './receiver.js';
-
+The module of the server, which listens, imports the receiver from there.
 The command waits for its connections, to Redis for example, for 5 seconds at most.
 Letters whose handlers may still be running are skipped and counted.`;
 

@@ -74,15 +74,18 @@ async function show(stage: Stage, output: Output): Promise<void> {
   ]);
 
   const { letterOptions } = storage;
-  const ofLetters = ['list', `show ${parkedId}`, `drop ${parkedId}`].map(
-    (words) => `${programName()} dead-letters ${words} ${letterOptions}`,
-  );
+  const ofLetters = [
+    `list ${letterOptions}`,
+    `show ${parkedId} ${letterOptions}`,
+    'replay --help',
+    `drop ${parkedId} ${letterOptions}`,
+  ].map((words) => `${programName()} dead-letters ${words}`);
   const ofSandbox = commandsToTry(sandboxUrl);
   output.print(
     { kind: 'listening', url: receiverUrl, try: { deadLetters: ofLetters, sandbox: ofSandbox } },
     () => [
       '',
-      colours.strong('look at the parked event, and give it up; replay it as docs/cli.md says:'),
+      colours.strong('look at the parked event, see how to replay it, or give it up:'),
       ...indented(ofLetters),
       colours.strong('make an event happen, in another terminal, while this runs:'),
       ...indented(ofSandbox),
