@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { isRedisInstalled } from '../redis/installed.ts';
 import { Servers } from '../redis/servers.ts';
 import { type ChildProgram, packageRoot, startCommand } from '../support/child-program.ts';
 import { temporaryDirectory } from './letters.ts';
@@ -176,7 +175,7 @@ describe('posthorn demo', () => {
     await end(program, 'SIGINT');
   });
 
-  test.skipIf(!isRedisInstalled())('with REDIS_URL it keeps everything in Redis', async () => {
+  test('with REDIS_URL it keeps everything in Redis', async () => {
     const redisUrl = `redis://127.0.0.1:${(await servers.single()).port}`;
     const { program } = await startDemo({ REDIS_URL: redisUrl });
     expect(program.lines.join('\n')).toContain('(Redis, scope posthorn-demo)');
