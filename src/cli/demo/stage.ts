@@ -38,10 +38,7 @@ export async function setUp(
 ): Promise<Stage> {
   const authentication = authenticationOf(credentials);
   const sandbox = createSandbox({ signingKey: key === '' ? undefined : key });
-  const { url: sandboxUrl } = await listenOn(sandbox, SANDBOX_PORT, HOST).catch(() =>
-    sandbox.listen(0, HOST),
-  );
-  output.print({ kind: 'page', url: `${sandboxUrl}/` }, () => `page: ${sandboxUrl}/`);
+  const sandboxUrl = await openPage(sandbox, output);
   const server = createServer();
   const receiverUrl = `${await listen(server, port)}/webhooks`;
   const { administrator } = defaultCredentials;
@@ -50,15 +47,15 @@ export async function setUp(
 
   const { now } = sandbox.clock;
   const storage = createStorage(now);
-  const { store, deadLetters, description } = storage;
+  const { store, deadLetters, description: keptIn } = storage;
   const signingKey = webhook.secret_signing_key;
   const receiver = createDemoReceiver({ store, deadLetters, signingKey, authentication, now }, output);
   const outcomes: string[] = [];
   receiver.observe(({ outcome }) => void outcomes.push(outcome));
   server.on('request', toNode(receiver, { path: '/webhooks' }));
   const made = { url: receiverUrl, webhook: webhook.id, authentication: authentication.type };
-  output.print({ kind: 'receiver', ...made, keptIn: description }, () => [
-    `sandbox on ${sandboxUrl}, receiver on ${receiverUrl} (${description})`,
+  output.print({ kind: 'receiver', ...made, keptIn }, () => [
+    `sandbox on ${sandboxUrl}, receiver on ${receiverUrl} (${keptIn})`,
     `webhook ${webhook.id} created through the client, with ${authentication.type} credentials`,
     '',
   ]);
@@ -71,6 +68,14 @@ export async function setUp(
       await receiver.close();
     },
   };
+}
+
+/** Resolves with the sandbox's address. A taken port is not an error here. */
+async function openPage(sandbox: Sandbox, output: Output): Promise<string> {
+  const usual = listenOn(sandbox, SANDBOX_PORT, HOST);
+  const { url } = await usual.catch(() => sandbox.listen(0, HOST));
+  output.print({ kind: 'page', url: `${url}/` }, () => `page: ${url}/`);
+  return url;
 }
 
 /** Those that are given, else BASIC credentials, so that the story has some. */
