@@ -1,5 +1,5 @@
 import { Authenticator } from './authentication/authenticator.ts';
-import { hasSignature } from './authentication/signature.ts';
+import { isSignatureHeader } from './authentication/signature.ts';
 import { checkOptions, readDuration } from './check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Pattern } from './events/catalog.ts';
@@ -200,7 +200,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     { requested, served }: { readonly requested: string; readonly served: string },
   ): void {
     const { now, deadlineMs, signatureHeader } = this.#settings;
-    if (!hasSignature(readHeaders(headers), signatureHeader)) return;
+    if (!isSignatureHeader(readHeaders(headers), signatureHeader)) return;
     const error = this.#misdirected.refuse(requested, served);
     if (error === undefined) return;
     const progress = beginProgress(now(), deadlineMs, { closing: false, source: 'delivery' });

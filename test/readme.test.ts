@@ -20,6 +20,7 @@ import { Servers } from './redis/servers.ts';
 import { packageRoot, startProgram } from './support/child-program.ts';
 import { freePort } from './support/free-port.ts';
 import { installPackage } from './support/installed-package.ts';
+import { snippetWith } from './support/snippet.ts';
 
 interface Block {
   readonly language: string;
@@ -97,6 +98,7 @@ beforeAll(async () => {
     writeFileSync(join(folder, `${name}.ts`), replaceHosts(code.replaceAll('3000', String(port))));
   }
   writeFileSync(join(folder, 'load.ts'), LOAD);
+  writeFileSync(join(folder, 'parked.ts'), `${snippetWith('PermanentError', 'README.md')}${DELIVER_DISPUTE}`);
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(compilation));
   const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
   execFileSync(tsc, ['-p', folder], { stdio: 'inherit' }); // it prints which line of which snippet is wrong
@@ -127,6 +129,13 @@ async function startRedis(): Promise<(code: string) => string> {
 function hostOf(name: string, port: number, ours: number): [theirs: string, ours: string] {
   return [`{ host: '${name}', port: ${port} }`, `{ host: '127.0.0.1', port: ${ours} }`];
 }
+
+/** Follows a snippet that fails a dispute without an amount for good. */
+const DELIVER_DISPUTE = `
+const { createEvent, deliver } = await import('posthorn/testing');
+const key = process.env.SIGNING_KEY ?? '';
+console.log(await (await deliver(receiver, createEvent('dispute.created', {}), { key })).text());
+`;
 
 /** Imports a snippet, and uses the connection that it exports. */
 const LOAD = `
@@ -171,6 +180,8 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(modules.length).toBeGreaterThanOrEqual(1);
     expect(testFiles.length).toBe(3);
     expect(programs.length).toBeGreaterThanOrEqual(5);
+    const ofMatrix = documents.flatMap(({ blocks }) => blocks.filter(({ code }) => inMatrix.test(code)));
+    expect(ofMatrix, 'one for each package, because test/matrix takes them by these').toHaveLength(6);
   });
 
   test('no snippet hides in a block of another language', () => {
@@ -235,6 +246,12 @@ describe('the snippets of the README and of docs/ compile and run', () => {
 });
 
 describe('the README', () => {
+  test('parks the event that its snippet gives up', async () => {
+    const program = start('parked');
+    await program.line(/"outcome":"parked"/);
+    expect(await program.exit).toBe(0);
+  });
+
   test('has 180 lines at most', () => {
     expect(readme.text.split('\n').length - 1).toBeLessThanOrEqual(180);
   });

@@ -1,6 +1,7 @@
 import { show } from '../foreign-values.ts';
 
-const HEX_LENGTH = 64;
+/** The length of a signature: HMAC-SHA256 in hex. */
+export const HEX_LENGTH = 64;
 
 /** A signature among other characters. It looks at each character once, however long the text is. */
 const WITHIN_TEXT = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/i;
@@ -17,7 +18,7 @@ export function isSignature(text: unknown): text is string {
 }
 
 /** Returns true for a text that holds a signature, perhaps with other characters around it. */
-export function holdsSignature(text: string): boolean {
+export function containsSignature(text: string): boolean {
   return text.length >= HEX_LENGTH && WITHIN_TEXT.test(text);
 }
 
@@ -29,7 +30,7 @@ export function formOf(text: string): string {
   const [prefix] = PREFIX.exec(text) ?? [];
   if (prefix !== undefined && isSignature(text.slice(prefix.length)))
     return `the prefix ${show(prefix)} before 64 hex digits`;
-  if (holdsSignature(text)) return 'other characters around 64 hex digits';
+  if (containsSignature(text)) return 'other characters around 64 hex digits';
   const count = text.length === 1 ? '1 character' : `${text.length} characters`;
   if (DIGEST_IN_BASE64.test(text)) return `${count} of base64`;
   return /^[0-9a-f]+$/i.test(text) ? `${count}, all of them hex digits` : count;

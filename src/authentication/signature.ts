@@ -5,7 +5,7 @@ import { type HeaderValues, isCredentialHeader } from '../request/headers.ts';
 import { type RawBody, toBytes } from '../request/raw-body.ts';
 import { HmacKey } from './hmac-key.ts';
 import { findKeyOddities } from './key-oddities.ts';
-import { formOf, holdsSignature, isSignature } from './signature-form.ts';
+import { containsSignature, formOf, HEX_LENGTH, isSignature } from './signature-form.ts';
 
 /** A signing key: the service's `secret_signing_key` as text, or bytes. */
 export type Key = string | Uint8Array;
@@ -72,7 +72,6 @@ function findKey(body: Uint8Array, signature: string, keys: readonly HmacKey[]):
   return keys.findIndex((key) => areEqual(key.sign(body), signature));
 }
 
-const HEX_LENGTH = 64;
 const expectedHex = Buffer.alloc(HEX_LENGTH);
 const givenHex = Buffer.alloc(HEX_LENGTH);
 
@@ -108,7 +107,7 @@ export function readSignature(headers: HeaderValues, name: string): string {
 }
 
 /** Returns true if the value of the header has the form of a signature, right or wrong. */
-export function hasSignature(headers: HeaderValues, name: string): boolean {
+export function isSignatureHeader(headers: HeaderValues, name: string): boolean {
   return isSignature(headers[name]?.[0]);
 }
 
@@ -125,7 +124,7 @@ function missingMessage(headers: HeaderValues, name: string): string {
 
 /** A token may have the form of a signature. */
 function looksLikeSignature(name: string, values: readonly string[] = []): boolean {
-  return name.endsWith('-signature') || (!isCredentialHeader(name) && values.some(holdsSignature));
+  return name.endsWith('-signature') || (!isCredentialHeader(name) && values.some(containsSignature));
 }
 
 /** Returns the index of the key that signed the body. Throws {@link SignatureError} if none did. */

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { requireSettings, type Setting, setting } from './settings.ts';
+import { requireSettings, setting } from './settings.ts';
 
 /** The address of the service. */
 export interface BaseUrlOption {
@@ -36,7 +36,7 @@ export function profileOptions(): readonly Option[] {
   ];
 }
 
-export function baseUrlSetting({ baseUrl }: BaseUrlOption): Setting {
+export function baseUrlSetting({ baseUrl }: BaseUrlOption): ReturnType<typeof setting> {
   return setting(baseUrl, 'base address', 'POSTHORN_BASE_URL', '--base-url');
 }
 

@@ -73,7 +73,7 @@ export function requireKey(options: KeyOption): string {
   return key.value;
 }
 
-function keySetting({ key }: KeyOption): Setting {
+function keySetting({ key }: KeyOption): ReturnType<typeof setting> {
   return setting(key, "webhook's secret_signing_key", 'SIGNING_KEY', '--key');
 }
 
@@ -83,15 +83,19 @@ export function requireSigning(options: KeyOption & CredentialOptions): {
   readonly authentication: Authentication;
 } {
   const key = keySetting(options);
-  const isGiven = options.basic !== undefined || options.bearer !== undefined;
-  requireSettings(isGiven ? [key] : [key, basicSetting(process.env)]);
+  requireSettings(givesCredentials(options) ? [key] : [key, basicSetting(process.env)]);
   return { key: key.value, authentication: readAuthentication(options) };
 }
 
-/** BASIC credentials of the environment are both there, or none is wanted. */
+/** Returns true if an option gives the credentials; then those of the environment do not count. */
+export function givesCredentials({ basic, bearer }: CredentialOptions): boolean {
+  return basic !== undefined || bearer !== undefined;
+}
+
+/** Both variables of BASIC credentials are set, or neither is. */
 function basicSetting({ BASIC_USERNAME = '', BASIC_PASSWORD = '' }: NodeJS.ProcessEnv): Setting {
   return {
-    value: (BASIC_USERNAME === '') === (BASIC_PASSWORD === '') ? 'complete' : '',
+    isMissing: (BASIC_USERNAME !== '') !== (BASIC_PASSWORD !== ''),
     complaint: 'BASIC_USERNAME and BASIC_PASSWORD belong together, and only one of them is set',
   };
 }

@@ -47,7 +47,11 @@ export async function withRedis<T>(
 function connectionError(cause: unknown): CommandError {
   const message = messageOf(cause);
   // Redis begins its own errors with a code, for example WRONGPASS, NOAUTH or ERR.
-  if (/^(WRONGPASS|NOAUTH|NOPERM|ERR) /.test(message)) {
+  if (
+    /^(WRONGPASS|NOAUTH|NOPERM) |^ERR (DB index|invalid DB|invalid password|AUTH|Client sent AUTH)/.test(
+      message,
+    )
+  ) {
     const wayOut = 'correct the database, the user or the password in the address';
     return new CommandError('failed', `Redis refuses the connection: ${message}; ${wayOut}`, { cause });
   }

@@ -92,7 +92,7 @@ async function play({
   const sandbox = createSandbox({ ...credentials, clock, speed, state, signatureHeader });
   const signalled = untilSignal();
   const { url } = await listenOn(sandbox, port, host);
-  const commands = commandsToTry(url, credentials, clock);
+  const commands = commandsOfService(url, credentials, clock);
   output.print({ kind: 'listening', url, clock, speed, state, credentials, try: commands }, () => [
     line`${colours.strong('sandbox')} on ${url}, ${describeClock(clock, speed)}, state in ${state ?? 'memory only'}`,
     `  page           ${url}/`,
@@ -130,7 +130,7 @@ function linesOf({ administrator, user, banking, profile }: SandboxCredentials):
   ];
 }
 
-function commandsToTry(
+function commandsOfService(
   url: string,
   { administrator, banking }: SandboxCredentials,
   clock: 'real' | 'manual',

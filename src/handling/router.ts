@@ -96,8 +96,9 @@ export class Router {
     checkFunction(handle, 'the handler');
     if (patterns.length === 0) throw new ConfigurationError('on() needs at least one pattern');
     for (const pattern of patterns) checkPattern(pattern);
-    if (name !== undefined) this.#addName(name);
+    // Each receiver has one router, which stands for it here.
     const warning = takeNameOf(handle, this);
+    if (name !== undefined) this.#addName(name);
     if (warning !== undefined) this.#warnings.add(warning);
     this.#routes.push({ name, queued: queue, handle, patterns });
   }

@@ -35,14 +35,14 @@ export function hasEnded({ step }: RunState): boolean {
 
 /** The answer to a delivery whose deadline has come before the end of the run. */
 export function answerAtDeadline(state: RunState, facts: RunFacts): Answer {
-  const { id, success, isParked } = facts;
+  const { id, success, isParked, msUntilOtherEnds } = facts;
   switch (state.step) {
     case 'claiming':
       return refuse(
         new UnavailableError('store_unavailable', 'the store did not answer before the deadline'),
       );
     case 'waiting':
-      return refuse(new UnavailableError('event_running', otherProcessHas(facts.msUntilOtherEnds)));
+      return refuse(new UnavailableError('event_running', runningElsewhere(msUntilOtherEnds)));
     case 'preparing':
       return parkedOrRefused(
         id,
@@ -65,8 +65,8 @@ export function answerAtDeadline(state: RunState, facts: RunFacts): Answer {
   }
 }
 
-/** The service may send the event again before a killed process has lost it. */
-function otherProcessHas(msUntilOtherEnds: number): string {
+/** A retry may come before the claim of a killed process has ended. */
+function runningElsewhere(msUntilOtherEnds: number): string {
   const end = `; if it was killed, its claim ends in ${Math.ceil(msUntilOtherEnds)} ms`;
   return `another process is still handling this event${msUntilOtherEnds > 0 ? end : ''}`;
 }

@@ -72,7 +72,7 @@ const OWN_FOLDERS = ownFolders();
  * file.
  */
 function ownFolders(): readonly string[] {
-  // A program may have replaced what makes stacks.
+  // A program may have replaced `Error.prepareStackTrace`.
   const [, ownFrame = ''] = String(propertyOf(new Error(), 'stack')).split('\n');
   const [, root, separator] =
     /^(.*)([\\/])src[\\/]outcomes[\\/]stack-frames\.[jt]s$/.exec(fileOf(ownFrame) ?? '') ?? [];

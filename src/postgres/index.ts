@@ -1,3 +1,4 @@
+export type { SkipReason } from '../handling/named-handler.ts';
 export type { PostgresClient, PostgresPool, PostgresResult } from './client.ts';
 export { createPostgresDeadLetters, type PostgresDeadLettersOptions } from './dead-letters/dead-letters.ts';
 export type { BeginTransaction, InboxQuery } from './inbox/commit-by-other-client.ts';

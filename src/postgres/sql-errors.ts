@@ -73,11 +73,11 @@ export function explain(schema: string, error: unknown): unknown {
     state === UNDEFINED_TABLE || state === UNDEFINED_FUNCTION || state === INVALID_SCHEMA_NAME;
   if (!isMissing) return error;
   const name = schema.replaceAll('"', '');
-  const [options, argument] =
-    name === 'posthorn' ? ['', ''] : [`, { schema: '${name}' }`, ` --schema ${name}`];
+  const options = name === 'posthorn' ? '' : `, { schema: '${name}' }`;
+  const argument = name === 'posthorn' ? '' : ` --schema ${name}`;
   return new ConfigurationError(
     `the tables of posthorn are missing in the schema ${schema}, or older than this version: ` +
-      `run migratePostgres(pool${options}) or "npx posthorn postgres migrate${argument}"`,
+      `run migratePostgres(pool${options}) or "npx posthorn postgres migrate${argument}" with POSTGRES_URL set`,
     { cause: error },
   );
 }

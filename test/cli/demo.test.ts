@@ -25,7 +25,7 @@ async function folderOf(program: ChildProgram): Promise<string> {
   return folder;
 }
 
-/** Starts the demo in the folder `cwd`; resolves once the story is told. */
+/** Starts the demo in the folder `cwd`; resolves once the scenario has ended. */
 async function startDemo(
   environment: NodeJS.ProcessEnv = {},
   cwd: string = temporaryDirectory(),
@@ -41,14 +41,14 @@ async function end(program: ChildProgram, signal: NodeJS.Signals = 'SIGTERM'): P
 }
 
 /** Clock, status, outcome, and the attempt if there was one. A busy machine may take some seconds more. */
-function storyOf({ lines }: ChildProgram): string[] {
+function reportsOf({ lines }: ChildProgram): string[] {
   return lines
     .filter((line) => line.startsWith('+'))
     .map((line) => line.replaceAll(/ {2}(evt_\S+|a handler failed: .*|the signature .*)/g, ''))
     .map((line) => line.replace(/:\d\d/, ''));
 }
 
-const STORY = [
+const REPORTS = [
   '+0  200  processed  transfer.succeeded  attempt 1',
   '+0  200  duplicate  transfer.succeeded',
   '+0  403  rejected',
@@ -64,7 +64,7 @@ describe('posthorn demo', () => {
   test('tells the story of an event, a duplicate, a forgery, a retry and a poison event', async () => {
     const { program } = await startDemo();
     const folder = await folderOf(program);
-    expect(storyOf(program)).toEqual(STORY);
+    expect(reportsOf(program)).toEqual(REPORTS);
     const text = program.lines.join('\n');
     expect(text).toMatch(/webhook WH\w+ created through the client, with BASIC credentials/);
     expect(text).toMatch(/the webhook is still enabled; evt_\S+ waits in the dead letters/);
@@ -78,7 +78,7 @@ describe('posthorn demo', () => {
     const [, page = ''] = /^page: (http:\S+\/)$/.exec(program.lines[0] ?? '') ?? [];
     expect(await (await fetch(page)).text()).toContain('<title>posthorn sandbox</title>');
     const deliveries = await (await fetch(`${page}sandbox/deliveries`)).json();
-    expect(deliveries).toHaveLength(STORY.length);
+    expect(deliveries).toHaveLength(REPORTS.length);
     expect(await program.line(/^9 deliveries: /)).toBe(
       '9 deliveries: 2 processed, 1 duplicate, 1 rejected, 4 failed, 1 parked. ' +
         `Each with request and answer: ${page}`,
@@ -110,7 +110,7 @@ describe('posthorn demo', () => {
     };
     const { program, url } = await startDemo(environment);
     await folderOf(program);
-    expect(storyOf(program)).toEqual(STORY);
+    expect(reportsOf(program)).toEqual(REPORTS);
     const event = createEvent('transfer.succeeded');
     const signing = { key: `o'key`, authentication: { type: 'BASIC', basic } } as const;
     expect(await (await deliver(url, event, signing)).json()).toMatchObject({ outcome: 'processed' });
@@ -149,19 +149,9 @@ describe('posthorn demo', () => {
     const program = startPosthorn(['demo', '--port', '0', '--json']);
     await program.line(/"listening"/);
     const lines = jsonLines({ stdout: program.lines.join('\n') });
-    expect(lines.map(({ kind }) => kind)).toEqual(
-      [
-        'page',
-        'receiver',
-        'step',
-        'delivery',
-        'delivery',
-        'step',
-        'delivery',
-        'step',
-        'delivery',
-        'delivery',
-      ].concat('step', 'delivery', 'delivery', 'delivery', 'delivery', 'summary', 'listening'),
+    const kinds = 'page receiver step delivery delivery step delivery step delivery delivery step';
+    expect(lines.map(({ kind }) => kind).join(' ')).toBe(
+      `${kinds} delivery delivery delivery delivery summary listening`,
     );
     const [folder = ''] = /(?<=dead letters in )[^"]+/.exec(program.lines[1] ?? '') ?? [];
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -169,7 +159,7 @@ describe('posthorn demo', () => {
     await end(program);
   });
 
-  test('ends on a signal in the middle of the story as well', async () => {
+  test('ends on a signal that comes soon after its start as well', async () => {
     const program = startPosthorn(['demo', '--port', '0']);
     await folderOf(program);
     await end(program, 'SIGINT');
@@ -179,7 +169,7 @@ describe('posthorn demo', () => {
     const redisUrl = `redis://127.0.0.1:${(await servers.single()).port}`;
     const { program } = await startDemo({ REDIS_URL: redisUrl });
     expect(program.lines.join('\n')).toContain('(Redis, scope posthorn-demo)');
-    expect(storyOf(program)).toEqual(STORY);
+    expect(reportsOf(program)).toEqual(REPORTS);
     const keys = execFileSync('redis-cli', ['-u', redisUrl, '--scan'], { encoding: 'utf8' });
     expect(keys).toMatch(/posthorn-demo/);
     await end(program);
@@ -218,7 +208,7 @@ describe('npm start', () => {
     expect(shell(named(' --duplicate'), there)).toMatch(/ 200 processed [\s\S]* 200 duplicate /);
     await program.line(/^\+22:\d\d {2}200 {2}duplicate {2}transfer\.succeeded/);
     expect(shell(named(' advance 15m'), there)).toMatch(/the sandbox's clock is at /);
-    expect(shell(named(' deliveries'), there).trim().split('\n')).toHaveLength(STORY.length + 3);
+    expect(shell(named(' deliveries'), there).trim().split('\n')).toHaveLength(REPORTS.length + 3);
     await end(program);
   });
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import type { ChildProgram } from '../support/child-program.ts';
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { freePort } from '../support/free-port.ts';
 import { KEY } from '../support/served.ts';
+import { snippetWith } from '../support/snippet.ts';
 import { until } from '../support/until.ts';
 import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
 
@@ -188,8 +189,7 @@ describe('posthorn dev', () => {
 
 /** The receiver of docs/develop.md, with a handler that always fails. */
 async function startFollowing(): Promise<string> {
-  const page = readFileSync(join(packageRoot, 'docs', 'develop.md'), 'utf8');
-  const [, snippet = ''] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
+  const snippet = snippetWith('inDevelopment', 'docs/develop.md');
   const port = await freePort();
   // It has no types, so that it runs as it is.
   const code = snippet

@@ -55,7 +55,7 @@ describe('a memory store in one of several processes makes the first report warn
   });
 });
 
-/** The warnings of two events each of a receiver and a worker, in processes of their own. */
+/** The warnings of two events each of a receiver and a worker that share the queue only. */
 async function warningsWithQueue(createStore: () => Store | undefined): Promise<(readonly string[])[][]> {
   const queue = new ListQueue();
   const open = () => {

@@ -1,22 +1,17 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
 import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
+import { snippetWith } from '../support/snippet.ts';
+
+const PAGE = 'docs/testing.md';
 
 /** A project with posthorn and other packages, until the test ends. */
 function installProject(...packages: readonly string[]): InstalledPackage {
   const installed = installPackage(['npm install posthorn', ...packages].join(' '));
   onTestFinished(installed.remove);
   return installed;
-}
-
-/** The recipes as they are printed. That in TypeScript has no types, so that Jest can run it too. */
-function readRecipes(): { readonly ts: string; readonly js: string } {
-  const page = readFileSync(join(packageRoot, 'docs', 'testing.md'), 'utf8');
-  const [, ts = ''] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
-  const [, js = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
-  return { ts, js };
 }
 
 /** A CommonJS project of test/matrix/projects, with what it needs. */
@@ -39,7 +34,9 @@ describe('CommonJS projects that cannot load ESM:', () => {
     'Jest %s runs the recipes of docs/testing.md, as CommonJS and as ESM',
     (version) => {
       const { project, run } = installProject(`jest@${version}`);
-      const { ts, js } = readRecipes();
+      const js = snippetWith('jest', PAGE, 'js');
+      // It has no types, so that Jest can run it too.
+      const ts = snippetWith('createFileDeadLetters', PAGE);
       const forJest = ts.replaceAll('vi.fn()', 'jest.fn()');
       const folder = (name: string, type: string, files: Readonly<Record<string, string>>): string => {
         mkdirSync(join(project, name));
@@ -68,6 +65,7 @@ describe('CommonJS projects that cannot load ESM:', () => {
       expect(printed).not.toMatch('dead_letters_missing');
       const inEsm = printedBy('--experimental-vm-modules', jest, '--rootDir', esm);
       expect(inEsm).toMatch('"numPassedTests":4');
+      expect(inEsm).not.toMatch('dead_letters_missing');
     },
   );
 

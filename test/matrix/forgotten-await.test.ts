@@ -1,31 +1,34 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
-import { createPackedProject, npmInstall } from '../support/packed-project.ts';
+import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
 import { snippetWith } from '../support/snippet.ts';
 
 const PAGE = 'docs/handlers.md';
 const handlers = snippetWith('WRONG', PAGE);
 const wrongLine = handlers.split('\n').findIndex((line) => line.includes('WRONG')) + 1;
-let project: string;
+let installed: InstalledPackage;
 
 beforeAll(() => {
-  project = createPackedProject();
-  // typescript-eslint 8 does not read the API of TypeScript 7.
-  npmInstall(project, 'eslint@10.15.0', 'typescript-eslint@8.73.0', 'typescript@5.9.3', '@types/node@20');
+  installed = installPackage();
+  const { project, run } = installed;
+  const [install = ''] =
+    /^npm install .* eslint .*$/m.exec(readFileSync(join(packageRoot, PAGE), 'utf8')) ?? [];
+  const options = '--ignore-scripts --no-audit --no-fund --prefer-offline';
+  run('sh', ['-c', `${install} @types/node@20 ${options}`]);
   mkdirSync(join(project, 'src'));
   writeFileSync(join(project, 'src', 'handlers.ts'), handlers);
   const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'] };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
 });
 
-afterAll(() => rmSync(project, { recursive: true }));
+afterAll(() => installed.remove());
 
 test('the configuration of typescript-eslint finds the handler that does not wait, and no other', () => {
-  writeFileSync(join(project, 'eslint.config.mjs'), snippetWith('typescript-eslint', PAGE, 'js'));
-  const found = lint(join(project, 'node_modules/.bin/eslint'), ['--format', 'json', 'src']);
+  writeFileSync(join(installed.project, 'eslint.config.mjs'), snippetWith('typescript-eslint', PAGE, 'js'));
+  const found = lint('node_modules/.bin/eslint', ['--format', 'json', 'src']);
   const [{ messages }] = JSON.parse(found);
   expect(messages).toMatchObject([{ ruleId: '@typescript-eslint/no-floating-promises', line: wrongLine }]);
 });
@@ -38,5 +41,5 @@ test('so does the rule of Biome', () => {
 });
 
 function lint(program: string, args: readonly string[]): string {
-  return spawnSync(program, args, { cwd: project, encoding: 'utf8' }).stdout;
+  return spawnSync(program, args, { cwd: installed.project, encoding: 'utf8' }).stdout;
 }

@@ -68,13 +68,13 @@ describe.each(clients)('an inbox in transactions of $name', ({ name, close }) =>
     await createLedger(pool);
     vi.stubEnv('POSTGRES_URL', fixture.url());
     snippet = await import(pathToFileURL(join(installed.project, 'out', `${fileOf(name)}.js`)).href);
-    vi.unstubAllEnvs();
   });
 
   afterAll(async () => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
     await snippet.db[close]();
     await snippet.pool.end();
-    vi.restoreAllMocks();
   });
 
   test('the handler of docs/postgres.md books an event once', async () => {

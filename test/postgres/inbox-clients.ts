@@ -18,7 +18,7 @@ export interface Client<Tx> {
   readonly run: (tx: Tx, statement: string) => Promise<unknown>;
 }
 
-/** Make a transaction whose COMMIT is refused with a serialization failure. */
+/** Statements that make the COMMIT of their transaction fail with a serialization failure. */
 const REFUSES_COMMIT = [
   'create temporary table conflicts (run integer) on commit drop',
   `create function pg_temp.refuse() returns trigger language plpgsql

@@ -383,7 +383,7 @@ describe('an inbox', () => {
     expect((await send(createEvent('transfer.succeeded'))).status).toBe(500);
     expect(reports.all[0]?.error?.cause).toMatchObject({
       code: 'configuration_invalid',
-      message: expect.stringContaining('run migratePostgres(pool)'),
+      message: expect.stringContaining(`run migratePostgres(pool, { schema: 'elsewhere' })`),
     });
   });
 

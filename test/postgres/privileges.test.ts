@@ -87,7 +87,7 @@ describe('a PostgreSQL without the tables', () => {
     const schema = 'not-there';
     const advice =
       `run migratePostgres(pool, { schema: 'not-there' }) or ` +
-      '"npx posthorn postgres migrate --schema not-there"';
+      '"npx posthorn postgres migrate --schema not-there" with POSTGRES_URL set';
     const store = createPostgresStore(pool, { scope: 'a', schema });
     const letters = createPostgresDeadLetters(pool, { scope: 'a', schema });
     for (const operate of [store.claim, store.renew, store.complete, store.release]) {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { findBrowser, findProgram } from '../../tools/programs.js';
 import { packageRoot, startCommand } from './child-program.ts';
 import { installPrograms, type Machine } from './install-programs.ts';
-import { type NeededProgram, neededPrograms } from './needed-programs.ts';
+import type { NeededProgram } from './needed-programs.ts';
 import { replacePath, writeScript } from './replaced-path.ts';
 
 const INSTALL = 'env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends';
@@ -91,16 +91,6 @@ describe('programs that are missing', () => {
     expect(message).toContain('\n  brew install brewed-ledger brewed-browser\n');
     expect(message?.includes('apt-get')).toBe(hasApt);
     expect(calls).toEqual(['']);
-  });
-
-  test('are those that the tests start', () => {
-    const packages = (project: 'slow' | 'matrix'): string[] => [
-      ...new Set(neededPrograms[project].map(({ apt }) => apt)),
-    ];
-    expect(packages('slow').join(' ')).toBe(
-      'redis-server postgresql chromium pgbouncer prometheus openssl curl git procps',
-    );
-    expect(packages('matrix').join(' ')).toBe('redis-server postgresql');
   });
 });
 

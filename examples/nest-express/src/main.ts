@@ -13,7 +13,7 @@ async function start(): Promise<void> {
   });
   // Nest adds its body parsers when it begins to listen, so a handler that is mounted before reads the raw
   // body.
-  app.use('/webhooks', toExpress(app.get<Receiver>(RECEIVER)));
+  app.use(toExpress(app.get<Receiver>(RECEIVER), { path: '/webhooks' }));
   await app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1');
   console.log(`listening on ${await app.getUrl()}/webhooks`);
   process.once('SIGTERM', async () => {

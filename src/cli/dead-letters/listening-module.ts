@@ -16,8 +16,8 @@ export function listeningError(path: string): CommandError {
 }
 
 /**
- * Ends the program with that error if a server of the module fails in an event, after its import. Any other
- * uncaught error of the module ends the program as ever.
+ * Ends the program with that error if a server of the module emits it, after the import. Any other uncaught
+ * error of the module ends the program as usual.
  */
 export function endOnListeningError(path: string): void {
   const end = (error: unknown): void => {

@@ -6,9 +6,9 @@ import { requireRedisUrl, withRedis } from '../redis.ts';
 import { commandsToTry } from '../sandbox-server.ts';
 import { untilSignal } from '../server.ts';
 import { colours } from '../terminal-text.ts';
-import { type Stage, type StageOptions, setUp } from './stage.ts';
-import { createLocalStorage, createRedisStorage, type Storage } from './storage.ts';
-import { tellStory } from './story.ts';
+import { runScenario } from './scenario.ts';
+import { type DemoOptions, type DemoServers, startServers } from './servers.ts';
+import { createLocalStorage, createRedisStorage, type DemoStorage } from './storage.ts';
 
 const HELP = `
 It starts a sandbox, which plays the service, and a receiver on Node.js http. First it prints the address of the
@@ -18,7 +18,8 @@ lines are commands to go on with. Nothing is written but the dead letters, in a 
 With REDIS_URL ids and letters are kept in that Redis. The key and the credentials are made up if none are given.
 
 Ends on SIGINT or SIGTERM.
-Exit codes: 0 ended by a signal, 2 wrong usage, or the port is taken, 3 Redis did not answer.
+Exit codes: 0 ended by a signal, 1 Redis refused the connection, 2 wrong usage, the port is taken or ioredis is not
+installed, 3 Redis did not answer.
 
 Examples:
   $ posthorn demo
@@ -42,29 +43,34 @@ export function addDemo(program: Command): void {
     .action(demo);
 }
 
-async function demo(options: StageOptions): Promise<void> {
+async function demo(options: DemoOptions): Promise<void> {
   const { REDIS_URL = '' } = process.env;
   if (REDIS_URL === '') return play(options, createLocalStorage);
   const url = requireRedisUrl(REDIS_URL, 'REDIS_URL must begin with redis:// or rediss://');
-  return withRedis(url, createRedisStorage, (storage) => play(options, () => storage));
+  return withRedis(
+    url,
+    (redis) => createRedisStorage(redis, url),
+    (storage) => play(options, () => storage),
+  );
 }
 
-async function play(options: StageOptions, createStorage: (now: () => number) => Storage): Promise<void> {
+async function play(options: DemoOptions, createStorage: (now: () => number) => DemoStorage): Promise<void> {
   const output = createOutput(options);
   endWithReader();
   const signalled = untilSignal();
-  const stage = await setUp(options, createStorage, output);
+  const servers = await startServers(options, createStorage, output);
   try {
-    await Promise.race([signalled, show(stage, output).then(() => signalled)]);
+    // An error of the scenario ends the demo. Its end does not.
+    await Promise.race([signalled, show(servers, output).then(() => signalled)]);
   } finally {
-    await stage.close();
+    await servers.close();
   }
 }
 
-async function show(stage: Stage, output: Output): Promise<void> {
-  const { sandbox, sandboxUrl, receiverUrl, outcomes, storage } = stage;
-  const { parkedId } = await tellStory(sandbox, output);
-  const enabled = await stage.isWebhookEnabled();
+async function show(servers: DemoServers, output: Output): Promise<void> {
+  const { sandbox, sandboxUrl, receiverUrl, outcomes, storage } = servers;
+  const { parkedId } = await runScenario(sandbox, output);
+  const enabled = await servers.isWebhookEnabled();
   const deliveries = sandbox.deliveries().length;
   const counts = countsOf(outcomes);
   output.print({ kind: 'summary', parked: parkedId, enabled, deliveries, outcomes: counts }, () => [

@@ -5,16 +5,16 @@ import { createReceiver } from '../../receiver.ts';
 import type { Receiver } from '../../receiver-interface.ts';
 import type { Output } from '../output.ts';
 import { colours, joined } from '../terminal-text.ts';
-import type { Storage } from './storage.ts';
+import type { DemoStorage } from './storage.ts';
 
-interface DemoSettings extends Pick<Storage, 'store' | 'deadLetters'> {
+interface DemoSettings extends Pick<DemoStorage, 'store' | 'deadLetters'> {
   readonly signingKey: string;
   readonly authentication: Authentication;
-  /** The sandbox's clock, which the story moves. */
+  /** The sandbox's clock, which the scenario moves. */
   readonly now: () => number;
 }
 
-/** Creates the receiver of the story: one of its handlers fails once, another one always. */
+/** Creates the receiver of the scenario: one of its handlers fails once, another one always. */
 export function createDemoReceiver(settings: DemoSettings, output: Output): Receiver {
   const startedAt = settings.now();
   return createReceiver(settings)

@@ -11,7 +11,7 @@ import { createRedisStore } from '../../redis/store.ts';
 import { quote } from '../quote.ts';
 
 /** Where the receiver of the demo keeps ids and letters. */
-export interface Storage {
+export interface DemoStorage {
   readonly store: Store;
   readonly deadLetters: DeadLetters;
   readonly description: string;
@@ -23,7 +23,7 @@ export interface Storage {
  * Memory, and a new folder for the letters: those of an earlier demo are not in the way. The folder stays, so
  * that the letters can be looked at after the demo has ended.
  */
-export function createLocalStorage(now: () => number): Storage {
+export function createLocalStorage(now: () => number): DemoStorage {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-demo-'));
   return {
     store: createMemoryStore({ now }),
@@ -33,13 +33,18 @@ export function createLocalStorage(now: () => number): Storage {
   };
 }
 
-export function createRedisStorage(redis: Redis): Storage {
+/** `url` is the address that `redis` is connected to. */
+export function createRedisStorage(redis: Redis, url: string): DemoStorage {
   const scope = 'posthorn-demo';
   return {
     store: createRedisStore(redis, { scope }),
     deadLetters: createRedisDeadLetters(redis, { scope }),
     description: `Redis, scope ${scope}`,
-    // The environment may name a PostgreSQL as well.
-    letterOptions: `--redis "$REDIS_URL" --scope ${scope}`,
+    letterOptions: `--redis ${pasteable(url)} --scope ${scope}`,
   };
+}
+
+/** An address with a password is not printed: the shell knows it, if it was exported. */
+function pasteable(url: string): string {
+  return url.includes('@') ? '"$REDIS_URL"' : quote(url);
 }

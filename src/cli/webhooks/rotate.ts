@@ -5,7 +5,6 @@ import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { quote } from '../quote.ts';
-import type { Setting } from '../settings.ts';
 import { line } from '../terminal-text.ts';
 import { type ConnectionOptions, connect, optionsToRepeat } from './connection.ts';
 import { type KeptKey, linesOfKey, openKeyKeeper } from './key-file.ts';
@@ -81,12 +80,12 @@ const KEY_COMPLAINT =
 async function finish(id: string, nextId: string, options: RotateCommandOptions): Promise<void> {
   const output = createOutput(options);
   const { keyFile } = options;
-  const newKey = keyFile === undefined ? process.env.NEW_SIGNING_KEY : await readKeyFile(keyFile);
-  const signingKey: Setting = { value: newKey ?? '', complaint: KEY_COMPLAINT };
-  const webhooks = connect(options, [signingKey]);
+  const { NEW_SIGNING_KEY = '' } = process.env;
+  const signingKey = keyFile === undefined ? NEW_SIGNING_KEY : await readKeyFile(keyFile);
+  const webhooks = connect(options, [{ isMissing: signingKey === '', complaint: KEY_COMPLAINT }]);
   const { webhook, previous } = await webhooks.rotate(id, {
     onSigningKey: () => {},
-    resume: { id: nextId, signingKey: signingKey.value },
+    resume: { id: nextId, signingKey },
     ...(options.overlap !== undefined && { overlapMs: options.overlap }),
   });
   output.print({ webhook: visibleParts(webhook), previous: visibleParts(previous) }, () => [

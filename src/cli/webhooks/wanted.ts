@@ -4,7 +4,13 @@ import { eventTypes, type Pattern } from '../../events/catalog.ts';
 import { nearestPattern } from '../../events/nearest-pattern.ts';
 import { isPattern } from '../../events/pattern.ts';
 import { usageError } from '../failure.ts';
-import { basicOption, bearerOption, type CredentialOptions, readAuthentication } from '../options.ts';
+import {
+  basicOption,
+  bearerOption,
+  type CredentialOptions,
+  givesCredentials,
+  readAuthentication,
+} from '../options.ts';
 import type { Setting } from '../settings.ts';
 
 /** The wanted properties of a webhook, apart from its url. */
@@ -55,13 +61,13 @@ export function readWanted(options: WantedOptions): {
 }
 
 /** The credentials that `--authentication` wants from the environment. */
-export function wantedSettings({ authentication, basic, bearer }: WantedOptions): readonly Setting[] {
-  const isGiven = basic !== undefined || bearer !== undefined;
-  if (isGiven || authentication === undefined || authentication === 'none') return [];
+export function wantedSettings(options: WantedOptions): readonly Setting[] {
+  const { authentication } = options;
+  if (givesCredentials(options) || authentication === undefined || authentication === 'none') return [];
   const variables = authentication === 'basic' ? ['BASIC_USERNAME', 'BASIC_PASSWORD'] : ['BEARER_TOKEN'];
-  const missing = variables.find((name) => (process.env[name] ?? '') === '');
+  const isMissing = variables.some((name) => (process.env[name] ?? '') === '');
   const complaint = `--authentication ${authentication} needs ${variables.join(' and ')} in the environment`;
-  return [{ value: missing === undefined ? 'complete' : '', complaint }];
+  return [{ isMissing, complaint }];
 }
 
 /**

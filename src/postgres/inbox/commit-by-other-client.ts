@@ -19,8 +19,8 @@ export type InboxQuery = (text: string, values: (string | null)[]) => Promise<un
 
 /**
  * Runs `work` in a transaction of another client, and resolves with what it returned once that has been
- * committed; rolls back and rejects if it rejects. `tx` is what the handler gets as `context.transaction`;
- * `query` runs a statement of the inbox in the transaction.
+ * committed: the reason if the handler was skipped. Rolls back and rejects if it rejects. `tx` is what the
+ * handler gets as `context.transaction`; `query` runs a statement of the inbox in the transaction.
  */
 export type BeginTransaction<Tx> = (
   work: (tx: Tx, query: InboxQuery) => Promise<SkipReason | undefined>,

@@ -36,10 +36,10 @@ export class HandlerNames {
       );
     }
     ofReceiver.set(name, handler);
-    return this.#isNewlyShared(name, handler);
+    return this.#recordFunction(name, handler);
   }
 
-  #isNewlyShared(name: string, handler: object): boolean {
+  #recordFunction(name: string, handler: object): boolean {
     const first = this.#first.get(name) ?? handler;
     this.#first.set(name, first);
     if (first === handler || this.#shared.has(name)) return false;

@@ -53,12 +53,14 @@ ${kinds.map(kindOption).join('\n')}
 <ul id="webhooks"></ul>
 <p id="enable-result" role="status"></p>
 <p id="no-webhooks" class="minor">None yet. Create one with
-<code>posthorn webhooks create http://127.0.0.1:3000/webhooks</code>.</p>
+<code>npx posthorn webhooks create http://127.0.0.1:3000/webhooks</code>,
+with the variables in docs/cli.md.</p>
 </section>
 <section aria-labelledby="quotes-title">
 <h2 id="quotes-title">FX quotes</h2>
 <ul id="quotes"></ul>
-<p id="no-quotes" class="minor">None yet. Ask for one with <code>posthorn fx-quotes create EUR --source-amount 100.00</code>.</p>
+<p id="no-quotes" class="minor">None yet. Ask for one with
+<code>npx posthorn fx-quotes create EUR --source-amount 100.00</code>, with the variables in docs/cli.md.</p>
 </section>
 </div>
 <section aria-labelledby="events-title">

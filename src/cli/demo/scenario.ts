@@ -6,10 +6,10 @@ const MINUTE_MS = 60_000;
 
 /**
  * Sends a good event, its duplicate, a forged one, one whose handler fails once, and one whose handler always
- * fails, whose id it resolves with. The sandbox's clock is stepped over the pauses between retries. On a
- * terminal the story takes its time, so that people can follow it on the page.
+ * fails. Resolves with the id of that one, which is parked. The sandbox's clock is stepped over the pauses
+ * between retries. On a terminal the scenario takes its time, so that people can follow it on the page.
  */
-export async function tellStory(sandbox: Sandbox, output: Output): Promise<{ readonly parkedId: string }> {
+export async function runScenario(sandbox: Sandbox, output: Output): Promise<{ readonly parkedId: string }> {
   const pauseMs = output.isTerminal ? 2_000 : 0;
   const say = async (text: string): Promise<void> => {
     await delay(pauseMs);

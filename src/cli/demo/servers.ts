@@ -8,21 +8,21 @@ import type { Output } from '../output.ts';
 import { listenOn, SANDBOX_PORT } from '../sandbox-server.ts';
 import { serve } from '../server.ts';
 import { createDemoReceiver } from './receiver.ts';
-import type { Storage } from './storage.ts';
+import type { DemoStorage } from './storage.ts';
 
 /** The options of `posthorn demo`. */
-export interface StageOptions extends JsonOption, KeyOption, CredentialOptions {
+export interface DemoOptions extends JsonOption, KeyOption, CredentialOptions {
   readonly port?: number;
 }
 
 /** A running sandbox, and a receiver that gets its events. */
-export interface Stage {
+export interface DemoServers {
   readonly sandbox: Sandbox;
   readonly sandboxUrl: string;
   readonly receiverUrl: string;
   /** The outcome of each delivery so far. */
   readonly outcomes: readonly string[];
-  readonly storage: Storage;
+  readonly storage: DemoStorage;
   isWebhookEnabled(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -30,12 +30,12 @@ export interface Stage {
 const HOST = '127.0.0.1';
 const RECEIVER_PORT = 3000;
 
-/** Starts both, and prints the address of the sandbox's page first. */
-export async function setUp(
-  { port, key = '', ...credentials }: StageOptions,
-  createStorage: (now: () => number) => Storage,
+/** Starts a sandbox and a receiver, and prints the address of the sandbox's page first. */
+export async function startServers(
+  { port, key = '', ...credentials }: DemoOptions,
+  createStorage: (now: () => number) => DemoStorage,
   output: Output,
-): Promise<Stage> {
+): Promise<DemoServers> {
   const authentication = authenticationOf(credentials);
   const sandbox = createSandbox({ signingKey: key === '' ? undefined : key });
   const sandboxUrl = await openPage(sandbox, output);
@@ -78,7 +78,7 @@ async function openPage(sandbox: Sandbox, output: Output): Promise<string> {
   return url;
 }
 
-/** Those that are given, else BASIC credentials, so that the story has some. */
+/** Those that are given, else BASIC credentials, so that the scenario has some. */
 function authenticationOf(options: CredentialOptions): Authentication {
   const given = readAuthentication(options);
   if (given.type !== 'NONE') return given;
