@@ -19,9 +19,10 @@ export type NodeHandler = (
 /** Options of {@link toNode}. */
 export interface NodeOptions {
   /**
-   * Serve only this path, with or without a slash at its end; every path by default. Behind the prefix of a
-   * mount (`app.use('/api', …)`) it may be the whole path, or what follows the prefix. Requests for other
-   * paths go to `next`, or get 404 without one; a delivery that gets 404 is reported.
+   * Serve only this path, with or without a slash at its end; every path by default. It is compared letter by
+   * letter, and is not a pattern. Behind the prefix of a mount (`app.use('/api', …)`) it may be the whole
+   * path, or what follows the prefix. Requests for other paths go to `next`, or get 404 without one; a
+   * delivery that gets 404 is reported.
    */
   readonly path?: string;
 }

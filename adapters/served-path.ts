@@ -1,11 +1,17 @@
 import { invalidOption } from '../src/check-options.ts';
+import { show } from '../src/foreign-values.ts';
 import type { Mountable } from '../src/receiver-interface.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
 
 /** Reads the option `path` of an adapter. */
 export function readPath(path: unknown): string {
-  if (typeof path === 'string' && /^\/[^?#]*$/.test(path)) return pathOf(path);
-  throw invalidOption('path', 'must begin with "/" and hold no "?" or "#"');
+  if (typeof path !== 'string' || !/^\/[^?#]*$/.test(path)) {
+    throw invalidOption('path', 'must begin with "/" and hold no "?" or "#"');
+  }
+  // Requests have any other character in its encoded form (RFC 3986, section 2.1).
+  if (!/^[!-~]*$/.test(path))
+    throw invalidOption('path', `must be encoded as in a URL: ${show(encodeURI(path))}`);
+  return pathOf(path);
 }
 
 /**

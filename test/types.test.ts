@@ -284,6 +284,13 @@ describe('in a handler of "*" a known type narrows the data, and an unknown one 
   });
 });
 
+test('createEvent takes data that may be undefined: a sample takes its place', () => {
+  const create = (data?: { readonly amount: number }) => createEvent('transfer.created', data);
+  expectTypeOf(create().data).toEqualTypeOf<{ readonly amount: number } | EventData>();
+  expect(create({ amount: 12 }).data).toEqual({ amount: 12 });
+  expect(create().data).toHaveProperty('state', 'PENDING');
+});
+
 describe('is an error for the compiler, and when it runs', () => {
   test('a misspelt pattern', () => {
     // @ts-expect-error misspelt

@@ -17,19 +17,27 @@ export function isSignature(text: unknown): text is string {
   return typeof text === 'string' && text.length === HEX_LENGTH && !/[^0-9a-f]/i.test(text);
 }
 
+/** No signature header is longer. Of a longer one, which a stranger can send, only the length is told. */
+const MAX_LENGTH = 256;
+
 /** Returns true for a text that holds a signature, perhaps with other characters around it. */
 export function containsSignature(text: string): boolean {
-  return text.length >= HEX_LENGTH && WITHIN_TEXT.test(text);
+  return text.length >= HEX_LENGTH && text.length <= MAX_LENGTH && WITHIN_TEXT.test(text);
 }
 
 /**
- * Describes a text that is not a signature, by its length, its characters or a usual prefix. The text itself
+ * Describes a text that is not a signature, by a usual prefix, its length and its characters. The text itself
  * may be a secret that came in the wrong place.
  */
 export function formOf(text: string): string {
+  if (text.length > MAX_LENGTH) return `${text.length} characters`;
   const [prefix] = PREFIX.exec(text) ?? [];
-  if (prefix !== undefined && isSignature(text.slice(prefix.length)))
-    return `the prefix ${show(prefix)} before 64 hex digits`;
+  if (prefix === undefined) return formWithoutPrefix(text);
+  const rest = text.slice(prefix.length);
+  return `the prefix ${show(prefix)} before ${isSignature(rest) ? '64 hex digits' : formWithoutPrefix(rest)}`;
+}
+
+function formWithoutPrefix(text: string): string {
   if (containsSignature(text)) return 'other characters around 64 hex digits';
   const count = text.length === 1 ? '1 character' : `${text.length} characters`;
   if (DIGEST_IN_BASE64.test(text)) return `${count} of base64`;

@@ -111,20 +111,23 @@ export function isSignatureHeader(headers: HeaderValues, name: string): boolean 
   return isSignature(headers[name]?.[0]);
 }
 
-/** A stranger can send hundreds of headers. */
+/** A stranger can send thousands of headers, and the service sends few. */
+const MAX_HEADERS_SEEN = 100;
 const MAX_NAMED_HEADERS = 4;
 
 function missingMessage(headers: HeaderValues, name: string): string {
   const advice = Object.keys(headers)
+    .slice(0, MAX_HEADERS_SEEN)
     .filter((other) => looksLikeSignature(other, headers[other]))
     .slice(0, MAX_NAMED_HEADERS)
     .map((other) => `; ${show(other)} was sent: if that is the service's, set signatureHeader to it`);
   return `the header "${name}" is missing${advice.join('')}`;
 }
 
-/** A token may have the form of a signature. */
-function looksLikeSignature(name: string, values: readonly string[] = []): boolean {
-  return name.endsWith('-signature') || (!isCredentialHeader(name) && values.some(containsSignature));
+/** A key or a token may have the form of a signature. */
+function looksLikeSignature(name: string, [value = '']: readonly string[] = []): boolean {
+  if (name.endsWith('-signature')) return true;
+  return containsSignature(value) && !isCredentialHeader(name) && !/key|token|secret/.test(name);
 }
 
 /** Returns the index of the key that signed the body. Throws {@link SignatureError} if none did. */

@@ -4,6 +4,7 @@ import { ConfigurationError } from '../errors.ts';
 import { type EventType, eventTypes } from '../events/catalog.ts';
 import type { WebhookEvent } from '../events/event.ts';
 import { nearestType } from '../events/nearest-pattern.ts';
+import type { EventData } from '../events/schema.ts';
 import { shorten, show } from '../foreign-values.ts';
 import { createSampleData } from '../service/sample-data.ts';
 
@@ -30,6 +31,11 @@ export function createEvent<const Type extends EventType, Data extends object>(
 ): WebhookEvent<Type, Data>;
 /** The same with sample data: an id, a state that fits the type, an amount and no tags. */
 export function createEvent<const Type extends EventType>(type: Type, data?: undefined): WebhookEvent<Type>;
+/** The same with data or, if that is undefined, sample data. */
+export function createEvent<const Type extends EventType, Data extends object>(
+  type: Type,
+  data: Data | undefined,
+): WebhookEvent<Type, Data | EventData>;
 /** The same for any type, for example one that the service may add. */
 export function createEvent<const Type extends string, Data extends object>(
   type: Type,
@@ -48,7 +54,7 @@ export function createEvent(
   options: Partial<CreateEventOptions> = {},
 ): WebhookEvent<string, unknown> {
   checkOptions(options, ['any'], 'createEvent()');
-  if (options.any !== true && !eventTypes.has(type)) throw unknownType(type);
+  if (typeof type !== 'string' || (options.any !== true && !eventTypes.has(type))) throw unknownType(type);
   return {
     id: `evt_${randomUUID()}`,
     type,

@@ -94,6 +94,8 @@ test('an option that toExpress does not have is refused', () => {
   for (const [options, message] of [
     [{ paths: '/webhooks' }, /^"paths" is not an option of toExpress; its options are path$/],
     [{ path: 'webhooks' }, /^path must begin with "\/"/],
+    [{ path: '/wébhooks' }, /^path must be encoded as in a URL: "\/w%C3%A9bhooks"/],
+    [{ path: '/web hooks' }, /^path must be encoded as in a URL: "\/web%20hooks"/],
     ['/webhooks', /^toExpress takes an object of options/],
   ] as const) {
     const call = () => Reflect.apply(toExpress, undefined, [receiver, options]);

@@ -61,6 +61,8 @@ describe('the signature header', () => {
       cookie: `session=${right}`,
       'x-request-id': right.slice(1),
       'x-sha-512': right + right,
+      'x-api-key': right,
+      'x-session-token': right,
     };
     for (const value of [right, right.toUpperCase(), `sha256=${right}`, `t=1,v1=${right},v1=${right}`]) {
       const message = await refusalOf({ ...beside, 'X-Vendor-Digest': value }, 'signature_missing');
@@ -84,6 +86,12 @@ describe('the signature header', () => {
   const malformed: readonly { value: string; holds: string }[] = [
     { value: `sha256=${right}`, holds: 'the prefix "sha256=" before 64 hex digits' },
     { value: `V1:${right}`, holds: 'the prefix "V1:" before 64 hex digits' },
+    {
+      value: `sha256=${digest.toString('base64')}`,
+      holds: 'the prefix "sha256=" before 44 characters of base64',
+    },
+    { value: 'v1=not-a-secret', holds: 'the prefix "v1=" before 12 characters' },
+    { value: `${right},${'x'.repeat(10_000)}`, holds: '10065 characters' },
     { value: `secret=${right}`, holds: 'other characters around 64 hex digits' },
     { value: `t=1795,v1=${right}`, holds: 'other characters around 64 hex digits' },
     { value: digest.toString('base64'), holds: '44 characters of base64' },

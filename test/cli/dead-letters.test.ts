@@ -141,6 +141,7 @@ describe('posthorn dead-letters list', () => {
 
   test.each([
     { args: [], message: /say where the letters are.*\(usage_invalid\)/ },
+    { args: ['--redis', 'redis://127.0.0.1'], message: /the scope of the letters is missing: give --scope/ },
     { args: ['--dir', 'a', '--scope', 'b'], message: /one of --dir and --scope/ },
     { args: ['--dir', 'absent'], message: /--dir must be an existing directory/ },
     { args: ['--dir', '.', '--type', 'transfer'], message: /It must be a type such as/ },

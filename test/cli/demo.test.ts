@@ -132,6 +132,14 @@ describe('posthorn demo', () => {
     });
   });
 
+  test('a folder that cannot be made is named', async () => {
+    const env = { PORT: '0', TMPDIR: '/not-there' };
+    expect(await posthorn(['demo'], { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/the dead letters need a folder: ENOENT.*set TMPDIR/),
+    });
+  });
+
   test('two at once: the second takes other ports', async () => {
     const programs = [startPosthorn(['demo']), startPosthorn(['demo'])];
     const addresses = programs.flatMap((program) => [

@@ -82,6 +82,9 @@ describe('a type that the service does not list', () => {
 
   test.each([undefined, 5, null, 't'.repeat(1_000_000)])('%s throws', (type) => {
     expect(() => Reflect.apply(createEvent, undefined, [type])).toThrow(ConfigurationError);
+    if (typeof type === 'string') return;
+    const create = () => Reflect.apply(createEvent, undefined, [type, undefined, { any: true }]);
+    expect(create).toThrow(ConfigurationError);
   });
 
   test('is created with any: true, and reaches a handler of every type', async () => {

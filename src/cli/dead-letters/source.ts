@@ -53,9 +53,12 @@ export async function withSource(
   options: SourceOptions,
   use: (source: Source) => Promise<void>,
 ): Promise<void> {
-  const { dir, scope, receiver, json = false } = options;
+  const { dir, scope, redis, postgres, receiver, json = false } = options;
   if (dir !== undefined && scope !== undefined) {
     throw usageError('give one of --dir and --scope: the letters are in one place');
+  }
+  if (scope === undefined && (redis ?? postgres) !== undefined) {
+    throw usageError('the scope of the letters is missing: give --scope');
   }
   const useWith = async (deadLetters?: DeadLetters): Promise<void> => {
     if (receiver !== undefined) await withReceiver(receiver, json, deadLetters, use);

@@ -18,8 +18,8 @@ lines are commands to go on with. Nothing is written but the dead letters, in a 
 With REDIS_URL ids and letters are kept in that Redis. The key and the credentials are made up if none are given.
 
 Ends on SIGINT or SIGTERM.
-Exit codes: 0 ended by a signal, 1 Redis refused the connection, 2 wrong usage, the port is taken or ioredis is not
-installed, 3 Redis did not answer.
+Exit codes: 0 ended by a signal, 1 Redis refused the connection, or no folder could be made, 2 wrong usage, the port is
+taken or ioredis is not installed, 3 Redis did not answer.
 
 Examples:
   $ posthorn demo

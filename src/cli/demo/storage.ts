@@ -6,8 +6,10 @@ import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { createFileDeadLetters } from '../../dead-letters/file.ts';
 import { createMemoryStore } from '../../dedupe/memory.ts';
 import type { Store } from '../../dedupe/store.ts';
+import { messageOf } from '../../foreign-values.ts';
 import { createRedisDeadLetters } from '../../redis/dead-letters.ts';
 import { createRedisStore } from '../../redis/store.ts';
+import { CommandError } from '../failure.ts';
 import { quote } from '../quote.ts';
 
 /** Where the receiver of the demo keeps ids and letters. */
@@ -24,7 +26,7 @@ export interface DemoStorage {
  * that the letters can be looked at after the demo has ended.
  */
 export function createLocalStorage(now: () => number): DemoStorage {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-demo-'));
+  const folder = createFolder();
   return {
     store: createMemoryStore({ now }),
     deadLetters: createFileDeadLetters(folder),
@@ -47,4 +49,13 @@ export function createRedisStorage(redis: Redis, url: string): DemoStorage {
 /** An address with a password is not printed: the shell knows it, if it was exported. */
 function pasteable(url: string): string {
   return url.includes('@') ? '"$REDIS_URL"' : quote(url);
+}
+
+function createFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'posthorn-demo-'));
+  } catch (cause) {
+    const message = `the dead letters need a folder: ${messageOf(cause)}; set TMPDIR to a directory that exists`;
+    throw new CommandError('failed', message, { cause });
+  }
 }

@@ -29,9 +29,11 @@ export async function withPool(url: string, use: (pool: Pool) => Promise<void>):
 function connectionError(cause: unknown): CommandError {
   const message = messageOf(cause);
   // pg itself fails if the server asks for a password that the address does not have.
-  if (isRefusedConnection(cause) || message.startsWith('SASL:')) {
+  const isPasswordMissing = /^SASL: .* password must be /.test(message);
+  if (isRefusedConnection(cause) || isPasswordMissing) {
+    const reason = isPasswordMissing ? 'the address has no password, and the server asks for one' : message;
     const wayOut = 'correct the database, the user or the password in the address';
-    return new CommandError('failed', `PostgreSQL refuses the connection: ${message}; ${wayOut}`, { cause });
+    return new CommandError('failed', `PostgreSQL refuses the connection: ${reason}; ${wayOut}`, { cause });
   }
   return new CommandError('unreachable', `PostgreSQL cannot be reached: ${message}`, { cause });
 }
