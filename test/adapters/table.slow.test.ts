@@ -37,11 +37,9 @@ const settings: Readonly<Record<string, Setting>> = {
   },
   'Koa 2 and 3': { code: "import Koa from 'koa'; const app = new Koa();", runBy: 'examples/koa/server.js' },
   'NestJS on Express': {
-    code: nest(
-      'use(path: string, handler: (request: never, response: never, next: never) => unknown): unknown',
-    ),
+    code: nest('use(handler: (request: never, response: never, next: never) => unknown): unknown'),
     runBy: 'examples/nest-express/src/main.ts',
-    part: "app.use('/webhooks', toExpress(app.get",
+    part: 'app.use(toExpress(app.get',
   },
   'NestJS on Fastify': {
     code: `import type { FastifyPluginCallback } from 'fastify';
