@@ -7,7 +7,7 @@ import { programName } from './program-name.ts';
 /** The default port of a sandbox. */
 export const SANDBOX_PORT = 4010;
 
-/** Where the commands that talk to a running sandbox look for it by default. */
+/** The address at which commands look for a running sandbox by default. */
 export const DEFAULT_ADDRESS: string = `http://127.0.0.1:${SANDBOX_PORT}`;
 
 /** Commands for the sandbox at the address, to be pasted in another terminal. `type` is what it delivers. */

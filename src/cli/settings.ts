@@ -1,6 +1,6 @@
 import { usageError } from './failure.ts';
 
-/** What a command cannot do without. */
+/** A value that a command needs. */
 export interface Setting {
   readonly isMissing: boolean;
   /** Names what is missing, and says how to give it. */

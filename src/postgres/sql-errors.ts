@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../errors.ts';
 import { propertyOf } from '../foreign-values.ts';
 
-/** How many errors are looked through: most clients wrap what `pg` throws. */
+/** The number of errors that are looked through: most clients wrap the error of `pg`. */
 const MAX_WRAPPED = 5;
 
 /** The five characters by which PostgreSQL names an error (SQLSTATE), from the error or one that it wraps. */

@@ -78,7 +78,7 @@ async function openPage(sandbox: Sandbox, output: Output): Promise<string> {
   return url;
 }
 
-/** Those that are given, else BASIC credentials, so that the scenario has some. */
+/** Returns the given credentials, else BASIC ones, so that the scenario has some. */
 function authenticationOf(options: CredentialOptions): Authentication {
   const given = readAuthentication(options);
   if (given.type !== 'NONE') return given;

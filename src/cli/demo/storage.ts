@@ -12,7 +12,7 @@ import { createRedisStore } from '../../redis/store.ts';
 import { CommandError } from '../failure.ts';
 import { quote } from '../quote.ts';
 
-/** Where the receiver of the demo keeps ids and letters. */
+/** The places in which the receiver of the demo keeps ids and letters. */
 export interface DemoStorage {
   readonly store: Store;
   readonly deadLetters: DeadLetters;

@@ -3,7 +3,7 @@ import type { PostgresPool } from '../client.ts';
 
 /**
  * The names of handlers that share records: those of all inboxes of a pool with the same schema and scope.
- * Whether two pools lead to the same database cannot be known.
+ * Two pools count as two databases: nothing shows whether they lead to the same one.
  */
 export class HandlerNames {
   static readonly #ofPools = new WeakMap<PostgresPool, Map<string, HandlerNames>>();
