@@ -31,6 +31,7 @@ import {
   SANDBOX_PORT,
   speedOption,
 } from './sandbox-server.ts';
+import { devSender, sandboxSender } from './sender.ts';
 import { untilSignal } from './server.ts';
 import { colours, line } from './terminal-text.ts';
 import { eventOption } from './webhooks/wanted.ts';
@@ -47,6 +48,7 @@ requests and answers too, and sends events; in another terminal, use posthorn tr
 The signing key comes from SIGNING_KEY or --key, so that the receiver can keep it. Without one, a new key is printed.
 An event without an answer, or with any answer but 2xx, is sent again after 1, 5 and 15 minutes.
 After the third retry the webhook is disabled, as by the service: the page has a button to enable it again.
+Below a refused delivery a second line says what the refusal means, and what to do.
 
 Ends on SIGINT or SIGTERM.
 Exit codes: 0 ended by a signal, 1 the sandbox refuses the address, 2 wrong usage, or the port is taken.
@@ -84,7 +86,6 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
   const { signatureHeader, key = '' } = options;
   const signingKey = key === '' ? undefined : key;
   const sandbox = createSandbox({ clock, speed, signatureHeader, signingKey });
-  sandbox.observe((attempt) => printAttempt(output, attempt));
   const signalled = untilSignal();
   const { url } = await listenOn(sandbox, port, host);
   try {
@@ -92,6 +93,11 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
     const { webhooks } = createClient({ baseUrl: url, administrator });
     const { event: enabled_events } = options;
     const webhook = await webhooks.create({ url: to.href, authentication, enabled_events });
+    // Other webhooks of the sandbox, created by hand, may have other keys and credentials.
+    const [own, others] = [devSender(signingKey !== undefined), sandboxSender()];
+    sandbox.observe((attempt) =>
+      printAttempt(output, attempt, attempt.webhook === webhook.id ? own : others),
+    );
     // A given key need not be shown.
     const madeUp = signingKey === undefined ? webhook.secret_signing_key : undefined;
     const commands = commandsToTry(url, wantedType(enabled_events));

@@ -3,10 +3,12 @@ import { followingStep, isSuccess } from '../sandbox/attempt.ts';
 import type { DeliveryAttempt } from '../sandbox/index.ts';
 import { parseJson } from '../service/parse-json.ts';
 import type { Output } from './output.ts';
+import { adviceOn, lineOfAdvice } from './refusal-advice.ts';
+import type { Sender } from './sender.ts';
 import { colours, joined, type TerminalText } from './terminal-text.ts';
 
-/** Prints an attempt of a sandbox without its credentials. */
-export function printAttempt(output: Output, attempt: DeliveryAttempt): void {
+/** Prints an attempt of a sandbox without its credentials, and with a sender what its refusal means. */
+export function printAttempt(output: Output, attempt: DeliveryAttempt, sender?: Sender): void {
   const {
     event: id,
     webhook,
@@ -23,7 +25,10 @@ export function printAttempt(output: Output, attempt: DeliveryAttempt): void {
   const what = { id, type: typeOf(attempt), webhook, number, duplicate, ...(changed && { changed }) };
   const { url, body } = request;
   const result = { status, outcome: outcomeOf(attempt), error, durationMs, request: { url, body }, response };
-  output.print({ kind: 'delivery', at, ...what, ...result }, () => lineOfAttempt(attempt));
+  const advice = sender && adviceOn({ ...attempt, ...request, body: response?.body }, sender);
+  output.print({ kind: 'delivery', at, ...what, ...result, advice }, () =>
+    advice === undefined ? lineOfAttempt(attempt) : [lineOfAttempt(attempt), lineOfAdvice(advice)],
+  );
 }
 
 function lineOfAttempt(attempt: DeliveryAttempt): TerminalText {

@@ -24,6 +24,8 @@ import {
   signatureHeaderOption,
 } from './options.ts';
 import { createOutput } from './output.ts';
+import { adviceOn, lineOfAdvice } from './refusal-advice.ts';
+import { sendSender } from './sender.ts';
 import { colours, line, TerminalText } from './terminal-text.ts';
 
 interface SendOptions extends JsonOption, KeyOption, CredentialOptions {
@@ -39,6 +41,7 @@ interface SendOptions extends JsonOption, KeyOption, CredentialOptions {
 const HELP = `
 Makes up an event and signs it as the service would. Its data is a sample with a state that fits the type.
 --data replaces all of it: a JSON object, or a file that holds one.
+Below a refusal a second line says what it means, and what to do.
 
 Exit codes: 0 every answer was 2xx, 1 one was not, 2 wrong usage, 3 no answer within 30 seconds.
 
@@ -83,10 +86,14 @@ async function send(type: string, options: SendOptions): Promise<void> {
     const answer = await post(url, headers, options.tamper ? `${body} ` : body);
     const isGood = answer.status >= 200 && answer.status <= 299;
     if (!isGood) process.exitCode = exitCodes.failed;
-    output.print({ event: event.id, type, ...answer }, () => {
+    const advice = adviceOn({ url: url.href, headers, changed: options.tamper, ...answer }, sendSender());
+    output.print({ event: event.id, type, ...answer, advice }, () => {
       const status = (isGood ? colours.good : colours.bad)(String(answer.status));
-      const first = line`${status} ${type} ${event.id} ${colours.minor(`${answer.durationMs} ms`)}`;
-      return answer.body === '' ? first : [first, TerminalText.paragraph(answer.body)];
+      return [
+        line`${status} ${type} ${event.id} ${colours.minor(`${answer.durationMs} ms`)}`,
+        ...(advice === undefined ? [] : [lineOfAdvice(advice)]),
+        ...(answer.body === '' ? [] : [TerminalText.paragraph(answer.body)]),
+      ];
     });
     if (answer.truncated)
       output.note(`the answer is longer than ${MAX_ANSWER_BYTES} bytes: the rest was not read`);
@@ -138,6 +145,11 @@ async function post(url: URL, headers: Record<string, string>, body: string): Pr
       durationMs,
     };
   } catch (cause) {
-    throw new CommandError('unreachable', `no answer from ${addressOf(url)}: ${reasonOf(cause)}`, { cause });
+    const error = reasonOf(cause);
+    const advice = adviceOn({ url: url.href, headers, error }, sendSender());
+    const message = [`no answer from ${addressOf(url)}: ${error}`, advice].filter(
+      (part) => part !== undefined,
+    );
+    throw new CommandError('unreachable', message.join('; '), { cause });
   }
 }

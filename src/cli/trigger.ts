@@ -9,6 +9,7 @@ import { type JsonOption, jsonOption } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import { type RunningOption, RunningSandbox, runningOption } from './running-sandbox.ts';
+import { sandboxSender } from './sender.ts';
 import { colours } from './terminal-text.ts';
 
 interface TriggerOptions extends JsonOption, RunningOption {
@@ -23,6 +24,7 @@ interface TriggerOptions extends JsonOption, RunningOption {
 const HELP = `
 The event goes to every webhook of the sandbox that is enabled and wants its type. Their answers are printed;
 the exit code is always 0. A delivery that fails is retried after 1, 5 and 15 minutes: see posthorn advance.
+Below a refused delivery a second line says what the refusal means, and what to do.
 --out-of-order makes two events of one resource, a second apart, and moves the clock by two seconds.
 ${EXIT_CODES_HELP}
 
@@ -87,7 +89,7 @@ async function trigger(type: string, options: TriggerOptions): Promise<void> {
   const attempts = (await sandbox.deliveries(outOfOrder ? {} : { event: event.id })).filter(
     ({ at }) => at >= event.created_at,
   );
-  for (const attempt of attempts) printAttempt(output, attempt);
+  for (const attempt of attempts) printAttempt(output, attempt, sandboxSender());
   if (attempts.length === 0) {
     output.note('nothing was delivered: no webhook of the sandbox is enabled and wants this type');
   }

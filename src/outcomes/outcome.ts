@@ -120,7 +120,12 @@ export function refuse(error: unknown): Refused {
 }
 
 function isReportedError(error: unknown): error is ReportedError {
-  return isPosthornError(error) && Object.hasOwn(refusals, error.code);
+  return isPosthornError(error) && isReportCode(error.code);
+}
+
+/** Returns true for a code that a report can have. */
+export function isReportCode(code: string): code is ReportCode {
+  return Object.hasOwn(refusals, code);
 }
 
 /** Returns true for a result that becomes a 2xx. */

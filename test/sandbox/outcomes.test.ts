@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -7,6 +6,7 @@ import { createSandbox, type DeliveryAttempt } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { assembleSandbox } from '../../src/sandbox/assemble.ts';
 import { fakeTime } from '../support/fake-time.ts';
+import { selfSigned } from '../support/self-signed.ts';
 import { createWebhook, type Played, play, retrieveWebhook, START_AT, serveUntilTheEnd } from './play.ts';
 import { record } from './recording-endpoint.ts';
 
@@ -30,17 +30,6 @@ async function attemptAt(
   const [first] = played.sandbox.deliveries();
   await played.sandbox.clock.advance(60_000);
   return { first, count: played.sandbox.deliveries().length };
-}
-
-/** A new key and its certificate, made by openssl. */
-function selfSigned(): { readonly key: string; readonly cert: string } {
-  const request =
-    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=127.0.0.1 -keyout -';
-  const pem = execFileSync('openssl', request.split(' '), {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  return { key: pem, cert: pem.slice(pem.indexOf('-----BEGIN CERTIFICATE')) };
 }
 
 const RETRIED = 2;

@@ -1,0 +1,38 @@
+import { programName } from './program-name.ts';
+
+/** A command that has a delivery sent, in the words of advice on it: how the user changes what is sent. */
+export interface Sender {
+  /** How to set an option to a value. */
+  readonly set: (value: string, option: string) => string;
+  /** What to do if the receiver has another signing key. A key itself is never printed. */
+  readonly otherKey: string;
+}
+
+const KEY = 'SIGNING_KEY or --key';
+
+/** `posthorn dev`, about deliveries to the webhook that it has created. */
+export function devSender(isKeyGiven: boolean): Sender {
+  const set: Sender['set'] = (value, option) => `start ${programName()} dev again with ${value} in ${option}`;
+  const otherKey = isKeyGiven
+    ? `most likely the receiver has another signing key than the one of ${KEY}: start the receiver with that one, ` +
+      `or ${set("the receiver's", KEY)}`
+    : 'most likely the receiver has another signing key than the one that was printed at the start: start the ' +
+      `receiver with that one, or ${set("the receiver's", KEY)}`;
+  return { set, otherKey };
+}
+
+/** `posthorn send`. */
+export function sendSender(): Sender {
+  const set: Sender['set'] = (value, option) => `give ${value} in ${option}`;
+  const otherKey = `most likely the receiver has another signing key than the one of ${KEY}: ${set("the receiver's", KEY)}`;
+  return { set, otherKey };
+}
+
+/** A sandbox whose webhooks are unknown: `posthorn dev`, `posthorn sandbox` or a program has started it. */
+export function sandboxSender(): Sender {
+  const set: Sender['set'] = (value, option) => `${programName()} dev takes ${value} from ${option}`;
+  const otherKey =
+    'most likely the receiver has another signing key than the webhook: give both the same; ' +
+    set("the receiver's", KEY);
+  return { set, otherKey };
+}
