@@ -37,10 +37,13 @@ import { colours, line } from './terminal-text.ts';
 import { eventOption } from './webhooks/wanted.ts';
 
 interface DevOptions extends JsonOption, KeyOption, CredentialOptions, PlayOptions {
-  readonly to: string;
+  readonly to?: string;
   readonly event?: readonly Pattern[];
   readonly signatureHeader: string;
 }
+
+/** The address of the receiver in the README, and of most others under development. */
+const USUAL_ADDRESS = 'http://localhost:3000/webhooks';
 
 const HELP = `
 It plays the service like posthorn sandbox, creates a webhook for the address, and prints each delivery. The page shows
@@ -54,16 +57,19 @@ Ends on SIGINT or SIGTERM.
 Exit codes: 0 ended by a signal, 1 the sandbox refuses the address, 2 wrong usage, or the port is taken.
 
 Examples:
-  $ posthorn dev --to http://localhost:3000/webhooks
-  $ SIGNING_KEY=… posthorn dev --to http://localhost:3000/webhooks --event 'transfer.*' --event dispute.created
-  $ BEARER_TOKEN=… posthorn dev --to http://localhost:3000/webhooks --clock manual --port 0 --json`;
+  $ posthorn dev
+  $ SIGNING_KEY=… posthorn dev --to http://localhost:8080/hooks --event 'transfer.*' --event dispute.created
+  $ BEARER_TOKEN=… posthorn dev --clock manual --port 0 --json`;
 
 /** `posthorn dev` */
 export function addDev(program: Command): void {
   program
     .command('dev')
     .description('play the service for a receiver that is being developed')
-    .requiredOption('--to <url>', 'the address of the receiver: https:, or http: on this machine')
+    .option(
+      '--to <url>',
+      `the address of the receiver: https:, or http: on this machine (default: ${USUAL_ADDRESS})`,
+    )
     .addOption(eventOption())
     .addOption(keyOption())
     .addOption(basicOption())
@@ -81,7 +87,8 @@ export function addDev(program: Command): void {
 async function develop({ port, host, clock, speed, ...options }: DevOptions): Promise<void> {
   const output = createOutput(options);
   endWithReader();
-  const to = parseUrl('--to', options.to);
+  const to = parseUrl('--to', options.to ?? USUAL_ADDRESS);
+  const noteOnAddress = options.to === undefined ? ' (the usual address: --to takes another)' : '';
   const authentication = readAuthentication(options);
   const { signatureHeader, key = '' } = options;
   const signingKey = key === '' ? undefined : key;
@@ -112,7 +119,7 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
       },
       () => [
         line`${colours.strong('page')}         ${url}/`,
-        line`${colours.strong('webhook')}      ${webhook.id} to ${addressOf(to)}, ${describeClock(clock, speed)}`,
+        line`${colours.strong('webhook')}      ${webhook.id} to ${addressOf(to)}${noteOnAddress}, ${describeClock(clock, speed)}`,
         line`${colours.strong('signing key')}  ${madeUp ?? 'that of SIGNING_KEY or --key'}`,
         colours.strong('to try in another terminal:'),
         ...commands.map((command) => `  ${command}`),

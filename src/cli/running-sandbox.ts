@@ -134,8 +134,8 @@ export class RunningSandbox {
     const posthorn = programName();
     return new CommandError(
       'unreachable',
-      `no sandbox answers at ${addressOf(this.#url)} (${reason}): start one with ${posthorn} dev --to ` +
-        `http://localhost:3000/webhooks or ${posthorn} sandbox, or say where it is with --sandbox or POSTHORN_SANDBOX`,
+      `no sandbox answers at ${addressOf(this.#url)} (${reason}): start one with ${posthorn} dev or ` +
+        `${posthorn} sandbox, or say where it is with --sandbox or POSTHORN_SANDBOX`,
       { cause },
     );
   }

@@ -163,6 +163,17 @@ describe('posthorn dev', () => {
     expect(program.lines.join('\n')).not.toContain('hidden');
   });
 
+  test('without --to it takes the usual address, and says so', async () => {
+    const program = startPosthorn(['dev', '--port', '0'], { SIGNING_KEY: KEY });
+    expect(await program.line(/^webhook/)).toMatch(
+      / to http:\/\/localhost:3000\/webhooks \(the usual address: --to takes another\), its clock /,
+    );
+    const json = startPosthorn(['dev', '--port', '0', '--json'], { SIGNING_KEY: KEY });
+    expect(JSON.parse(await json.line(/"listening"/))).toMatchObject({
+      webhook: { url: 'http://localhost:3000/webhooks' },
+    });
+  });
+
   test('a port that is taken is one line, and says the way out', async () => {
     const { url } = await startDev(await receive());
     const ended = await posthorn(['dev', '--to', 'http://127.0.0.1:1/', '--port', new URL(url).port]);
@@ -235,7 +246,7 @@ describe('trigger, advance and deliveries', () => {
     const { code, stdout, stderr } = await posthorn(args, { env });
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toMatch(
-      /^posthorn: no sandbox answers at http:\S+ \(.*ECONNREFUSED.*\): start one with posthorn dev .*--sandbox or POSTHORN_SANDBOX \(unreachable\)\n$/,
+      /^posthorn: no sandbox answers at http:\S+ \(.*ECONNREFUSED.*\): start one with posthorn dev or posthorn sandbox, .*--sandbox or POSTHORN_SANDBOX \(unreachable\)\n$/,
     );
   });
 
