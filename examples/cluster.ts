@@ -1,5 +1,5 @@
 // Workers of node:cluster behind one port that share a Redis. REDIS_URL is its address, WORKERS the number of
-// processes. To run it: `node dist/examples/cluster.js`.
+// processes. To run it in a clone: `node dist/examples/cluster.js`.
 
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// An Express app that receives webhooks: `node dist/examples/express.js`.
+// An Express app that receives webhooks, in a clone: `node dist/examples/express.js`.
 
 import express from 'express';
 import { createReceiver } from 'posthorn';

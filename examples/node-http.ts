@@ -1,4 +1,4 @@
-// The http server of Node.js alone: `node dist/examples/node-http.js`.
+// The http server of Node.js alone, in a clone: `node dist/examples/node-http.js`.
 
 import { createServer } from 'node:http';
 import { createReceiver } from 'posthorn';

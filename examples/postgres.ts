@@ -1,5 +1,5 @@
 // A receiver that keeps everything in PostgreSQL: event ids, dead letters, and a ledger that has each event
-// exactly once. POSTGRES_URL is the address. To run it: `node dist/examples/postgres.js`.
+// exactly once. POSTGRES_URL is the address. To run it in a clone: `node dist/examples/postgres.js`.
 
 import { createServer } from 'node:http';
 import { createReceiver } from 'posthorn';

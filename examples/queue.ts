@@ -1,6 +1,6 @@
-// A receiver and a worker as two processes that share a Redis: `node dist/examples/queue.js` receives, and
-// `node dist/examples/queue.js worker` handles. REDIS_URL is the address of Redis, which needs `appendonly
-// yes` and `maxmemory-policy noeviction`: see docs/queue.md.
+// A receiver and a worker as two processes that share a Redis. In a clone `node dist/examples/queue.js`
+// receives, and `node dist/examples/queue.js worker` handles. REDIS_URL is the address of Redis, which needs
+// `appendonly yes` and `maxmemory-policy noeviction`: see docs/queue.md.
 
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -275,11 +276,14 @@ describe('the examples, where the package is installed', () => {
     installed.run('npm', ['install', 'express', '--no-audit', '--no-fund', '--prefer-offline']);
   }, TIMEOUT_MS);
 
-  test.each(['express', 'node-http'])('%s runs', async (name) => {
+  test.each(['express', 'node-http'])('%s runs, compiled into the project', async (name) => {
     const root = join(project, 'node_modules', 'posthorn');
     const before = readdirSync(root, { recursive: true });
+    expect(before).toContain(join('examples', `${name}.ts`));
+    cpSync(join(packageRoot, 'dist', 'examples'), join(project, 'examples'), { recursive: true });
+    writeFileSync(join(project, 'examples', 'package.json'), '{"type":"module"}');
     const program = startProgram(
-      join(root, 'dist', 'examples', `${name}.js`),
+      join(project, 'examples', `${name}.js`),
       { PATH: process.env.PATH, PORT: '0' },
       project,
     );

@@ -20,6 +20,7 @@ import { Servers } from './redis/servers.ts';
 import { packageRoot, startProgram } from './support/child-program.ts';
 import { freePort } from './support/free-port.ts';
 import { installPackage } from './support/installed-package.ts';
+import { packedFiles } from './support/packed-files.ts';
 import { snippetWith } from './support/snippet.ts';
 
 interface Block {
@@ -322,19 +323,43 @@ describe('the commands of posthorn exist, and so do their options', () => {
 });
 
 describe('what the documents say can be found', () => {
-  test('every link leads to a file of the package, and to a heading of it', () => {
-    const { files } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
-    const packed = ['README.md', 'LICENSE', 'package.json', ...files];
+  test('every link leads to a file that is packed with the page, and to a heading of it', () => {
+    const packed = packedFiles();
+    const isPacked = (target: string): boolean =>
+      packed.some((path) => path === target || path.startsWith(`${target}/`));
     const broken = documents.flatMap(({ path, text }) =>
-      [...text.matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)]
-        .filter(([, file = '', anchor = '']) => {
-          const target = file === '' ? path : join(dirname(path), file);
-          const isPacked = packed.some((name) => target === name || `${target}/`.startsWith(`${name}/`));
-          return !isPacked || !existsSync(join(packageRoot, target)) || !hasAnchor(target, anchor);
+      [...text.matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)|^\[[^\]]+\]: (?!https?:)([^#\n]*)#?(.*)$/gm)]
+        .filter(([, inline, inlineAnchor, defined, definedAnchor]) => {
+          const file = inline ?? defined ?? '';
+          const anchor = inlineAnchor ?? definedAnchor ?? '';
+          const target = file === '' ? path : join(dirname(path), file).replace(/\/$/, '');
+          const isThere = existsSync(join(packageRoot, target)) && hasAnchor(target, anchor);
+          return !isThere || (isPacked(path) && !isPacked(target));
         })
         .map(([link]) => `${path}: ${link}`),
     );
     expect(broken).toEqual([]);
+  });
+
+  test('every link to a page on GitHub leads to a file of this repository that is not packed', () => {
+    const packed = packedFiles();
+    const onGitHub = /https:\/\/github\.com\/posthorn\/posthorn\/(?:blob|tree|raw)\/([\w-]+)\/([\w./-]+)/g;
+    const links = documents.flatMap(({ text }) => [...text.matchAll(onGitHub)]);
+    expect(links.length).toBeGreaterThan(5);
+    const broken = links.filter(
+      ([, version, file = '']) =>
+        version !== 'HEAD' || !existsSync(join(packageRoot, file)) || packed.includes(file),
+    );
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  test('every reference to a link has its definition', () => {
+    const missing = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(/(?<=\S\])\[([\w-]+)\]/g)]
+        .filter(([, name]) => !text.includes(`\n[${name}]: `))
+        .map(([reference]) => `${path}: ${reference}`),
+    );
+    expect(missing).toEqual([]);
   });
 
   test('every file that is named is there', () => {
@@ -364,7 +389,9 @@ describe('what the documents say can be found', () => {
 
   test('the README leads to every page of docs/', () => {
     const pages = documents.map(({ path }) => path).filter((path) => path !== 'README.md');
-    expect(pages.filter((path) => !readme.text.includes(`](${path})`))).toEqual([]);
+    const leadsTo = (path: string): boolean =>
+      [`](${path})`, `](${onGitHub(path)})`].some((link) => readme.text.includes(link));
+    expect(pages.filter((path) => !leadsTo(path))).toEqual([]);
   });
 
   test('no line of prose is longer than 120 columns', () => {
@@ -378,6 +405,11 @@ describe('what the documents say can be found', () => {
     expect(long).toEqual([]);
   });
 });
+
+/** The address of a file that is not packed, for readers of the package. */
+function onGitHub(path: string): string {
+  return `https://github.com/posthorn/posthorn/blob/HEAD/${path}`;
+}
 
 const helps = new Map<string, ReturnType<typeof posthorn>>();
 
