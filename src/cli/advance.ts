@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { readDuration } from './duration.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
-import { type JsonOption, jsonOption, readDuration } from './options.ts';
+import { type JsonOption, jsonOption } from './options.ts';
 import { createOutput } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import { type RunningOption, RunningSandbox, runningOption } from './running-sandbox.ts';

@@ -159,17 +159,3 @@ export function parseUrl(option: string, text: string): URL {
 export function addressOf(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
-
-const UNIT_MS: ReadonlyMap<string | undefined, number> = new Map([
-  ['s', 1_000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-]);
-
-/** Reads a duration such as `30s` or `2h` as milliseconds; undefined for any other text. */
-export function readDuration(text: string): number | undefined {
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  const unitMs = UNIT_MS.get(unit);
-  return unitMs === undefined ? undefined : Number(count) * unitMs;
-}

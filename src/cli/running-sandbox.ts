@@ -51,6 +51,7 @@ const time = z.object({ now: z.iso.datetime() });
 
 interface SendRequest {
   readonly type: string;
+  readonly ageMs?: number;
   /** Both events are delivered before the sandbox answers. */
   readonly outOfOrder?: boolean;
 }

@@ -35,8 +35,9 @@ Its page at the root shows deliveries, and sends events. Its own controls are be
 GET and POST clock, GET deliveries, POST fxQuotes/{id}/accept; posthorn trigger, advance and deliveries use them.
 Each POST needs Content-Type: application/json. Web pages of other origins are refused, and so is a Host other than
 localhost, a loopback address, the value of --host or, over a network, an IP address.
-An event is {type, data?, id?, duplicates?, changed?, delayMs?}: duplicates are sent beside it, changed means that its
-body changes after it was signed, and delayMs lets others overtake it. outOfOrder makes two events, the newer one first.
+An event is {type, data?, id?, duplicates?, changed?, delayMs?, ageMs?}: duplicates are sent beside it, changed means
+that its body changes after it was signed, delayMs lets others overtake it, and ageMs makes it old from the start.
+outOfOrder makes two events, the newer one first.
 With --clock manual time moves by POST /sandbox/clock only: step over the 1, 5 and 15 minutes of the retries at will.
 eChecks can be found for the ids MTX-1001 (one), MTX-1002 (two) and MTX-1003 (one that was returned).
 

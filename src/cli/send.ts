@@ -6,6 +6,7 @@ import { shorten } from '../foreign-values.ts';
 import { AnswerBody, MAX_ANSWER_BYTES } from '../service/answer-body.ts';
 import { createEvent } from '../testing/create-event.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';
+import { type AgeOption, ageOption } from './duration.ts';
 import { dataOption, readEventData } from './event-data.ts';
 import { CommandError, exitCodes, usageError } from './failure.ts';
 import { reasonOf } from './forward.ts';
@@ -28,7 +29,7 @@ import { adviceOn, lineOfAdvice } from './refusal-advice.ts';
 import { sendSender } from './sender.ts';
 import { colours, line, TerminalText } from './terminal-text.ts';
 
-interface SendOptions extends JsonOption, KeyOption, CredentialOptions {
+interface SendOptions extends JsonOption, KeyOption, CredentialOptions, AgeOption {
   readonly to: string;
   readonly data?: string;
   readonly id?: string;
@@ -42,6 +43,7 @@ const HELP = `
 Makes up an event and signs it as the service would. Its data is a sample with a state that fits the type.
 --data replaces all of it: a JSON object, or a file that holds one.
 Below a refusal a second line says what it means, and what to do.
+--age makes the event old from the start: a receiver with dead letters parks one of 14m whose handler fails.
 
 Exit codes: 0 every answer was 2xx, 1 one was not, 2 wrong usage, 3 no answer within 30 seconds.
 
@@ -50,6 +52,7 @@ Examples:
   $ SIGNING_KEY=… BEARER_TOKEN=… posthorn send dispute.created --to https://example.com/webhooks --data dispute.json
   $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --twice --json
   $ SIGNING_KEY=… posthorn send transfer.reversed --to http://127.0.0.1:3000/webhooks --any
+  $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --age 14m
   $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --tamper   # expect 403`;
 
 /** `posthorn send` */
@@ -65,6 +68,7 @@ export function addSend(program: Command): void {
     .addOption(dataOption())
     .option('--id <id>', 'the id of the event; made up by default')
     .option('--any', 'send any type, even one that the service does not list')
+    .addOption(ageOption())
     .option('--twice', 'send the same event a second time, after the first answer')
     .option('--tamper', 'change the body after it was signed: add a space at its end')
     .addOption(signatureHeaderOption())
@@ -109,14 +113,15 @@ function unknownType(type: string): CommandError {
 
 async function createWantedEvent(
   type: string,
-  { data, id }: SendOptions,
+  { data, id, age = 0 }: SendOptions,
 ): Promise<WebhookEvent<string, unknown>> {
   const any = { any: true } as const; // the type has been checked, unless --any was given
   const event =
     data === undefined
       ? createEvent(type, undefined, any)
       : createEvent(type, await readEventData(data), any);
-  return id === undefined ? event : { ...event, id };
+  const created_at = new Date(Date.parse(event.created_at) - age).toISOString();
+  return { ...event, created_at, ...(id !== undefined && { id }) };
 }
 
 interface Answer {

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { eventTypes } from '../events/catalog.ts';
 import { nearestType } from '../events/nearest-pattern.ts';
 import { shorten } from '../foreign-values.ts';
+import { type AgeOption, ageOption } from './duration.ts';
 import { dataOption, readEventData } from './event-data.ts';
 import { EXIT_CODES_HELP, usageError } from './failure.ts';
 import { looksSecret } from './hide-secrets.ts';
@@ -12,7 +13,7 @@ import { type RunningOption, RunningSandbox, runningOption } from './running-san
 import { sandboxSender } from './sender.ts';
 import { colours } from './terminal-text.ts';
 
-interface TriggerOptions extends JsonOption, RunningOption {
+interface TriggerOptions extends JsonOption, RunningOption, AgeOption {
   readonly data?: string;
   readonly id?: string;
   readonly any?: boolean;
@@ -25,6 +26,7 @@ const HELP = `
 The event goes to every webhook of the sandbox that is enabled and wants its type. Their answers are printed;
 the exit code is always 0. A delivery that fails is retried after 1, 5 and 15 minutes: see posthorn advance.
 Below a refused delivery a second line says what the refusal means, and what to do.
+--age makes the event old from the start: a receiver with dead letters parks one of 14m whose handler fails.
 --out-of-order makes two events of one resource, a second apart, and moves the clock by two seconds.
 ${EXIT_CODES_HELP}
 
@@ -33,6 +35,7 @@ Examples:
   $ posthorn trigger dispute.created --data '{"id":"DI1","amount":1250}'
   $ posthorn trigger transfer.failed --duplicate
   $ posthorn trigger transfer.failed --changed   # expect 403
+  $ posthorn trigger transfer.failed --age 14m
   $ POSTHORN_SANDBOX=http://127.0.0.1:4020 posthorn trigger transfer.updated --out-of-order --json`;
 
 /** `posthorn trigger` */
@@ -44,6 +47,7 @@ export function addTrigger(program: Command): void {
     .addOption(dataOption())
     .option('--id <id>', 'the id of the event; made up by default')
     .option('--any', 'send any type, even one that the service does not list')
+    .addOption(ageOption())
     .addOption(kindOption('--duplicate', 'deliver it twice at the same moment', 'changed', 'outOfOrder'))
     .addOption(
       kindOption(
@@ -68,13 +72,14 @@ function kindOption(flag: string, description: string, ...others: string[]): Opt
 
 async function trigger(type: string, options: TriggerOptions): Promise<void> {
   const output = createOutput(options);
-  const { data, id, any, duplicate, changed, outOfOrder } = options;
+  const { data, id, any, age = 0, duplicate, changed, outOfOrder } = options;
   if (!any && !eventTypes.has(type)) throw unknownType(looksSecret(type) ? '…' : shorten(type, 100));
   const sandbox = new RunningSandbox(options);
   const event = await sandbox.send({
     type,
     ...(id !== undefined && { id }),
     ...(data !== undefined && { data: await readEventData(data) }),
+    ...(age > 0 && { ageMs: age }),
     ...(duplicate && { duplicates: 1 }),
     ...(changed && { changed }),
     ...(outOfOrder && { outOfOrder }),
@@ -86,8 +91,9 @@ async function trigger(type: string, options: TriggerOptions): Promise<void> {
   // The clock does not move, but the sandbox answers once every delivery that is due has ended.
   const now = await sandbox.advance({ advanceMs: 0 });
   // With --out-of-order the newer event has another id.
+  const happenedAt = Date.parse(event.created_at) + age;
   const attempts = (await sandbox.deliveries(outOfOrder ? {} : { event: event.id })).filter(
-    ({ at }) => at >= event.created_at,
+    ({ at }) => Date.parse(at) >= happenedAt,
   );
   for (const attempt of attempts) printAttempt(output, attempt, sandboxSender());
   if (attempts.length === 0) {

@@ -69,7 +69,7 @@ async function sendOutOfOrder(
 ): Promise<WebhookEvent> {
   const older = send({ ...request, delayMs: 2 * OVERTAKEN_MS });
   await clock.advance(OVERTAKEN_MS);
-  send({ type: older.type, data: older.data });
+  send({ type: older.type, data: older.data, ageMs: request.ageMs });
   await clock.advance(OVERTAKEN_MS);
   return older;
 }

@@ -30,6 +30,8 @@ export interface SendRequest {
    * events.
    */
   readonly delayMs?: number | undefined;
+  /** How old the event is from the start: its `created_at` is that much earlier; 0 by default. */
+  readonly ageMs?: number | undefined;
 }
 
 /** A checked request, and the event that it makes happen. */
@@ -40,8 +42,15 @@ export interface SentEvent {
   readonly delayMs: number;
 }
 
-/** The longest step and delay: a hundred years. */
+/** The longest step, delay and age: a hundred years. */
 export const MAX_STEP_MS: number = 100 * 365 * 86_400_000;
+
+/** A time by which something is delayed, or older. */
+const duration: z.ZodDefault<z.ZodInt> = z
+  .int('must be a whole number')
+  .min(0, 'must not be negative')
+  .max(MAX_STEP_MS, `must be ${MAX_STEP_MS} at most`)
+  .default(0);
 
 const schema = z.strictObject({
   type: z.string('must be <entity>.<type>').regex(/^[^.]+(\.[^.]+)+$/, 'must be <entity>.<type>'),
@@ -53,11 +62,8 @@ const schema = z.strictObject({
     .max(100, 'must be 100 at most')
     .default(0),
   changed: z.boolean('must be true or false').default(false),
-  delayMs: z
-    .int('must be a whole number')
-    .min(0, 'must not be negative')
-    .max(MAX_STEP_MS, `must be ${MAX_STEP_MS} at most`)
-    .default(0),
+  delayMs: duration,
+  ageMs: duration,
 });
 
 /** Checks a request; throws {@link RefusedError} that names the wrong member. */
@@ -65,11 +71,11 @@ export function readEventRequest(request: unknown, now: number): SentEvent {
   checkDepth(request);
   const { data: read, error } = schema.safeParse(request);
   if (error !== undefined) throw new RefusedError(400, 'Invalid event', complaintsOf(error));
-  const { type, id = `evt_${randomUUID()}`, data, duplicates, changed, delayMs } = read;
+  const { type, id = `evt_${randomUUID()}`, data, duplicates, changed, delayMs, ageMs } = read;
   const event = {
     type,
     id,
-    created_at: new Date(now).toISOString(),
+    created_at: new Date(now - ageMs).toISOString(),
     // The schema has copied it, so that later changes by the caller do not change a retry.
     data: data ?? createSampleData(type),
   };

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { DeadLetter } from 'posthorn';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
@@ -44,6 +46,39 @@ describe('posthorn send', () => {
       /^200 transfer\.succeeded evt_1 \d+ ms\n\{"outcome":"processed","id":"evt_1"\}\n$/,
     );
     expect(reports.all).toMatchObject([{ outcome: 'processed', event: { id: 'evt_1' } }]);
+  });
+
+  test('--age makes an event that is old from the start, so that a failure is parked at once', async () => {
+    const letters = new Map<string, DeadLetter>();
+    const deadLetters = createMapDeadLetters(letters);
+    const { url } = await openEndpoint({ deadLetters }, (receiver) =>
+      receiver.on('*', () => {
+        throw new Error('always');
+      }),
+    );
+    const send = (age: string) =>
+      posthorn(['send', 'transfer.failed', '--to', url, '--age', age, '--json'], { env });
+    expect(jsonLines(await send('13m29s'))).toMatchObject([{ status: 500 }]);
+    const [answer] = jsonLines(await send('14m'));
+    expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('"parked"') });
+    expect([...letters.keys()]).toEqual([answer?.event]);
+  });
+
+  test.each(['14', '36501d', '-1m', ''])('--age %s is exit code 2, and says what is allowed', async (age) => {
+    const { code, stderr } = await posthorn([
+      'send',
+      'transfer.failed',
+      '--to',
+      'http://127.0.0.1:1/',
+      '--age',
+      age,
+    ]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        `posthorn: option '--age <duration>' argument '${age}' is invalid. ` +
+        'It must be a duration such as 30s, 14m, 20m59s or 2h, of 36500d at most.\n',
+    });
   });
 
   test('signs the very bytes, as openssl does, under the header that was asked for', async () => {

@@ -55,6 +55,8 @@ describe('POST /sandbox/events', () => {
     ['{"type":"a.b","duplicates":-1}', 'duplicates'],
     ['{"type":"a.b","duplicates":101}', 'duplicates'],
     ['{"type":"a.b","delayMs":0.5}', 'delayMs'],
+    ['{"type":"a.b","ageMs":-1}', 'ageMs'],
+    ['{"type":"a.b","ageMs":3153600000001}', 'ageMs must be 3153600000000 at most'],
     ['{"type":"a.b","datum":{}}', 'datum'],
     ['[]', 'object'],
   ])('%s is refused, and the member named', async (body, named) => {
@@ -142,6 +144,27 @@ describe('on demand', () => {
     expect(arrived()).toEqual(['second']);
     await sandbox.clock.advance(1);
     expect(arrived()).toEqual(['second', 'first']);
+  });
+
+  test('an age makes the event older from the start, in every attempt alike', async () => {
+    const { call, sandbox } = await playWith(500);
+    const body = '{"type":"transfer.created","id":"e","ageMs":840000}';
+    const created_at = '2026-03-01T11:46:00.500Z';
+    expect((await call('POST', '/sandbox/events', CONTROL, body)).body).toMatchObject({ created_at });
+    await sandbox.clock.advance(60_000);
+    expect(sandbox.deliveries()).toMatchObject([{ at: CREATED_AT }, { at: '2026-03-01T12:01:00.500Z' }]);
+    for (const { request } of sandbox.deliveries())
+      expect(JSON.parse(request.body)).toMatchObject({ created_at });
+  });
+
+  test('two events out of order have the same age', async () => {
+    const { call, sandbox } = await playWith();
+    const body = '{"type":"transfer.updated","outOfOrder":true,"ageMs":60000}';
+    await call('POST', '/sandbox/events', CONTROL, body);
+    expect(sandbox.deliveries().map(({ request }) => JSON.parse(request.body).created_at)).toEqual([
+      '2026-03-01T11:59:01.500Z',
+      '2026-03-01T11:59:00.500Z',
+    ]);
   });
 
   test('a delayed delivery is retried from when it failed', async () => {

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import type { DeadLetter, DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { isPosthornError, type PosthornError } from '../../errors.ts';
 import { matchesPattern } from '../../events/pattern.ts';
+import { readDuration } from '../duration.ts';
 import { CommandError, usageError } from '../failure.ts';
-import { readDuration } from '../options.ts';
 
 /** The options that select letters. */
 export interface SelectionOptions {

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { readDuration } from '../duration.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
-import { jsonOption, readDuration } from '../options.ts';
+import { jsonOption } from '../options.ts';
 import { create, ensure, setEnabled, update } from './change.ts';
 import { addConnectionOptions } from './connection.ts';
 import { list, show } from './read.ts';
