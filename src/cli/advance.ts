@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { readDuration } from './duration.ts';
+import { describeDuration, readDuration } from './duration.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
 import { type JsonOption, jsonOption } from './options.ts';
 import { createOutput } from './output.ts';
@@ -8,9 +8,11 @@ import { type RunningOption, RunningSandbox, runningOption } from './running-san
 
 const HELP = `
 Every delivery that falls due on the way is made, and its answer printed: retries come after 1, 5 and 15 minutes.
-Without a duration the clock moves to the next delivery that is to come.
-A receiver that goes by its own clock does not see the time pass, so it does not recognize the last attempt. Each
-delivery has the sandbox's time in the header date: docs/develop.md shows how a receiver can go by it.
+Without a duration the step goes to the next delivery that is to come.
+The step makes all events of posthorn dev that have not ended older: their next attempts have an earlier created_at, so
+that the receiver sees what it would see in production. Its own clock and new events keep the real time.
+The clock of posthorn sandbox, and of posthorn dev --clock real or manual, moves instead, and events keep their
+created_at. A receiver that goes by another clock does not see the time pass.
 ${EXIT_CODES_HELP}
 
 Examples:
@@ -22,7 +24,7 @@ Examples:
 export function addAdvance(program: Command): void {
   program
     .command('advance')
-    .description('move the clock of a running sandbox')
+    .description('step over the pauses between attempts in a running sandbox')
     .argument('[duration]', 'as 30s, 15m, 2h or 1d; to the next delivery by default', parseStep)
     .addOption(runningOption())
     .addOption(jsonOption())
@@ -41,8 +43,15 @@ async function advance(advanceMs: number | undefined, options: JsonOption & Runn
   const sandbox = new RunningSandbox(options);
   const before = await sandbox.now();
   const step = advanceMs === undefined ? ({ toNextRetry: true } as const) : { advanceMs };
-  const now = new Date(await sandbox.advance(step)).toISOString();
-  const attempts = (await sandbox.deliveries()).filter(({ at }) => Date.parse(at) > before);
+  const { now, agedMs } = await sandbox.advance(step);
+  // A clock that stands had this time in earlier attempts as well.
+  const since = agedMs === undefined ? before + 1 : before;
+  const attempts = (await sandbox.deliveries()).filter(({ at }) => Date.parse(at) >= since);
   for (const attempt of attempts) printAttempt(output, attempt);
-  output.print({ kind: 'clock', now, deliveries: attempts.length }, () => `the sandbox's clock is at ${now}`);
+  const time = new Date(now).toISOString();
+  output.print({ kind: 'clock', now: time, agedMs, deliveries: attempts.length }, () =>
+    agedMs === undefined
+      ? `the sandbox's clock is at ${time}`
+      : `what has not ended is ${describeDuration(agedMs)} older`,
+  );
 }

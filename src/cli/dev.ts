@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { createClient } from '../client/create-client.ts';
 import { eventTypes, type Pattern } from '../events/catalog.ts';
 import { matchesPattern } from '../events/pattern.ts';
-import { createSandbox, defaultCredentials } from '../sandbox/index.ts';
+import { assembleSandbox } from '../sandbox/assemble.ts';
+import { defaultCredentials } from '../sandbox/index.ts';
 import {
   addressOf,
   basicOption,
@@ -23,6 +24,7 @@ import {
 import { createOutput, endWithReader } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import {
+  type ClockKind,
   clockOption,
   commandsToTry,
   describeClock,
@@ -36,8 +38,10 @@ import { untilSignal } from './server.ts';
 import { colours, line } from './terminal-text.ts';
 import { eventOption } from './webhooks/wanted.ts';
 
-interface DevOptions extends JsonOption, KeyOption, CredentialOptions, PlayOptions {
+interface DevOptions extends JsonOption, KeyOption, CredentialOptions, Omit<PlayOptions, 'clock'> {
   readonly to?: string;
+  /** Without it the sandbox ages events. */
+  readonly clock?: ClockKind;
   readonly event?: readonly Pattern[];
   readonly signatureHeader: string;
 }
@@ -49,7 +53,10 @@ const HELP = `
 It plays the service like posthorn sandbox, creates a webhook for the address, and prints each delivery. The page shows
 requests and answers too, and sends events; in another terminal, use posthorn trigger, advance and deliveries.
 The signing key comes from SIGNING_KEY or --key, so that the receiver can keep it. Without one, a new key is printed.
-An event without an answer, or with any answer but 2xx, is sent again after 1, 5 and 15 minutes.
+An event without an answer, or with any answer but 2xx, is sent again after 1, 5 and 15 minutes. posthorn advance skips
+these pauses: it makes all events that have not ended older, so that their next attempts have an earlier created_at,
+and the receiver sees what it would see in production. --speed does so all the time. With --clock real or manual events
+keep their created_at, and the clock of the sandbox moves instead.
 After the third retry the webhook is disabled, as by the service: the page has a button to enable it again.
 Below a refused delivery a second line says what the refusal means, and what to do.
 
@@ -92,7 +99,8 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
   const authentication = readAuthentication(options);
   const { signatureHeader, key = '' } = options;
   const signingKey = key === '' ? undefined : key;
-  const sandbox = createSandbox({ clock, speed, signatureHeader, signingKey });
+  const settings = { clock, speed, signatureHeader, signingKey };
+  const sandbox = assembleSandbox(settings, { agesEvents: clock === undefined });
   const signalled = untilSignal();
   const { url } = await listenOn(sandbox, port, host);
   try {

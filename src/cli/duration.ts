@@ -1,5 +1,4 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { MAX_STEP_MS } from '../sandbox/event-request.ts';
 
 const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
 
@@ -28,6 +27,9 @@ export function describeDuration(ms: number): string {
     .join(' ');
 }
 
+/** A hundred years, as in the sandbox: an older event would have a year that is not of four digits. */
+const MAX_AGE_MS = 36_500 * UNITS_MS.d;
+
 /** The age of an event. */
 export interface AgeOption {
   /** In milliseconds. */
@@ -42,6 +44,6 @@ export function ageOption(): Option {
 
 function parseAge(text: string): number {
   const ms = readDuration(text);
-  if (ms !== undefined && ms <= MAX_STEP_MS) return ms;
+  if (ms !== undefined && ms <= MAX_AGE_MS) return ms;
   throw new InvalidArgumentError('It must be a duration such as 30s, 14m, 20m59s or 2h, of 36500d at most.');
 }

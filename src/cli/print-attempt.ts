@@ -2,6 +2,7 @@ import { propertyOf } from '../foreign-values.ts';
 import { followingStep, isSuccess } from '../sandbox/attempt.ts';
 import type { DeliveryAttempt } from '../sandbox/index.ts';
 import { parseJson } from '../service/parse-json.ts';
+import { describeDuration } from './duration.ts';
 import type { Output } from './output.ts';
 import { adviceOn, lineOfAdvice } from './refusal-advice.ts';
 import type { Sender } from './sender.ts';
@@ -15,6 +16,8 @@ export function printAttempt(output: Output, attempt: DeliveryAttempt, sender?: 
     number,
     duplicate,
     changed,
+    agedMs,
+    olderThan,
     at,
     status,
     error,
@@ -24,15 +27,25 @@ export function printAttempt(output: Output, attempt: DeliveryAttempt, sender?: 
   } = attempt;
   const what = { id, type: typeOf(attempt), webhook, number, duplicate, ...(changed && { changed }) };
   const { url, body } = request;
+  const aging = { agedMs, olderThan };
   const result = { status, outcome: outcomeOf(attempt), error, durationMs, request: { url, body }, response };
   const advice = sender && adviceOn({ ...attempt, ...request, body: response?.body }, sender);
-  output.print({ kind: 'delivery', at, ...what, ...result, advice }, () =>
-    advice === undefined ? lineOfAttempt(attempt) : [lineOfAttempt(attempt), lineOfAdvice(advice)],
+  output.print({ kind: 'delivery', at, ...what, ...aging, ...result, advice }, () => [
+    lineOfAttempt(attempt),
+    ...(advice === undefined ? [] : [lineOfAdvice(advice)]),
+    ...(olderThan === undefined ? [] : [lineOfOvertaking(attempt.event, olderThan)]),
+  ]);
+}
+
+function lineOfOvertaking(event: string, olderThan: string): TerminalText {
+  return colours.doubtful(
+    `  ${event} is older than ${olderThan} now, although it happened after it: latest of an inbox skips it, and would ` +
+      'not in production',
   );
 }
 
 function lineOfAttempt(attempt: DeliveryAttempt): TerminalText {
-  const { event, number, duplicate, changed, at, status, error, durationMs } = attempt;
+  const { event, number, duplicate, changed, agedMs = 0, at, status, error, durationMs } = attempt;
   const result = [status ?? 'no answer', outcomeOf(attempt)].filter((part) => part !== undefined).join(' ');
   return joined([
     colours.minor(at.replace(/\.\d+Z$/, 'Z')),
@@ -40,6 +53,7 @@ function lineOfAttempt(attempt: DeliveryAttempt): TerminalText {
     event,
     duplicate ? 'duplicate' : `attempt ${number}`,
     ...(changed ? [colours.doubtful('changed')] : []),
+    ...(agedMs < 1_000 ? [] : [colours.minor(`aged ${describeDuration(agedMs)}`)]),
     (isSuccess(attempt) ? colours.good : colours.bad)(result),
     colours.minor(`${durationMs} ms`),
     ...(error === undefined ? [] : [error]),

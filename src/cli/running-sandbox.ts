@@ -47,7 +47,19 @@ const happenedEvent: z.ZodType<HappenedEvent> = z.object({
   type: z.string(),
   created_at: z.string(),
 });
-const time = z.object({ now: z.iso.datetime() });
+
+/** The time of a sandbox after a step. */
+interface Step {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** If the sandbox ages events: how much older the step has made those that have not ended. */
+  readonly agedMs?: number | undefined;
+}
+
+const time: z.ZodType<Step> = z.object({
+  now: z.iso.datetime().transform((text) => Date.parse(text)),
+  agedMs: z.int().optional(),
+});
 
 interface SendRequest {
   readonly type: string;
@@ -84,13 +96,13 @@ export class RunningSandbox {
 
   /** Its time, in milliseconds since the epoch. */
   async now(): Promise<number> {
-    return Date.parse((await this.#ask(time, 'clock')).now);
+    return (await this.#ask(time, 'clock')).now;
   }
 
-  /** Resolves with its time once every delivery that falls due on the way is answered. */
-  async advance(step: { readonly advanceMs: number } | { readonly toNextRetry: true }): Promise<number> {
+  /** Resolves once every delivery that falls due on the way is answered. */
+  advance(step: { readonly advanceMs: number } | { readonly toNextRetry: true }): Promise<Step> {
     const limitMs = 'advanceMs' in step && step.advanceMs === 0 ? DELIVERY_LIMIT_MS : STEP_LIMIT_MS;
-    return Date.parse((await this.#ask(time, 'clock', { body: step, limitMs })).now);
+    return this.#ask(time, 'clock', { body: step, limitMs });
   }
 
   deliveries(filter: DeliveryFilter = {}): Promise<readonly DeliveryAttempt[]> {

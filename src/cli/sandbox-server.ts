@@ -22,18 +22,21 @@ export function commandsToTry(url: string, type = 'transfer.succeeded'): string[
   ];
 }
 
+export type ClockKind = 'real' | 'manual';
+
 /** The address of a sandbox, and the speed of its clock. */
 export interface PlayOptions {
   readonly port: number;
   readonly host: string;
-  readonly clock: 'real' | 'manual';
+  readonly clock: ClockKind;
   readonly speed?: number;
 }
 
 export function clockOption(): Option {
-  return new Option('--clock <kind>', 'real, or manual: moved by posthorn advance or POST /sandbox/clock')
-    .choices(['real', 'manual'])
-    .default('real');
+  return new Option(
+    '--clock <kind>',
+    'real, or manual: moved only by posthorn advance or POST /sandbox/clock',
+  ).choices(['real', 'manual']);
 }
 
 export function speedOption(): Option {
@@ -45,7 +48,11 @@ function parseSpeed(text: string): number {
   throw new InvalidArgumentError('It must be a number above 0.');
 }
 
-export function describeClock(clock: PlayOptions['clock'], speed = 1): string {
+/** Without a kind the sandbox ages events. */
+export function describeClock(clock: ClockKind | undefined, speed = 1): string {
+  if (clock === undefined) {
+    return speed === 1 ? 'a step ages its events' : `its events age ${speed} times as fast`;
+  }
   if (clock === 'manual') return 'its clock stands until it is moved';
   return speed === 1 ? 'its clock is the real one' : `its clock runs ${speed} times as fast as the real one`;
 }

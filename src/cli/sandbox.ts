@@ -56,7 +56,7 @@ export function addSandbox(program: Command): void {
     .description('play the service on this machine')
     .addOption(portOption(SANDBOX_PORT))
     .addOption(hostOption())
-    .addOption(clockOption())
+    .addOption(clockOption().default('real'))
     .addOption(speedOption())
     .option('--state <file>', 'keep the state in this file; it holds secrets')
     .option(

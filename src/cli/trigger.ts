@@ -27,7 +27,7 @@ The event goes to every webhook of the sandbox that is enabled and wants its typ
 the exit code is always 0. A delivery that fails is retried after 1, 5 and 15 minutes: see posthorn advance.
 Below a refused delivery a second line says what the refusal means, and what to do.
 --age makes the event old from the start: a receiver with dead letters parks one of 14m whose handler fails.
---out-of-order makes two events of one resource, a second apart, and moves the clock by two seconds.
+--out-of-order makes two events of one resource, a second apart, and steps over two seconds.
 ${EXIT_CODES_HELP}
 
 Examples:
@@ -88,8 +88,8 @@ async function trigger(type: string, options: TriggerOptions): Promise<void> {
     { kind: 'event', ...event },
     () => `${event.created_at} ${event.type} ${event.id} has happened`,
   );
-  // The clock does not move, but the sandbox answers once every delivery that is due has ended.
-  const now = await sandbox.advance({ advanceMs: 0 });
+  // Nothing is stepped over, but the sandbox answers once every delivery that is due has ended.
+  const { now } = await sandbox.advance({ advanceMs: 0 });
   // With --out-of-order the newer event has another id.
   const happenedAt = Date.parse(event.created_at) + age;
   const attempts = (await sandbox.deliveries(outOfOrder ? {} : { event: event.id })).filter(

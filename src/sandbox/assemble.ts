@@ -18,16 +18,27 @@ import { openState } from './state.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 import { Webhooks } from './webhooks.ts';
 
+/** An endpoint has 30 seconds for its answer (interface, "Limits"). */
+const ANSWER_TIMEOUT_MS = 30_000;
+
 /** The settings that users cannot change. */
 export interface Fixed {
   /** How long an endpoint has for its answer, in real time. */
-  readonly answerTimeoutMs: number;
+  readonly answerTimeoutMs?: number;
+  /**
+   * True if a step makes the events that have not ended older, and everybody sees real time. A receiver in
+   * another process, which has its own clock, then sees the ages that it would see in production.
+   */
+  readonly agesEvents?: boolean;
 }
 
 /** Puts the parts of a sandbox together. */
-export function assembleSandbox(options: SandboxOptions, { answerTimeoutMs }: Fixed): Sandbox {
+export function assembleSandbox(
+  options: SandboxOptions,
+  { answerTimeoutMs = ANSWER_TIMEOUT_MS, agesEvents = false }: Fixed = {},
+): Sandbox {
   const { credentials, speed, startAt, stateFile, signatureHeader, signingKey } = readSandboxOptions(options);
-  const state = openState(stateFile, speed, startAt);
+  const state = openState(stateFile, speed, startAt, agesEvents);
   const webhooks = new Webhooks(state, signingKey);
   const quotes = new FxQuotes(state, credentials.administrator.username);
   const observers = new Observers();
@@ -36,7 +47,7 @@ export function assembleSandbox(options: SandboxOptions, { answerTimeoutMs }: Fi
   const activity = new ActivityStream(state);
   const controls = {
     clock: {
-      now: state.clock.now,
+      now: state.clock.shownNow,
       advance: async (ms) => {
         if (!Number.isInteger(ms) || ms < 0 || ms > MAX_STEP_MS) {
           throw new RefusedError(400, 'Invalid step', `must be a whole number from 0 to ${MAX_STEP_MS}`);
@@ -45,7 +56,7 @@ export function assembleSandbox(options: SandboxOptions, { answerTimeoutMs }: Fi
       },
     },
     send: (request: unknown) => {
-      const sent = readEventRequest(request, state.clock.now());
+      const sent = readEventRequest(request, state.clock.shownNow());
       activity.addEvent(sent.event);
       queue.add(sent);
       return sent.event;
@@ -66,6 +77,7 @@ export function assembleSandbox(options: SandboxOptions, { answerTimeoutMs }: Fi
     ...referenceRoutes(credentials, guards.profile),
     ...controlRoutes({
       ...controls,
+      agesEvents,
       advanceToNext: () => queue.advanceToNext(),
       enableWebhook: (id) => void webhooks.update(id, { enabled: true }),
     }),

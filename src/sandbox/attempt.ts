@@ -17,7 +17,18 @@ export interface DeliveryAttempt {
   readonly duplicate: boolean;
   /** True if the body was changed after it was signed, as `changed` asks for; never retried. */
   readonly changed?: boolean | undefined;
-  /** When it was sent, by the sandbox's clock: ISO 8601, UTC. */
+  /**
+   * How much older the event was than the time since it happened, because pauses between its attempts were
+   * stepped over: `created_at` is that much earlier. `posthorn dev` ages events; other sandboxes never do.
+   */
+  readonly agedMs?: number | undefined;
+  /**
+   * The id of another event of the same resource, which happened before this one and has ended. By its age
+   * this one is now the older of the two, so that `latest` of an inbox would skip it. Only in the first
+   * attempt of which this is true.
+   */
+  readonly olderThan?: string | undefined;
+  /** When it was sent, by the sandbox's clock: ISO 8601, UTC. In `posthorn dev` this is the real time. */
   readonly at: string;
   /** The request as it was sent. */
   readonly request: {

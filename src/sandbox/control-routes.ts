@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { WebhookEvent } from '../events/event.ts';
-import { type Answer, ok } from './answer.ts';
+import { ok } from './answer.ts';
 import { complaintsOf } from './complaints.ts';
 import type { Endpoint, SandboxRequest } from './endpoint.ts';
 import { RefusedError } from './refused-error.ts';
@@ -9,15 +9,17 @@ import type { Controls } from './sandbox.ts';
 /** Controls that check their arguments. */
 interface CheckingControls extends Controls {
   send(request: unknown): WebhookEvent;
-  /** Resolves with false if no delivery is pending. */
-  advanceToNext(): Promise<boolean>;
+  /** True if a step ages events, and the clock stays the real one. */
+  readonly agesEvents: boolean;
+  /** Resolves with the length of the step; undefined if no delivery is pending. */
+  advanceToNext(): Promise<number | undefined>;
   /** Throws {@link RefusedError} for an unknown webhook. */
   enableWebhook(id: string): void;
 }
 
 /** The sandbox's own controls, apart from the service's interface. */
 export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
-  const time = (): Answer => ok({ now: new Date(sandbox.clock.now()).toISOString() });
+  const now = (): string => new Date(sandbox.clock.now()).toISOString();
   return [
     {
       path: '/sandbox/events',
@@ -28,11 +30,10 @@ export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
     },
     {
       path: '/sandbox/clock',
-      get: time,
+      get: () => ok({ now: now() }),
       post: async ({ body }) => {
-        if (!toNextRetry.safeParse(body).success) await sandbox.clock.advance(readStep(body));
-        else if (!(await sandbox.advanceToNext())) throw new RefusedError(409, 'No delivery is pending');
-        return time();
+        const agedMs = await makeStep(sandbox, body);
+        return ok({ now: now(), ...(sandbox.agesEvents && { agedMs }) });
       },
     },
     {
@@ -60,8 +61,8 @@ const outOfOrder = z
 const OVERTAKEN_MS = 1_000;
 
 /**
- * Makes two events of one resource happen, a second apart, and delivers the newer one first. Moves the clock
- * by two seconds, and returns the older event.
+ * Makes two events of one resource happen, a second apart, and delivers the newer one first. Steps over
+ * two seconds, and returns the older event.
  */
 async function sendOutOfOrder(
   { send, clock }: CheckingControls,
@@ -75,6 +76,18 @@ async function sendOutOfOrder(
 }
 
 const toNextRetry = z.strictObject({ toNextRetry: z.literal(true) });
+
+/** Resolves with the length of the step. */
+async function makeStep({ clock, advanceToNext }: CheckingControls, body: unknown): Promise<number> {
+  if (toNextRetry.safeParse(body).success) {
+    const stepMs = await advanceToNext();
+    if (stepMs === undefined) throw new RefusedError(409, 'No delivery is pending');
+    return stepMs;
+  }
+  const stepMs = readStep(body);
+  await clock.advance(stepMs);
+  return stepMs;
+}
 
 /** `clock.advance` checks the number. */
 const step = z.strictObject({ advanceMs: z.number('must be a number') });

@@ -2,9 +2,6 @@ import { assembleSandbox } from './assemble.ts';
 import type { SandboxOptions } from './options.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** An endpoint has 30 seconds for its answer (interface, "Limits"). */
-const ANSWER_TIMEOUT_MS = 30_000;
-
 /**
  * Plays the service on this machine over real HTTP: every path of its interface, and the deliveries of
  * events.
@@ -22,5 +19,5 @@ const ANSWER_TIMEOUT_MS = 30_000;
  * ```
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  return assembleSandbox(options, { answerTimeoutMs: ANSWER_TIMEOUT_MS });
+  return assembleSandbox(options);
 }

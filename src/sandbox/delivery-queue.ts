@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { WebhookEvent } from '../events/event.ts';
 import { messageOf } from '../foreign-values.ts';
+import { aged, agingOf } from './aging.ts';
 import { type DeliveryAttempt, followingStep, post } from './attempt.ts';
 import { LAST_MOMENT } from './clock.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
@@ -44,10 +45,13 @@ export class DeliveryQueue {
 
   /** Delivers an event to every enabled webhook that wants it. */
   add({ event, duplicates, changed, delayMs }: SentEvent): void {
-    const dueAt = this.#state.clock.now() + delayMs;
+    const { clock } = this.#state;
+    const { time, realTime } = clock.reading();
+    const aging = clock.agesEvents ? { aheadMs: time - realTime } : {};
+    const dueAt = time + delayMs;
     for (const webhook of this.#webhooks.all) {
       if (!webhook.enabled || !isWanted(event.type, webhook.enabled_events)) continue;
-      const first = { event, webhook: webhook.id, number: 1, ...(changed && { changed }), dueAt };
+      const first = { event, webhook: webhook.id, number: 1, ...(changed && { changed }), dueAt, ...aging };
       this.#state.pending.push({ ...first, duplicate: false });
       for (let copy = 0; copy < duplicates; copy += 1)
         this.#state.pending.push({ ...first, duplicate: true });
@@ -64,14 +68,15 @@ export class DeliveryQueue {
     return this.#inLine(() => this.#advance(ms));
   }
 
-  /** Moves the clock to the next pending delivery. Resolves with false if there is none. */
-  advanceToNext(): Promise<boolean> {
+  /** Moves the clock to the next pending delivery. Resolves with the step; undefined if none is pending. */
+  advanceToNext(): Promise<number | undefined> {
     return this.#inLine(async () => {
       await this.settled();
       const next = this.#nextDueAt();
-      if (next === undefined) return false;
-      await this.#advance(Math.max(0, next - this.#state.clock.now()));
-      return true;
+      if (next === undefined) return undefined;
+      const stepMs = Math.max(0, next - this.#state.clock.now());
+      await this.#advance(stepMs);
+      return stepMs;
     });
   }
 
@@ -159,35 +164,49 @@ export class DeliveryQueue {
   }
 
   async #attempt(delivery: PendingDelivery, webhook: StoredWebhook): Promise<void> {
-    const { signatureHeader, answerTimeoutMs, onAttempt } = this.#settings;
+    const { signatureHeader, answerTimeoutMs } = this.#settings;
     const { signal } = this.#closing;
-    const now = this.#state.clock.now();
-    const at = new Date(now).toISOString();
+    const now = this.#state.clock.shownNow();
     const { event, number, duplicate, changed } = delivery;
-    const signed = serialize(event);
-    const body = changed ? serialize({ ...event, data: { ...event.data, changed: 'on its way' } }) : signed;
+    const agedMs = this.#agedMs(delivery);
+    const agedEvent = aged(event, agedMs);
+    const signed = serialize(agedEvent);
+    const body = changed
+      ? serialize({ ...agedEvent, data: { ...event.data, changed: 'on its way' } })
+      : signed;
     const bytes = Buffer.from(body);
     const headers = deliveryHeaders(bytes, Buffer.from(signed), webhook, signatureHeader, now);
     const answer = await post({ url: webhook.url, headers, body: bytes, answerTimeoutMs, signal });
     if (signal.aborted) return;
-    const attempt = {
+    this.#conclude(delivery, {
       event: event.id,
       webhook: webhook.id,
       number,
       duplicate,
       ...(changed && { changed }),
-      at,
+      ...agingOf(event, agedMs, webhook.id, this.#state.attempts),
+      at: new Date(now).toISOString(),
       request: { url: webhook.url, headers, body },
       ...answer,
-    };
-    this.#state.attempts.push(attempt);
-    this.#state.attempts.splice(0, this.#state.attempts.length - KEPT_ATTEMPTS);
-    this.#conclude(delivery, attempt);
-    this.#state.save();
-    onAttempt(attempt);
+    });
+  }
+
+  /** A slow clock does not make an event younger. */
+  #agedMs({ aheadMs }: PendingDelivery): number {
+    return aheadMs === undefined ? 0 : Math.max(0, this.#state.clock.aheadMs() - aheadMs);
   }
 
   #conclude(delivery: PendingDelivery, attempt: DeliveryAttempt): void {
+    const { attempts } = this.#state;
+    attempts.push(attempt);
+    attempts.splice(0, attempts.length - KEPT_ATTEMPTS);
+    this.#schedule(delivery, attempt);
+    this.#state.save();
+    this.#settings.onAttempt(attempt);
+  }
+
+  /** Schedules what follows an attempt. */
+  #schedule(delivery: PendingDelivery, attempt: DeliveryAttempt): void {
     this.#remove(delivery);
     const next = followingStep(attempt);
     if (next === 'none') return;

@@ -1,7 +1,8 @@
 import Big from 'big.js';
 import { FX_QUOTE_VALIDITY_MS, type FxQuoteBody, fxQuoteRequest, type Money } from '../service/fx-quotes.ts';
 import { paths } from '../service/paths.ts';
-import { formatTimestamp } from '../service/timestamp.ts';
+import { formatTimestamp, parseTimestamp } from '../service/timestamp.ts';
+import type { Clock } from './clock.ts';
 import { complaintsOf } from './complaints.ts';
 import { type Rate, rates } from './rates.ts';
 import { RefusedError } from './refused-error.ts';
@@ -17,6 +18,21 @@ Decimal.RM = Big.roundHalfUp;
 
 /** A decimal number with at most two decimal places, because the answer cannot hold more. */
 const TWO_PLACES = /^\d+(\.\d{1,2})?$/;
+
+/** The quote as users see it. If the sandbox ages events, quotes grow older in the same way. */
+export function shownQuote({ quote }: StoredQuote, clock: Clock): FxQuoteBody {
+  if (!clock.agesEvents) return quote;
+  // Whole seconds, so that all times of a quote keep their distance.
+  const aheadMs = Math.ceil(clock.aheadMs() / 1_000) * 1_000;
+  const shown = (time: string): string => formatTimestamp((parseTimestamp(time) ?? 0) - aheadMs);
+  const { fxQuoteExpiry, createdOn, lastUpdatedOn } = quote;
+  return {
+    ...quote,
+    fxQuoteExpiry: shown(fxQuoteExpiry),
+    createdOn: shown(createdOn),
+    lastUpdatedOn: shown(lastUpdatedOn),
+  };
+}
 
 /** The quotes of the sandbox. */
 export class FxQuotes {
@@ -50,14 +66,15 @@ export class FxQuotes {
       createdBy: actor,
       lastUpdatedBy: actor,
     };
-    this.#state.quotes.push({ quote, expiresAt: now + FX_QUOTE_VALIDITY_MS });
+    const created = { quote, expiresAt: now + FX_QUOTE_VALIDITY_MS };
+    this.#state.quotes.push(created);
     this.#state.save();
-    return quote;
+    return shownQuote(created, this.#state.clock);
   }
 
   /** An expired quote is still found, with the status that it had. */
   get(id: number): FxQuoteBody {
-    return this.#find(id).quote;
+    return shownQuote(this.#find(id), this.#state.clock);
   }
 
   /** Accepts a quote, as creating a transaction would (interface, "States and transitions"). */
@@ -66,16 +83,17 @@ export class FxQuotes {
     const now = this.#state.clock.now();
     if (found.quote.status !== 'GENERATED') throw new RefusedError(409, 'FX quote already accepted');
     if (now >= found.expiresAt) {
-      throw new RefusedError(409, 'FX quote expired', `it expired at ${found.quote.fxQuoteExpiry} UTC`);
+      const { fxQuoteExpiry } = shownQuote(found, this.#state.clock);
+      throw new RefusedError(409, 'FX quote expired', `it expired at ${fxQuoteExpiry} UTC`);
     }
     // "lastUpdatedOn changes" (interface, "States and transitions"), but its text lacks fractions of a
     // second.
     const nextSecond = found.expiresAt - FX_QUOTE_VALIDITY_MS + 1_000;
     const lastUpdatedOn = formatTimestamp(Math.max(now, nextSecond));
-    const quote: FxQuoteBody = { ...found.quote, status: 'ACCEPTED', lastUpdatedOn };
-    this.#state.quotes[this.#state.quotes.indexOf(found)] = { ...found, quote };
+    const accepted = { ...found, quote: { ...found.quote, status: 'ACCEPTED', lastUpdatedOn } };
+    this.#state.quotes[this.#state.quotes.indexOf(found)] = accepted;
     this.#state.save();
-    return quote;
+    return shownQuote(accepted, this.#state.clock);
   }
 
   #find(id: number): StoredQuote {

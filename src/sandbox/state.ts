@@ -31,6 +31,11 @@ export interface PendingDelivery {
   readonly changed?: boolean | undefined;
   /** The time at which it falls due, by the sandbox's clock. */
   readonly dueAt: number;
+  /**
+   * If the event ages: how far the clock was ahead of the real time when it happened. It grows older by
+   * what the clock gets ahead since then.
+   */
+  readonly aheadMs?: number | undefined;
 }
 
 interface Kept {
@@ -68,6 +73,8 @@ export const deliveryAttempt: z.ZodType<DeliveryAttempt> = z.object({
   number: z.int(),
   duplicate: z.boolean(),
   changed: z.boolean().optional(),
+  agedMs: z.int().optional(),
+  olderThan: z.string().optional(),
   at: z.string(),
   request: z.object({ url: z.string(), headers: headerFields, body: z.string() }),
   status: z.int().optional(),
@@ -105,6 +112,7 @@ const file: z.ZodType<Kept & { readonly version: 1; readonly clock: ClockReading
       duplicate: z.boolean(),
       changed: z.boolean().optional(),
       dueAt: z.int(),
+      aheadMs: z.int().optional(),
     }),
   ),
   attempts: z.array(deliveryAttempt),
@@ -114,7 +122,12 @@ const file: z.ZodType<Kept & { readonly version: 1; readonly clock: ClockReading
  * Reads the state from its file, or begins with an empty one; throws {@link ConfigurationError} for a bad
  * file.
  */
-export function openState(path: string | undefined, speed: number, startAt: number): State {
+export function openState(
+  path: string | undefined,
+  speed: number,
+  startAt: number,
+  agesEvents = false,
+): State {
   const found = path === undefined ? undefined : readState(resolve(path));
   const { webhooks, quotes, pending, attempts } = found ?? {
     webhooks: [],
@@ -123,7 +136,7 @@ export function openState(path: string | undefined, speed: number, startAt: numb
     attempts: [],
   };
   const kept: Kept = { webhooks, quotes, pending, attempts };
-  const clock = new Clock(speed, found?.clock ?? { time: startAt, realTime: Date.now() });
+  const clock = new Clock(speed, found?.clock ?? { time: startAt, realTime: Date.now() }, agesEvents);
   const listeners: (() => void)[] = [];
   const save = (): void => {
     for (const listener of listeners) listener();

@@ -21,7 +21,7 @@ export class Webhooks {
   }
 
   create(members: WebhookMembers): StoredWebhook {
-    const now = new Date(this.#state.clock.now()).toISOString();
+    const now = new Date(this.#state.clock.shownNow()).toISOString();
     const webhook = {
       id: `WH${randomUUID().replaceAll('-', '')}`,
       created_at: now,
@@ -48,7 +48,7 @@ export class Webhooks {
   update(id: string, changes: Partial<WebhookMembers>): StoredWebhook {
     const webhook = this.get(id);
     // `updated_at` changes on each update (interface, "Webhook"), even while the clock stands still.
-    const updatedAt = Math.max(this.#state.clock.now(), Date.parse(webhook.updated_at) + 1);
+    const updatedAt = Math.max(this.#state.clock.shownNow(), Date.parse(webhook.updated_at) + 1);
     const updated = { ...webhook, ...changes, updated_at: new Date(updatedAt).toISOString() };
     this.#state.webhooks[this.all.indexOf(webhook)] = updated;
     this.#state.save();

@@ -8,8 +8,17 @@ import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { createSandbox } from 'posthorn/sandbox';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { assembleSandbox } from '../../src/sandbox/assemble.ts';
 import { CHROMIUM } from './chromium.ts';
-import { ADMINISTRATOR, BANKING, createWebhook, type Played, play, START_AT } from './play.ts';
+import {
+  ADMINISTRATOR,
+  BANKING,
+  createWebhook,
+  type Played,
+  play,
+  START_AT,
+  serveUntilTheEnd,
+} from './play.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -252,6 +261,27 @@ describe('the page of the sandbox', () => {
     await page.getByText('given up: no retry is to come').waitFor();
     await page.getByText('disabled', { exact: true }).waitFor();
     await page.getByText('This clock is 21 minutes ahead of the real one').waitFor();
+  });
+
+  test('a step ages events, in a sandbox that does so, and the clock stays the real one', async () => {
+    const played = await serveUntilTheEnd(assembleSandbox({}, { agesEvents: true }));
+    await receive(played, 2);
+    const { page, faults } = await open(played.url);
+    played.sandbox.send({ type: 'transfer.created', data: { id: 'TR1' } });
+    await page.getByText('attempt 1: 500 handler_failed', { exact: true }).waitFor();
+    await played.sandbox.clock.advance(50_000);
+    await page.getByText(/^Next delivery: .*, in \d s$/).waitFor();
+    await page.getByRole('button', { name: 'Step to the next retry' }).click();
+    await page.getByText('attempt 2: 500 handler_failed', { exact: true }).waitFor();
+    await page.getByText(/^what has not ended is \d+ s older$/).waitFor();
+    await page.getByText(/^aged (\d+ s|1 min), \S+Z, \d+ ms$/).waitFor();
+    await page.getByRole('button', { name: 'Step to the next retry' }).click();
+    await page.getByText('what has not ended is 5 min older').waitFor();
+    await page.getByText(/^aged \d min( \d+ s)?, \S+Z, \d+ ms$/).waitFor();
+    expect(await page.getByText('ahead of the real one').count()).toBe(0);
+    const shown = Date.parse((await page.locator('#now').textContent()) ?? '');
+    expect(Math.abs(shown - Date.now())).toBeLessThan(60_000);
+    expect(faults).toEqual([]);
   });
 
   test('enables a webhook again that is given up, by the keyboard alone', async () => {

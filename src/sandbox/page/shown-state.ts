@@ -1,5 +1,6 @@
 import type { WebhookEvent } from '../../events/event.ts';
 import type { DeliveryAttempt } from '../attempt.ts';
+import { shownQuote } from '../fx-quotes.ts';
 import type { State, StoredWebhook } from '../state.ts';
 
 const SHOWN_PENDING = 500;
@@ -9,20 +10,26 @@ const SHOWN_NAME_LENGTH = 1_000;
 
 /** The parts of the page besides events and attempts. */
 export function shownState({ clock, webhooks, quotes, pending }: State): object {
+  const { speed, agesEvents } = clock;
   return {
-    clock: { now: clock.now(), speed: clock.speed, realNow: Date.now() },
+    clock: { now: clock.shownNow(), speed, agesEvents, realNow: Date.now() },
     webhooks: webhooks.map(shownWebhook),
-    quotes: quotes.slice(-SHOWN_QUOTES).map(({ quote, expiresAt }) => ({ ...quote, expiresAt })),
+    quotes: quotes.slice(-SHOWN_QUOTES).map((quote) => ({
+      ...shownQuote(quote, clock),
+      expiresAt: clock.shownTimeOf(quote.expiresAt),
+    })),
     pending: pending.slice(0, SHOWN_PENDING).map(({ event, webhook, number, duplicate, dueAt }) => ({
       event: shownEvent(event),
       webhook,
       number,
       duplicate,
-      dueAt,
+      dueAt: clock.shownTimeOf(dueAt),
     })),
     // Of all pending deliveries, however many are shown.
     nextDueAt:
-      pending.length === 0 ? null : pending.reduce((least, { dueAt }) => Math.min(least, dueAt), Infinity),
+      pending.length === 0
+        ? null
+        : clock.shownTimeOf(pending.reduce((least, { dueAt }) => Math.min(least, dueAt), Infinity)),
   };
 }
 
@@ -50,9 +57,10 @@ export function shownEvent({ id, type, created_at }: WebhookEvent): Omit<Webhook
 
 /** An attempt without the webhook's credentials, and with cut bodies. */
 export function shownAttempt(attempt: DeliveryAttempt): DeliveryAttempt {
-  const { request, response } = attempt;
+  const { request, response, olderThan } = attempt;
   return {
     ...attempt,
+    ...(olderThan !== undefined && { olderThan: cut(olderThan, SHOWN_NAME_LENGTH) }),
     event: cut(attempt.event, SHOWN_NAME_LENGTH),
     request: { url: cut(request.url), headers: withoutCredentials(request.headers), body: cut(request.body) },
     ...(response !== undefined && { response: { ...response, body: cut(response.body) } }),

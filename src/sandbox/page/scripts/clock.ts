@@ -1,18 +1,22 @@
 import { LAST_MOMENT } from '../../clock.ts';
 
-/** The clock, which runs on by itself between two messages, and the button that steps it. */
+/**
+ * The clock, which runs on by itself between two messages, and the button that steps over a pause. A step
+ * moves the clock or, in a sandbox that ages events, makes them older.
+ */
 export const clockScript: string = String.raw`
 /** Beyond this a receiver that goes by its own clock refuses new events as event_in_future. */
 const FUTURE_LIMIT_MS = 300_000;
 
-let reading = { now: 0, speed: 0, aheadMs: 0, readAt: performance.now() };
+let reading = { now: 0, speed: 0, agesEvents: false, aheadMs: 0, readAt: performance.now() };
 /** @type {number | null} */
 let nextDueAt = null;
 let isStepping = false;
 
 /** The sandbox's time in milliseconds. */
 function now() {
-  return Math.min(reading.now + (performance.now() - reading.readAt) * reading.speed, ${LAST_MOMENT});
+  const speed = reading.agesEvents ? 1 : reading.speed;
+  return Math.min(reading.now + (performance.now() - reading.readAt) * speed, ${LAST_MOMENT});
 }
 
 /**
@@ -33,13 +37,46 @@ function timeUntil(time) {
   return minutes === 0 ? seconds + ' s' : minutes + ' min ' + (seconds % 60) + ' s';
 }
 
+/**
+ * A duration in its two largest units, such as 5 min 50 s.
+ * @param {number} ms
+ */
+function durationText(ms) {
+  const seconds = Math.round(ms / 1000);
+  const counts = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60, seconds % 60];
+  const parts = counts.map((count, index) => ({ count, unit: ['d', 'h', 'min', 's'][index] }));
+  const first = parts.findIndex(({ count }) => count > 0);
+  const largest = first === -1 ? parts.slice(-1) : parts.slice(first, first + 2);
+  return largest.filter(({ count }, index) => index === 0 || count > 0).map(({ count, unit }) => count + ' ' + unit).join(' ');
+}
+
+/**
+ * Says how an event has aged before an attempt, if the sandbox ages events.
+ * @param {Attempt} attempt
+ */
+function agingNotes({ agedMs = 0, olderThan }) {
+  return [
+    ...(agedMs < 1000 ? [] : ['aged ' + durationText(agedMs)]),
+    ...(olderThan === undefined
+      ? []
+      : ['older than ' + olderThan + ' now, although it happened after it: latest of an inbox skips it']),
+  ];
+}
+
 /** @param {Activity} activity */
 function readClock({ clock, nextDueAt: due }) {
-  const { now: time, speed, realNow } = clock;
-  reading = { now: time, speed, aheadMs: time - realNow, readAt: performance.now() };
+  const { now: time, speed, agesEvents, realNow } = clock;
+  reading = { now: time, speed, agesEvents, aheadMs: time - realNow, readAt: performance.now() };
   nextDueAt = due;
-  setText(byId('pace'), speed === 0 ? 'stands still' : speed === 1 ? '' : speed + ' times as fast as real time');
+  setText(byId('pace'), paceText());
   showClock();
+}
+
+function paceText() {
+  const { speed, agesEvents } = reading;
+  if (speed === 1) return '';
+  if (speed === 0) return 'stands still';
+  return agesEvents ? 'events age ' + speed + ' times as fast' : speed + ' times as fast as real time';
 }
 
 function showClock() {
@@ -70,8 +107,9 @@ async function step() {
   setText(result, 'stepping');
   showClock();
   try {
-    const { now: time } = await post('sandbox/clock', { toNextRetry: true });
-    setText(result, 'stepped to ' + time);
+    const { now: time, agedMs } = await post('sandbox/clock', { toNextRetry: true });
+    const isAged = typeof agedMs === 'number';
+    setText(result, isAged ? 'what has not ended is ' + durationText(agedMs) + ' older' : 'stepped to ' + time);
   } catch (error) {
     setText(result, messageOf(error));
   } finally {

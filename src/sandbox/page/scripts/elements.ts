@@ -6,7 +6,7 @@ export const elementsScript: string = `
  * @typedef {{
  *   event: string, webhook: string, number: number, duplicate: boolean, changed?: boolean, at: string,
  *   request: Message & { url: string }, status?: number, error?: string, response?: Message,
- *   durationMs: number,
+ *   durationMs: number, agedMs?: number, olderThan?: string,
  * }} Attempt
  * @typedef {{
  *   event: ShownEvent, webhook: string, number: number, duplicate: boolean, dueAt: number,
@@ -21,7 +21,8 @@ export const elementsScript: string = `
  *   status: string, expiresAt: number,
  * }} Quote
  * @typedef {{
- *   isFirst: boolean, clock: { now: number, speed: number, realNow: number }, nextDueAt: number | null,
+ *   isFirst: boolean, nextDueAt: number | null,
+ *   clock: { now: number, speed: number, agesEvents: boolean, realNow: number },
  *   webhooks: Webhook[], quotes: Quote[], pending: Pending[], events: ShownEvent[], attempts: Attempt[],
  * }} Activity
  */

@@ -34,6 +34,7 @@ function attemptItem(attempt) {
   const { at, durationMs, changed } = attempt;
   const notes = [
     ...(changed ? ['changed on its way'] : []),
+    ...agingNotes(attempt),
     at,
     durationMs + ' ms',
   ];
