@@ -22,6 +22,7 @@ export function commandsToTry(url: string, type = 'transfer.succeeded'): string[
   ];
 }
 
+/** The kind of a clock that moves. */
 export type ClockKind = 'real' | 'manual';
 
 /** The address of a sandbox, and the speed of its clock. */

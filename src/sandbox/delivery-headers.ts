@@ -3,10 +3,9 @@ import { signatureOf } from './signature.ts';
 import type { StoredWebhook } from './state.ts';
 
 /**
- * The headers of a delivery: the signature, the webhook's credentials if it has some, and the time of the
- * sandbox. The signature is that of the signed text, which differs from the body if that was changed
- * afterwards. A receiver under development can go by the time (RFC 9110, section 6.6.1: a request may have a
- * date).
+ * The headers of a delivery: the signature, the webhook's credentials if it has some, and the time that the
+ * sandbox shows (RFC 9110, section 6.6.1: a request may have a date). The signature is that of the signed
+ * text, which differs from the body if that was changed afterwards.
  */
 export function deliveryHeaders(
   body: Uint8Array,
