@@ -43,11 +43,18 @@ function timeUntil(time) {
  */
 function durationText(ms) {
   const seconds = Math.round(ms / 1000);
-  const counts = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60, seconds % 60];
-  const parts = counts.map((count, index) => ({ count, unit: ['d', 'h', 'min', 's'][index] }));
+  const parts = [
+    { count: Math.floor(seconds / 86400), unit: 'd' },
+    { count: Math.floor(seconds / 3600) % 24, unit: 'h' },
+    { count: Math.floor(seconds / 60) % 60, unit: 'min' },
+    { count: seconds % 60, unit: 's' },
+  ];
   const first = parts.findIndex(({ count }) => count > 0);
   const largest = first === -1 ? parts.slice(-1) : parts.slice(first, first + 2);
-  return largest.filter(({ count }, index) => index === 0 || count > 0).map(({ count, unit }) => count + ' ' + unit).join(' ');
+  return largest
+    .filter(({ count }, index) => index === 0 || count > 0)
+    .map(({ count, unit }) => count + ' ' + unit)
+    .join(' ');
 }
 
 /**
