@@ -3,7 +3,9 @@ import { createGuards } from './authentication.ts';
 import { controlRoutes } from './control-routes.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { eCheckRoutes } from './e-check-routes.ts';
+import { EventHistory } from './event-history.ts';
 import { MAX_STEP_MS, readEventRequest } from './event-request.ts';
+import { eventRoutes } from './event-routes.ts';
 import { fxQuoteRoutes } from './fx-quote-routes.ts';
 import { FxQuotes } from './fx-quotes.ts';
 import { Observers } from './observers.ts';
@@ -44,7 +46,8 @@ export function assembleSandbox(
   const observers = new Observers();
   const { onAttempt } = observers;
   const queue = new DeliveryQueue(state, webhooks, { signatureHeader, answerTimeoutMs, onAttempt });
-  const activity = new ActivityStream(state);
+  const history = new EventHistory(state);
+  const activity = new ActivityStream(state, history);
   const controls = {
     clock: {
       now: state.clock.shownNow,
@@ -57,7 +60,7 @@ export function assembleSandbox(
     },
     send: (request: unknown) => {
       const sent = readEventRequest(request, state.clock.shownNow());
-      activity.addEvent(sent.event);
+      history.add(sent.event);
       queue.add(sent);
       return sent.event;
     },
@@ -80,6 +83,16 @@ export function assembleSandbox(
       agesEvents,
       advanceToNext: () => queue.advanceToNext(),
       enableWebhook: (id) => void webhooks.update(id, { enabled: true }),
+      signingKey: (id) => webhooks.get(id).secret_signing_key,
+    }),
+    ...eventRoutes({
+      find: (id) => history.get(id),
+      resend: (event) => queue.resend(event),
+      clear: () => {
+        history.clear();
+        activity.startAnew();
+        state.save();
+      },
     }),
     ...pageRoutes(activity),
   ];

@@ -13,7 +13,7 @@ export interface DeliveryAttempt {
   readonly webhook: string;
   /** 1 for the first delivery, 2 to 4 for its retries. */
   readonly number: number;
-  /** True for a copy that was requested by `duplicates`, which is never retried. */
+  /** True for a copy that was requested by `duplicates` or by a resend, which is never retried. */
   readonly duplicate: boolean;
   /** True if the body was changed after it was signed, as `changed` asks for; never retried. */
   readonly changed?: boolean | undefined;

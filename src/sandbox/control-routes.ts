@@ -15,6 +15,8 @@ interface CheckingControls extends Controls {
   advanceToNext(): Promise<number | undefined>;
   /** Throws {@link RefusedError} for an unknown webhook. */
   enableWebhook(id: string): void;
+  /** Throws {@link RefusedError} for an unknown webhook. */
+  signingKey(id: string): string;
 }
 
 /** The sandbox's own controls, apart from the service's interface. */
@@ -48,6 +50,11 @@ export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
         sandbox.enableWebhook(id);
         return ok({ id, enabled: true });
       },
+    },
+    {
+      // POST, so that neither a link nor an image of a foreign page leads to a key.
+      path: '/sandbox/webhooks/{webhookId}/key',
+      post: ({ id }) => ok({ id, secret_signing_key: sandbox.signingKey(id) }),
     },
     { path: '/sandbox/fxQuotes/{fxQuoteId}/accept', post: ({ id }) => ok(sandbox.acceptQuote(Number(id))) },
   ];

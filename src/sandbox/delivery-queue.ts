@@ -49,8 +49,7 @@ export class DeliveryQueue {
     const { time, realTime } = clock.reading();
     const aging = clock.agesEvents ? { aheadMs: time - realTime } : {};
     const dueAt = time + delayMs;
-    for (const webhook of this.#webhooks.all) {
-      if (!webhook.enabled || !isWanted(event.type, webhook.enabled_events)) continue;
+    for (const webhook of this.#webhooksFor(event)) {
       const first = { event, webhook: webhook.id, number: 1, ...(changed && { changed }), dueAt, ...aging };
       this.#state.pending.push({ ...first, duplicate: false });
       for (let copy = 0; copy < duplicates; copy += 1)
@@ -58,6 +57,27 @@ export class DeliveryQueue {
     }
     this.#state.save();
     this.#startDue();
+  }
+
+  /**
+   * Delivers an event once more to every enabled webhook that wants it, as a copy, which is never retried.
+   * Throws {@link RefusedError} if there is no such webhook.
+   */
+  resend(event: WebhookEvent): void {
+    const dueAt = this.#state.clock.now();
+    const webhooks = this.#webhooksFor(event);
+    if (webhooks.length === 0) throw new RefusedError(409, 'No enabled webhook wants the event');
+    for (const { id } of webhooks)
+      this.#state.pending.push({ event, webhook: id, number: 1, duplicate: true, dueAt });
+    this.#state.save();
+    this.#startDue();
+  }
+
+  /** The enabled webhooks that want the event. */
+  #webhooksFor({ type }: WebhookEvent): readonly StoredWebhook[] {
+    return this.#webhooks.all.filter(
+      ({ enabled, enabled_events }) => enabled && isWanted(type, enabled_events),
+    );
   }
 
   /**

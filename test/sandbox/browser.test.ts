@@ -10,7 +10,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
 import { Seen } from '../support/seen.ts';
 import { CHROMIUM } from './chromium.ts';
-import { ADMINISTRATOR, BANKING, callTo, createWebhook, type Played, START_AT } from './play.ts';
+import {
+  ADMINISTRATOR,
+  BANKING,
+  callTo,
+  createWebhook,
+  type Played,
+  type ShownWebhook,
+  START_AT,
+} from './play.ts';
 
 const html = readFileSync(join(packageRoot, 'test', 'sandbox', 'attack-page.html'));
 const servePage: RequestListener = (_request, response) =>
@@ -54,6 +62,7 @@ const closing: (() => Promise<void>)[] = [];
 let sandbox: Sandbox;
 let played: Played;
 let quoteId: number;
+let webhook: ShownWebhook;
 let foreignPage: Page;
 let reboundPage: Page;
 
@@ -94,7 +103,7 @@ afterAll(async () => {
 async function prepare(): Promise<void> {
   const endpoint = await serve((_request, response) => void response.end('answer of the endpoint'));
   closing.push(endpoint.close);
-  await createWebhook(
+  webhook = await createWebhook(
     played,
     `{"url":"http://127.0.0.1:${endpoint.port}/",` +
       '"authentication":{"type":"BEARER","bearer":{"token":"token-of-the-webhook"}}}',
@@ -125,13 +134,16 @@ async function attackFrom(
   target: string,
 ): Promise<{ readonly seen: Record<string, string>; readonly answered: readonly Exchange[] }> {
   const from = exchanges.all.length;
-  const seen: Record<string, string> = await page.evaluate(`attack(${JSON.stringify(target)}, ${quoteId})`);
+  const seen: Record<string, string> = await page.evaluate(
+    `attack(${JSON.stringify(target)}, ${quoteId}, '${webhook.id}')`,
+  );
   return { seen, answered: exchanges.all.slice(from) };
 }
 
 /** The requests of the attacks, each once, as they come from a page of another origin. */
 function attempted(): string[] {
   const accept = `/sandbox/fxQuotes/${quoteId}/accept`;
+  const key = `/sandbox/webhooks/${webhook.id}/key`;
   return [
     'GET /sandbox/deliveries',
     'OPTIONS /payments/na/webhooks',
@@ -141,10 +153,14 @@ function attempted(): string[] {
     'OPTIONS /sandbox/events',
     `OPTIONS ${accept}`,
     `POST ${accept}`,
+    `OPTIONS ${key}`,
+    `POST ${key}`,
+    'POST /sandbox/clear',
   ].sort();
 }
 
-const secrets = /answer of the endpoint|token-of-the-webhook|sandbox-admin|GENERATED|ACCEPTED|2026-03-01/;
+const secrets =
+  /secret_signing_key|answer of the endpoint|token-of-the-webhook|sandbox-admin|GENERATED|ACCEPTED|2026-03-01/;
 
 describe('a web page of another origin', () => {
   test.each(['127.0.0.1', 'localhost'])('changes and sees nothing of a sandbox at %s', async (host) => {
@@ -158,6 +174,8 @@ describe('a web page of another origin', () => {
       'read the deliveries, no-cors': 'opaque 0 ',
       'create a webhook': 'TypeError: Failed to fetch',
       'accept the quote, no-cors': 'opaque 0 ',
+      'read the signing key': 'TypeError: Failed to fetch',
+      'read the signing key, no-cors': 'opaque 0 ',
       'show the deliveries as an image': 'error',
       'run the deliveries as a script': 'error',
       'stream the deliveries': 'error',
@@ -177,6 +195,7 @@ test('a page whose name leads to the sandbox from now on changes and sees nothin
   expect(JSON.stringify(seen)).not.toMatch(secrets);
   expect(seen['read the deliveries']).toMatch(/^basic 421 .*Misdirected request/);
   expect(seen['create a webhook']).toMatch(/^basic 421 /);
+  expect(seen['read the signing key']).toMatch(/^basic 421 /);
   // More than once: Chromium repeats over a new connection what was answered 421.
   expect(answered.length).toBeGreaterThanOrEqual(Object.keys(seen).length);
   expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([421]));

@@ -3,12 +3,13 @@ import type { Socket } from 'node:net';
 import type { WebhookEvent } from '../../events/event.ts';
 import type { Answer } from '../answer.ts';
 import type { DeliveryAttempt } from '../attempt.ts';
+import type { EventHistory } from '../event-history.ts';
 import { RefusedError } from '../refused-error.ts';
 import type { State } from '../state.ts';
 import { shownAttempt, shownEvent, shownState } from './shown-state.ts';
 
-/** The number of events and attempts that a page gets first. */
-const FIRST_ITEMS = 200;
+/** The number of attempts that a page gets first. */
+const FIRST_ATTEMPTS = 200;
 
 /** More pages than anybody has open. */
 const MAX_READERS = 50;
@@ -18,6 +19,8 @@ const MAX_BUFFERED_BYTES = 33_554_432;
 
 interface Reader {
   readonly response: ServerResponse;
+  /** True if its next message replaces everything that it shows. */
+  isFirst: boolean;
   /** The last event that was sent; undefined before the first message. */
   lastEvent: WebhookEvent | undefined;
   lastAttempt: DeliveryAttempt | undefined;
@@ -29,20 +32,24 @@ interface Reader {
  */
 export class ActivityStream {
   readonly #state: State;
-  readonly #events: WebhookEvent[] = [];
+  readonly #history: EventHistory;
   /** By connection. The reader that has not read for the longest time comes first. */
   readonly #readers = new Map<Socket, Reader>();
   #isDue = false;
 
-  constructor(state: State) {
+  constructor(state: State, history: EventHistory) {
     this.#state = state;
+    this.#history = history;
     state.onChange(() => this.#changed());
   }
 
-  /** Keeps an event for the page, even if no webhook wants it. */
-  addEvent(event: WebhookEvent): void {
-    this.#events.push(event);
-    this.#events.splice(0, this.#events.length - FIRST_ITEMS);
+  /** Lets every open page begin anew with its next message, as after a reload. */
+  startAnew(): void {
+    for (const reader of this.#readers.values()) {
+      reader.isFirst = true;
+      reader.lastEvent = undefined;
+      reader.lastAttempt = undefined;
+    }
   }
 
   /** The answer to a page that opens the stream. Throws {@link RefusedError} if too many read already. */
@@ -70,7 +77,7 @@ export class ActivityStream {
       response.end();
       return;
     }
-    const reader = { response, lastEvent: undefined, lastAttempt: undefined };
+    const reader = { response, isFirst: true, lastEvent: undefined, lastAttempt: undefined };
     this.#readers.set(socket, reader);
     socket.once('close', () => this.#readers.delete(socket));
     response.on('drain', () => {
@@ -79,7 +86,7 @@ export class ActivityStream {
       // A reader that lagged behind gets everything that it missed in one message.
       this.#write(reader);
     });
-    this.#write(reader, true);
+    this.#write(reader);
     this.#makeRoom();
   }
 
@@ -118,11 +125,12 @@ export class ActivityStream {
     });
   }
 
-  #write(reader: Reader, isFirst = false): void {
-    const { response } = reader;
+  #write(reader: Reader): void {
+    const { response, isFirst } = reader;
     if (response.writableNeedDrain || response.writableEnded) return;
-    const events = since(this.#events, reader.lastEvent);
-    const attempts = since(this.#state.attempts, reader.lastAttempt).slice(-FIRST_ITEMS);
+    const events = since(this.#history.events, reader.lastEvent);
+    const attempts = since(this.#state.attempts, reader.lastAttempt).slice(-FIRST_ATTEMPTS);
+    reader.isFirst = false;
     reader.lastEvent = events.at(-1) ?? reader.lastEvent;
     reader.lastAttempt = attempts.at(-1) ?? reader.lastAttempt;
     const message = {
