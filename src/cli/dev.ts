@@ -23,6 +23,7 @@ import {
 } from './options.ts';
 import { createOutput, endWithReader } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
+import { programName } from './program-name.ts';
 import {
   type ClockKind,
   clockOption,
@@ -100,7 +101,7 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
   const { signatureHeader, key = '' } = options;
   const signingKey = key === '' ? undefined : key;
   const settings = { clock, speed, signatureHeader, signingKey };
-  const sandbox = assembleSandbox(settings, { agesEvents: clock === undefined });
+  const sandbox = assembleSandbox(settings, { agesEvents: clock === undefined, program: programName() });
   const signalled = untilSignal();
   const { url } = await listenOn(sandbox, port, host);
   try {

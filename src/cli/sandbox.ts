@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { createSandbox, defaultCredentials, type SandboxCredentials } from '../sandbox/index.ts';
+import { assembleSandbox } from '../sandbox/assemble.ts';
+import { defaultCredentials, type SandboxCredentials } from '../sandbox/index.ts';
 import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
 import { hostOption, type JsonOption, jsonOption, parseUserAndPassword, portOption } from './options.ts';
 import { createOutput } from './output.ts';
@@ -90,7 +91,8 @@ async function play({
 }: SandboxCommandOptions): Promise<void> {
   const output = createOutput(options);
   const credentials = readCredentials(options);
-  const sandbox = createSandbox({ ...credentials, clock, speed, state, signatureHeader });
+  const settings = { ...credentials, clock, speed, state, signatureHeader };
+  const sandbox = assembleSandbox(settings, { program: programName() });
   const signalled = untilSignal();
   const { url } = await listenOn(sandbox, port, host);
   const commands = commandsOfService(url, credentials, clock);

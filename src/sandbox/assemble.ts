@@ -11,6 +11,7 @@ import { FxQuotes } from './fx-quotes.ts';
 import { Observers } from './observers.ts';
 import { readSandboxOptions, type SandboxOptions } from './options.ts';
 import { ActivityStream } from './page/activity-stream.ts';
+import { adviceFor } from './page/advice.ts';
 import { pageRoutes } from './page/routes.ts';
 import { referenceRoutes } from './reference-routes.ts';
 import { RefusedError } from './refused-error.ts';
@@ -32,12 +33,14 @@ export interface Fixed {
    * another process, which has its own clock, then sees the ages that it would see in production.
    */
   readonly agesEvents?: boolean;
+  /** How a shell starts the program, for the commands that the page shows; `npx posthorn` by default. */
+  readonly program?: string;
 }
 
 /** Puts the parts of a sandbox together. */
 export function assembleSandbox(
   options: SandboxOptions,
-  { answerTimeoutMs = ANSWER_TIMEOUT_MS, agesEvents = false }: Fixed = {},
+  { answerTimeoutMs = ANSWER_TIMEOUT_MS, agesEvents = false, program = 'npx posthorn' }: Fixed = {},
 ): Sandbox {
   const { credentials, speed, startAt, stateFile, signatureHeader, signingKey } = readSandboxOptions(options);
   const state = openState(stateFile, speed, startAt, agesEvents);
@@ -94,7 +97,7 @@ export function assembleSandbox(
         state.save();
       },
     }),
-    ...pageRoutes(activity),
+    ...pageRoutes(activity, adviceFor(program, credentials)),
   ];
   const app: SandboxApp = createApp(endpoints, () => server.host);
   const server = new SandboxServer(app);

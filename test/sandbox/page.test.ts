@@ -1,89 +1,14 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { createReceiver } from 'posthorn';
-import { toNode } from 'posthorn/node';
+import type { Page } from 'playwright-core';
 import { createSandbox } from 'posthorn/sandbox';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { assembleSandbox } from '../../src/sandbox/assemble.ts';
-import { CHROMIUM } from './chromium.ts';
-import {
-  ADMINISTRATOR,
-  BANKING,
-  createWebhook,
-  type Played,
-  play,
-  START_AT,
-  serveUntilTheEnd,
-} from './play.ts';
+import { answerInTurn } from './answering-endpoint.ts';
+import { openPage, receive, serve, useBrowser } from './opened-page.ts';
+import { ADMINISTRATOR, BANKING, createWebhook, play, START_AT, serveUntilTheEnd } from './play.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await chromium.launch(CHROMIUM);
-}, 60_000);
-afterAll(() => browser.close());
-
-/** A page of the sandbox, and everything that went wrong in it. */
-interface Opened {
-  readonly page: Page;
-  readonly faults: readonly string[];
-  /** The addresses that it has asked for. */
-  readonly asked: readonly string[];
-}
-
-async function open(url: string, options: BrowserContextOptions = {}): Promise<Opened> {
-  const context = await browser.newContext(options);
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  const faults: string[] = [];
-  const asked: string[] = [];
-  page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
-  page.on('pageerror', (error) => void faults.push(error.message));
-  page.on('request', (request) => void asked.push(request.url()));
-  await page.goto(url);
-  await page.getByText('live', { exact: true }).waitFor();
-  return { page, faults, asked };
-}
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
-}
-
-/** A receiver behind a webhook of the sandbox; its handler fails as often as it is told to. */
-async function receive(
-  played: Played,
-  failures = 0,
-  more = '',
-): Promise<{ readonly key: string; readonly handled: string[] }> {
-  const listeners: RequestListener[] = [];
-  const url = await serve((request, response) => listeners[0]?.(request, response));
-  const webhook = await createWebhook(played, `{"url":"${url}"${more}}`);
-  const handled: string[] = [];
-  let left = failures;
-  const receiver = createReceiver({
-    signingKey: webhook.secret_signing_key,
-    authentication:
-      more === '' ? { type: 'NONE' } : { type: 'BEARER', bearer: { token: 'token-of-the-webhook' } },
-    now: played.sandbox.clock.now,
-  });
-  receiver.observe(() => {});
-  receiver.on('*', ({ id }) => {
-    left -= 1;
-    if (left >= 0) throw new Error('the ledger is locked');
-    handled.push(id);
-  });
-  listeners.push(toNode(receiver));
-  return { key: webhook.secret_signing_key, handled };
-}
+useBrowser();
 
 const BEARER = ',"authentication":{"type":"BEARER","bearer":{"token":"token-of-the-webhook"}}';
 const events = (page: Page) => page.locator('#events > li');
@@ -92,10 +17,10 @@ describe('the page of the sandbox', () => {
   test('an event fails, the clock is stepped, and its retry succeeds, all without a reload', async () => {
     const played = await play();
     const { handled } = await receive(played, 1);
-    const { page, faults } = await open(played.url);
+    const { page, faults } = await openPage(played.url);
     await page.locator('#webhooks', { hasText: 'http://127.0.0.1:' }).waitFor();
-    await page.getByLabel('Type').selectOption('settlement.approved');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByLabel('Type', { exact: true }).selectOption('settlement.approved');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('attempt 1: 500 handler_failed', { exact: true }).waitFor();
     await page.getByText('failed, a retry is to come').waitFor();
     await page.getByText('Next delivery: 2026-03-01T12:01:00Z, in 1 min 0 s').waitFor();
@@ -114,17 +39,17 @@ describe('the page of the sandbox', () => {
     await page.getByText('Request', { exact: true }).waitFor();
     const shown = await attempt.textContent();
     expect(shown).toContain('x-service-signature: ');
-    expect(shown).toContain('"type":"settlement.approved"');
+    expect(shown).toContain('"type": "settlement.approved"');
     expect(shown).toContain('500\n');
-    expect(shown).toContain('"code":"handler_failed"');
+    expect(shown).toContain('"code": "handler_failed"');
     expect(faults).toEqual([]);
   });
 
   test('sends a duplicate, a changed event and two out of order', async () => {
     const played = await play();
     await receive(played);
-    const { page } = await open(played.url);
-    const send = page.getByRole('button', { name: 'Send' });
+    const { page } = await openPage(played.url);
+    const send = page.getByRole('button', { name: 'Send', exact: true });
     await page.getByLabel('Data').fill('{"id":"TR1","amount":5}');
     await page.getByLabel('Duplicate').check();
     await send.click();
@@ -147,23 +72,23 @@ describe('the page of the sandbox', () => {
   });
 
   test('says what is wrong with an event that it does not send', async () => {
-    const { page } = await open((await play()).url);
+    const { page } = await openPage((await play()).url);
     await page.getByLabel('Data').fill('{');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('The data is not JSON').waitFor();
     expect(await page.getByLabel('Data').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Data').fill('5');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('Invalid event: data must be an object').waitFor();
     await page.getByLabel('Data').fill('');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('no enabled webhook wants it').waitFor();
   });
 
   test('can be used by the keyboard alone', async () => {
     const played = await play();
     await receive(played, 1);
-    const { page } = await open(played.url);
+    const { page } = await openPage(played.url);
     const focused = (): Promise<string> =>
       page.evaluate('document.activeElement.id || document.activeElement.tagName');
     const tabTo = async (id: string): Promise<void> => {
@@ -187,7 +112,7 @@ describe('the page of the sandbox', () => {
     expect(await page.locator('#step').getAttribute('aria-disabled')).toBe('true');
     await tabTo('SUMMARY');
     await page.keyboard.press('Enter');
-    await page.getByText('"type":"dispute.won"').first().waitFor();
+    await page.getByText('"type": "dispute.won"').first().waitFor();
   });
 
   test('shows hostile text as text', async () => {
@@ -198,7 +123,7 @@ describe('the page of the sandbox', () => {
       response.end(JSON.stringify({ code: markup }));
     });
     await createWebhook(played, `{"url":${JSON.stringify(`${url}?a=${markup}`)}}`);
-    const { page, faults } = await open(played.url);
+    const { page, faults } = await openPage(played.url);
     played.sandbox.send({ type: `transfer.${markup}`, id: markup, data: { [markup]: markup } });
     await page.locator('summary').click();
     await page.getByText('Request', { exact: true }).waitFor();
@@ -213,7 +138,7 @@ describe('the page of the sandbox', () => {
   test('has no secret of a webhook, and asks nobody but the sandbox', async () => {
     const played = await play();
     const { key } = await receive(played, 1, BEARER);
-    const { page, asked } = await open(played.url);
+    const { page, asked } = await openPage(played.url);
     const stream = await fetch(`${played.url}/sandbox/stream`);
     onTestFinished(() => stream.body?.cancel());
     played.sandbox.send({ type: 'transfer.succeeded' });
@@ -229,9 +154,34 @@ describe('the page of the sandbox', () => {
     expect(asked.filter((address) => !address.startsWith(`${origin}/`))).toEqual([]);
   });
 
+  test('shows the signing key of a webhook on a click, until it is hidden again', async () => {
+    const played = await play();
+    const { key } = await receive(played, 0, BEARER);
+    const { page, faults } = await openPage(played.url);
+    const show = page.getByRole('button', { name: /^Show signing key http/ });
+    await show.focus();
+    await page.keyboard.press('Enter');
+    await page.getByText(key, { exact: true }).waitFor();
+    // The list is written anew for each change of a webhook, and both the key and the focus stay.
+    await createWebhook(played, '{"url":"https://example.com/second"}');
+    await page.getByText('https://example.com/second').waitFor();
+    expect(await page.getByText(key, { exact: true }).count()).toBe(1);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Hide signing key');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.content()).not.toContain(key);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Show signing key');
+    await page.keyboard.press('Enter');
+    await page.getByText(key, { exact: true }).waitFor();
+    await page.reload();
+    await show.first().waitFor();
+    expect(await page.content()).not.toContain(key);
+    expect(await page.content()).not.toContain('token-of-the-webhook');
+    expect(faults).toEqual([]);
+  });
+
   test('lets FX quotes count down by the clock of the sandbox', async () => {
     const played = await play({ startAt: START_AT, speed: 30 });
-    const { page } = await open(played.url);
+    const { page } = await openPage(played.url);
     const request = '{"destination":{"currency":"EUR","amount":"250.00"}}';
     const { body } = await played.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
     const { source, fxRate, fxQuoteExpiry } = body as {
@@ -251,7 +201,7 @@ describe('the page of the sandbox', () => {
     onTestFinished(() => void vi.useRealTimers());
     const played = await play({ clock: 'manual' });
     await receive(played, 4);
-    const { page } = await open(played.url);
+    const { page } = await openPage(played.url);
     await page.getByText('enabled', { exact: true }).waitFor();
     played.sandbox.send({ type: 'dispute.lost' });
     for (const number of [1, 2, 3]) {
@@ -266,7 +216,7 @@ describe('the page of the sandbox', () => {
   test('a step ages events, in a sandbox that does so, and the clock stays the real one', async () => {
     const played = await serveUntilTheEnd(assembleSandbox({}, { agesEvents: true }));
     await receive(played, 2);
-    const { page, faults } = await open(played.url);
+    const { page, faults } = await openPage(played.url);
     played.sandbox.send({ type: 'transfer.created', data: { id: 'TR1' } });
     await page.getByText('attempt 1: 500 handler_failed', { exact: true }).waitFor();
     await page.getByText(/^Next delivery: .*, in (1 min 0|\d+) s$/).waitFor();
@@ -286,7 +236,7 @@ describe('the page of the sandbox', () => {
   test('enables a webhook again that is given up, by the keyboard alone', async () => {
     const played = await play({ clock: 'manual' });
     const { handled } = await receive(played, 4);
-    const { page, faults } = await open(played.url);
+    const { page, faults } = await openPage(played.url);
     played.sandbox.send({ type: 'dispute.lost' });
     await played.sandbox.clock.advance(21 * 60_000);
     await page.getByText('disabled', { exact: true }).waitFor();
@@ -307,7 +257,7 @@ describe('the page of the sandbox', () => {
 
   test('finds the sandbox again after a restart, and begins anew', async () => {
     const { sandbox, url } = await play();
-    const { page } = await open(url);
+    const { page } = await openPage(url);
     sandbox.send({ type: 'dispute.lost' });
     await expect.poll(() => events(page).count()).toBe(1);
     await sandbox.close();
@@ -337,28 +287,40 @@ async function readUntil(response: Response, pattern: RegExp): Promise<string> {
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 describe.each(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
-  test.each([400, 1_600])(
+  test.each([360, 1_600])(
     'axe finds nothing at %i px, and nothing is wider than the window',
     async (width) => {
       const played = await play();
       await receive(played, 2, BEARER);
+      await createWebhook(played, `{"url":"${await serve(answerInTurn())}"}`);
       const request = '{"destination":{"currency":"EUR","amount":"250.00"}}';
       await played.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
       played.sandbox.send({ type: 'payment_instrument.verification.succeeded', duplicates: 1 });
       await played.sandbox.settled();
       await played.sandbox.clock.advance(60_000);
       played.sandbox.send({ type: 'transfer.failed', changed: true });
-      played.sandbox.send({ type: 'transfer.failed' });
-      await played.sandbox.settled();
+      for (let count = 0; count < 6; count += 1) {
+        played.sandbox.send({ type: 'transfer.failed' });
+        await played.sandbox.settled();
+      }
       const givenUp = await createWebhook(played, '{"url":"https://example.com/given-up"}');
       await played.call('PUT', `/payments/na/webhooks/${givenUp.id}`, ADMINISTRATOR, '{"enabled":false}');
-      const { page } = await open(played.url, {
+      const { page } = await openPage(played.url, {
         colorScheme,
         viewport: { width, height: 900 },
         bypassCSP: true,
       });
-      await page.getByText('refused, as it should be').waitFor();
+      await page.getByText('signature_mismatch').first().waitFor();
+      for (const outcome of ['parked', 'ignored', 'queued', 'event_running']) {
+        await page.locator('#events ol .badge', { hasText: outcome }).first().waitFor();
+      }
       for (const summary of await page.locator('summary').all()) await summary.click();
+      await page.getByRole('button', { name: 'Copy as curl' }).first().click();
+      await page
+        .getByRole('button', { name: /^Show signing key/ })
+        .first()
+        .click();
+      await page.locator('.key').waitFor();
       await page.evaluate(axe);
       const { violations, passes } = await page.evaluate<{
         violations: { id: string; nodes: { html: string }[] }[];

@@ -1,7 +1,8 @@
 import { catalog } from '../../events/catalog.ts';
+import type { Advice } from './advice.ts';
 
 /** The page without the data of the stream. `base` is the path below which the sandbox is served. */
-export function pageHtml(base: string): string {
+export function pageHtml(base: string, advice: Advice): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -41,9 +42,10 @@ ${typeOptions()}
 <legend>How</legend>
 ${kinds.map(kindOption).join('\n')}
 </fieldset>
-<label for="data">Data, as JSON (a plausible resource if empty)</label>
-<textarea id="data" name="data" rows="3" spellcheck="false" autocomplete="off"
- aria-describedby="send-result"></textarea>
+<label for="data">Data, as JSON</label>
+<textarea id="data" name="data" rows="7" spellcheck="false" autocomplete="off"
+ aria-describedby="data-hint send-result"></textarea>
+<p id="data-hint" class="minor">A sample of the type, until you edit it. Empty it to get a new one.</p>
 <button type="submit">Send</button>
 <p id="send-result" role="status"></p>
 </form>
@@ -51,21 +53,33 @@ ${kinds.map(kindOption).join('\n')}
 <section aria-labelledby="webhooks-title">
 <h2 id="webhooks-title" tabindex="-1">Webhooks</h2>
 <ul id="webhooks"></ul>
-<p id="enable-result" role="status"></p>
-<p id="no-webhooks" class="minor">None yet. Create one with
-<code>npx posthorn webhooks create http://127.0.0.1:3000/webhooks</code>,
-with the variables in docs/cli.md.</p>
+<p id="webhook-result" class="minor" role="status"></p>
+<div id="no-webhooks">
+<p class="minor">None yet. Create one in a terminal, with the address of your receiver:</p>
+${advice.webhook}
+</div>
 </section>
 <section aria-labelledby="quotes-title">
 <h2 id="quotes-title">FX quotes</h2>
 <ul id="quotes"></ul>
-<p id="no-quotes" class="minor">None yet. Ask for one with
-<code>npx posthorn fx-quotes create EUR --source-amount 100.00</code>, with the variables in docs/cli.md.</p>
+<div id="no-quotes">
+<p class="minor">None yet. Ask for one in a terminal:</p>
+${advice.quote}
+</div>
 </section>
 </div>
 <section aria-labelledby="events-title">
 <h2 id="events-title">Events</h2>
 <p id="announcement" class="unseen" role="status"></p>
+<div class="filter" role="group" aria-label="Filter">
+<span><label for="shown-type">By type</label>
+<select id="shown-type"><option value="">all</option></select></span>
+<span><label for="shown-outcome">By outcome</label>
+<select id="shown-outcome"><option value="">all</option></select></span>
+<button type="button" id="clear" class="quiet">Clear</button>
+</div>
+<p id="matches" class="minor"></p>
+<p id="clear-result" class="minor" role="status"></p>
 <ol id="events" reversed></ol>
 <p id="no-events" class="minor">None yet. Send one.</p>
 </section>

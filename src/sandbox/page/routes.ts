@@ -2,6 +2,7 @@ import type { Answer } from '../answer.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { RefusedError } from '../refused-error.ts';
 import type { ActivityStream } from './activity-stream.ts';
+import type { Advice } from './advice.ts';
 import { pageHtml } from './html.ts';
 import { icon } from './icon.ts';
 import { pageScript } from './script.ts';
@@ -40,7 +41,7 @@ const headers = {
 };
 
 /** The page at the root, its files, and the stream that keeps it up to date. */
-export function pageRoutes(activity: ActivityStream): readonly Endpoint[] {
+export function pageRoutes(activity: ActivityStream, advice: Advice): readonly Endpoint[] {
   return [
     {
       path: '',
@@ -48,7 +49,7 @@ export function pageRoutes(activity: ActivityStream): readonly Endpoint[] {
         // A path also works behind a proxy that speaks HTTPS. URL encodes the characters that HTML must not
         // contain.
         const base = new URL(`${baseAddress}/`).pathname;
-        return { status: 200, headers, text: pageHtml(base), contentType: 'text/html' };
+        return { status: 200, headers, text: pageHtml(base, advice), contentType: 'text/html' };
       },
     },
     { path: '/sandbox/page/{file}', get: ({ id }) => fileNamed(id) },

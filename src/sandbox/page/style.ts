@@ -5,6 +5,8 @@ export const pageStyle: string = `
   --accent: #7a4f00; --on-accent: #fff;
   --good: #0b5f2f; --good-page: #dff3e4; --bad: #98201a; --bad-page: #fbe4e1;
   --waiting: #6a4a00; --waiting-page: #fdf0cf; --code-page: #f1efe8;
+  --queued: #1d4f91; --queued-page: #e1ecfb; --parked: #5b2a9a; --parked-page: #eee4fb;
+  --ignored: #4a4944; --ignored-page: #e6e4dc; --refused: #8f1062; --refused-page: #fbe1f1;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -12,6 +14,8 @@ export const pageStyle: string = `
     --accent: #f0c063; --on-accent: #241a00;
     --good: #8fe0ab; --good-page: #123420; --bad: #ffb0a8; --bad-page: #451512;
     --waiting: #f3cf7d; --waiting-page: #3b2d08; --code-page: #191814;
+    --queued: #a9cdff; --queued-page: #12294a; --parked: #d5bcff; --parked-page: #2e1a4d;
+    --ignored: #cfccc2; --ignored-page: #35332d; --refused: #ffb0dc; --refused-page: #47102f;
   }
 }
 * { box-sizing: border-box; }
@@ -44,6 +48,10 @@ li + li { border-top: 1px solid var(--line); }
 .good { background: var(--good-page); color: var(--good); }
 .bad { background: var(--bad-page); color: var(--bad); }
 .waiting { background: var(--waiting-page); color: var(--waiting); }
+.queued { background: var(--queued-page); color: var(--queued); }
+.parked { background: var(--parked-page); color: var(--parked); }
+.ignored { background: var(--ignored-page); color: var(--ignored); }
+.refused { background: var(--refused-page); color: var(--refused); }
 .line { display: flex; flex-wrap: wrap; gap: .15rem .6rem; align-items: baseline; margin: 0; }
 .line > * { min-width: 0; }
 #events .name { font-weight: 600; }
@@ -57,7 +65,8 @@ pre {
 }
 form { display: grid; gap: .5rem; }
 fieldset { border: 1px solid var(--line); border-radius: .25rem; margin: 0; padding: .25rem .75rem .5rem; }
-fieldset label { display: block; padding: .2rem 0; }
+fieldset label { display: block; padding: .2rem 0 .2rem 1.6rem; }
+fieldset input { width: 1rem; margin: 0 .35rem 0 -1.6rem; }
 select, textarea, button { font: inherit; width: 100%; border-radius: .25rem; padding: .45rem; }
 textarea { font-family: ui-monospace, monospace; font-size: .9em; resize: vertical; }
 select, textarea { background: var(--page); color: var(--text); border: 1px solid var(--minor); }
@@ -65,6 +74,21 @@ button {
   background: var(--accent); color: var(--on-accent); border: 1px solid var(--accent); cursor: pointer;
   font-weight: 600;
 }
+button.quiet {
+  width: auto; padding: .1rem .5rem; background: none; color: var(--accent); border-color: var(--line);
+  font-size: .85rem; font-weight: 400;
+}
+button.quiet:hover { border-color: var(--accent); }
+.actions { display: flex; flex-wrap: wrap; gap: .4rem; margin: .25rem 0 0; }
+#events .actions { margin: 0; }
+@media (min-width: 40rem) {
+  #events .actions, #clear { margin-left: auto; }
+}
+.filter { display: flex; flex-wrap: wrap; gap: .4rem .75rem; align-items: center; margin-bottom: .5rem; }
+.filter label { font-size: .9em; }
+.filter select { width: auto; min-width: 6rem; max-width: 14rem; padding: .2rem .3rem; font-size: .9em; }
+.filter p { margin: 0; }
+.command { display: grid; gap: .25rem; justify-items: start; margin-bottom: .5rem; }
 button[aria-disabled="true"] {
   background: none; color: var(--minor); border: 1px dashed var(--minor); cursor: not-allowed;
 }

@@ -46,6 +46,34 @@ function byId(id) {
   return found;
 }
 
+/** @param {string} id */
+function select(id) {
+  const found = byId(id);
+  if (!(found instanceof HTMLSelectElement)) throw new Error(id + ' is not a select');
+  return found;
+}
+
+/** @param {string} id */
+function textArea(id) {
+  const found = byId(id);
+  if (!(found instanceof HTMLTextAreaElement)) throw new Error(id + ' is not a textarea');
+  return found;
+}
+
+/**
+ * A button for one thing of many, which a screen reader names.
+ * @param {string} text
+ * @param {string} thing
+ * @param {() => void} onClick
+ */
+function button(text, thing, onClick) {
+  const created = element('button', 'quiet', text);
+  created.setAttribute('type', 'button');
+  if (thing !== '') created.setAttribute('aria-label', text + ' ' + thing);
+  created.addEventListener('click', onClick);
+  return created;
+}
+
 /**
  * Leaves an element with the same text alone, because a screen reader reads out each change of a status.
  * @param {Element} target
@@ -53,6 +81,16 @@ function byId(id) {
  */
 function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
+}
+
+/**
+ * Shows a text, and has a screen reader read it out: few readers notice a status that is new to the page.
+ * @param {Element} target
+ * @param {string} text
+ */
+function say(target, text) {
+  setText(target, text);
+  setText(byId('announcement'), text);
 }
 
 /**
@@ -65,17 +103,30 @@ function showList(id, items) {
 }
 
 /**
- * Throws an error that says why the sandbox refused.
  * @param {string} path
  * @param {object} body
  * @returns {Promise<Record<string, unknown>>}
  */
 async function post(path, body) {
-  const response = await fetch(path, {
+  return answerTo(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
+}
+
+/** @param {string} path */
+async function get(path) {
+  return answerTo(path, {});
+}
+
+/**
+ * Throws an error that says why the sandbox refused.
+ * @param {string} path
+ * @param {RequestInit} options
+ */
+async function answerTo(path, options) {
+  const response = await fetch(path, options);
   const answer = await response.json();
   if (response.ok) return answer;
   throw new Error([answer.message, answer.details].filter((part) => part !== undefined).join(': '));

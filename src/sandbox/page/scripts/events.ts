@@ -12,15 +12,24 @@ class EventView {
   state = element('span', 'badge');
   timeline = element('ol', '');
   waiting = element('li', 'minor');
+  note = element('p', 'minor');
 
   /** @param {ShownEvent} event */
   constructor({ id, type, created_at }) {
+    this.type = type;
+    const actions = element(
+      'span', 'actions',
+      button('Resend', type + ' ' + id, () => void this.try(() => resend(id))),
+      button('Edit and send', type + ' ' + id, () => void this.try(() => edit(id))),
+    );
     this.item = element(
       'li', '',
-      element('p', 'line', element('span', 'name', type), this.state),
+      element('p', 'line', element('span', 'name', type), this.state, actions),
       element('p', 'minor', element('span', 'id', id), ', created ' + created_at),
+      this.note,
       this.timeline,
     );
+    this.showState();
   }
 
   /** @param {Attempt} attempt */
@@ -29,11 +38,10 @@ class EventView {
     this.timeline.append(attemptItem(attempt));
   }
 
-  /** @param {Pending[]} pending */
-  setPending(pending) {
-    this.pending = pending;
-    const { kind, text } = stateOf(this.attempts, pending);
-    this.state.className = 'badge ' + kind;
+  /** Shows the state that follows from the attempts and from what is still to come. */
+  showState() {
+    const { badge, text } = stateOf(this.attempts, this.pending);
+    this.state.className = 'badge ' + badge;
     setText(this.state, text);
     this.countDown();
   }
@@ -42,6 +50,16 @@ class EventView {
     if (this.pending.length === 0) this.waiting.remove();
     else if (this.timeline.lastChild !== this.waiting) this.timeline.append(this.waiting);
     setText(this.waiting, this.pending.map(pendingText).join('; '));
+  }
+
+  /** @param {() => Promise<void>} action */
+  async try(action) {
+    setText(this.note, '');
+    try {
+      await action();
+    } catch (error) {
+      say(this.note, messageOf(error));
+    }
   }
 }
 
@@ -55,16 +73,26 @@ function showEvents({ isFirst, events, attempts, pending }) {
     byId('events').replaceChildren();
   }
   addNew([...attempts.map(eventOf), ...events, ...pending.map(({ event }) => event)]);
-  for (const attempt of attempts) views.get(attempt.event)?.add(attempt);
   const pendingOf = Map.groupBy(pending, ({ event }) => event.id);
-  for (const [id, view] of views) view.setPending(pendingOf.get(id) ?? []);
-  byId('no-events').hidden = views.size > 0;
+  // The others stay untouched: a busy sandbox sends many messages, and shows two hundred events.
+  const changed = new Set([...views].flatMap(([id, view]) => (view.pending.length > 0 ? [id] : [])));
+  for (const attempt of attempts) {
+    views.get(attempt.event)?.add(attempt);
+    changed.add(attempt.event);
+  }
+  for (const id of new Set([...changed, ...pendingOf.keys()])) {
+    const view = views.get(id);
+    if (view === undefined) continue;
+    view.pending = pendingOf.get(id) ?? [];
+    view.showState();
+  }
+  filterEvents();
   const last = attempts.at(-1);
   if (!isFirst && last !== undefined) setText(byId('announcement'), eventOf(last).type + ', ' + lineOf(last));
 }
 
 function countDownEvents() {
-  for (const view of views.values()) view.countDown();
+  for (const view of views.values()) if (view.pending.length > 0) view.countDown();
 }
 
 /** @param {ShownEvent[]} events */
@@ -97,25 +125,17 @@ function eventOf({ event, at, request }) {
   }
 }
 
+/** @param {string} id */
+async function resend(id) {
+  await post('sandbox/events/' + encodeURIComponent(id) + '/resend', {});
+}
+
 /**
- * @param {Attempt[]} attempts
- * @param {Pending[]} pending
+ * Fills the form with an event. It gets a new id when it is sent.
+ * @param {string} id
  */
-function stateOf(attempts, pending) {
-  if (pending.length > 0) {
-    const isRetry = pending.some(({ number }) => number > 1);
-    return { kind: 'waiting', text: isRetry ? 'failed, a retry is to come' : 'to be delivered' };
-  }
-  const own = attempts.filter(({ duplicate }) => !duplicate);
-  if (own.length === 0) return { kind: 'waiting', text: 'no enabled webhook wants it' };
-  if (own.every(({ changed }) => changed)) {
-    return own.some(isSuccess)
-      ? { kind: 'bad', text: 'accepted, although it was changed' }
-      : { kind: 'good', text: 'refused, as it should be' };
-  }
-  const lastOfWebhook = new Map(own.map((attempt) => [attempt.webhook, attempt]));
-  return [...lastOfWebhook.values()].every(isSuccess)
-    ? { kind: 'good', text: 'delivered' }
-    : { kind: 'bad', text: 'given up: no retry is to come' };
+async function edit(id) {
+  const { type, data } = await get('sandbox/events/' + encodeURIComponent(id));
+  fillForm(type, data);
 }
 `;

@@ -1,5 +1,10 @@
 /** Reads the stream, and hands each message to the parts of the page. */
 export const mainScript: string = `
+// The advised commands name the address that this page came from, as its reader sees it.
+for (const address of document.querySelectorAll('.address')) {
+  setText(address, quote(document.baseURI.replace(/\\/$/, '')));
+}
+
 const connection = byId('connection');
 const stream = new EventSource('sandbox/stream');
 

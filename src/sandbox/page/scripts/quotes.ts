@@ -2,9 +2,12 @@
 export const quotesScript: string = `
 /** @type {{ quote: Quote, state: Element }[]} */
 let shown = [];
+let shownQuotes = '';
 
 /** @param {Activity} activity */
 function showQuotes({ quotes }) {
+  if (JSON.stringify(quotes) === shownQuotes) return;
+  shownQuotes = JSON.stringify(quotes);
   shown = quotes.map((quote) => ({ quote, state: element('span', 'badge') })).reverse();
   showList('quotes', shown.map(({ quote, state }) => quoteItem(quote, state)));
   countDownQuotes();

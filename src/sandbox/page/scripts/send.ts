@@ -8,32 +8,90 @@ const kinds = {
   'out-of-order': { outOfOrder: true },
 };
 
+const typeField = select('type');
+const dataField = textArea('data');
+/** The sample in the field; any other text is the reader's. */
+let sample = '';
+
 /** @param {SubmitEvent} submission */
 async function send(submission) {
   submission.preventDefault();
   if (!(submission.target instanceof HTMLFormElement)) return;
-  const form = new FormData(submission.target);
-  const result = byId('send-result');
-  const field = byId('data');
-  field.removeAttribute('aria-invalid');
+  const kind = kinds[String(new FormData(submission.target).get('kind'))];
+  const text = dataField.value.trim();
+  if (!checkData()) return;
   try {
-    const data = readData(String(form.get('data')));
-    const kind = kinds[String(form.get('kind'))];
-    const { id } = await post('sandbox/events', { type: form.get('type'), ...kind, ...data });
-    setText(result, 'sent ' + id);
+    const data = text === '' ? {} : { data: JSON.parse(text) };
+    const { id } = await post('sandbox/events', { type: typeField.value, ...kind, ...data });
+    setText(byId('send-result'), 'sent ' + id);
+    await fillSample();
   } catch (error) {
-    if (error instanceof SyntaxError) field.setAttribute('aria-invalid', 'true');
-    const message = messageOf(error);
-    setText(result, error instanceof SyntaxError ? 'The data is not JSON: ' + message : message);
+    setText(byId('send-result'), messageOf(error));
   }
 }
 
+/** Formats the data, or says that it is not JSON and leaves it as it is. */
+function checkData() {
+  const text = dataField.value.trim();
+  if (text === '' || isJson(text)) {
+    dataField.removeAttribute('aria-invalid');
+    setText(byId('send-result'), '');
+    if (dataField.value !== sample) dataField.value = formatJson(text);
+    return true;
+  }
+  dataField.setAttribute('aria-invalid', 'true');
+  setText(byId('send-result'), 'The data is not JSON: ' + faultOf(text));
+  return false;
+}
+
 /** @param {string} text */
-function readData(text) {
-  return text.trim() === '' ? {} : { data: JSON.parse(text) };
+function faultOf(text) {
+  try {
+    JSON.parse(text);
+    return '';
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Fills in a new sample of the type, unless the reader has written something. */
+async function fillSample() {
+  const isOurs = () => dataField.value.trim() === '' || dataField.value === sample;
+  if (!isOurs()) return;
+  const type = typeField.value;
+  const data = await get('sandbox/samples/' + encodeURIComponent(type));
+  if (!isOurs() || typeField.value !== type) return;
+  sample = JSON.stringify(data, null, 2);
+  dataField.value = sample;
+}
+
+/** Without a sample the field stays as it is: the sandbox makes one up for an event without data. */
+function offerSample() {
+  fillSample().catch(() => {});
+}
+
+/**
+ * Fills in an event, and takes the reader there.
+ * @param {string} type
+ * @param {unknown} data
+ */
+function fillForm(type, data) {
+  // A type outside the catalog is not among the options.
+  if (![...typeField.options].some(({ value }) => value === type)) typeField.append(new Option(type));
+  typeField.value = type;
+  sample = '';
+  dataField.value = JSON.stringify(data, null, 2);
+  dataField.removeAttribute('aria-invalid');
+  setText(byId('send-result'), 'a copy of an event: it gets a new id');
+  dataField.focus();
 }
 
 byId('send').addEventListener('submit', (submission) => {
   if (submission instanceof SubmitEvent) void send(submission);
 });
+typeField.addEventListener('change', offerSample);
+dataField.addEventListener('change', () => {
+  if (checkData()) offerSample();
+});
+offerSample();
 `;

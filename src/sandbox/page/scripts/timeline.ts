@@ -1,47 +1,20 @@
 /** The attempts of one event, with request and answer, and what is still to come. */
 export const timelineScript: string = String.raw`
 /** @param {Attempt} attempt */
-function isSuccess({ status }) {
-  return status !== undefined && status >= 200 && status <= 299;
-}
-
-/**
- * The outcome, or the code of the error, that the answer of a posthorn receiver names.
- * @param {Attempt} attempt
- */
-function outcomeOf({ response, error }) {
-  if (error !== undefined) return error;
-  try {
-    const { outcome, code } = JSON.parse(response?.body ?? '');
-    return String(outcome ?? code ?? '');
-  } catch {
-    return '';
-  }
-}
-
-/**
- * @param {Attempt} attempt
- * @returns {string}
- */
-function lineOf(attempt) {
-  const { number, status, duplicate } = attempt;
-  const name = duplicate ? 'duplicate' : 'attempt ' + number;
-  return name + ': ' + [status ?? 'no answer', outcomeOf(attempt)].filter((part) => part !== '').join(' ');
-}
-
-/** @param {Attempt} attempt */
 function attemptItem(attempt) {
-  const { at, durationMs, changed } = attempt;
-  const notes = [
-    ...(changed ? ['changed on its way'] : []),
-    ...agingNotes(attempt),
-    at,
-    durationMs + ' ms',
-  ];
+  const { at, durationMs, changed, status, error } = attempt;
+  const { text, badge } = resultOf(attempt);
+  const shownStatus = status === undefined || text === String(status) ? '' : status + ' ';
   const line = element(
     'span', 'line',
-    element('span', 'badge ' + (isSuccess(attempt) ? 'good' : 'bad'), lineOf(attempt)),
-    element('span', 'minor', notes.join(', ')),
+    element('span', '', nameOf(attempt) + ': ' + shownStatus, element('span', 'badge ' + badge, text)),
+    element('span', 'minor', [
+      ...(error === undefined ? [] : [error]),
+      ...(changed ? ['changed on its way'] : []),
+      ...agingNotes(attempt),
+      at,
+      durationMs + ' ms',
+    ].join(', ')),
   );
   const details = element('details', '', element('summary', '', line));
   // Filled when it is first opened, because two hundred events have as many bodies.
@@ -50,17 +23,42 @@ function attemptItem(attempt) {
 }
 
 /** @param {Attempt} attempt */
-function exchangeOf({ request, response, status, error }) {
+function exchangeOf(attempt) {
+  const { request, response, status, error } = attempt;
   const answer = response === undefined
     ? [element('p', '', 'No answer: ' + (error ?? ''))]
-    : [element('pre', '', status + '\n' + headersOf(response)), element('pre', '', response.body)];
+    : [element('pre', '', status + '\n' + headersOf(response)), element('pre', '', formatJson(response.body))];
   return [
     element('h3', '', 'Request'),
     element('pre', '', 'POST ' + request.url + '\n' + headersOf(request)),
-    element('pre', '', request.body),
+    element('pre', '', formatJson(request.body)),
+    curlPart(attempt),
     element('h3', '', 'Answer'),
     ...answer,
   ];
+}
+
+/**
+ * The button that shows and copies the command, because a reader wants to see what was copied.
+ * @param {Attempt} attempt
+ */
+function curlPart(attempt) {
+  const field = document.createElement('textarea');
+  field.readOnly = true;
+  field.rows = 4;
+  field.hidden = true;
+  field.setAttribute('aria-label', 'Command that repeats the request');
+  const note = element('p', 'minor');
+  const copyCommand = async () => {
+    try {
+      field.value = curlCommand(attempt.request, await wholeBody(attempt));
+      field.hidden = false;
+      say(note, (await copy(field)) + credentialsHint(attempt.request));
+    } catch (error) {
+      say(note, messageOf(error));
+    }
+  };
+  return element('div', 'command', button('Copy as curl', '', () => void copyCommand()), note, field);
 }
 
 /** @param {Message} message */
@@ -69,8 +67,9 @@ function headersOf({ headers }) {
 }
 
 /** @param {Pending} pending */
-function pendingText({ number, duplicate, dueAt }) {
-  const name = duplicate ? 'duplicate' : 'attempt ' + number;
+function pendingText(pending) {
+  const { dueAt } = pending;
+  const name = nameOf(pending);
   return dueAt <= now() ? name + ' is on its way' : name + ' at ' + isoTime(dueAt) + ', in ' + timeUntil(dueAt);
 }
 `;

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { createReceiver } from 'posthorn';
+import { toNode } from 'posthorn/node';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { CHROMIUM } from './chromium.ts';
+import { createWebhook, type Played } from './play.ts';
+
+let browser: Browser;
+
+/** Starts a browser for the tests of a file. */
+export function useBrowser(): void {
+  beforeAll(async () => {
+    browser = await chromium.launch(CHROMIUM);
+  }, 60_000);
+  afterAll(() => browser.close());
+}
+
+/** A page of the sandbox, and everything that went wrong in it. */
+export interface Opened {
+  readonly page: Page;
+  readonly faults: readonly string[];
+  /** The addresses that it has asked for. */
+  readonly asked: readonly string[];
+}
+
+export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const faults: string[] = [];
+  const asked: string[] = [];
+  page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
+  page.on('pageerror', (error) => void faults.push(error.message));
+  page.on('request', (request) => void asked.push(request.url()));
+  await page.goto(url);
+  await page.getByText('live', { exact: true }).waitFor();
+  return { page, faults, asked };
+}
+
+export async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+}
+
+/** A receiver behind a webhook of the sandbox; its handler fails as often as it is told to. */
+export async function receive(
+  played: Played,
+  failures = 0,
+  more = '',
+): Promise<{ readonly key: string; readonly handled: string[] }> {
+  const listeners: RequestListener[] = [];
+  const url = await serve((request, response) => listeners[0]?.(request, response));
+  const webhook = await createWebhook(played, `{"url":"${url}"${more}}`);
+  const handled: string[] = [];
+  let left = failures;
+  const receiver = createReceiver({
+    signingKey: webhook.secret_signing_key,
+    authentication:
+      more === '' ? { type: 'NONE' } : { type: 'BEARER', bearer: { token: 'token-of-the-webhook' } },
+    now: played.sandbox.clock.now,
+  });
+  receiver.observe(() => {});
+  receiver.on('*', ({ id }) => {
+    left -= 1;
+    if (left >= 0) throw new Error('the ledger is locked');
+    handled.push(id);
+  });
+  listeners.push(toNode(receiver));
+  return { key: webhook.secret_signing_key, handled };
+}

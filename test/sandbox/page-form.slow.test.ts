@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { openPage, serve, useBrowser } from './opened-page.ts';
+import { createWebhook, play } from './play.ts';
+
+useBrowser();
+
+describe('the data of the form', () => {
+  test('is a sample of the type until the reader edits it, and a new one for each event', async () => {
+    const played = await play();
+    const { page, faults } = await openPage(played.url);
+    const data = page.getByLabel('Data');
+    const type = page.getByLabel('Type', { exact: true });
+    await expect.poll(() => data.inputValue()).toContain('"state": "SUCCEEDED"');
+    await type.selectOption('dispute.lost');
+    await expect.poll(() => data.inputValue()).toContain('"state": "LOST"');
+    const first = await data.inputValue();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText(/^sent evt_/).waitFor();
+    await expect.poll(() => data.inputValue()).not.toBe(first);
+    await data.fill('{"id":"mine"}');
+    await type.selectOption('dispute.won');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await expect.poll(() => page.locator('#events > li').count()).toBe(2);
+    expect(JSON.parse(await data.inputValue())).toEqual({ id: 'mine' });
+    // Its sample comes back when the field is left empty.
+    await data.fill('');
+    await data.blur();
+    await expect.poll(() => data.inputValue()).toContain('"state": "WON"');
+    expect(faults).toEqual([]);
+  });
+
+  test('is formatted when the field is left, without a change of any value', async () => {
+    const { page } = await openPage((await play()).url);
+    const data = page.getByLabel('Data');
+    await expect.poll(() => data.inputValue()).not.toBe('');
+    const text =
+      '{"amount":10.00,"large":12345678901234567890,"text":"a \\"{[,:]}\\" b","none":[],"of":[1,{}]}';
+    await data.fill(text);
+    await data.blur();
+    expect(await data.inputValue()).toBe(`{
+  "amount": 10.00,
+  "large": 12345678901234567890,
+  "text": "a \\"{[,:]}\\" b",
+  "none": [],
+  "of": [
+    1,
+    {}
+  ]
+}`);
+  });
+
+  test('that is not JSON stays as it is, and the page says so', async () => {
+    const { page } = await openPage((await play()).url);
+    const data = page.getByLabel('Data');
+    await data.fill('{"amount": 10,}');
+    await data.blur();
+    await page.getByText('The data is not JSON').waitFor();
+    expect(await data.inputValue()).toBe('{"amount": 10,}');
+    expect(await data.getAttribute('aria-invalid')).toBe('true');
+    await data.fill('{"amount": 10}');
+    await data.blur();
+    await expect.poll(() => data.getAttribute('aria-invalid')).toBeNull();
+    expect(await page.getByText('The data is not JSON').count()).toBe(0);
+  });
+});
+
+test('an answer is formatted, unless it is not JSON or is nested very deeply', async () => {
+  const played = await play();
+  const deep = '['.repeat(8_000) + ']'.repeat(8_000);
+  const bodies = ['{"rate":1.10,"ids":[1]}', '<b>{"not":"json"}</b>', deep];
+  const url = await serve((_request, response) => response.end(bodies.shift()));
+  await createWebhook(played, `{"url":"${url}"}`);
+  const { page, faults } = await openPage(played.url);
+  for (const expected of ['{\n  "rate": 1.10,\n  "ids": [\n    1\n  ]\n}', '<b>{"not":"json"}</b>', deep]) {
+    played.sandbox.send({ type: 'transfer.created' });
+    await played.sandbox.settled();
+    const item = page.locator('#events > li').first();
+    await item.locator('summary').click();
+    await item.getByText('Answer', { exact: true }).waitFor();
+    expect(await item.locator('pre').last().textContent()).toBe(expected);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(() => page.locator('#events > li').count()).toBe(0);
+  }
+  expect(faults).toEqual([]);
+});
