@@ -4,15 +4,23 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { createReceiver } from 'posthorn';
+import { createReceiver, PermanentError } from 'posthorn';
 import { createClient } from 'posthorn/client';
 import { toNode } from 'posthorn/node';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
 import { findBrowser } from '../programs.js';
 
 const pictures = [
-  { name: 'sandbox-light', colorScheme: 'light', width: 1_600, height: 680 },
-  { name: 'sandbox-dark', colorScheme: 'dark', width: 400, height: 1_400 },
+  // All parts beside each other, and below each other one event with its request.
+  { name: 'sandbox-light', colorScheme: 'light', width: 1_600, height: 560, from: 'main', isOpen: false },
+  {
+    name: 'sandbox-dark',
+    colorScheme: 'dark',
+    width: 400,
+    height: 1_300,
+    from: '#events-title',
+    isOpen: true,
+  },
 ];
 
 const sandbox = createSandbox({
@@ -24,16 +32,26 @@ const { url: baseUrl } = await sandbox.listen();
 const { administrator, banking } = defaultCredentials;
 const client = createClient({ baseUrl, administrator, banking });
 
-const receiver = createReceiver({ signingKey: 'screenshots', now: sandbox.clock.now });
+/** Parks without keeping anything: the pictures show only the answer. */
+const deadLetters = {
+  put: async () => {},
+  get: async () => undefined,
+  remove: async () => true,
+  async *list() {},
+};
+const receiver = createReceiver({ signingKey: 'screenshots', now: sandbox.clock.now, deadLetters });
 receiver.observe(() => {});
 receiver
   .on('settlement.approved', (_event, { attempt }) => {
     if (attempt === 1) throw new Error('the ledger is locked');
   })
   .on('dispute.created', () => {
-    throw new Error('no such merchant');
+    throw new PermanentError('no such merchant');
   })
-  .on('*', () => {});
+  .on('transfer.failed', () => {
+    throw new Error('the ledger is locked');
+  })
+  .on('transfer.succeeded', () => {});
 const server = createServer(toNode(receiver, { path: '/webhooks' })).listen(0, '127.0.0.1');
 await once(server, 'listening');
 await client.webhooks.create({ url: `http://127.0.0.1:${server.address().port}/webhooks` });
@@ -47,7 +65,9 @@ await send({ type: 'transfer.succeeded', duplicates: 1 });
 await send({ type: 'transfer.succeeded', changed: true });
 await send({ type: 'settlement.approved' });
 await sandbox.clock.advance(60_000);
+await send({ type: 'merchant.updated' });
 await send({ type: 'dispute.created' });
+await send({ type: 'transfer.failed' });
 await client.fxQuotes.create({ destination: { currency: 'EUR' }, source: { amount: '100.00' } });
 await sandbox.clock.advance(12_000);
 
@@ -56,13 +76,15 @@ const browser = await chromium.launch({
   // Grey edges of letters make smaller files than coloured ones.
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-lcd-text'],
 });
-for (const { name, colorScheme, width, height } of pictures) {
+for (const { name, colorScheme, width, height, from, isOpen } of pictures) {
   const page = await browser.newPage({ colorScheme, viewport: { width, height } });
   await page.goto(baseUrl);
   await page.getByText('failed, a retry is to come').waitFor();
-  await page.locator('summary').first().click();
-  await page.getByText('Request', { exact: true }).waitFor();
-  await page.evaluate('scrollTo(0, 0)');
+  if (isOpen) {
+    await page.locator('summary').first().click();
+    await page.getByText('Request', { exact: true }).waitFor();
+  }
+  await page.locator(from).evaluate((element) => scrollTo(0, element.offsetTop - 80));
   await page.screenshot({ path: fileURLToPath(new URL(`../../docs/images/${name}.png`, import.meta.url)) });
 }
 await browser.close();
