@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { mkdir, open, rename, rm, unlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { DeadLetterError } from '../errors.ts';
@@ -15,7 +14,9 @@ import {
   letterFilesByTime,
   readLetterFile,
 } from './letter-files.ts';
+import { retryWhileInUse } from './retry-while-in-use.ts';
 import { parseLetter, serializeLetter } from './serialized-letter.ts';
+import { shareSyncs } from './sync-directory.ts';
 
 const EXTENSION = '.json';
 
@@ -30,7 +31,8 @@ const REMEMBERED_PLACES = 1_000;
  * of the receiver warns `dead_letters_exposed`. Several processes may share the directory. The modification
  * time of a file is `parkedAt`: copy the directory with its times (`cp -a`), because `list` sorts by them.
  * `list` can continue `after` a letter that is no longer there if this object has listed that letter.
- * Operations reject with DeadLetterError.
+ * On Windows a power failure can undo what was done in the last seconds, because directories cannot be synced
+ * there. Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the directory cannot be created or written to.
  *
@@ -60,7 +62,7 @@ export function createFileDeadLetters(directory: string): DeadLetters {
 
     async remove(id) {
       try {
-        await unlink(pathOf(id));
+        await retryWhileInUse(() => unlink(pathOf(id)));
         await syncDirectory();
         return true;
       } catch (cause) {
@@ -121,7 +123,7 @@ async function writeWhole(root: string, name: string, text: string): Promise<voi
   const temporary = join(root, `.${name}.${randomUUID()}.tmp`);
   try {
     await writeSynced(temporary, text);
-    await rename(temporary, join(root, name));
+    await retryWhileInUse(() => rename(temporary, join(root, name)));
   } catch (cause) {
     await rm(temporary, { force: true }).catch(() => {});
     throw cause;
@@ -145,33 +147,6 @@ async function writeSynced(path: string, text: string): Promise<void> {
     if (!isMissing(cause)) throw cause;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(path, text, options);
-  }
-}
-
-/**
- * Returns a function that makes the names in a directory survive a power failure. A sync covers every change
- * made before it begins, so all calls during one sync share the next one.
- */
-function shareSyncs(root: string): () => Promise<void> {
-  let current: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
-  const begin = (): Promise<void> => {
-    next = undefined;
-    current = syncDirectory(root);
-    return current;
-  };
-  return () => {
-    next ??= current.then(begin, begin);
-    return next;
-  };
-}
-
-async function syncDirectory(root: string): Promise<void> {
-  const directory = await open(root, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
   }
 }
 

@@ -1,17 +1,7 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { ConfigurationError } from '../errors.ts';
+import { syncNewDirectories } from './sync-directory.ts';
 
 /** Returns the absolute path of a directory for letters, which is created if it is missing. */
 export function prepareDirectory(directory: unknown): string {
@@ -21,7 +11,7 @@ export function prepareDirectory(directory: unknown): string {
   const root = resolve(directory);
   try {
     const made = mkdirSync(root, { recursive: true, mode: 0o700 });
-    if (made !== undefined) syncAncestors(root, dirname(made));
+    if (made !== undefined) syncNewDirectories(root, made);
     accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
     removeLeftovers(root);
   } catch (cause) {
@@ -31,17 +21,6 @@ export function prepareDirectory(directory: unknown): string {
     );
   }
   return root;
-}
-
-/** Makes new directories survive a power failure, by syncing the parent of each, which holds its name. */
-function syncAncestors(root: string, last: string): void {
-  let path = root;
-  do {
-    path = dirname(path);
-    const parent = openSync(path, constants.O_RDONLY);
-    fsyncSync(parent);
-    closeSync(parent);
-  } while (path !== last);
 }
 
 const LEFTOVER_AGE_MS = 3_600_000;

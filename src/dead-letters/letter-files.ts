@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { lstat, open, opendir, readdir } from 'node:fs/promises';
+import { type FileHandle, lstat, open, opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { propertyOf } from '../foreign-values.ts';
+import { retryWhileInUse } from './retry-while-in-use.ts';
 
 /** A file of a letter, and its place in the order of a list. */
 export interface LetterFile {
@@ -41,7 +42,7 @@ export function compareLetterFiles(one: LetterFile, other: LetterFile): number {
 /** Resolves with the file and its time; with an empty list for a letter that was removed meanwhile. */
 async function readTime(directory: string, name: string): Promise<LetterFile[]> {
   try {
-    const { mtimeMs } = await lstat(join(directory, name));
+    const { mtimeMs } = await retryWhileInUse(() => lstat(join(directory, name)));
     // The file system keeps fractions that a double cannot tell exactly.
     return [{ name, time: Math.round(mtimeMs) }];
   } catch (cause) {
@@ -69,7 +70,7 @@ const MAX_TEXT_BYTES = 0x1fff_ffe8;
  * another process writes to it.
  */
 export async function readLetterFile(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const file = await retryWhileInUse(() => openWithoutFollowing(path));
   try {
     const status = await file.stat();
     if (!status.isFile()) throw new Error('it is not a regular file');
@@ -78,4 +79,12 @@ export async function readLetterFile(path: string): Promise<string> {
   } finally {
     await file.close();
   }
+}
+
+/** Windows has neither of the two flags, and no FIFOs: a link is looked for first, and may come in between. */
+async function openWithoutFollowing(path: string): Promise<FileHandle> {
+  if (process.platform !== 'win32')
+    return open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  if ((await lstat(path)).isSymbolicLink()) throw new Error('it is a symbolic link, which is not followed');
+  return open(path, constants.O_RDONLY);
 }

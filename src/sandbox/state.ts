@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { ConfigurationError } from '../errors.ts';
@@ -168,9 +177,11 @@ function readState(path: string): z.infer<typeof file> | undefined {
 
 /**
  * Does not follow a symbolic link: in a directory that others may write to, it could lead to a file of
- * theirs.
+ * theirs. Windows has no flag for that, so a link is looked for first.
  */
 function readText(path: string): string {
+  if (process.platform === 'win32' && lstatSync(path).isSymbolicLink())
+    throw Object.assign(new Error(`ELOOP: ${path}`), { code: 'ELOOP' });
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     return readFileSync(descriptor, 'utf8');
