@@ -14,13 +14,19 @@ const slowTests = [
   'test/redis/**/*.test.ts',
   'test/bullmq/**/*.test.ts',
   'test/**/*.slow.test.ts',
-  'test/dead-letters/{crash,file,outage,parking-backlog}.test.ts',
+  'test/dead-letters/{outage,parking-backlog}.test.ts',
   'test/dedupe/memory-room.test.ts',
   'test/protocol/protocol.test.ts',
   'test/request/body-memory.test.ts',
   'test/sandbox/{browser,delivery,outcomes,page}.test.ts',
   'test/{examples,packaging,readme,root-export,two-builds}.test.ts',
 ];
+
+/**
+ * Tests of letters in files that start Node.js, `npm run build`, and no server. They are a project of their own,
+ * because they also run on macOS and Windows, which sync directories and keep modes in other ways.
+ */
+const filesTests = ['test/dead-letters/{crash,file}.test.ts', 'test/dead-letters/hostile-files.slow.test.ts'];
 
 /** Tests that install runtimes, tools and other people's packages from the npm registry, some 100 MB each. */
 const matrixTests = ['test/matrix/*.test.ts'];
@@ -57,7 +63,7 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...slowTests, ...matrixTests],
+          exclude: [...configDefaults.exclude, ...slowTests, ...filesTests, ...matrixTests],
           setupFiles: ['test/support/no-programs.ts'],
           // More than cores, of which two are usual: most tests wait for sockets and timers rather than compute.
           maxWorkers: 8,
@@ -69,6 +75,7 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: slowTests,
+          exclude: [...configDefaults.exclude, ...filesTests],
           // A program starts slowly on a busy machine, and some tests start ten.
           // Fewer, because they share the processor with the programs. The longest are here, so they come first.
           maxWorkers: 4,
@@ -81,6 +88,19 @@ export default defineConfig({
             'test/support/build.ts',
             'test/postgres/setup.ts',
           ],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'files',
+          include: filesTests,
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          setupFiles: ['test/support/leave-nothing.ts'],
+          globalSetup: ['test/support/build.ts'],
         },
       },
       {

@@ -45,7 +45,7 @@ test.each<[string, Platform, Readonly<Record<string, string>>]>([
   expect(gzipSync(code).length).toBeLessThanOrEqual(47_000);
 
   const taken = Object.entries(modules).filter(([, { renderedLength }]) => renderedLength > 0);
-  const files = taken.map(([id]) => relative(packageRoot, id));
+  const files = taken.map(([id]) => relative(packageRoot, id).replaceAll('\\', '/'));
   expect(files).toEqual(expect.arrayContaining(['src/receiver.ts', 'src/queue/queued-job.ts']));
   const packages = files.filter((file) => file.startsWith('node_modules/'));
   const foldersNeeded = /^node_modules\/(lru-cache\/dist|zod\/v4\/(core|mini))\//;

@@ -81,7 +81,10 @@ export async function readLetterFile(path: string): Promise<string> {
   }
 }
 
-/** Windows has neither of the two flags, and no FIFOs: a link is looked for first, and may come in between. */
+/**
+ * Windows has neither of the two flags, and no FIFOs. There a link is looked for first, so one that comes at
+ * that very moment is followed.
+ */
 async function openWithoutFollowing(path: string): Promise<FileHandle> {
   if (process.platform !== 'win32')
     return open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -1,6 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createFileDeadLetters } from 'posthorn/file';
 import { deliver } from 'posthorn/testing';
@@ -11,14 +9,9 @@ import { eventAt, openEndpoint } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
 import { KEY } from '../support/served.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const program = fileURLToPath(new URL('crash-program.mjs', import.meta.url));
-
-async function temporaryDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'posthorn-crash-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  return directory;
-}
 
 interface Process extends ChildProgram {
   readonly send: (event: object) => Promise<Response>;
@@ -39,7 +32,10 @@ async function startReceiver(directory: string, death: string, minutesAhead: num
   return { ...child, send: (event) => awaitedLater(deliver(url, event, { key: KEY })) };
 }
 
-describe.each(['exit', 'SIGKILL'])('a poison event that kills its process by %s', (death) => {
+/** The exit code by each death. Windows has no signals: a process that is killed there ends with 1. */
+const codes = { exit: 7, SIGKILL: process.platform === 'win32' ? 1 : null };
+
+describe.each(['exit', 'SIGKILL'] as const)('a poison event that kills its process by %s', (death) => {
   test('is there as a letter after the last attempt, and kills no further process', async () => {
     const directory = await temporaryDirectory();
     const deadLetters = createFileDeadLetters(directory);
@@ -47,13 +43,13 @@ describe.each(['exit', 'SIGKILL'])('a poison event that kills its process by %s'
 
     const first = await startReceiver(directory, death, 0);
     await expect(first.send(event)).rejects.toThrow();
-    expect(await first.exit).toBe(death === 'exit' ? 7 : null);
+    expect(await first.exit).toBe(codes[death]);
     expect(first.lines).toContain(`handling ${event.id}`);
     expect(await readAll(deadLetters.list())).toEqual([]);
 
     const last = await startReceiver(directory, death, 15);
     await expect(last.send(event)).rejects.toThrow();
-    expect(await last.exit).toBe(death === 'exit' ? 7 : null);
+    expect(await last.exit).toBe(codes[death]);
     expect(last.lines).toContain(`handling ${event.id}`);
     const left = await deadLetters.get(event.id);
     expect(left).toMatchObject({ id: event.id, type: event.type, attempts: 1, handled: [] });

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { createReceiver, type Report } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { KEY } from '../support/served.ts';
+import { skipWithoutModes } from '../support/skip-on.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** The warnings of two deliveries, and what the default log has printed of them. */
@@ -25,7 +26,9 @@ async function warningsIn(directory: string) {
 
 const isRoot = process.getuid?.() === 0;
 
-describe.skipIf(process.platform === 'win32')('a directory of letters', () => {
+describe('a directory of letters', () => {
+  beforeEach(skipWithoutModes);
+
   test.each([
     ['0777', 'every user, its group'],
     ['1777', 'every user, its group'],

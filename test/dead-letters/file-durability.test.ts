@@ -1,40 +1,45 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createFileDeadLetters } from 'posthorn/file';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { skipOn } from '../support/skip-on.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { createLetter } from './conformance.ts';
 
 const OPEN_FILES = '/proc/self/fd';
 
-/** The paths that are synced while `act` runs, by handles of `fs.promises`. */
-async function syncedBy(act: () => Promise<unknown>): Promise<string[]> {
-  const some = await open('/dev/null');
+/** The numbers of the files and directories that are synced while `act` runs, by handles of `fs.promises`. */
+async function syncedBy(act: () => Promise<unknown>): Promise<number[]> {
+  const some = await open(fileURLToPath(import.meta.url));
   const prototype: FileHandle = Object.getPrototypeOf(some);
   await some.close();
   const { sync } = prototype;
-  const paths: string[] = [];
-  const spy = vi.spyOn(prototype, 'sync').mockImplementation(function (this: FileHandle) {
-    paths.push(readlinkSync(join(OPEN_FILES, String(this.fd))));
+  const numbers: number[] = [];
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    numbers.push((await this.stat()).ino);
     return sync.call(this);
   });
   onTestFinished(() => spy.mockRestore());
   await act();
   spy.mockRestore();
-  return paths;
+  return numbers;
 }
 
-test.runIf(process.platform === 'linux')('a letter is put and removed durably', async () => {
+test('a letter is put and removed durably', async (context) => {
+  skipOn(context, ['win32'], 'which cannot sync directories');
   const directory = await temporaryDirectory();
+  const { ino } = await stat(directory);
   const deadLetters = createFileDeadLetters(directory);
   const letter = createLetter();
   // The name of a file lies in its directory: after a power failure a letter could be gone, or be back.
-  expect(await syncedBy(() => deadLetters.put(letter))).toContain(directory);
-  expect(await syncedBy(() => deadLetters.remove(letter.id))).toContain(directory);
+  expect(await syncedBy(() => deadLetters.put(letter))).toContain(ino);
+  expect(await syncedBy(() => deadLetters.remove(letter.id))).toContain(ino);
 });
 
-test.runIf(process.platform === 'linux')('directories that are made leave no file open', async () => {
+test('directories that are made leave no file open', async (context) => {
+  skipOn(context, ['win32', 'darwin'], 'which has no /proc');
   const parent = await temporaryDirectory();
   const within = (): string[] =>
     readdirSync(OPEN_FILES).flatMap((descriptor) => {

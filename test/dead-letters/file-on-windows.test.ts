@@ -10,10 +10,10 @@ import { readAll } from '../support/read-all.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { createLetter } from './conformance.ts';
 
-// What Node.js does with files on Windows, imitated on every system. The workflow of .github/workflows/check.yml
-// runs these and all other tests of letters in files on Windows itself.
+// What Node.js does with files on Windows, imitated on every system. On Windows itself
+// .github/workflows/check.yml runs these and all other tests of letters in files.
 
-/** Puts spies in the place of functions that modules of ours import by their names, until the test is over. */
+/** Puts spies in the place of functions that our modules import by their names, until the test is over. */
 function spied(...spies: readonly { readonly mockRestore: () => void }[]): void {
   syncBuiltinESMExports();
   onTestFinished(() => {

@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { basename } from 'node:path';
 import { createMemoryStore, createReceiver, type Receiver, type ReceiverOptions } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
@@ -37,8 +37,12 @@ async function lineOf(value: unknown): Promise<string> {
   return lines[0] ?? '';
 }
 
-const file = fileURLToPath(import.meta.url).replace(/.*\//, '');
+const file = basename(import.meta.url);
 const here = new RegExp(`at .*${file}:\\d+:\\d+`);
+
+/** The root of the package, as stacks name it: on Windows a path or a URL. */
+const [, root = '', separator = ''] =
+  /([^( ]+[\\/])test([\\/])outcomes[\\/]stack-frames/.exec(new Error().stack ?? '') ?? [];
 
 /** What looks like a frame, and tells of a card. */
 const FORGED = '    at card4111111111111111 (/payload.js:1:1)';
@@ -144,8 +148,8 @@ describe("only frames of the user's own code are printed:", () => {
     'process.processTicksAndRejections (node:internal/process/task_queues:1:1)',
     'Socket.emit (node:events:1:1)',
     'async node:fs/promises:1:1',
-    `runOne (${fileURLToPath(new URL('../../src/handling/handlers.ts', import.meta.url))}:1:1)`,
-    `toNode (${fileURLToPath(new URL('../../adapters/node.ts', import.meta.url))}:1:1)`,
+    `runOne (${root}src${separator}handling${separator}handlers.ts:1:1)`,
+    `toNode (${root}adapters${separator}node.ts:1:1)`,
   ])('not at %s', async (place) => {
     expect(await framesAt(place)).toBe('');
   });

@@ -45,7 +45,8 @@ test('the temporary file beside the state file has another name each time', asyn
   onTestFinished(() => watcher.close());
   await sandbox.clock.advance(1);
   await sandbox.clock.advance(1);
-  await until('two names', () => new Set(names.all).size === 2);
+  // Or more: macOS tells of what was written just before as well.
+  await until('two names', () => new Set(names.all).size >= 2);
   for (const name of names.all) expect(name).toMatch(/^state\.json\.[\da-f-]{36}\.tmp$/);
 });
 

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { ConfigurationError } from 'posthorn';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { skipWithoutModes } from '../support/skip-on.ts';
 import { until } from '../support/until.ts';
 import {
   ADMINISTRATOR,
@@ -149,7 +150,8 @@ describe('a state file', () => {
     await until('the retry', () => received() === 2);
   });
 
-  test('is readable by its owner only, also where it was not before, and nothing is left beside it', async () => {
+  test('is readable by its owner only, also where it was not before, and nothing is left beside it', async (context) => {
+    skipWithoutModes(context);
     const folder = directory();
     const path = join(folder, 'state.json');
     const { sandbox } = await open(path);

@@ -20,7 +20,8 @@ function prepare(): void {
   endWith(process.ppid);
   // PostgreSQL runs as a user of its own.
   chmodSync(folder, 0o711);
-  process.env.TMPDIR = folder;
+  // Windows names it TEMP.
+  Object.assign(process.env, { TMPDIR: folder, TEMP: folder, TMP: folder });
 
   for (const name of names) {
     const apply: ProxyHandler<(typeof childProcess)[typeof name]>['apply'] = (start, self, parameters) => {

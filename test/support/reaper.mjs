@@ -37,8 +37,9 @@ function endWriter() {
   for (const pid of all) kill(pid);
 }
 
-/** Processes, and all that they have started, by what `ps` says. */
+/** Processes, and all that they have started, by what `ps` says. Windows has none. */
 function withDescendants(pids) {
+  if (process.platform === 'win32') return new Set(pids);
   const output = execFileSync('ps', ['-A', '-o', 'pid=', '-o', 'ppid='], { encoding: 'utf8' });
   const processes = output.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
   const found = new Set(pids);
