@@ -6,7 +6,7 @@ import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { KEY } from '../support/served.ts';
-import { skipWithoutModes } from '../support/skip-on.ts';
+import { skipIf, skipWithoutModes } from '../support/skip-if.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** The warnings of two deliveries, and what the default log has printed of them. */
@@ -23,8 +23,6 @@ async function warningsIn(directory: string) {
   const printed = error.mock.calls.flat();
   return { first: reports[0]?.warnings, second: reports[1]?.warnings, printed };
 }
-
-const isRoot = process.getuid?.() === 0;
 
 describe('a directory of letters', () => {
   beforeEach(skipWithoutModes);
@@ -57,7 +55,8 @@ describe('a directory of letters', () => {
     expect(await warningsIn(directory)).toMatchObject({ first: [] });
   });
 
-  test.runIf(isRoot)('that belongs to another user is told of', async () => {
+  test('that belongs to another user is told of', async (context) => {
+    skipIf(context, process.getuid?.() !== 0, 'only root may give a directory away');
     const directory = await temporaryDirectory();
     await chown(directory, 12_345, 0);
     const { first } = await warningsIn(directory);

@@ -7,7 +7,7 @@ import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { readAll } from '../support/read-all.ts';
-import { skipOn, skipWithoutModes } from '../support/skip-on.ts';
+import { skipOnWindows, skipWithoutModes } from '../support/skip-if.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { createLetter, deadLettersConformance } from './conformance.ts';
 
@@ -130,7 +130,7 @@ describe('file dead letters', () => {
 
 describe('a directory that can no longer be read', () => {
   test('because a file has taken its place is told by its path', async (context) => {
-    skipOn(context, ['win32'], 'which says of a path below a file that there is none');
+    skipOnWindows(context, 'Windows says of a path below a file that there is none');
     const directory = join(await temporaryDirectory(), 'letters');
     const deadLetters = createFileDeadLetters(directory);
     const letter = createLetter();

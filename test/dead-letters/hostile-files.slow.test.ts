@@ -7,7 +7,7 @@ import { createReceiver, type DeadLetter } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { expect, test } from 'vitest';
 import { KEY } from '../support/served.ts';
-import { skipOn } from '../support/skip-on.ts';
+import { skipOnWindows } from '../support/skip-if.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { createLetter } from './conformance.ts';
 
@@ -53,7 +53,7 @@ const traps: Record<string, (path: string, elsewhere: string) => Promise<unknown
 
 test.for(Object.entries(traps))('%s in the place of letters stops nothing', async ([name, trap], context) => {
   if ([FIFO, FIFO_LINK, DEVICE_LINK].includes(name))
-    skipOn(context, ['win32'], 'which has neither FIFOs nor devices among its files');
+    skipOnWindows(context, 'Windows has neither FIFOs nor devices among its files');
   const outside = await temporaryDirectory();
   const directory = join(outside, 'letters');
   const deadLetters = createFileDeadLetters(directory);

@@ -8,7 +8,7 @@ import { packageRoot } from '../support/child-program.ts';
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
 const FORMS = '.github/ISSUE_TEMPLATE';
 
-// What GitHub documents for these files. It ignores a file with a mistake, and says so to nobody who opens an issue.
+// What GitHub documents for these files. It ignores a file with a mistake, and tells nobody of it.
 
 const validations = z.strictObject({ required: z.boolean() });
 const field = <Attributes extends z.ZodRawShape>(attributes: Attributes) => ({

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { ConfigurationError } from 'posthorn';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { skipWithoutModes } from '../support/skip-on.ts';
+import { skipWithoutModes } from '../support/skip-if.ts';
 import { until } from '../support/until.ts';
 import {
   ADMINISTRATOR,

@@ -1,5 +1,5 @@
 // @ts-check
-// Compares the tag of a release with what the commit says of itself: node tools/release/check-version.js v1.2.3
+// Compares the tag of a release with what its commit says: node tools/release/check-version.js v1.2.3
 // It runs before anything is installed.
 
 import { readFileSync } from 'node:fs';
