@@ -4,6 +4,12 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /**
+ * Tests of letters in files that start Node.js, `npm run build`, and no server. They are slow tests, and also a
+ * project of their own, for macOS and Windows: these sync directories and keep modes in other ways.
+ */
+const filesTests = ['test/dead-letters/{crash,file}.test.ts', 'test/dead-letters/hostile-files.slow.test.ts'];
+
+/**
  * Tests that start other programs (redis-server, PostgreSQL, openssl, curl, a browser, a compiler, what `npm run build` has made), or
  * take long by themselves. All others are quick. One that starts a program and is not named here fails and says so:
  * test/support/no-programs.ts.
@@ -15,18 +21,13 @@ const slowTests = [
   'test/bullmq/**/*.test.ts',
   'test/**/*.slow.test.ts',
   'test/dead-letters/{outage,parking-backlog}.test.ts',
+  ...filesTests,
   'test/dedupe/memory-room.test.ts',
   'test/protocol/protocol.test.ts',
   'test/request/body-memory.test.ts',
   'test/sandbox/{browser,delivery,outcomes,page}.test.ts',
   'test/{examples,packaging,readme,root-export,two-builds}.test.ts',
 ];
-
-/**
- * Tests of letters in files that start Node.js, `npm run build`, and no server. They are a project of their own,
- * because they also run on macOS and Windows, which sync directories and keep modes in other ways.
- */
-const filesTests = ['test/dead-letters/{crash,file}.test.ts', 'test/dead-letters/hostile-files.slow.test.ts'];
 
 /** Tests that install runtimes, tools and other people's packages from the npm registry, some 100 MB each. */
 const matrixTests = ['test/matrix/*.test.ts'];
@@ -63,7 +64,7 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...slowTests, ...filesTests, ...matrixTests],
+          exclude: [...configDefaults.exclude, ...slowTests, ...matrixTests],
           setupFiles: ['test/support/no-programs.ts'],
           // More than cores, of which two are usual: most tests wait for sockets and timers rather than compute.
           maxWorkers: 8,
@@ -75,7 +76,6 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: slowTests,
-          exclude: [...configDefaults.exclude, ...filesTests],
           // A program starts slowly on a busy machine, and some tests start ten.
           // Fewer, because they share the processor with the programs. The longest are here, so they come first.
           maxWorkers: 4,
