@@ -19,6 +19,7 @@ const slowTests = [
   'test/postgres/**/*.test.ts',
   'test/redis/**/*.test.ts',
   'test/bullmq/**/*.test.ts',
+  'test/stored-forms/**/*.test.ts',
   'test/**/*.slow.test.ts',
   'test/dead-letters/{outage,parking-backlog}.test.ts',
   ...filesTests,

@@ -23,10 +23,12 @@ interface StallOptions {
   readonly ids?: readonly string[];
 }
 
-/** The receivers and workers of one test, in this process, on a Redis with a scope of their own. */
-export async function openQueue(fixture: Fixture, redis: { readonly port: number } = fixture.redis) {
-  scopes += 1;
-  const scope = `test-${scopes}`;
+/** The receivers and workers of one test, in this process, on a Redis; by default in a scope of their own. */
+export async function openQueue(
+  fixture: Fixture,
+  redis: { readonly port: number } = fixture.redis,
+  scope: string = nextScope(),
+) {
   const connection = { host: '127.0.0.1', port: redis.port, retryStrategy: () => 50 };
   const letters = new Map<string, DeadLetter>();
   const deadLetters = createMapDeadLetters(letters);
@@ -101,6 +103,11 @@ export async function openQueue(fixture: Fixture, redis: { readonly port: number
     stallActive,
     worker,
   };
+}
+
+function nextScope(): string {
+  scopes += 1;
+  return `test-${scopes}`;
 }
 
 /** The handler "book" of workers. */

@@ -1,0 +1,131 @@
+// A receiver, or a worker of its queue, in a process of its own: the same program on each version of
+// posthorn. It is copied into the folder of an earlier version, so that `posthorn` is that version. The data
+// of an event says how its handler ends. The program notes what it does, in the file LOG and on its output.
+
+import { appendFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createReceiver, PermanentError } from 'posthorn';
+import { toNode } from 'posthorn/node';
+
+const { ROLE, STORE, LETTERS, QUEUE, REDIS_PORT, POSTGRES_URL, DIRECTORY, SCOPE, KEY, LEASE_MS, LOG } =
+  process.env;
+const scope = SCOPE;
+
+function note(...words) {
+  const line = [process.pid, ...words].join(' ');
+  // Synchronously: what a kill cuts off after this has been noted.
+  if (LOG !== undefined) appendFileSync(LOG, `${line}\n`);
+  process.stdout.write(`${line}\n`);
+}
+
+/** Each is loaded only if it is used: version 0.1.0 has neither PostgreSQL nor a queue. */
+async function openRedis() {
+  const { Redis } = await import('ioredis');
+  const redis = new Redis({ host: '127.0.0.1', port: Number(REDIS_PORT) });
+  redis.on('error', (error) => note('redis', error.message));
+  await new Promise((resolve) => redis.once('ready', resolve));
+  const { createRedisStore, createRedisDeadLetters } = await import('posthorn/redis');
+  return { store: createRedisStore(redis, { scope }), deadLetters: createRedisDeadLetters(redis, { scope }) };
+}
+
+async function openPostgres() {
+  const { default: pg } = await import('pg');
+  const pool = new pg.Pool({ connectionString: POSTGRES_URL });
+  pool.on('error', (error) => note('postgres', error.message));
+  const postgres = await import('posthorn/postgres');
+  await postgres.migratePostgres(pool);
+  return {
+    store: postgres.createPostgresStore(pool, { scope }),
+    deadLetters: postgres.createPostgresDeadLetters(pool, { scope }),
+    inbox: postgres.createPostgresInbox(pool, { scope }),
+  };
+}
+
+async function openFiles() {
+  const { createFileDeadLetters } = await import('posthorn/file');
+  return { store: undefined, deadLetters: createFileDeadLetters(DIRECTORY) };
+}
+
+const servers = { redis: openRedis, postgres: openPostgres, files: openFiles };
+const { store, deadLetters, inbox } = await servers[STORE]();
+
+const connection = { host: '127.0.0.1', port: Number(REDIS_PORT) };
+const bullmq = QUEUE === undefined ? undefined : await import('posthorn/bullmq');
+const queue = bullmq?.createBullQueue({ connection, scope });
+
+/** Ends as the data of the event says: with its attempt of that number, for good, never or at once. */
+async function work({ id, data }, { attempt }) {
+  note('begun', id, attempt);
+  if (data.workMs !== undefined) await sleep(Math.random() * data.workMs);
+  if (data.plan === 'hang') await new Promise(() => {});
+  if (data.plan === 'refuse') throw new PermanentError('refused for good');
+  if (data.plan === 'fail' || attempt <= data.failures) throw new Error('failed for now');
+}
+
+async function handle(event, context) {
+  await work(event, context);
+  note('handled', event.id);
+  // Kills are to fall here too, between the effect and its record.
+  if (event.data.workMs !== undefined) await sleep(Math.random() * 20);
+}
+
+async function book(event, context) {
+  await context.transaction.query('insert into ledger (event_id) values ($1)', [event.id]);
+  await handle(event, context);
+}
+
+async function keepState({ id, data, created_at }, { transaction }) {
+  await transaction.query(
+    `insert into states (id, event_id, created_at) values ($1, $2, $3)
+    on conflict (id) do update set event_id = $2, created_at = $3`,
+    [data.id, id, created_at],
+  );
+  note('handled', id);
+}
+
+const receiver = createReceiver({
+  signingKey: KEY,
+  deadLetters: LETTERS === 'none' ? undefined : deadLetters,
+  ...(store && { store }),
+  ...(queue && { queue }),
+  ...(LEASE_MS && { leaseMs: Number(LEASE_MS) }),
+}).on('*', ({ id }) => note('logged', id), { name: 'log' });
+if (inbox === undefined) receiver.on('transfer.*', handle, { name: 'book' });
+else {
+  receiver.on('transfer.*', inbox.once('book', book));
+  receiver.on('subscription.*', inbox.once('state', keepState, { latest: ({ data }) => data.id }));
+}
+receiver.on(
+  'transfer.*',
+  async ({ id, data }) => {
+    note('after', id);
+    if (data.plan === 'hang after the others') await new Promise(() => {});
+  },
+  { name: 'after' },
+);
+if (queue !== undefined && ROLE !== 'stranger')
+  receiver.on('dispute.*', handle, { name: 'settle', queue: true });
+receiver.observe(async ({ event, outcome, code }) => {
+  note('reported', event?.id, outcome, code);
+  if (!event?.id.startsWith('evt_dropped')) return;
+  await receiver.drop(await deadLetters.get(event.id));
+  note('dropped', event.id);
+});
+
+if (ROLE !== 'receiver') {
+  const worker = bullmq.createBullWorker(receiver, { connection, scope });
+  process.once('SIGTERM', async () => {
+    await worker.close({ graceMs: 5_000 });
+    process.exit();
+  });
+  note('working');
+} else {
+  const server = createServer(toNode(receiver));
+  process.once('SIGTERM', async () => {
+    server.close();
+    await receiver.close({ graceMs: 5_000 });
+    process.exit();
+  });
+  server.listen(0, '127.0.0.1', () => note('listening', server.address().port));
+}

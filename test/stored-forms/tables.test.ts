@@ -1,0 +1,52 @@
+import type { Pool } from 'pg';
+import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { posthorn } from '../cli/posthorn.ts';
+import { usePostgres } from '../postgres/fixture.ts';
+import { bookings } from '../postgres/ledger.ts';
+import { accepted, openEndpoint } from '../support/open-endpoint.ts';
+import { recorded } from './fixtures.ts';
+import { SCOPE } from './record.ts';
+import { restoreDatabase } from './restored.ts';
+
+const fixture = usePostgres();
+
+/** A receiver of today on tables as they are. */
+async function openReceiver(pool: Pool) {
+  const inbox = createPostgresInbox(pool, { scope: SCOPE });
+  const store = createPostgresStore(pool, { scope: SCOPE });
+  const deadLetters = createPostgresDeadLetters(pool, { scope: SCOPE });
+  return openEndpoint({ store, deadLetters }, (receiver) => {
+    const book = inbox.once('book', async ({ id }, { transaction }) => {
+      await transaction.query('insert into ledger (event_id) values ($1)', [id]);
+    });
+    receiver.on('transfer.*', book).on('dispute.*', () => {});
+  });
+}
+
+describe('the tables of version 0.2.0', () => {
+  const [version] = recorded.filter((each) => each.version === '0.2.0');
+  if (version === undefined) throw new Error('the tables of version 0.2.0 are not recorded');
+
+  test('serve all but the inbox before they are migrated, and the inbox says what to do', async () => {
+    const database = restoreDatabase(fixture, version);
+    const pool = fixture.connect({ database });
+    const { send, reports, receiver } = await openReceiver(pool);
+    const done = { ...createEvent('dispute.updated'), id: 'evt_done' };
+    expect(await send(done)).toEqual(accepted('duplicate', 'evt_done'));
+    const other = createEvent('dispute.updated');
+    expect(await send(other)).toEqual(accepted('processed', other.id));
+    expect((await receiver.health()).deadLetters).toMatchObject({ ok: true });
+
+    const event = createEvent('transfer.updated');
+    expect((await send(event)).status).toBe(500);
+    const { error } = reports.all.at(-1) ?? {};
+    expect(error?.message).toMatch(/older than this version: run migratePostgres\(pool\) or "npx posthorn /);
+
+    const env = { POSTGRES_URL: `postgres://postgres@127.0.0.1:${fixture.postgres.port}/${database}` };
+    expect(await posthorn(['postgres', 'migrate'], { env })).toMatchObject({ code: 0 });
+    expect(await send(event)).toEqual(accepted('processed', event.id));
+    expect(await bookings(pool, event)).toBe(1);
+  });
+});
