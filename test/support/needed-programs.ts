@@ -17,6 +17,9 @@ const servers: readonly NeededProgram[] = [
   ...inOnePackage(['initdb', 'postgres', 'psql', 'pg_dump'], 'postgresql', 'postgresql@17'),
 ];
 
+// A slim image of Node.js lacks it.
+const git: readonly NeededProgram[] = inOnePackage(['git'], 'git', 'git');
+
 const browser: NeededProgram = {
   name: 'Chromium or Chrome',
   isInstalled: () => findBrowser() !== undefined,
@@ -35,11 +38,11 @@ export const neededPrograms: Readonly<Record<'slow' | 'matrix', readonly NeededP
     ...inOnePackage(['promtool'], 'prometheus', 'prometheus'),
     ...inOnePackage(['openssl'], 'openssl', 'openssl'),
     ...inOnePackage(['curl'], 'curl', 'curl'),
-    // Those that start with a slim image of Node.js lack these two.
-    ...inOnePackage(['git'], 'git', 'git'),
+    // A slim image of Node.js lacks it, too.
     ...inOnePackage(['ps'], 'procps', 'procps'),
+    ...git,
   ],
-  matrix: servers,
+  matrix: [...servers, ...git],
 };
 
 function inOnePackage(names: readonly string[], apt: string, brew: string): readonly NeededProgram[] {

@@ -1,0 +1,164 @@
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { DeadLetters } from 'posthorn';
+import { createPostgresDeadLetters } from 'posthorn/postgres';
+import { createRedisDeadLetters } from 'posthorn/redis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runFastClock } from '../bullmq/fast-clock.ts';
+import { openQueue } from '../bullmq/queue-fixture.ts';
+import { jsonLines, posthorn } from '../cli/posthorn.ts';
+import { usePostgres } from '../postgres/fixture.ts';
+import { useRedis } from '../redis/fixture.ts';
+import { Deploy, handledIn, repeatedIn } from '../stored-forms/deploy.ts';
+import { APPLICATION_TABLES, SCOPE } from '../stored-forms/record.ts';
+import { buildCommit, today, type Version } from '../stored-forms/version.ts';
+import { until } from '../support/until.ts';
+
+/** Version 0.2.0, the minor version before that of today. */
+const FORMER_COMMIT = 'ebcecc7';
+
+/** Deliveries between two steps of a deploy. */
+const SOME = 50;
+
+let former: Version;
+
+beforeAll(() => {
+  former = buildCommit(FORMER_COMMIT);
+});
+
+afterAll(() => former.remove());
+
+/** Replaces receivers of the former version by those of today, some by a kill, and goes back in between. */
+async function rollReceivers(deploy: Deploy): Promise<void> {
+  const [first, second] = [await deploy.add(former), await deploy.add(former)];
+  await deploy.storm(async () => {
+    await deploy.deliveries(SOME);
+    const third = await deploy.add(today);
+    await deploy.deliveries(SOME);
+    await deploy.end(first, 'SIGKILL');
+    const fourth = await deploy.add(former);
+    await deploy.deliveries(SOME);
+    await deploy.end(third, 'SIGKILL');
+    await deploy.add(today);
+    await deploy.deliveries(SOME);
+    await deploy.end(second, 'SIGTERM');
+    await deploy.add(today);
+    await deploy.deliveries(SOME);
+    await deploy.end(fourth, 'SIGKILL');
+    await deploy.deliveries(SOME);
+  });
+  // If one version failed on what the other stores, the other would handle all events in the end.
+  for (const version of [former, today]) expect(deploy.handledBy(version)).toBeGreaterThan(SOME / 5);
+}
+
+/** The scope of the letters, and the environment by which the program `posthorn` finds them. */
+interface Place {
+  readonly scope: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Each event was handled, or its letter is there; and none ran again after it had been completed. Resolves
+ * with the ids of the letters.
+ */
+async function checkEvents(deploy: Deploy, deadLetters: DeadLetters, place: Place): Promise<string[]> {
+  const notes = deploy.notes();
+  const parked: string[] = [];
+  for await (const { id } of deadLetters.list()) parked.push(id);
+  const kept = new Set([...handledIn(notes), ...parked]);
+  process.stdout.write(
+    `rolling deploy: ${JSON.stringify({ events: deploy.events.length, parked: parked.length, ...deploy.counts })}\n`,
+  );
+  expect(deploy.events.map(({ id }) => id).filter((id) => !kept.has(id))).toEqual([]);
+  expect(repeatedIn(notes)).toEqual([]);
+  expect(parked.length).toBeGreaterThan(0);
+  // A team that goes back sees the letters that today's code has written, too.
+  const args = ['dead-letters', 'list', '--scope', place.scope, '--json'];
+  const program = join(former.root, 'dist', 'src', 'cli', 'bin.js');
+  const listed = jsonLines(await posthorn(args, { program, env: place.env }));
+  expect(listed.flatMap(({ kind, id }) => (kind === 'letter' ? [id] : []))).toEqual(parked);
+  return parked;
+}
+
+test('a version whose commit is missing is not passed over', () => {
+  expect(() => buildCommit('0000000')).toThrow(/0000000 is not in this clone.* run "git fetch --unshallow"/);
+});
+
+describe('a deploy that replaces version 0.2.0 process by process', () => {
+  const redisFixture = useRedis();
+  const postgresFixture = usePostgres();
+
+  beforeAll(() => void postgresFixture.postgres.sql(APPLICATION_TABLES));
+
+  test('loses and repeats nothing on one Redis', async () => {
+    const redis = redisFixture.keep(new Redis({ port: redisFixture.redis.port }));
+    const deploy = new Deploy(
+      { store: 'redis', scope: SCOPE, redisPort: redisFixture.redis.port },
+      { type: 'transfer.updated' },
+    );
+    await rollReceivers(deploy);
+    const env = { REDIS_URL: `redis://127.0.0.1:${redisFixture.redis.port}` };
+    await checkEvents(deploy, createRedisDeadLetters(redis, { scope: SCOPE }), { scope: SCOPE, env });
+  });
+
+  test('loses and repeats nothing on one PostgreSQL, and books each event once', async () => {
+    const { connect, url } = postgresFixture;
+    const pool = connect();
+    const deploy = new Deploy(
+      { store: 'postgres', scope: SCOPE, postgresUrl: url() },
+      { type: 'transfer.updated' },
+    );
+    await rollReceivers(deploy);
+    const deadLetters = createPostgresDeadLetters(pool, { scope: SCOPE });
+    const parked = await checkEvents(deploy, deadLetters, { scope: SCOPE, env: { POSTGRES_URL: url() } });
+    const { rows } = await pool.query(
+      'select event_id as id, count(*)::int as count from ledger group by event_id',
+    );
+    const booked = deploy.events.map(({ id }) => id).filter((id) => !parked.includes(id));
+    expect(rows.filter(({ count }) => count !== 1)).toEqual([]);
+    expect(rows.map(({ id }) => id).sort()).toEqual(booked.sort());
+  });
+
+  test('keeps the newest state of a resource on one PostgreSQL', async () => {
+    const { connect, url } = postgresFixture;
+    const pool = connect();
+    const settings = { store: 'postgres', scope: 'states', postgresUrl: url() } as const;
+    const deploy = new Deploy(settings, { type: 'subscription.updated', data: { id: 'SUB1' } });
+    await rollReceivers(deploy);
+    const newest = deploy.events
+      .map(({ body }) => JSON.parse(body).created_at)
+      .sort()
+      .at(-1);
+    const { rows } = await pool.query('select created_at from states');
+    expect(rows).toEqual([{ created_at: new Date(newest) }]);
+  });
+
+  test('loses and repeats nothing in one queue', async () => {
+    const { redis } = redisFixture;
+    const settings = { store: 'redis', scope: 'queued', redisPort: redis.port, hasQueue: true } as const;
+    const deploy = new Deploy(settings, { type: 'dispute.updated' });
+    const opened = await openQueue(redisFixture, redis, 'queued');
+    await runFastClock(opened, redisFixture, redis);
+    const workers = [await deploy.start(former, 'worker'), await deploy.start(former, 'worker')];
+    workers.push(await deploy.start(today, 'worker'));
+    const rolled = rollReceivers(deploy);
+    for (const worker of workers.slice(0, 2)) {
+      await deploy.deliveries(SOME);
+      await deploy.end(worker, 'SIGKILL');
+      await deploy.start(today, 'worker');
+    }
+    await rolled;
+    await until(
+      'the queue is empty',
+      async () => {
+        const { completed: _, ...counts } = await opened.bull.getJobCounts();
+        return Object.values(counts).every((count) => count === 0);
+      },
+      60_000,
+    );
+    const client = redisFixture.keep(new Redis({ port: redis.port }));
+    const env = { REDIS_URL: `redis://127.0.0.1:${redis.port}` };
+    const deadLetters = createRedisDeadLetters(client, { scope: 'queued' });
+    await checkEvents(deploy, deadLetters, { scope: 'queued', env });
+  });
+});

@@ -1,0 +1,171 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { removeAtEnd } from '../support/reaper.ts';
+import { until } from '../support/until.ts';
+import { post, type Settings, type Started, start } from './process.ts';
+import type { Version } from './version.ts';
+
+/** A line of the log that all processes of a deploy share, in the order of what happened. */
+export interface Note {
+  readonly pid: string;
+  readonly what: string;
+  readonly id: string;
+  /** The outcome of a report, or the attempt of a run. */
+  readonly rest: string;
+}
+
+/** How an event of the storm ends, decided by its number. */
+const PLANS: readonly object[] = [
+  { plan: 'succeed' },
+  { plan: 'succeed', failures: 1 },
+  { plan: 'succeed', failures: 2 },
+  { plan: 'succeed' },
+  { plan: 'succeed' },
+  { plan: 'refuse' },
+];
+
+const SENDERS = 6;
+/** Between two tries of an event. */
+const RETRY_PAUSE_MS = 50;
+/** In this time any event is acknowledged, on a busy machine and after the leases of killed processes. */
+const PATIENCE_MS = 60_000;
+
+interface SentEvent {
+  readonly id: string;
+  readonly body: string;
+}
+
+/** The type of the events, and what their data holds besides the plan. */
+export interface EventForm {
+  readonly type: string;
+  readonly data?: object;
+}
+
+/** Receivers and workers of two versions, which are killed and replaced while events are sent to them. */
+export class Deploy {
+  readonly events: SentEvent[] = [];
+  readonly counts = { deliveries: 0, refused: 0, cut: 0, kills: 0, stops: 0 };
+  readonly #settings: Settings;
+  readonly #log: string;
+  readonly #form: EventForm;
+  readonly #receivers: Started[] = [];
+  readonly #versions = new Map<string, Version>();
+  #isOver = false;
+
+  constructor(settings: Settings, form: EventForm) {
+    const directory = mkdtempSync(join(tmpdir(), 'posthorn-deploy-'));
+    removeAtEnd(directory);
+    this.#log = join(directory, 'log');
+    writeFileSync(this.#log, '');
+    this.#settings = { leaseMs: 4_000, ...settings, log: this.#log };
+    this.#form = form;
+  }
+
+  async start(version: Version, role: 'receiver' | 'worker' = 'receiver'): Promise<Started> {
+    const started = await start(version, { ...this.#settings, role });
+    this.#versions.set(started.pid, version);
+    return started;
+  }
+
+  /** How often handlers have ended well in processes of a version. */
+  handledBy(version: Version): number {
+    const isOf = ({ what, pid }: Note): boolean => what === 'handled' && this.#versions.get(pid) === version;
+    return this.notes().filter(isOf).length;
+  }
+
+  /** Lets a receiver have deliveries from now on. */
+  async add(version: Version): Promise<Started> {
+    const started = await this.start(version);
+    this.#receivers.push(started);
+    return started;
+  }
+
+  /** Ends a process by a signal: SIGKILL in the middle of its work, SIGTERM after it. */
+  async end(started: Started, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const place = this.#receivers.indexOf(started);
+    // A proxy stops sending to a receiver that is stopped, but not to one that dies.
+    if (place >= 0 && signal === 'SIGTERM') this.#receivers.splice(place, 1);
+    started.kill(signal);
+    await started.exit;
+    if (place >= 0 && signal === 'SIGKILL') this.#receivers.splice(this.#receivers.indexOf(started), 1);
+    this.counts[signal === 'SIGKILL' ? 'kills' : 'stops'] += 1;
+  }
+
+  /** Sends events while `steps` runs; resolves once all of them are acknowledged. */
+  async storm(steps: () => Promise<void>): Promise<void> {
+    const senders = Array.from({ length: SENDERS }, () => this.#send());
+    try {
+      await steps();
+    } finally {
+      this.#isOver = true;
+      await Promise.all(senders);
+    }
+  }
+
+  /** Resolves once so many more deliveries have been answered or cut off. */
+  async deliveries(count: number): Promise<void> {
+    const enough = this.counts.deliveries + count;
+    await until(`${count} more deliveries`, () => this.counts.deliveries >= enough, PATIENCE_MS);
+  }
+
+  notes(): Note[] {
+    const lines = readFileSync(this.#log, 'utf8').split('\n').slice(0, -1);
+    return lines.map((line) => {
+      const [pid = '', what = '', id = '', ...rest] = line.split(' ');
+      return { pid, what, id, rest: rest.join(' ') };
+    });
+  }
+
+  async #send(): Promise<void> {
+    while (!this.#isOver) {
+      const event = this.#createEvent();
+      await until(`${event.id} is acknowledged`, () => this.#deliver(event), PATIENCE_MS);
+    }
+  }
+
+  #createEvent(): SentEvent {
+    const number = this.events.length;
+    const id = `evt_${number}`;
+    const data = { ...PLANS[number % PLANS.length], workMs: 60, ...this.#form.data };
+    const created_at = new Date().toISOString();
+    const event = { id, body: JSON.stringify({ id, type: this.#form.type, created_at, data }) };
+    this.events.push(event);
+    return event;
+  }
+
+  /** Sends an event twice at once, to any receivers; resolves with true if one has acknowledged it. */
+  async #deliver({ body }: SentEvent): Promise<boolean> {
+    const answers = await Promise.all([this.#post(body), this.#post(body)]);
+    if (answers.includes(true)) return true;
+    await sleep(RETRY_PAUSE_MS);
+    return false;
+  }
+
+  async #post(body: string): Promise<boolean> {
+    const receiver = this.#receivers[Math.floor(Math.random() * this.#receivers.length)];
+    if (receiver === undefined) return false;
+    const { status } = await post(receiver.url, body).catch(() => ({ status: 0 }));
+    this.counts.deliveries += 1;
+    if (status === 0) this.counts.cut += 1;
+    else if (status >= 300) this.counts.refused += 1;
+    return status >= 200 && status < 300;
+  }
+}
+
+/** The ids for which a handler began after a report had said that the event was handled. */
+export function repeatedIn(notes: readonly Note[]): string[] {
+  const done = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { what, id, rest } of notes) {
+    if (what === 'reported' && /^processed\b/.test(rest)) done.add(id);
+    if (what === 'begun' && done.has(id)) repeated.add(id);
+  }
+  return [...repeated];
+}
+
+/** The ids whose handler has ended well. */
+export function handledIn(notes: readonly Note[]): Set<string> {
+  return new Set(notes.flatMap(({ what, id }) => (what === 'handled' ? [id] : [])));
+}
