@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Command } from 'commander';
 import { createClient } from '../client/create-client.ts';
+import type { CreatedWebhook } from '../client/webhook-answers.ts';
 import { eventTypes, type Pattern } from '../events/catalog.ts';
 import { matchesPattern } from '../events/pattern.ts';
 import { assembleSandbox } from '../sandbox/assemble.ts';
@@ -21,7 +22,7 @@ import {
   readAuthentication,
   signatureHeaderOption,
 } from './options.ts';
-import { createOutput, endWithReader } from './output.ts';
+import { createOutput, endWithReader, type Output } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import { programName } from './program-name.ts';
 import {
@@ -96,9 +97,8 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
   const output = createOutput(options);
   endWithReader();
   const to = parseUrl('--to', options.to ?? USUAL_ADDRESS);
-  const noteOnAddress = options.to === undefined ? ' (the usual address: --to takes another)' : '';
   const authentication = readAuthentication(options);
-  const { signatureHeader, key = '' } = options;
+  const { signatureHeader, key = '', event: enabled_events } = options;
   const signingKey = key === '' ? undefined : key;
   const settings = { clock, speed, signatureHeader, signingKey };
   const sandbox = assembleSandbox(settings, { agesEvents: clock === undefined, program: programName() });
@@ -107,33 +107,13 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
   try {
     const { administrator } = defaultCredentials;
     const { webhooks } = createClient({ baseUrl: url, administrator });
-    const { event: enabled_events } = options;
     const webhook = await webhooks.create({ url: to.href, authentication, enabled_events });
     // Other webhooks of the sandbox, created by hand, may have other keys and credentials.
     const [own, others] = [devSender(signingKey !== undefined), sandboxSender()];
     sandbox.observe((attempt) =>
       printAttempt(output, attempt, attempt.webhook === webhook.id ? own : others),
     );
-    // A given key need not be shown.
-    const madeUp = signingKey === undefined ? webhook.secret_signing_key : undefined;
-    const commands = commandsToTry(url, wantedType(enabled_events));
-    output.print(
-      {
-        kind: 'listening',
-        url,
-        page: `${url}/`,
-        webhook: { id: webhook.id, url: webhook.url },
-        ...(madeUp !== undefined && { secret_signing_key: madeUp }),
-        try: commands,
-      },
-      () => [
-        line`${colours.strong('page')}         ${url}/`,
-        line`${colours.strong('webhook')}      ${webhook.id} to ${addressOf(to)}${noteOnAddress}, ${describeClock(clock, speed)}`,
-        line`${colours.strong('signing key')}  ${madeUp ?? 'that of SIGNING_KEY or --key'}`,
-        colours.strong('to try in another terminal:'),
-        ...commands.map((command) => `  ${command}`),
-      ],
-    );
+    printStart(output, url, webhook, options, describeClock(clock, speed));
     if (!(await isListening(to))) {
       output.note(`nothing listens at ${addressOf(to)} yet: until then deliveries fail, and are retried`);
     }
@@ -141,6 +121,36 @@ async function develop({ port, host, clock, speed, ...options }: DevOptions): Pr
   } finally {
     await sandbox.close();
   }
+}
+
+/** Says what was started, and what to try. A key that was given need not be shown. */
+function printStart(
+  output: Output,
+  url: string,
+  { id, url: to, secret_signing_key }: CreatedWebhook,
+  options: Pick<DevOptions, 'to' | 'key' | 'event'>,
+  clock: string,
+): void {
+  const isKeyGiven = (options.key ?? '') !== '';
+  const commands = commandsToTry(url, wantedType(options.event));
+  const noteOnAddress = options.to === undefined ? ' (the usual address: --to takes another)' : '';
+  output.print(
+    {
+      kind: 'listening',
+      url,
+      page: `${url}/`,
+      webhook: { id, url: to },
+      ...(!isKeyGiven && { secret_signing_key }),
+      try: commands,
+    },
+    () => [
+      line`${colours.strong('page')}         ${url}/`,
+      line`${colours.strong('webhook')}      ${id} to ${addressOf(new URL(to))}${noteOnAddress}, ${clock}`,
+      line`${colours.strong('signing key')}  ${isKeyGiven ? 'that of SIGNING_KEY or --key' : secret_signing_key}`,
+      colours.strong('to try in another terminal:'),
+      ...commands.map((command) => `  ${command}`),
+    ],
+  );
 }
 
 /** A type that the webhook wants, so that the commands to try bring about a delivery. */

@@ -33,7 +33,9 @@ interface SandboxCommandOptions extends JsonOption, PlayOptions {
 const HELP = `
 It serves every path of the service's interface, and delivers events over HTTP to the webhooks that you create in it.
 Its page at the root shows deliveries, and sends events. Its own controls are below /sandbox/: POST events,
-GET and POST clock, GET deliveries, POST fxQuotes/{id}/accept; posthorn trigger, advance and deliveries use them.
+GET events/{id}, POST events/{id}/resend, GET samples/{type}, GET and POST clock, GET deliveries, POST clear,
+POST webhooks/{id}/enable, POST webhooks/{id}/key, POST fxQuotes/{id}/accept; posthorn trigger, advance and deliveries
+use some of them. A resend sends a copy, which is never retried; clear forgets the events that have ended.
 Each POST needs Content-Type: application/json. Web pages of other origins are refused, and so is a Host other than
 localhost, a loopback address, the value of --host or, over a network, an IP address.
 An event is {type, data?, id?, duplicates?, changed?, delayMs?, ageMs?}: duplicates are sent beside it, changed means

@@ -34,7 +34,8 @@ function findNewer(
 ): string | undefined {
   const happenedAt = Date.parse(event.created_at);
   return attempts.find((attempt) => {
-    if (attempt.event === event.id || attempt.changed || !isSuccess(attempt)) return false;
+    const { duplicate, changed } = attempt;
+    if (attempt.event === event.id || duplicate || changed || !isSuccess(attempt)) return false;
     const sent = parseJson(attempt.request.body);
     const createdAt = Date.parse(String(propertyOf(sent, 'created_at')));
     const isOlder = createdAt + (attempt.agedMs ?? 0) < happenedAt;

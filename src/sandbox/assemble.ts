@@ -1,10 +1,10 @@
 import { createApp } from './app.ts';
 import { createGuards } from './authentication.ts';
 import { controlRoutes } from './control-routes.ts';
+import { createControls } from './controls.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { eCheckRoutes } from './e-check-routes.ts';
 import { EventHistory } from './event-history.ts';
-import { MAX_STEP_MS, readEventRequest } from './event-request.ts';
 import { eventRoutes } from './event-routes.ts';
 import { fxQuoteRoutes } from './fx-quote-routes.ts';
 import { FxQuotes } from './fx-quotes.ts';
@@ -14,8 +14,7 @@ import { ActivityStream } from './page/activity-stream.ts';
 import { adviceFor } from './page/advice.ts';
 import { pageRoutes } from './page/routes.ts';
 import { referenceRoutes } from './reference-routes.ts';
-import { RefusedError } from './refused-error.ts';
-import type { Controls, Sandbox, SandboxApp } from './sandbox.ts';
+import type { Sandbox, SandboxApp } from './sandbox.ts';
 import { SandboxServer } from './server.ts';
 import { openState } from './state.ts';
 import { webhookRoutes } from './webhook-routes.ts';
@@ -51,51 +50,18 @@ export function assembleSandbox(
   const queue = new DeliveryQueue(state, webhooks, { signatureHeader, answerTimeoutMs, onAttempt });
   const history = new EventHistory(state);
   const activity = new ActivityStream(state, history);
-  const controls = {
-    clock: {
-      now: state.clock.shownNow,
-      advance: async (ms) => {
-        if (!Number.isInteger(ms) || ms < 0 || ms > MAX_STEP_MS) {
-          throw new RefusedError(400, 'Invalid step', `must be a whole number from 0 to ${MAX_STEP_MS}`);
-        }
-        await queue.advance(ms);
-      },
-    },
-    send: (request: unknown) => {
-      const sent = readEventRequest(request, state.clock.shownNow());
-      history.add(sent.event);
-      queue.add(sent);
-      return sent.event;
-    },
-    deliveries: ({ event, webhook } = {}) =>
-      state.attempts.filter(
-        (attempt) =>
-          (event === undefined || attempt.event === event) &&
-          (webhook === undefined || attempt.webhook === webhook),
-      ),
-    acceptQuote: (id) => quotes.accept(id),
-  } satisfies Controls;
+  const controls = createControls(state, queue, history, quotes);
   const guards = createGuards(credentials);
   const endpoints = [
     ...webhookRoutes(webhooks, guards.administrator),
     ...fxQuoteRoutes(quotes, guards.banking),
     ...eCheckRoutes(guards.banking),
     ...referenceRoutes(credentials, guards.profile),
-    ...controlRoutes({
-      ...controls,
-      agesEvents,
-      advanceToNext: () => queue.advanceToNext(),
-      enableWebhook: (id) => void webhooks.update(id, { enabled: true }),
-      signingKey: (id) => webhooks.get(id).secret_signing_key,
-    }),
-    ...eventRoutes({
-      find: (id) => history.get(id),
-      resend: (event) => queue.resend(event),
-      clear: () => {
-        history.clear();
-        activity.startAnew();
-        state.save();
-      },
+    ...controlRoutes(controls, { agesEvents, queue, webhooks }),
+    ...eventRoutes(history, queue, () => {
+      history.clear();
+      activity.startAnew();
+      state.save();
     }),
     ...pageRoutes(activity, adviceFor(program, credentials)),
   ];

@@ -2,61 +2,61 @@ import * as z from 'zod';
 import type { WebhookEvent } from '../events/event.ts';
 import { ok } from './answer.ts';
 import { complaintsOf } from './complaints.ts';
+import type { CheckedControls } from './controls.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
 import type { Endpoint, SandboxRequest } from './endpoint.ts';
 import { RefusedError } from './refused-error.ts';
-import type { Controls } from './sandbox.ts';
+import type { Webhooks } from './webhooks.ts';
 
-/** Controls that check their arguments. */
-interface CheckingControls extends Controls {
-  send(request: unknown): WebhookEvent;
+/** The parts of the sandbox that the controls reach beside its methods. */
+interface ControlledParts {
   /** True if a step ages events, and the clock stays the real one. */
   readonly agesEvents: boolean;
-  /** Resolves with the length of the step; undefined if no delivery is pending. */
-  advanceToNext(): Promise<number | undefined>;
-  /** Throws {@link RefusedError} for an unknown webhook. */
-  enableWebhook(id: string): void;
-  /** Throws {@link RefusedError} for an unknown webhook. */
-  signingKey(id: string): string;
+  readonly queue: DeliveryQueue;
+  readonly webhooks: Webhooks;
 }
 
 /** The sandbox's own controls, apart from the service's interface. */
-export function controlRoutes(sandbox: CheckingControls): readonly Endpoint[] {
-  const now = (): string => new Date(sandbox.clock.now()).toISOString();
+export function controlRoutes(
+  controls: CheckedControls,
+  { agesEvents, queue, webhooks }: ControlledParts,
+): readonly Endpoint[] {
+  const now = (): string => new Date(controls.clock.now()).toISOString();
   return [
     {
       path: '/sandbox/events',
       post: async ({ body }) => {
         const { data } = outOfOrder.safeParse(body);
-        return ok(data === undefined ? sandbox.send(body) : await sendOutOfOrder(sandbox, data));
+        return ok(data === undefined ? controls.send(body) : await sendOutOfOrder(controls, data));
       },
     },
     {
       path: '/sandbox/clock',
       get: () => ok({ now: now() }),
       post: async ({ body }) => {
-        const agedMs = await makeStep(sandbox, body);
-        return ok({ now: now(), ...(sandbox.agesEvents && { agedMs }) });
+        const agedMs = await makeStep(controls, queue, body);
+        return ok({ now: now(), ...(agesEvents && { agedMs }) });
       },
     },
     {
       path: '/sandbox/deliveries',
       get: (request) =>
-        ok(sandbox.deliveries({ event: readText(request, 'event'), webhook: readText(request, 'webhook') })),
+        ok(controls.deliveries({ event: readText(request, 'event'), webhook: readText(request, 'webhook') })),
     },
     {
       // For the page, which lacks the credentials of an administrator; the service has PUT instead.
       path: '/sandbox/webhooks/{webhookId}/enable',
       post: ({ id }) => {
-        sandbox.enableWebhook(id);
+        webhooks.update(id, { enabled: true });
         return ok({ id, enabled: true });
       },
     },
     {
       // POST, so that neither a link nor an image of a foreign page leads to a key.
       path: '/sandbox/webhooks/{webhookId}/key',
-      post: ({ id }) => ok({ id, secret_signing_key: sandbox.signingKey(id) }),
+      post: ({ id }) => ok({ id, secret_signing_key: webhooks.get(id).secret_signing_key }),
     },
-    { path: '/sandbox/fxQuotes/{fxQuoteId}/accept', post: ({ id }) => ok(sandbox.acceptQuote(Number(id))) },
+    { path: '/sandbox/fxQuotes/{fxQuoteId}/accept', post: ({ id }) => ok(controls.acceptQuote(Number(id))) },
   ];
 }
 
@@ -72,7 +72,7 @@ const OVERTAKEN_MS = 1_000;
  * two seconds, and returns the older event.
  */
 async function sendOutOfOrder(
-  { send, clock }: CheckingControls,
+  { send, clock }: CheckedControls,
   request: Readonly<Record<string, unknown>>,
 ): Promise<WebhookEvent> {
   const older = send({ ...request, delayMs: 2 * OVERTAKEN_MS });
@@ -85,9 +85,9 @@ async function sendOutOfOrder(
 const toNextRetry = z.strictObject({ toNextRetry: z.literal(true) });
 
 /** Resolves with the length of the step. */
-async function makeStep({ clock, advanceToNext }: CheckingControls, body: unknown): Promise<number> {
+async function makeStep({ clock }: CheckedControls, queue: DeliveryQueue, body: unknown): Promise<number> {
   if (toNextRetry.safeParse(body).success) {
-    const stepMs = await advanceToNext();
+    const stepMs = await queue.advanceToNext();
     if (stepMs === undefined) throw new RefusedError(409, 'No delivery is pending');
     return stepMs;
   }

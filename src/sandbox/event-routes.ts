@@ -1,27 +1,22 @@
-import type { WebhookEvent } from '../events/event.ts';
 import { createSampleData } from '../service/sample-data.ts';
 import { ok } from './answer.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
 import type { Endpoint } from './endpoint.ts';
-
-/** The parts of the sandbox that know events which have happened. */
-interface KnownEvents {
-  /** Throws {@link RefusedError} for an unknown id. */
-  find(id: string): WebhookEvent;
-  /** Throws {@link RefusedError} if no enabled webhook wants the event. */
-  resend(event: WebhookEvent): void;
-  /** Forgets the events that have ended. */
-  clear(): void;
-}
+import type { EventHistory } from './event-history.ts';
 
 /** The controls for events that have happened, and for the data of events that have not. */
-export function eventRoutes({ find, resend, clear }: KnownEvents): readonly Endpoint[] {
+export function eventRoutes(
+  history: EventHistory,
+  queue: DeliveryQueue,
+  clear: () => void,
+): readonly Endpoint[] {
   return [
-    { path: '/sandbox/events/{eventId}', get: ({ id }) => ok(find(id)) },
+    { path: '/sandbox/events/{eventId}', get: ({ id }) => ok(history.get(id)) },
     {
       path: '/sandbox/events/{eventId}/resend',
       post: ({ id }) => {
-        const event = find(id);
-        resend(event);
+        const event = history.get(id);
+        queue.resend(event);
         return ok(event);
       },
     },

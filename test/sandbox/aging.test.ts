@@ -166,13 +166,13 @@ describe('an attempt names the event that it has become older than', () => {
   });
 
   /** Fails the retried event, and none else. */
-  async function playOne(): Promise<Sandbox> {
+  async function playOne(): Promise<Played> {
     const played = await playAging();
     const endpoint = await record((response, { body }) => {
       response.writeHead(body.id === 'retried' ? 500 : 200).end();
     });
     await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    return played.sandbox;
+    return played;
   }
 
   async function olderThan(sandbox: Sandbox): Promise<(string | undefined)[]> {
@@ -182,7 +182,7 @@ describe('an attempt names the event that it has become older than', () => {
   }
 
   test('once, if that happened before it and has ended', async () => {
-    const sandbox = await playOne();
+    const { sandbox } = await playOne();
     sandbox.send(transfer('before'));
     vi.setSystemTime(START_AT + 1);
     sandbox.send(transfer('retried'));
@@ -197,12 +197,23 @@ describe('an attempt names the event that it has become older than', () => {
     { name: 'was changed on its way', before: { ...transfer('other'), changed: true }, after: undefined },
     { name: 'was older all the same', before: { ...transfer('other'), ageMs: 3_600_000 }, after: undefined },
   ])('but not if that $name', async ({ before, after }) => {
-    const sandbox = await playOne();
+    const { sandbox } = await playOne();
     if (before !== undefined) sandbox.send(before);
     vi.setSystemTime(START_AT + 1);
     sandbox.send(transfer('retried'));
     vi.setSystemTime(START_AT + 2);
     if (after !== undefined) sandbox.send(after);
     expect(await olderThan(sandbox)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  test('but not if a copy of a later one has its aged created_at', async () => {
+    const { sandbox, call } = await playOne();
+    sandbox.send(transfer('retried'));
+    vi.setSystemTime(START_AT + 1);
+    sandbox.send({ ...transfer('copied'), delayMs: 30_000 });
+    await sandbox.clock.advance(30_000);
+    expect((await call('POST', '/sandbox/events/copied/resend', CONTROL)).status).toBe(200);
+    expect(await olderThan(sandbox)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(sandbox.deliveries({ event: 'copied' }).map(({ status }) => status)).toEqual([200, 200]);
   });
 });
