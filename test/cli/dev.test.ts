@@ -162,7 +162,7 @@ describe('posthorn dev', () => {
   test('without --to it takes the usual address, and says so', async () => {
     const program = startPosthorn(['dev', '--port', '0'], { SIGNING_KEY: KEY });
     expect(await program.line(/^webhook/)).toMatch(
-      / to http:\/\/localhost:3000\/webhooks \(the usual address: --to takes another\), its clock /,
+      / to http:\/\/localhost:3000\/webhooks \(the usual address: --to takes another\), a step ages its events$/,
     );
     const json = startPosthorn(['dev', '--port', '0', '--json'], { SIGNING_KEY: KEY });
     expect(JSON.parse(await json.line(/"listening"/))).toMatchObject({
