@@ -183,6 +183,18 @@ describe('the list', () => {
     expect(faults).toEqual([]);
   });
 
+  test('keeps the order in which events happened after a reload, however old they are', async () => {
+    const played = await playAnswering('processed');
+    const { page } = await openPage(played.url);
+    played.sandbox.send({ type: 'transfer.succeeded', id: 'evt_new' });
+    played.sandbox.send({ type: 'transfer.succeeded', id: 'evt_old', ageMs: 840_000 });
+    await played.sandbox.settled();
+    const ids = (): Promise<string[]> => page.locator('#events .id').allTextContents();
+    await expect.poll(ids).toEqual(['evt_old', 'evt_new']);
+    await page.reload();
+    await expect.poll(ids).toEqual(['evt_old', 'evt_new']);
+  });
+
   test('is cleared on every page and after a reload; an event with a retry to come stays', async () => {
     const played = await playAnswering('processed', 'failed');
     const first = await openPage(played.url);

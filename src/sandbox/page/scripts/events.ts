@@ -34,6 +34,7 @@ class EventView {
 
   /** @param {Attempt} attempt */
   add(attempt) {
+    setText(this.note, '');
     this.attempts.push(attempt);
     this.timeline.append(attemptItem(attempt));
   }
@@ -72,7 +73,7 @@ function showEvents({ isFirst, events, attempts, pending }) {
     views.clear();
     byId('events').replaceChildren();
   }
-  addNew([...attempts.map(eventOf), ...events, ...pending.map(({ event }) => event)]);
+  addNew([...attempts.map(eventOf), ...pending.map(({ event }) => event), ...events]);
   const pendingOf = Map.groupBy(pending, ({ event }) => event.id);
   // The others stay untouched: a busy sandbox sends many messages, and shows two hundred events.
   const changed = new Set([...views].flatMap(([id, view]) => (view.pending.length > 0 ? [id] : [])));
@@ -97,9 +98,14 @@ function countDownEvents() {
 
 /** @param {ShownEvent[]} events */
 function addNew(events) {
-  const added = new Map(events.filter(({ id }) => !views.has(id)).map((event) => [event.id, event]));
-  const inOrder = [...added.values()].sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at));
-  for (const event of inOrder) {
+  // Events happen in the order of the stream. An event with an age has an earlier time in created_at.
+  const added = new Map();
+  for (const event of events) {
+    if (views.has(event.id)) continue;
+    added.delete(event.id);
+    added.set(event.id, event);
+  }
+  for (const event of added.values()) {
     const view = new EventView(event);
     views.set(event.id, view);
     byId('events').prepend(view.item);

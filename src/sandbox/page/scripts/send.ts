@@ -17,6 +17,7 @@ let sample = '';
 async function send(submission) {
   submission.preventDefault();
   if (!(submission.target instanceof HTMLFormElement)) return;
+  setText(byId('step-result'), '');
   const kind = kinds[String(new FormData(submission.target).get('kind'))];
   const text = dataField.value.trim();
   if (!checkData()) return;
