@@ -64,7 +64,9 @@ function lineOfAttempt(attempt: DeliveryAttempt): TerminalText {
 function consequenceOf(attempt: DeliveryAttempt): TerminalText[] {
   const step = followingStep(attempt);
   if (step === 'none') return [];
-  if (step === 'give up') return [colours.bad('given up: the webhook is disabled')];
+  if (step === 'give up') {
+    return [colours.bad('given up: the webhook is disabled, until a button of the page enables it again')];
+  }
   return [colours.doubtful(`again after ${step.retryAfterMs / 60_000} min`)];
 }
 

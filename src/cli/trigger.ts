@@ -97,7 +97,10 @@ async function trigger(type: string, options: TriggerOptions): Promise<void> {
   );
   for (const attempt of attempts) printAttempt(output, attempt, sandboxSender());
   if (attempts.length === 0) {
-    output.note('nothing was delivered: no webhook of the sandbox is enabled and wants this type');
+    output.note(
+      'nothing was delivered: no webhook of the sandbox is enabled and wants this type. The page has a button ' +
+        'that enables one again',
+    );
   }
   noteFuture(now, output.note);
 }
@@ -118,7 +121,7 @@ function noteFuture(now: number, note: Output['note']): void {
   note(
     colours.doubtful(
       `the sandbox's clock is ${Math.round(aheadMs / 60_000)} minutes ahead of this machine's: a receiver that ` +
-        'does not go by it refuses new events (event_in_future). Start the sandbox again',
+        'does not go by it refuses or parks new events (event_in_future). Start the sandbox again',
     ),
   );
 }

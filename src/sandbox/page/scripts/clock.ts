@@ -5,7 +5,7 @@ import { LAST_MOMENT } from '../../clock.ts';
  * moves the clock or, in a sandbox that ages events, makes them older.
  */
 export const clockScript: string = String.raw`
-/** Beyond this a receiver that goes by its own clock refuses new events as event_in_future. */
+/** Beyond this a receiver that goes by its own clock refuses or parks new events as event_in_future. */
 const FUTURE_LIMIT_MS = 300_000;
 
 let reading = { now: 0, speed: 0, agesEvents: false, aheadMs: 0, readAt: performance.now() };
@@ -103,7 +103,7 @@ function showClock() {
     ahead.hidden
       ? ''
       : 'This clock is ' + minutes + ' minutes ahead of the real one. A receiver that does not go by it ' +
-          'refuses new events: they are from its future.',
+          'refuses or parks new events: they are from its future.',
   );
 }
 
