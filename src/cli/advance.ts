@@ -16,7 +16,7 @@ created_at. A receiver that goes by another clock does not see the time pass.
 ${EXIT_CODES_HELP}
 
 Examples:
-  $ posthorn advance 15m
+  $ posthorn advance 21m
   $ posthorn advance
   $ posthorn advance 30s --json`;
 

@@ -17,7 +17,7 @@ export function commandsToTry(url: string, type = 'transfer.succeeded'): string[
     ...(url === DEFAULT_ADDRESS ? [] : [`export POSTHORN_SANDBOX=${url}`]),
     `${posthorn} trigger ${type}`,
     `${posthorn} trigger ${type} --duplicate`,
-    `${posthorn} advance 15m`,
+    `${posthorn} advance 21m`,
     `${posthorn} deliveries`,
   ];
 }

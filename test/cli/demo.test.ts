@@ -215,7 +215,7 @@ describe('npm start', () => {
     expect(shell(named(' trigger transfer.succeeded'), there)).toMatch(/ 200 processed /);
     expect(shell(named(' --duplicate'), there)).toMatch(/ 200 processed [\s\S]* 200 duplicate /);
     await program.line(/^\+22:\d\d {2}200 {2}duplicate {2}transfer\.succeeded/);
-    expect(shell(named(' advance 15m'), there)).toMatch(/the sandbox's clock is at /);
+    expect(shell(named(' advance 21m'), there)).toMatch(/the sandbox's clock is at /);
     expect(shell(named(' deliveries'), there).trim().split('\n')).toHaveLength(REPORTS.length + 3);
     await end(program);
   });

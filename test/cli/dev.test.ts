@@ -60,7 +60,7 @@ describe('posthorn dev', () => {
       `  export POSTHORN_SANDBOX=${url}`,
       '  posthorn trigger transfer.succeeded',
       '  posthorn trigger transfer.succeeded --duplicate',
-      '  posthorn advance 15m',
+      '  posthorn advance 21m',
       '  posthorn deliveries',
     ]);
     expect(await (await fetch(`${url}/`)).text()).toContain('<title>posthorn sandbox</title>');
@@ -113,7 +113,8 @@ describe('posthorn dev', () => {
     expect(await run('trigger', 'dispute.lost')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^\S+ dispute\.lost \S+ has happened\n$/),
-      stderr: 'nothing was delivered: no webhook of the sandbox is enabled and wants this type\n',
+      stderr:
+        'nothing was delivered: no webhook of the sandbox is enabled and wants this type. The page has a button that enables one again\n',
     });
   });
 
@@ -149,7 +150,7 @@ describe('posthorn dev', () => {
     expect((await run('advance')).stdout).toMatch(/attempt 2 aged \d+ \S+ no answer .* again after 5 min\n/);
     expect((await run('advance')).stdout).toMatch(/attempt 3 aged .* no answer .* again after 15 min\n/);
     expect((await run('advance')).stdout).toMatch(
-      /attempt 4 aged .* no answer .* given up: the webhook is disabled\n/,
+      /attempt 4 aged .* no answer .* given up: the webhook is disabled, until a button of the page enables it again\n/,
     );
     expect(await run('advance')).toMatchObject({
       code: 1,
