@@ -81,8 +81,9 @@ const core = {
   queue: ['timing', 'request'],
   handling: ['queue', 'timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters'],
   health: ['timing', 'outcomes', 'dedupe', 'dead-letters'],
+  inbox: ['events', 'dedupe'],
   redis: ['timing', 'dedupe', 'dead-letters'],
-  postgres: ['timing', 'events', 'dedupe', 'dead-letters', 'handling'],
+  postgres: ['timing', 'dedupe', 'dead-letters', 'handling', 'inbox'],
   'options.ts': ['queue', 'timing', 'authentication', 'events', 'dedupe', 'dead-letters'],
   'receiver-interface.ts': ['request', 'events', 'outcomes', 'dead-letters', 'handling', 'health'],
   'receiver.ts': [

@@ -1,4 +1,7 @@
 export type { SkipReason } from '../handling/named-handler.ts';
+export { InboxError } from '../inbox/inbox-error.ts';
+export type { RankedKey } from '../inbox/latest.ts';
+export type { InboxEvent, OnceOptions } from '../inbox/once.ts';
 export type { PostgresClient, PostgresPool, PostgresResult } from './client.ts';
 export { createPostgresDeadLetters, type PostgresDeadLettersOptions } from './dead-letters/dead-letters.ts';
 export type { BeginTransaction, InboxQuery } from './inbox/commit-by-other-client.ts';
@@ -6,12 +9,8 @@ export type { PostgresRows, PostgresStatement, PostgresTransaction } from './inb
 export {
   createPostgresInbox,
   type InboxContext,
-  type InboxEvent,
-  type OnceOptions,
   type PostgresInbox,
   type PostgresInboxOptions,
 } from './inbox/inbox.ts';
-export { InboxError } from './inbox/inbox-error.ts';
-export type { RankedKey } from './inbox/latest.ts';
 export { migratePostgres, type PostgresMigrationOptions } from './migrate.ts';
 export { createPostgresStore, type PostgresStoreOptions } from './store/store.ts';

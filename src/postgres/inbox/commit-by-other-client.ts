@@ -1,10 +1,10 @@
 import { ConfigurationError } from '../../errors.ts';
 import { messageOf } from '../../foreign-values.ts';
 import type { SkipReason } from '../../handling/named-handler.ts';
+import { endedByHandler, InboxError, isEndedByHandler, swallowed } from '../../inbox/inbox-error.ts';
 import { columnOf, type PostgresPool } from '../client.ts';
 import { IN_FAILED_TRANSACTION, sqlStateOf } from '../sql-errors.ts';
 import { cancel } from './commit-in-pool.ts';
-import { endedByHandler, InboxError, isEndedByHandler, swallowed } from './inbox-error.ts';
 import { PROBE, settleFailure } from './record.ts';
 import type { InboxRun, RunTransaction, TransactionStep } from './run.ts';
 import { LATE } from './time-limits.ts';
@@ -99,7 +99,7 @@ async function probe(query: InboxQuery, { xact }: TransactionStep): Promise<void
   try {
     result = await query(PROBE, []);
   } catch (error) {
-    throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(error) : lost(error);
+    throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed('PostgreSQL', error) : lost(error);
   }
   if (columnOf(result, 'xact') !== xact) throw endedByHandler();
 }

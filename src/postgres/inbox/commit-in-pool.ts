@@ -1,10 +1,10 @@
 import { messageOf } from '../../foreign-values.ts';
+import { endedByHandler, InboxError, swallowed } from '../../inbox/inbox-error.ts';
 import { settledWithin } from '../../timing/time-limit.ts';
 import type { PostgresPool } from '../client.ts';
 import { LentClient, lateError, withClient } from '../lent-client.ts';
 import { IN_FAILED_TRANSACTION, isRefusedCommit, sqlStateOf } from '../sql-errors.ts';
 import { HandlerStatements, type PostgresTransaction } from './handler-statements.ts';
-import { endedByHandler, InboxError, swallowed } from './inbox-error.ts';
 import { type RecordKey, settleFailure, TransactionRecord } from './record.ts';
 import type { RunTransaction } from './run.ts';
 import { GRACE_MS, LATE, type RunLimits } from './time-limits.ts';
@@ -104,7 +104,7 @@ class PoolTransaction {
       throw new InboxError('inbox_commit_unknown', message, { cause });
     }
     this.#giveBack(false);
-    if (command !== 'COMMIT') throw swallowed(this.#handle?.failure);
+    if (command !== 'COMMIT') throw swallowed('PostgreSQL', this.#handle?.failure);
   }
 
   /** Gives up the handler's writes. Never rejects; a client whose state is unknown is closed. */
@@ -131,7 +131,7 @@ class PoolTransaction {
     try {
       isInTransaction = await this.#limits.orAbort(handle.record.restore());
     } catch (error) {
-      throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed(handle.failure) : error;
+      throw sqlStateOf(error) === IN_FAILED_TRANSACTION ? swallowed('PostgreSQL', handle.failure) : error;
     }
     if (!isInTransaction) throw endedByHandler();
   }

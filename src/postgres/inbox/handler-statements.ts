@@ -1,8 +1,8 @@
 import { ConfigurationError } from '../../errors.ts';
 import { messageOf, propertyOf, typeNameOf } from '../../foreign-values.ts';
+import { endedByHandler, InboxError } from '../../inbox/inbox-error.ts';
 import type { LentClient } from '../lent-client.ts';
 import { endsTransaction, mayEndTransaction } from './ending-statements.ts';
-import { endedByHandler, InboxError } from './inbox-error.ts';
 import type { TransactionRecord } from './record.ts';
 
 /** A statement as an object, as `pg` takes it. */

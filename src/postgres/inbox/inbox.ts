@@ -5,12 +5,13 @@ import { show } from '../../foreign-values.ts';
 import { RunContext } from '../../handling/handlers.ts';
 import { nameHandler, skipped } from '../../handling/named-handler.ts';
 import type { HandlerContext } from '../../handling/router.ts';
+import { HandlerNames } from '../../inbox/handler-names.ts';
+import { guardOf } from '../../inbox/latest.ts';
+import { checkOnce, type InboxEvent, type OnceOptions, readAge } from '../../inbox/once.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { type BeginTransaction, commitByOtherClient } from './commit-by-other-client.ts';
 import { commitInPool } from './commit-in-pool.ts';
-import { HandlerNames } from './handler-names.ts';
 import type { PostgresTransaction } from './handler-statements.ts';
-import { guardOf, type RankedKey } from './latest.ts';
 import { prune } from './prune.ts';
 import { type RecordStatements, recordStatements } from './record.ts';
 import { type InboxRun, type RunTransaction, runOnce } from './run.ts';
@@ -33,29 +34,10 @@ export interface PostgresInboxOptions<Tx> {
   readonly begin?: BeginTransaction<Tx>;
 }
 
-/** The parts of an event that an inbox reads. */
-export interface InboxEvent {
-  /** Two events with the same id are the same event. */
-  readonly id: string;
-  /** ISO 8601; compared by `latest`. */
-  readonly created_at: string;
-}
-
 /** The context of a handler of an inbox. */
 export interface InboxContext<Tx> extends HandlerContext {
   /** What is written in it is committed together with the record that this handler has handled the event. */
   readonly transaction: Tx;
-}
-
-/** Options of `inbox.once`. */
-export interface OnceOptions<Event> {
-  /**
-   * Gives a key, such as the id of the resource: events that were created before the newest one that this
-   * handler has handled for their key are skipped. If it gives undefined or an empty text, because the data
-   * lacks it, the attempt fails. `{ key, rank }` compares events of the same `created_at` by their rank; a
-   * key alone has the rank 0.
-   */
-  readonly latest?: (event: Event) => string | RankedKey | undefined;
 }
 
 /** Ties what handlers write in PostgreSQL to the record that they have handled an event. */
@@ -156,10 +138,7 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
     handler: (event: Event, context: InboxContext<Tx>) => unknown,
     options: OnceOptions<Event> = {},
   ): (event: Event, context: HandlerContext) => Promise<unknown> {
-    checkName(name);
-    if (typeof handler !== 'function')
-      throw new ConfigurationError('the handler of once() must be a function');
-    checkOptions(options, ['latest'], 'once()');
+    checkOnce(name, handler, options);
     const { latest } = options;
     const takeName = (receiver: object): boolean => this.#names.take(name, handler, receiver);
     const handleOnce = async (event: Event, context: HandlerContext): Promise<unknown> => {
@@ -193,20 +172,8 @@ class Inbox<Tx> implements PostgresInbox<Tx> {
   }
 
   async prune(options: { readonly olderThanMs: number }): Promise<number> {
-    checkOptions(options, ['olderThanMs'], 'prune()');
-    const { olderThanMs } = options;
-    if (!Number.isFinite(olderThanMs) || olderThanMs < 0) {
-      throw new ConfigurationError(`olderThanMs must be a number of milliseconds, got ${show(olderThanMs)}`);
-    }
-    return prune(this.#pool, this.#statements.schema, this.#scope, olderThanMs);
+    return prune(this.#pool, this.#statements.schema, this.#scope, readAge(options));
   }
-}
-
-function checkName(name: unknown): void {
-  if (typeof name === 'string' && /^[^\0]{1,100}$/su.test(name) && name.isWellFormed()) return;
-  throw new ConfigurationError(
-    `the name of a handler must be a text of 1 to 100 characters, got ${show(name)}`,
-  );
 }
 
 /**

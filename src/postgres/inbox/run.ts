@@ -1,11 +1,11 @@
 import { PermanentError, PosthornError } from '../../errors.ts';
 import { isInstance, messageOf, show } from '../../foreign-values.ts';
 import type { SkipReason } from '../../handling/named-handler.ts';
+import { InboxError } from '../../inbox/inbox-error.ts';
+import type { Guard } from '../../inbox/latest.ts';
 import type { Semaphore } from '../../timing/semaphore.ts';
 import { columnOf } from '../client.ts';
 import { explain, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from '../sql-errors.ts';
-import { InboxError } from './inbox-error.ts';
-import type { Guard } from './latest.ts';
 import type { KeyRun } from './latest-keys.ts';
 import type { RecordKey } from './record.ts';
 import type { RunsInPool } from './runs-in-pool.ts';

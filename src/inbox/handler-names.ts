@@ -1,24 +1,23 @@
-import { ConfigurationError } from '../../errors.ts';
-import type { PostgresPool } from '../client.ts';
+import { ConfigurationError } from '../errors.ts';
 
 /**
- * The names of handlers that share records: those of all inboxes of a pool with the same schema and scope.
- * Two pools count as two databases: nothing shows whether they lead to the same one.
+ * The names of handlers that share records: those of all inboxes of a pool or connection with the same schema
+ * and scope. Two pools count as two databases: nothing shows whether they lead to the same one.
  */
 export class HandlerNames {
-  static readonly #ofPools = new WeakMap<PostgresPool, Map<string, HandlerNames>>();
+  static readonly #ofDatabases = new WeakMap<object, Map<string, HandlerNames>>();
 
   /** The first function of each name in this process. */
   readonly #first = new Map<string, object>();
   readonly #shared = new Set<string>();
   readonly #ofReceivers = new WeakMap<object, Map<string, object>>();
 
-  static of(pool: PostgresPool, schema: string, scope: string): HandlerNames {
-    const inPool = HandlerNames.#ofPools.get(pool) ?? new Map<string, HandlerNames>();
-    HandlerNames.#ofPools.set(pool, inPool);
+  static of(database: object, schema: string, scope: string): HandlerNames {
+    const inDatabase = HandlerNames.#ofDatabases.get(database) ?? new Map<string, HandlerNames>();
+    HandlerNames.#ofDatabases.set(database, inDatabase);
     const key = JSON.stringify([schema, scope]);
-    const names = inPool.get(key) ?? new HandlerNames();
-    inPool.set(key, names);
+    const names = inDatabase.get(key) ?? new HandlerNames();
+    inDatabase.set(key, names);
     return names;
   }
 

@@ -1,5 +1,5 @@
-import { brandClasses, CodedError } from '../../errors.ts';
-import { isInstance, messageOf } from '../../foreign-values.ts';
+import { brandClasses, CodedError } from '../errors.ts';
+import { isInstance, messageOf } from '../foreign-values.ts';
 
 /**
  * A handler of an inbox was not run to a confirmed commit. It is the `cause` of `handler_failed`; what a
@@ -25,10 +25,10 @@ export function isEndedByHandler(error: unknown): boolean {
 }
 
 /** The handler went on after an SQL error, in a transaction that could only be rolled back. */
-export function swallowed(cause: unknown): InboxError {
+export function swallowed(server: string, cause: unknown): InboxError {
   return new InboxError(
     'inbox_rolled_back',
-    `an SQL error was swallowed, and PostgreSQL has rolled back: ${messageOf(cause)}. ` +
+    `an SQL error was swallowed, and ${server} has rolled back: ${messageOf(cause)}. ` +
       'Let the error out of the handler, or use a SAVEPOINT',
     { cause },
   );

@@ -1,6 +1,6 @@
-import { toKey } from '../../dedupe/store.ts';
-import { parseTime } from '../../events/time.ts';
-import { propertyOf, show } from '../../foreign-values.ts';
+import { toKey } from '../dedupe/store.ts';
+import { parseTime } from '../events/time.ts';
+import { propertyOf, show } from '../foreign-values.ts';
 import { InboxError } from './inbox-error.ts';
 
 /** The result of `latest` if events of one key can be created at the same instant. */
@@ -41,13 +41,13 @@ export function guardOf(handler: string, given: unknown, createdAt: string): Gua
 }
 
 /**
- * The time in the form of PostgreSQL, which compares microseconds: two events of one resource can be created
- * in the same millisecond. Finer digits are cut off.
+ * The time in a form that compares as a text, too. It has microseconds, as in PostgreSQL: two events of one
+ * resource can be created in the same millisecond. Finer digits are cut off.
  */
 function toTimestamp(createdAt: string): string {
   const ms = parseTime(createdAt);
   if (ms === undefined) throw new Error(`created_at must be a time in ISO 8601, got ${show(createdAt)}`);
   const [, fraction = '0'] = /[.,](\d+)/.exec(createdAt) ?? [];
   // An offset has whole minutes: the fraction is that of UTC as well.
-  return `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}.${fraction.slice(0, 6)}Z`;
+  return `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}.${fraction.slice(0, 6).padEnd(6, '0')}Z`;
 }
