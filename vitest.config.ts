@@ -45,7 +45,7 @@ export default defineConfig({
         replacement: source('src/telemetry/$1.ts'),
       },
       {
-        find: /^posthorn\/(postgres|redis|bullmq|client|sandbox|testing)$/,
+        find: /^posthorn\/(postgres|sqlite|d1|redis|bullmq|client|sandbox|testing)$/,
         replacement: source('src/$1/index.ts'),
       },
     ],

@@ -84,6 +84,7 @@ const core = {
   inbox: ['events', 'dedupe'],
   redis: ['timing', 'dedupe', 'dead-letters'],
   postgres: ['timing', 'dedupe', 'dead-letters', 'handling', 'inbox'],
+  sqlite: ['timing', 'dedupe', 'dead-letters', 'handling', 'inbox'],
   'options.ts': ['queue', 'timing', 'authentication', 'events', 'dedupe', 'dead-letters'],
   'receiver-interface.ts': ['request', 'events', 'outcomes', 'dead-letters', 'handling', 'health'],
   'receiver.ts': [

@@ -1,0 +1,149 @@
+import { ConfigurationError } from '../errors.ts';
+import type { SqliteDatabase, SqliteStatement } from './database.ts';
+import { isBusy } from './sqlite-errors.ts';
+import type { SqlStatement } from './statement.ts';
+import { migrations } from './tables.ts';
+
+/** The columns of a row in their order: some options of the clients make rows arrays. */
+export type Row = readonly unknown[];
+
+/** The answer in place of a result if another connection has the lock. */
+export const BUSY: unique symbol = Symbol('busy');
+
+/** `pragma synchronous`: a COMMIT returns once the file system has synced what it wrote. */
+const FULL = 2;
+
+interface Setting {
+  readonly willDo: (value: number) => boolean;
+  readonly needed: number;
+}
+
+/** A connection of the application, on which posthorn works in one turn of the event loop at a time. */
+export class SqliteConnection {
+  static readonly #ofDatabases = new WeakMap<SqliteDatabase, SqliteConnection>();
+
+  readonly #database: SqliteDatabase;
+  readonly #compiled = new Map<string, SqliteStatement>();
+  #isVersionKnown = false;
+
+  private constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  /** The connection of a database; the same for all that share it, so that each statement is compiled once. */
+  static of(database: SqliteDatabase): SqliteConnection {
+    const connection = SqliteConnection.#ofDatabases.get(database) ?? new SqliteConnection(database);
+    SqliteConnection.#ofDatabases.set(database, connection);
+    return connection;
+  }
+
+  /** Runs work that reads the tables. Returns {@link BUSY} instead of waiting for a lock. */
+  read<T>(work: () => T): T | typeof BUSY {
+    return this.withoutWaiting(() => {
+      this.#checkVersion();
+      return work();
+    });
+  }
+
+  /** Runs work on the tables {@link inTransaction}. Returns {@link BUSY} instead of waiting for a lock. */
+  write<T>(work: () => T): T | typeof BUSY {
+    return this.read(() => this.inTransaction(work));
+  }
+
+  /** Runs work in which SQLite does not block the event loop for a lock: then this returns {@link BUSY}. */
+  withoutWaiting<T>(work: () => T): T | typeof BUSY {
+    const isZero = (timeout: number): boolean => timeout === 0;
+    return this.#withSetting('busy_timeout', { willDo: isZero, needed: 0 }, () => {
+      try {
+        return work();
+      } catch (error) {
+        if (isBusy(error)) return BUSY;
+        throw error;
+      }
+    });
+  }
+
+  /** Runs work in a transaction, which is on the disk when this returns. Rolls it back if the work throws. */
+  inTransaction<T>(work: () => T): T {
+    const isSynced = (level: number): boolean => level >= FULL;
+    return this.#withSetting('synchronous', { willDo: isSynced, needed: FULL }, () => {
+      this.#database.exec('begin immediate');
+      try {
+        const result = work();
+        this.#database.exec('commit');
+        return result;
+      } catch (error) {
+        this.#rollBack();
+        throw error;
+      }
+    });
+  }
+
+  /** Runs statements without parameters. */
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  /** Returns the first row of a statement, if there is one. */
+  first({ sql, values }: SqlStatement): Row | undefined {
+    return columnsOf(this.#compile(sql).get(...values));
+  }
+
+  /** Runs a statement that returns no rows. */
+  run({ sql, values }: SqlStatement): void {
+    this.#compile(sql).run(...values);
+  }
+
+  #compile(sql: string): SqliteStatement {
+    const compiled = this.#compiled.get(sql) ?? this.#database.prepare(sql);
+    this.#compiled.set(sql, compiled);
+    return compiled;
+  }
+
+  #rollBack(): void {
+    try {
+      this.#database.exec('rollback');
+    } catch {
+      // SQLite has rolled back by itself, as it does when the disk is full.
+    }
+  }
+
+  /** Sets a pragma for the time of the work, unless its value will do. */
+  #withSetting<T>(name: string, { willDo, needed }: Setting, work: () => T): T {
+    // Compiled anew, because SQLite puts the value into the compiled statement.
+    const former = Number(columnsOf(this.#database.prepare(`pragma ${name}`).get())?.[0]);
+    if (willDo(former)) return work();
+    this.#database.exec(`pragma ${name} = ${needed}`);
+    try {
+      return work();
+    } finally {
+      this.#database.exec(`pragma ${name} = ${former}`);
+    }
+  }
+
+  #checkVersion(): void {
+    if (this.#isVersionKnown) return;
+    const [version] = this.first({ sql: 'select max(version) from posthorn_migrations', values: [] }) ?? [];
+    checkNotNewer(Number(version));
+    if (Number(version) < migrations.length) {
+      throw new ConfigurationError(
+        `the tables of posthorn in this file have the version ${version}, and this posthorn needs ` +
+          `${migrations.length}: call migrateSqlite(database), or run "npx posthorn sqlite migrate FILE"`,
+      );
+    }
+    this.#isVersionKnown = true;
+  }
+}
+
+function columnsOf(row: unknown): Row | undefined {
+  return typeof row === 'object' && row !== null ? Object.values(row) : undefined;
+}
+
+/** Throws {@link ConfigurationError} if a later posthorn has made the tables. */
+export function checkNotNewer(version: number): void {
+  if (version <= migrations.length) return;
+  throw new ConfigurationError(
+    `a later posthorn has made the tables in this file: they have the version ${version}, and this posthorn ` +
+      `knows ${migrations.length}; update posthorn in this process`,
+  );
+}

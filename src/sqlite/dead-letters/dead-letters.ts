@@ -1,0 +1,92 @@
+import { checkOptions, readScope } from '../../check-options.ts';
+import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
+import { createOrderedList, readStoredLetter } from '../../dead-letters/ordered-list.ts';
+import { serializeLetter } from '../../dead-letters/serialized-letter.ts';
+import { toKey } from '../../dedupe/store.ts';
+import { DeadLetterError } from '../../errors.ts';
+import { type BUSY, type Row, SqliteConnection } from '../connection.ts';
+import { checkDatabase, type SqliteDatabase } from '../database.ts';
+import { retryWhileBusy } from '../retry-while-busy.ts';
+import { explain } from '../sqlite-errors.ts';
+import { FORGET_REMOVED, getLetter, NEVER, nextLetter, putLetter, removeLetter } from './statements.ts';
+
+/** Options of {@link createSqliteDeadLetters}. */
+export interface SqliteDeadLettersOptions {
+  /**
+   * Names the application and its environment: 1 to 64 letters, digits, `.`, `_` or `-`.
+   * The SQLite store may have the same scope.
+   */
+  readonly scope: string;
+}
+
+const COMMAND_TIMEOUT_MS = 5_000;
+
+/**
+ * Keeps dead letters in a file of SQLite. They do not expire. `list` can continue `after` a letter that was
+ * removed within the last day. `migrateSqlite` creates the table. Operations reject with DeadLetterError.
+ *
+ * @throws ConfigurationError if the database is not a connection of `node:sqlite` or better-sqlite3, and for a
+ * wrong or missing option.
+ *
+ * @example
+ * ```ts
+ * const deadLetters = createSqliteDeadLetters(database, { scope: 'billing-production' });
+ * const receiver = createReceiver({ signingKey, deadLetters });
+ * ```
+ */
+export function createSqliteDeadLetters(
+  database: SqliteDatabase,
+  options: SqliteDeadLettersOptions,
+): DeadLetters {
+  checkDatabase('createSqliteDeadLetters', database);
+  checkOptions(options, ['scope'], 'createSqliteDeadLetters');
+  const scope = readScope('createSqliteDeadLetters', options.scope);
+  const connection = SqliteConnection.of(database);
+  const run = async (work: () => Row | undefined | typeof BUSY): Promise<Row | undefined> => {
+    try {
+      return await retryWhileBusy(COMMAND_TIMEOUT_MS, work);
+    } catch (error) {
+      const cause = explain(error);
+      const message = `the dead letters of ${scope} in SQLite failed: ${cause.message}`;
+      throw new DeadLetterError('dead_letters_unavailable', message, { cause });
+    }
+  };
+
+  return {
+    async put(letter) {
+      const parkedAt = Math.min(Math.trunc(letter.parkedAt), Number.MAX_SAFE_INTEGER);
+      const statement = putLetter(
+        scope,
+        toKey(letter.id),
+        { parkedAt, text: serializeLetter(letter) },
+        NEVER,
+      );
+      await run(() => connection.write(() => connection.first(statement)));
+    },
+
+    async get(id) {
+      const found = await run(() => connection.read(() => connection.first(getLetter(scope, toKey(id)))));
+      return found === undefined ? undefined : readStoredLetter('SQLite', id, String(found[1]));
+    },
+
+    async remove(id) {
+      const removed = await run(() =>
+        connection.write(() => {
+          connection.run(FORGET_REMOVED);
+          return connection.first(removeLetter(scope, toKey(id), NEVER));
+        }),
+      );
+      return removed !== undefined;
+    },
+
+    list: createOrderedList('SQLite', async (last, lastPlace) => {
+      const next = nextLetter(scope, last, lastPlace);
+      const found = await run(() => connection.read(() => connection.first(next)));
+      if (found === undefined) return undefined;
+      const [key, text, place] = found.map(String);
+      return key === undefined || text === undefined || place === undefined
+        ? undefined
+        : { key, text, place };
+    }),
+  };
+}

@@ -1,0 +1,72 @@
+import type { SqlStatement } from '../statement.ts';
+import { NOW } from '../tables.ts';
+
+/** In a statement that is never late: later than any clock shows. */
+export const NEVER: number = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Stores the text of a letter. One that is written in place of another keeps its position if both were parked
+ * in the same millisecond. Does nothing later than `notAfter`, by the clock of the database.
+ */
+export function putLetter(
+  scope: string,
+  key: string,
+  { parkedAt, text }: { readonly parkedAt: number; readonly text: string },
+  notAfter: number,
+): SqlStatement {
+  return { sql: PUT, values: [scope, key, parkedAt, scope, parkedAt, text, notAfter] };
+}
+
+const PUT = `insert into posthorn_dead_letters as present (scope, key, parked_at, position, letter)
+select ?, ?, ?, (
+  select coalesce(max(position), 0) + 1 from posthorn_dead_letters where scope = ? and parked_at = ?
+), ?
+where ${NOW} <= ?
+on conflict (scope, key) do update set
+  parked_at = excluded.parked_at, letter = excluded.letter, removed_at = null,
+  position = iif(
+    present.letter is not null and present.parked_at = excluded.parked_at, present.position, excluded.position
+  )
+returning 1 as stored`;
+
+/** Returns the text of a letter. */
+export function getLetter(scope: string, key: string): SqlStatement {
+  return {
+    sql: 'select key, letter from posthorn_dead_letters where scope = ? and key = ? and letter is not null',
+    values: [scope, key],
+  };
+}
+
+/** Removes a letter, and returns a row if there was one. Does nothing later than `notAfter`. */
+export function removeLetter(scope: string, key: string, notAfter: number): SqlStatement {
+  return { sql: REMOVE, values: [scope, key, notAfter] };
+}
+
+const REMOVE = `update posthorn_dead_letters set letter = null, removed_at = ${NOW}
+where scope = ? and key = ? and letter is not null and ${NOW} <= ?
+returning 1 as removed`;
+
+/** Forgets the places of letters that were removed more than a day ago. */
+export const FORGET_REMOVED: SqlStatement = {
+  sql: `delete from posthorn_dead_letters where rowid in (
+  select rowid from posthorn_dead_letters where removed_at < ${NOW} - 86400000 order by removed_at limit 100
+)`,
+  values: [],
+};
+
+/**
+ * Returns the key, the text and the place of the letter after another one, which is given by its key and its
+ * place. Both are empty for the first letter; the place alone is empty if only the key is known.
+ */
+export function nextLetter(scope: string, key: string, place: string): SqlStatement {
+  const [parkedAt = null, position = null] = place === '' ? [] : place.split('/').map(Number);
+  return { sql: NEXT, values: [parkedAt, scope, key, position, scope, key, scope] };
+}
+
+const NEXT = `select key, letter, parked_at || '/' || position as place from posthorn_dead_letters, (
+  select
+    coalesce(?, (select parked_at from posthorn_dead_letters where scope = ? and key = ?), -9e18) as moment,
+    coalesce(?, (select position from posthorn_dead_letters where scope = ? and key = ?), 0) as nth
+) as last
+where scope = ? and letter is not null and (parked_at, position) > (last.moment, last.nth)
+order by parked_at, position limit 1`;

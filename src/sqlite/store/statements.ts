@@ -1,0 +1,152 @@
+import type { ServerOperation } from '../../dedupe/server-store.ts';
+import { type SqlStatement, wholeMs } from '../statement.ts';
+import { NOW } from '../tables.ts';
+
+/**
+ * The statements of one operation, which run in one transaction. Each returns at most one row, with the
+ * result in its only column. `write` returns none if the operation is refused; then `read` says why.
+ */
+export interface OperationStatements {
+  readonly write: SqlStatement;
+  readonly read: SqlStatement | undefined;
+}
+
+/**
+ * The statements of an operation. `notAfter` is the latest time for a claim and a renewal, by the clock of
+ * the database: one that runs later does nothing, and its result is `late`.
+ */
+export function statementsOf(
+  scope: string,
+  { name, key, token, leaseMs, keepMs, detail }: ServerOperation,
+  notAfter: number,
+): OperationStatements {
+  const id = [scope, key];
+  const keep = wholeMs(keepMs);
+  switch (name) {
+    case 'claim': {
+      const spacing = wholeMs(Number(detail));
+      const values = [...id, token, wholeMs(leaseMs), keep, notAfter, spacing, spacing];
+      return { write: { sql: CLAIM, values }, read: { sql: READ_CLAIM, values: [token, ...id] } };
+    }
+    case 'renew': {
+      const values = [...id, token, wholeMs(leaseMs), keep, notAfter, 0, 0];
+      return { write: { sql: RENEW, values }, read: { sql: READ_RENEWAL, values: [token, ...id] } };
+    }
+    case 'complete':
+      return { write: { sql: COMPLETE, values: [...id, keep, keep] }, read: undefined };
+    case 'release': {
+      const values = [keep, detail, ...id, token];
+      return { write: { sql: RELEASE, values }, read: { sql: READ_RELEASE, values: id } };
+    }
+  }
+}
+
+/** The row that the statement has found no longer counts. */
+const IS_EXPIRED = 'event.expires_at <= excluded.counted_at';
+/** The token has the id already: nothing is counted again. */
+const IS_HELD = 'event.token = excluded.token and event.lease_ends_at is not null';
+/**
+ * A clock that was set back says nothing about the time between two claims. One attempt too many parks an
+ * event early, but one too few loses it.
+ */
+const IS_SPACED = 'event.counted_at > excluded.counted_at or event.counted_at + ? <= excluded.counted_at';
+
+/** Gives an id to a token, as its first claim or as a further one. `excluded.counted_at` is now. */
+const TAKE = `insert into posthorn_events as event (
+  scope, key, token, first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at,
+  attempt, spaced_attempts, abandoned
+)
+select scope, key, token, now + keep, now + keep, now, now, now + lease, 1, 1, 0
+from (select ? as scope, ? as key, ? as token, ? as lease, ? as keep, ${NOW} as now) where now <= ?
+on conflict (scope, key) do update set
+  token = excluded.token,
+  lease_ends_at = excluded.lease_ends_at,
+  expires_at = excluded.expires_at,
+  first_expires_at = iif(${IS_EXPIRED}, excluded.first_expires_at, event.first_expires_at),
+  first_claimed_at = iif(${IS_EXPIRED}, excluded.first_claimed_at, event.first_claimed_at),
+  handled = iif(${IS_EXPIRED}, null, event.handled),
+  attempt = case when ${IS_EXPIRED} then 1 when ${IS_HELD} then event.attempt else event.attempt + 1 end,
+  abandoned = case
+    when ${IS_EXPIRED} then 0
+    when ${IS_HELD} then event.abandoned
+    else event.abandoned + (event.lease_ends_at is not null)
+  end,
+  spaced_attempts = case
+    when ${IS_EXPIRED} then 1
+    when ${IS_HELD} then event.spaced_attempts
+    else event.spaced_attempts + (${IS_SPACED})
+  end,
+  counted_at = case
+    when ${IS_EXPIRED} then excluded.counted_at
+    when ${IS_HELD} then event.counted_at
+    else iif(${IS_SPACED}, excluded.counted_at, event.counted_at)
+  end`;
+
+const CLAIM = `${TAKE}
+where ${IS_EXPIRED} or event.token = excluded.token or event.token is not null
+  and (event.lease_ends_at is null or event.lease_ends_at <= excluded.counted_at)
+returning 'claimed ' || attempt || ' ' || abandoned || ' ' || max(0, ${NOW} - first_claimed_at)
+  || ' ' || spaced_attempts || ' ' || coalesce(handled, '') as result`;
+
+const RENEW = `${TAKE}
+where ${IS_EXPIRED} or ${IS_HELD}
+returning 'held' as result`;
+
+/** Whoever holds the lease now. */
+const COMPLETE = `insert into posthorn_events as event (scope, key, first_expires_at, expires_at)
+values (?, ?, ${NOW} + ?, ${NOW} + ?)
+on conflict (scope, key) do update set
+  token = null, lease_ends_at = null, first_claimed_at = null, counted_at = null, attempt = null,
+  spaced_attempts = null, abandoned = null, handled = null,
+  expires_at = excluded.expires_at,
+  first_expires_at = iif(event.expires_at <= ${NOW}, excluded.first_expires_at, event.first_expires_at)
+returning 'completed' as result`;
+
+const RELEASE = `update posthorn_events set
+  lease_ends_at = null, expires_at = ${NOW} + ?, handled = coalesce(nullif(?, ''), handled)
+where scope = ? and key = ? and token = ? and expires_at > ${NOW}
+returning 'released' as result`;
+
+const IS_COMPLETED = `event.token is null and event.expires_at > ${NOW}`;
+
+const FIND = '(select 1) left join posthorn_events as event on event.scope = ? and event.key = ?';
+
+/**
+ * What is neither completed nor busy could have been claimed: the claim was late, or a lease has ended since.
+ */
+const READ_CLAIM = `select case
+  when ${IS_COMPLETED} then 'completed'
+  when event.token <> ? and event.lease_ends_at > ${NOW} then 'busy ' || (event.lease_ends_at - ${NOW})
+  else 'late'
+end as result from ${FIND}`;
+
+const READ_RENEWAL = `select case
+  when ${IS_COMPLETED} then 'completed'
+  when event.token <> ? or event.token is not null and event.lease_ends_at is null then 'lost'
+  else 'late'
+end as result from ${FIND}`;
+
+const READ_RELEASE = `select iif(${IS_COMPLETED}, 'completed', 'lost') as result from ${FIND}`;
+
+/**
+ * Rows that may be deleted at once. Every so many completions delete twice as many rows, so the table shrinks
+ * whenever it holds more than it should.
+ */
+const BATCH_SIZE = 100;
+
+/** How many completions pass until rows are deleted. */
+export const CLEANING_INTERVAL = 50;
+
+/**
+ * Deletes expired rows of all scopes, the oldest first. A row lives on for a while after its first expiry,
+ * because its retention began anew when it was completed. Those that have been expired for an hour are found
+ * without a look at many that are still needed.
+ */
+export const DELETE_EXPIRED: SqlStatement = {
+  sql: `delete from posthorn_events where (scope, key) in (
+  select scope, key from posthorn_events
+  where first_expires_at <= ${NOW} - 3600000 and expires_at <= ${NOW}
+  order by first_expires_at limit ${BATCH_SIZE}
+)`,
+  values: [],
+};

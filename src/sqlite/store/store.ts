@@ -1,0 +1,51 @@
+import { checkOptions, readDuration, readScope } from '../../check-options.ts';
+import { createServerStore, type StoreServer } from '../../dedupe/server-store.ts';
+import type { Store } from '../../dedupe/store.ts';
+import { SqliteConnection } from '../connection.ts';
+import { checkDatabase, type SqliteDatabase } from '../database.ts';
+import { SqliteOperations } from './operations.ts';
+
+/** Options of {@link createSqliteStore}. */
+export interface SqliteStoreOptions {
+  /**
+   * Names the application and its environment, for example `billing-production`: 1 to 64 letters, digits,
+   * `.`, `_` or `-`. It is part of every key; receivers with the same scope share their ids.
+   */
+  readonly scope: string;
+  /**
+   * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. That
+   * includes the time during which another process has the file locked.
+   */
+  readonly commandTimeoutMs?: number;
+}
+
+/**
+ * Keeps event ids in a file of SQLite on a local disk: they outlive the process, and several processes of one
+ * machine share them. The database is a connection of `node:sqlite` (Node.js 22.13 and later) or of
+ * better-sqlite3 11 and later; closing it is up to you, after `receiver.close()`. `migrateSqlite` creates the
+ * tables. Operations of one turn of the event loop share a transaction, whose COMMIT waits for the disk and
+ * blocks the event loop meanwhile. A file that another process has locked is tried again without blocking. An
+ * operation rejects with UnavailableError (`store_unavailable`) if SQLite refuses it, or if the file is
+ * locked for too long; the message says what to do. Expired ids are deleted in small batches, now and then
+ * after a completion.
+ *
+ * @throws ConfigurationError if the database is not such a connection, and for a wrong or missing option.
+ *
+ * @example
+ * ```ts
+ * const database = new DatabaseSync('/var/lib/billing/events.db');
+ * await migrateSqlite(database);
+ * const store = createSqliteStore(database, { scope: 'billing-production' });
+ * const receiver = createReceiver({ signingKey, store });
+ * ```
+ */
+export function createSqliteStore(database: SqliteDatabase, options: SqliteStoreOptions): Store {
+  checkDatabase('createSqliteStore', database);
+  checkOptions(options, ['scope', 'commandTimeoutMs'], 'createSqliteStore');
+  const { commandTimeoutMs = 2_000 } = options;
+  readDuration('commandTimeoutMs', commandTimeoutMs);
+  const scope = readScope('createSqliteStore', options.scope);
+  const operations = new SqliteOperations(SqliteConnection.of(database), scope, commandTimeoutMs);
+  const run: StoreServer['run'] = (operation, read) => operations.run(operation, read);
+  return createServerStore({ name: 'SQLite', commandTimeoutMs, run });
+}

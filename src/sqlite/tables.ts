@@ -1,0 +1,68 @@
+/**
+ * The ids of events. An open claim has a token; once it is released, it has no lease. A completed id has
+ * neither. A row that has expired counts as absent. Only `first_expires_at` is indexed besides the key, and it
+ * stays as it is while the row lives, so that no operation but the first writes to the index. All times are in
+ * milliseconds since the epoch.
+ */
+const EVENTS = `create table posthorn_events (
+  scope text not null,
+  key text not null,
+  first_expires_at integer not null,
+  expires_at integer not null,
+  token text,
+  lease_ends_at integer,
+  first_claimed_at integer,
+  counted_at integer,
+  attempt integer,
+  spaced_attempts integer,
+  abandoned integer,
+  handled text,
+  primary key (scope, key)
+) strict, without rowid;
+create index posthorn_events_first_expires_at on posthorn_events (first_expires_at);
+`;
+
+/** The row of a removed letter is kept for a day without its text, for lists that continue after it. */
+const DEAD_LETTERS = `create table posthorn_dead_letters (
+  scope text not null,
+  key text not null,
+  parked_at integer not null,
+  position integer not null,
+  removed_at integer,
+  letter text,
+  primary key (scope, key)
+) strict;
+create index posthorn_dead_letters_in_order on posthorn_dead_letters (scope, parked_at, position);
+create index posthorn_dead_letters_removed on posthorn_dead_letters (removed_at)
+where removed_at is not null;
+`;
+
+/** What the handlers of inboxes have handled, and the newest event of each key of `latest`. */
+const INBOX = `create table posthorn_inbox (
+  scope text not null,
+  event_key text not null,
+  handler text not null,
+  handled_at integer not null,
+  primary key (scope, event_key, handler)
+) strict, without rowid;
+create table posthorn_inbox_latest (
+  scope text not null,
+  handler text not null,
+  key text not null,
+  created_at text not null,
+  rank integer not null,
+  primary key (scope, handler, key)
+) strict, without rowid;
+`;
+
+/** The tables of a store and of dead letters, which D1 has too. */
+export const STORE_TABLES: string = EVENTS + DEAD_LETTERS;
+
+/**
+ * The statements of each version of a file, the first one first. One that has been released never changes: a
+ * later version changes what it made.
+ */
+export const migrations: readonly string[] = [STORE_TABLES + INBOX];
+
+/** In an expression: the time in milliseconds since the epoch, the same throughout a statement. */
+export const NOW = "cast(round(unixepoch('subsec') * 1000) as integer)";
