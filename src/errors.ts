@@ -43,6 +43,7 @@ export const errorCodes = {
     'inbox_commit_unknown',
     'inbox_transaction_ended',
     'inbox_latest_invalid',
+    'inbox_handler_async',
   ],
   /** Of `posthorn/client`. */
   ServiceError: [

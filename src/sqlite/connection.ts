@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors.ts';
 import type { SqliteDatabase, SqliteStatement } from './database.ts';
-import { isBusy } from './sqlite-errors.ts';
+import { isBusy, isInsideTransaction } from './sqlite-errors.ts';
 import type { SqlStatement } from './statement.ts';
 import { migrations } from './tables.ts';
 
@@ -79,9 +79,26 @@ export class SqliteConnection {
     });
   }
 
+  /** Whether a transaction is open. */
+  isInTransaction(): boolean {
+    try {
+      this.#database.exec('begin');
+    } catch (error) {
+      if (isInsideTransaction(error)) return true;
+      throw error;
+    }
+    this.#rollBack();
+    return false;
+  }
+
   /** Runs statements without parameters. */
   exec(sql: string): void {
     this.#database.exec(sql);
+  }
+
+  /** Compiles a statement of the application. */
+  prepare(sql: string): SqliteStatement {
+    return this.#database.prepare(sql);
   }
 
   /** Returns the first row of a statement, if there is one. */

@@ -1,4 +1,16 @@
+export type { SkipReason } from '../handling/named-handler.ts';
+export { InboxError } from '../inbox/inbox-error.ts';
+export type { RankedKey } from '../inbox/latest.ts';
+export type { InboxEvent, OnceOptions } from '../inbox/once.ts';
 export type { SqliteDatabase, SqliteParameter, SqliteStatement } from './database.ts';
 export { createSqliteDeadLetters, type SqliteDeadLettersOptions } from './dead-letters/dead-letters.ts';
+export type { SqliteTransaction } from './inbox/handler-database.ts';
+export {
+  createSqliteInbox,
+  type NotAPromise,
+  type SqliteInbox,
+  type SqliteInboxContext,
+  type SqliteInboxOptions,
+} from './inbox/inbox.ts';
 export { migrateSqlite } from './migrate.ts';
 export { createSqliteStore, type SqliteStoreOptions } from './store/store.ts';

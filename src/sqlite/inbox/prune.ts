@@ -1,0 +1,41 @@
+import type { BUSY, SqliteConnection } from '../connection.ts';
+import { retryWhileBusy } from '../retry-while-busy.ts';
+import { CHANGED_ROWS, deleteRecords, endOfBatch, type RecordPlace } from './statements.ts';
+
+const BATCH_LIMIT_MS = 30_000;
+
+interface Batch {
+  readonly end: RecordPlace | undefined;
+  readonly deleted: number;
+}
+
+/** Deletes old records of a scope in batches, in the order of their keys; resolves with their number. */
+export async function prune(
+  connection: SqliteConnection,
+  scope: string,
+  olderThanMs: number,
+): Promise<number> {
+  let deleted = 0;
+  for (let after: RecordPlace = ['', '']; ; ) {
+    const batch = await retryWhileBusy(BATCH_LIMIT_MS, () =>
+      pruneBatch(connection, { scope, after, olderThanMs }),
+    );
+    deleted += batch.deleted;
+    if (batch.end === undefined) return deleted;
+    after = batch.end;
+    await new Promise(setImmediate);
+  }
+}
+
+function pruneBatch(
+  connection: SqliteConnection,
+  { scope, after, olderThanMs }: { scope: string; after: RecordPlace; olderThanMs: number },
+): Batch | typeof BUSY {
+  return connection.write(() => {
+    const [eventKey, handler] = connection.first(endOfBatch(scope, after)) ?? [];
+    const end: RecordPlace | undefined =
+      eventKey === undefined ? undefined : [String(eventKey), String(handler)];
+    connection.run(deleteRecords(scope, { after, end, olderThanMs }));
+    return { end, deleted: Number(connection.first(CHANGED_ROWS)?.[0]) };
+  });
+}

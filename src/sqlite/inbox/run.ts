@@ -1,0 +1,103 @@
+import type { PosthornError } from '../../errors.ts';
+import { isInstance, messageOf, propertyOf } from '../../foreign-values.ts';
+import type { SkipReason } from '../../handling/named-handler.ts';
+import type { HandlerContext } from '../../handling/router.ts';
+import { InboxError } from '../../inbox/inbox-error.ts';
+import type { Guard } from '../../inbox/latest.ts';
+import { BUSY, type SqliteConnection } from '../connection.ts';
+import { pauseWhileBusy } from '../retry-while-busy.ts';
+import { explain, lockedError } from '../sqlite-errors.ts';
+import { HandlerDatabase, type SqliteTransaction } from './handler-database.ts';
+import { findRecord, moveGuard, type RecordKey, writeRecord } from './statements.ts';
+
+/** The input of one run of a handler, and the key of its record. */
+export interface InboxRun extends RecordKey {
+  readonly guard: Guard | undefined;
+  readonly handle: (database: SqliteTransaction) => unknown;
+}
+
+/** Left of the delivery's time, so that its report can say why the handler did not run. */
+const RESERVE_MS = 200;
+/** For a handler that starts after its deadline, or by a clock of its receiver's own. */
+const LEAST_MS = 1_000;
+
+/**
+ * Runs a handler in one transaction with the record of the event, as soon as no other connection has the
+ * lock; rejects at the deadline of the delivery, and with the signal's reason when that aborts.
+ */
+export async function runOnce(
+  connection: SqliteConnection,
+  run: InboxRun,
+  context: HandlerContext,
+): Promise<SkipReason | undefined> {
+  const limitMs = Math.max(context.deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
+  const endsAt = performance.now() + limitMs;
+  for (let tries = 1; ; tries += 1) {
+    const result = runInTransaction(connection, run);
+    if (result !== BUSY) return result;
+    if (performance.now() >= endsAt) throw unavailable(run, lockedError(limitMs));
+    await pauseWhileBusy(tries, context.signal).catch(() => context.signal.throwIfAborted());
+  }
+}
+
+/** How far a transaction has come. */
+interface Step {
+  /** What the handler has thrown, in an object of its own, because it may throw anything. */
+  thrown?: { readonly error: unknown };
+}
+
+function runInTransaction(connection: SqliteConnection, run: InboxRun): SkipReason | undefined | typeof BUSY {
+  const step: Step = {};
+  try {
+    const result = connection.write(() => recordAndHandle(connection, run, step));
+    // An error of the handler may look like a lock of this file.
+    if (step.thrown === undefined) return result;
+  } catch (error) {
+    if (step.thrown === undefined) throw unavailable(run, error);
+  }
+  throw step.thrown.error;
+}
+
+function recordAndHandle(connection: SqliteConnection, run: InboxRun, step: Step): SkipReason | undefined {
+  if (connection.first(findRecord(run)) !== undefined) return 'handled_before';
+  const isSuperseded = run.guard !== undefined && connection.first(moveGuard(run, run.guard)) === undefined;
+  if (!isSuperseded) handle(connection, run, step);
+  // Last: if the handler has ended the transaction by a connection of its own, it holds no record.
+  connection.run(writeRecord(run));
+  return isSuperseded ? 'superseded' : undefined;
+}
+
+function handle(connection: SqliteConnection, run: InboxRun, step: Step): void {
+  const database = new HandlerDatabase(connection);
+  try {
+    checkSynchronous(run, run.handle(database));
+    database.checkAlive();
+  } catch (error) {
+    step.thrown = { error };
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * SQLite has one writer, and a connection has one transaction: one that stayed open while a handler waits
+ * would take in what others write on the connection meanwhile.
+ */
+function checkSynchronous({ handler }: InboxRun, returned: unknown): void {
+  if (typeof propertyOf(returned, 'then') !== 'function') return;
+  // A rejection that nobody handles would end the process.
+  Promise.resolve(returned).catch(() => {});
+  throw new InboxError(
+    'inbox_handler_async',
+    `the handler ${JSON.stringify(handler)} returned a promise, and was rolled back: in an inbox of SQLite a ` +
+      'handler must be synchronous; read what it needs before, in another handler or from the event',
+  );
+}
+
+function unavailable({ handler }: InboxRun, error: unknown): PosthornError {
+  if (isInstance(error, InboxError)) return error;
+  const cause = explain(error);
+  const message = `the inbox could not run the handler ${JSON.stringify(handler)}: ${messageOf(cause)}`;
+  return new InboxError('inbox_unavailable', message, { cause });
+}

@@ -1,0 +1,68 @@
+import type { Guard } from '../../inbox/latest.ts';
+import type { SqlStatement } from '../statement.ts';
+import { NOW } from '../tables.ts';
+
+/** Names the record that a handler has handled an event. */
+export interface RecordKey {
+  readonly scope: string;
+  readonly eventKey: string;
+  readonly handler: string;
+}
+
+/** Returns a row if the record is there. */
+export function findRecord({ scope, eventKey, handler }: RecordKey): SqlStatement {
+  return {
+    sql: 'select 1 from posthorn_inbox where scope = ? and event_key = ? and handler = ?',
+    values: [scope, eventKey, handler],
+  };
+}
+
+/** Writes the record. */
+export function writeRecord({ scope, eventKey, handler }: RecordKey): SqlStatement {
+  return {
+    sql: `insert into posthorn_inbox (scope, event_key, handler, handled_at) values (?, ?, ?, ${NOW})`,
+    values: [scope, eventKey, handler],
+  };
+}
+
+/** Remembers the newest event of a key; returns a row unless a newer one has been handled. */
+export function moveGuard({ scope, handler }: RecordKey, { key, createdAt, rank }: Guard): SqlStatement {
+  return { sql: MOVE_GUARD, values: [scope, handler, key, createdAt, rank] };
+}
+
+const MOVE_GUARD = `insert into posthorn_inbox_latest as latest (scope, handler, key, created_at, rank)
+values (?, ?, ?, ?, ?)
+on conflict (scope, handler, key) do update set created_at = excluded.created_at, rank = excluded.rank
+where (excluded.created_at, excluded.rank) >= (latest.created_at, latest.rank)
+returning 1 as is_latest`;
+
+/** A record of a scope, by the rest of its key. */
+export type RecordPlace = readonly [eventKey: string, handler: string];
+
+/** Records that one transaction looks at: some milliseconds, during which the event loop is blocked. */
+const PRUNE_BATCH_SIZE = 5_000;
+
+/** Returns the place at which the batch of records after another one ends; no row for the last batch. */
+export function endOfBatch(scope: string, after: RecordPlace): SqlStatement {
+  return {
+    sql: `select event_key, handler from posthorn_inbox where scope = ? and (event_key, handler) > (?, ?)
+order by event_key, handler limit 1 offset ${PRUNE_BATCH_SIZE - 1}`,
+    values: [scope, ...after],
+  };
+}
+
+/** Deletes the records of a batch that are older than this. Without an end, it is the last batch. */
+export function deleteRecords(
+  scope: string,
+  { after, end, olderThanMs }: { after: RecordPlace; end: RecordPlace | undefined; olderThanMs: number },
+): SqlStatement {
+  return { sql: DELETE_RECORDS, values: [scope, ...after, ...(end ?? [null, null]), olderThanMs] };
+}
+
+/** A blob is greater than every text. */
+const DELETE_RECORDS = `delete from posthorn_inbox
+where scope = ? and (event_key, handler) > (?, ?)
+  and (event_key, handler) <= (coalesce(?, x''), coalesce(?, x'')) and handled_at < ${NOW} - ?`;
+
+/** Returns how many rows the last statement has changed. */
+export const CHANGED_ROWS: SqlStatement = { sql: 'select changes()', values: [] };
