@@ -18,6 +18,7 @@ const slowTests = [
   'test/cli/**/*.test.ts',
   'test/postgres/**/*.test.ts',
   'test/redis/**/*.test.ts',
+  'test/sqlite/**/*.test.ts',
   'test/bullmq/**/*.test.ts',
   'test/stored-forms/**/*.test.ts',
   'test/**/*.slow.test.ts',
@@ -86,6 +87,7 @@ export default defineConfig({
           setupFiles: ['test/support/leave-nothing.ts'],
           globalSetup: [
             'test/support/install-programs.ts',
+            'test/sqlite/install-driver.ts',
             'test/support/build.ts',
             'test/postgres/setup.ts',
           ],

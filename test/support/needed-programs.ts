@@ -40,6 +40,10 @@ export const neededPrograms: Readonly<Record<'slow' | 'matrix', readonly NeededP
     ...inOnePackage(['curl'], 'curl', 'curl'),
     // A slim image of Node.js lacks it, too.
     ...inOnePackage(['ps'], 'procps', 'procps'),
+    // To compile better-sqlite3.
+    ...inOnePackage(['python3'], 'python3', 'python@3'),
+    ...inOnePackage(['make'], 'make', 'make'),
+    ...inOnePackage(['g++'], 'g++', 'gcc'),
     ...git,
   ],
   matrix: [...servers, ...git],
