@@ -54,6 +54,9 @@ export const FORGET_REMOVED: SqlStatement = {
   values: [],
 };
 
+/** The least safe integer of JavaScript. */
+const BEFORE_ALL = Number.MIN_SAFE_INTEGER;
+
 /**
  * Returns the key, the text and the place of the letter after another one, which is given by its key and its
  * place. Both are empty for the first letter; the place alone is empty if only the key is known.
@@ -65,8 +68,9 @@ export function nextLetter(scope: string, key: string, place: string): SqlStatem
 
 const NEXT = `select key, letter, parked_at || '/' || position as place from posthorn_dead_letters, (
   select
-    coalesce(?, (select parked_at from posthorn_dead_letters where scope = ? and key = ?), -9e18) as moment,
-    coalesce(?, (select position from posthorn_dead_letters where scope = ? and key = ?), 0) as nth
+    coalesce(?, (select parked_at from posthorn_dead_letters where scope = ? and key = nullif(?, '')),
+      ${BEFORE_ALL}) as moment,
+    coalesce(?, (select position from posthorn_dead_letters where scope = ? and key = nullif(?, '')), 0) as nth
 ) as last
 where scope = ? and letter is not null and (parked_at, position) > (last.moment, last.nth)
 order by parked_at, position limit 1`;

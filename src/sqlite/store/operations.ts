@@ -1,6 +1,7 @@
 import type { ReadAnswer, ServerOperation } from '../../dedupe/server-store.ts';
 import { storeError } from '../../dedupe/time-limited.ts';
 import { inNextTurn } from '../../timing/isolated-requests.ts';
+import { withTimeLimit } from '../../timing/time-limit.ts';
 import { BUSY, type SqliteConnection } from '../connection.ts';
 import { pauseWhileBusy } from '../retry-while-busy.ts';
 import { explain, lockedError } from '../sqlite-errors.ts';
@@ -12,8 +13,6 @@ const MAX_BATCH_SIZE = 100;
 /** An operation that waits for its transaction. */
 interface PendingOperation {
   readonly operation: ServerOperation;
-  /** By the monotonic clock. */
-  readonly endsAt: number;
   readonly settle: (result: string) => void;
   readonly fail: (cause: unknown) => void;
 }
@@ -47,12 +46,16 @@ export class SqliteOperations {
   }
 
   #enqueue(operation: ServerOperation): Promise<string> {
-    const endsAt = performance.now() + this.#limitMs;
-    return new Promise((settle, fail) => {
-      this.#pending.push({ operation, endsAt, settle, fail });
-      if (this.#isServing) return;
+    const result = new Promise<string>((settle, fail) => {
+      this.#pending.push({ operation, settle, fail });
+    });
+    if (!this.#isServing) {
       this.#isServing = true;
       inNextTurn(() => void this.#serve());
+    }
+    return withTimeLimit(result, this.#limitMs, () => {
+      this.#pending = this.#pending.filter((pending) => pending.operation !== operation);
+      return lockedError(this.#limitMs);
     });
   }
 
@@ -72,10 +75,7 @@ export class SqliteOperations {
     const batch = this.#pending.slice(0, MAX_BATCH_SIZE);
     try {
       const results = this.#connection.write(() => this.#runAll(batch));
-      if (results === BUSY) {
-        this.#giveUpLate();
-        return false;
-      }
+      if (results === BUSY) return false;
       batch.forEach(({ settle }, index) => {
         settle(results[index] ?? '');
       });
@@ -103,12 +103,5 @@ export class SqliteOperations {
     const { write, read } = statementsOf(this.#scope, operation, Number.MAX_SAFE_INTEGER);
     const row = this.#connection.first(write) ?? (read && this.#connection.first(read));
     return String(row?.[0]);
-  }
-
-  #giveUpLate(): void {
-    const now = performance.now();
-    const late = this.#pending.filter(({ endsAt }) => endsAt <= now);
-    this.#pending = this.#pending.filter(({ endsAt }) => endsAt > now);
-    for (const { fail } of late) fail(lockedError(this.#limitMs));
   }
 }
