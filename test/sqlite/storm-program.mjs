@@ -1,0 +1,87 @@
+// Receivers in workers of node:cluster that share a file of SQLite. A worker that ends is forked again. Each
+// kills itself once, between the commit of a handler and the store's record of it.
+
+import cluster from 'node:cluster';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { createReceiver } from 'posthorn';
+import { toNode } from 'posthorn/node';
+import {
+  createSqliteDeadLetters,
+  createSqliteInbox,
+  createSqliteStore,
+  migrateSqlite,
+} from 'posthorn/sqlite';
+
+const { WORKERS, PORT, DRIVER, FILE, KEY } = process.env;
+const scope = 'storm';
+
+function note(...words) {
+  process.stdout.write(`${words.join(' ')}\n`);
+}
+
+/** The clock of these processes and of their connections is 5 seconds slow while this file is there. */
+function slowClock(database) {
+  const now = Date.now;
+  Date.now = () => now() - (existsSync(`${FILE}.slow`) ? 5_000 : 0);
+  database.function('unixepoch', (_modifier) => Date.now() / 1_000);
+}
+
+async function receive() {
+  const Database = createRequire(import.meta.url)(DRIVER);
+  const database = new Database(FILE);
+  slowClock(database);
+  await migrateSqlite(database);
+  const inbox = createSqliteInbox(database, { scope });
+  const kept = createSqliteStore(database, { scope, commandTimeoutMs: 1_000 });
+  let completionsLeft = 10 + Math.floor(Math.random() * 20);
+  const store = {
+    ...kept,
+    complete: async (request) => {
+      completionsLeft -= 1;
+      if (completionsLeft === 0) {
+        note('committed', request.id);
+        process.kill(process.pid, 'SIGKILL');
+      }
+      return kept.complete(request);
+    },
+  };
+  const receiver = createReceiver({
+    signingKey: KEY,
+    store,
+    deadLetters: createSqliteDeadLetters(database, { scope }),
+    leaseMs: 1_500,
+    deadlineMs: 6_000,
+  })
+    .on(
+      'transfer.succeeded',
+      inbox.once('book', ({ id, data }, context) => {
+        const insert = context.database.prepare('insert into ledger (event_id, amount) values (?, ?)');
+        insert.run(id, data.amount);
+        insert.run(id, -data.amount);
+      }),
+    )
+    // Without the inbox: what the store promises alone.
+    .on('transfer.failed', ({ id }) => {
+      note('handled', id);
+    })
+    .observe(({ event, outcome, handlers, error }) => {
+      note('reported', event?.id, outcome, handlers[0]?.skipped, error?.message);
+    });
+  createServer(toNode(receiver)).listen(Number(PORT), '127.0.0.1');
+}
+
+if (cluster.isPrimary) {
+  let listening = 0;
+  cluster.on('listening', ({ process: { pid } }) => {
+    note('worker', pid);
+    listening += 1;
+    if (listening === Number(WORKERS)) note('all listening');
+  });
+  cluster.on('exit', ({ process: { pid } }, code) => {
+    note(code === null ? 'killed' : 'crashed', pid);
+    cluster.fork();
+  });
+  for (let count = 0; count < Number(WORKERS); count += 1) cluster.fork();
+} else await receive();
