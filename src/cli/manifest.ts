@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 interface Manifest {
   readonly version: string;
-  readonly peerDependencies: Readonly<Record<'ioredis' | 'pg', string>>;
+  readonly peerDependencies: Readonly<Record<'better-sqlite3' | 'ioredis' | 'pg', string>>;
 }
 
 // Above dist/src/cli, where this file is built to.
@@ -12,6 +12,9 @@ const manifest: Manifest = JSON.parse(
 
 /** The version of this package. */
 export const version: string = manifest.version;
+
+/** The versions of better-sqlite3 that this package works with. */
+export const betterSqliteVersions: string = manifest.peerDependencies['better-sqlite3'];
 
 /** The versions of ioredis that this package works with. */
 export const ioredisVersions: string = manifest.peerDependencies.ioredis;

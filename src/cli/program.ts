@@ -23,6 +23,7 @@ const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['webhooks', async () => (await import('./webhooks/command.ts')).addWebhooks],
   ['dead-letters', async () => (await import('./dead-letters/command.ts')).addDeadLetters],
   ['postgres', async () => (await import('./postgres/command.ts')).addPostgres],
+  ['sqlite', async () => (await import('./sqlite/command.ts')).addSqlite],
   ['fx-quotes', async () => (await import('./fx-quotes.ts')).addFxQuotes],
   ['e-checks', async () => (await import('./e-checks.ts')).addEChecks],
   ['lists', async () => (await import('./lists.ts')).addLists],

@@ -4,18 +4,21 @@ import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { createFileDeadLetters } from '../../dead-letters/file.ts';
 import { createPostgresDeadLetters } from '../../postgres/dead-letters/dead-letters.ts';
 import { createRedisDeadLetters } from '../../redis/dead-letters.ts';
+import { createSqliteDeadLetters } from '../../sqlite/dead-letters/dead-letters.ts';
 import { usageError } from '../failure.ts';
 import { schemaOption } from '../postgres/command.ts';
 import { requirePostgresUrl, withPool } from '../postgres/pg.ts';
 import { requireRedisUrl, withRedis } from '../redis.ts';
+import { withSqliteFile } from '../sqlite/file.ts';
 import { awaitConnections } from './await-connections.ts';
 import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
 
-/** The place of the letters: a directory, Redis, PostgreSQL, or the receiver's own dead letters. */
+/** The place of the letters: a directory, Redis, PostgreSQL, a file of SQLite, or the receiver's own dead letters. */
 export interface SourceOptions {
   readonly dir?: string;
   readonly redis?: string;
   readonly postgres?: string;
+  readonly sqlite?: string;
   readonly schema?: string;
   readonly scope?: string;
   readonly receiver?: string;
@@ -34,10 +37,11 @@ export interface Source {
 export function addStorageOptions(command: Command): Command {
   return command
     .option('--dir <directory>', 'letters in files: the directory of createFileDeadLetters')
-    .option('--scope <scope>', 'letters in Redis or PostgreSQL: their scope')
+    .option('--scope <scope>', 'letters in Redis, PostgreSQL or SQLite: their scope')
     .option('--redis <url>', 'the address of Redis, together with --scope (env: REDIS_URL)')
     .option('--postgres <url>', 'the address of PostgreSQL, together with --scope (env: POSTGRES_URL)')
-    .addOption(schemaOption());
+    .addOption(schemaOption())
+    .option('--sqlite <file>', 'the file of SQLite, together with --scope');
 }
 
 /** The option that names the receiver's module. */
@@ -53,11 +57,11 @@ export async function withSource(
   options: SourceOptions,
   use: (source: Source) => Promise<void>,
 ): Promise<void> {
-  const { dir, scope, redis, postgres, receiver, json = false } = options;
+  const { dir, scope, redis, postgres, sqlite, receiver, json = false } = options;
   if (dir !== undefined && scope !== undefined) {
     throw usageError('give one of --dir and --scope: the letters are in one place');
   }
-  if (scope === undefined && (redis ?? postgres) !== undefined) {
+  if (scope === undefined && (redis ?? postgres ?? sqlite) !== undefined) {
     throw usageError('the scope of the letters is missing: give --scope');
   }
   const useWith = async (deadLetters?: DeadLetters): Promise<void> => {
@@ -65,10 +69,11 @@ export async function withSource(
     else if (deadLetters !== undefined) await use({ deadLetters });
     else
       throw usageError(
-        'say where the letters are: --dir, --scope with REDIS_URL or POSTGRES_URL, or --receiver',
+        'say where the letters are: --dir, --scope with REDIS_URL, POSTGRES_URL or --sqlite, or --receiver',
       );
   };
   if (dir !== undefined) await useWith(openDirectory(dir));
+  else if (scope !== undefined && sqlite !== undefined) await withFile(options, sqlite, scope, useWith);
   else if (scope !== undefined) await withServer(options, scope, useWith);
   else await useWith();
 }
@@ -93,6 +98,21 @@ async function withReceiver(
   await use({ receiver, deadLetters, receiverLetters });
   // Completions that are still pending are written within the grace period of close().
   await receiver.close();
+}
+
+/** Letters in a file of SQLite. */
+async function withFile(
+  { redis, postgres }: SourceOptions,
+  file: string,
+  scope: string,
+  use: (deadLetters: DeadLetters) => Promise<void>,
+): Promise<void> {
+  if ((redis ?? postgres) !== undefined) {
+    throw usageError('give one of --redis, --postgres and --sqlite: the letters are in one place');
+  }
+  await withSqliteFile(file, { mayCreate: false }, (database) =>
+    use(createSqliteDeadLetters(database, { scope })),
+  );
 }
 
 /** Letters in the server whose address is given, or is in the environment. */

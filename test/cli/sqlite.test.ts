@@ -1,0 +1,105 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createSqliteDeadLetters } from 'posthorn/sqlite';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../sqlite/driver.ts';
+import { useSqlite } from '../sqlite/fixture.ts';
+import { driverFolder } from '../sqlite/install-driver.ts';
+import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
+import { letter } from './letters.ts';
+import { jsonLines, posthorn } from './posthorn.ts';
+
+describe('posthorn on a file of SQLite', () => {
+  const fixture = useSqlite();
+  let bare: CopiedPackage;
+  let withDriver: CopiedPackage;
+  beforeAll(() => {
+    bare = copyPackage();
+    withDriver = copyPackage();
+    const modules = join(withDriver.project, 'node_modules');
+    symlinkSync(join(driverFolder, 'node_modules', 'better-sqlite3'), join(modules, 'better-sqlite3'));
+    return () => {
+      bare.remove();
+      withDriver.remove();
+    };
+  });
+
+  const run = (args: readonly string[], copy: CopiedPackage = withDriver) =>
+    posthorn(args, { program: join(copy.root, 'dist', 'src', 'cli', 'bin.js') });
+
+  const message = (code: number, pattern: RegExp) => ({
+    code,
+    stdout: '',
+    stderr: expect.stringMatching(pattern),
+  });
+
+  test('sqlite migrate creates the file and its tables, and may be run again', async () => {
+    const migrate = () => run(['sqlite', 'migrate', fixture.path]);
+    expect(await migrate()).toEqual({
+      code: 0,
+      stdout: `created the tables of version 1 in ${fixture.path}\n`,
+      stderr: '',
+    });
+    expect(await migrate()).toEqual({
+      code: 0,
+      stdout: `the tables in ${fixture.path} are up to date, at version 1: nothing to do\n`,
+      stderr: '',
+    });
+    const asJson = await run(['sqlite', 'migrate', fixture.path, '--json']);
+    expect(jsonLines(asJson)).toEqual([{ file: fixture.path, previous: 1, version: 1 }]);
+    const mode = fixture.open().prepare('pragma journal_mode').get();
+    expect(Object.values(mode ?? {})).toEqual(['wal']);
+  });
+
+  test('dead-letters lists, shows and drops the letters of a scope', async () => {
+    const deadLetters = createSqliteDeadLetters(await fixture.openMigrated(), { scope: 'billing-test' });
+    for (let count = 0; count < 20; count += 1) await deadLetters.put(letter(`evt_${count}`));
+    const place = ['--scope', 'billing-test', '--sqlite', fixture.path];
+    const listed = await run(['dead-letters', 'list', ...place, '--json']);
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(jsonLines(listed).at(-1)).toEqual({ kind: 'summary', letters: 20, running: 0 });
+    const shown = await run(['dead-letters', 'show', 'evt_7', ...place]);
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('"data":{"amount":5}}\n') });
+    const dropped = await run(['dead-letters', 'drop', '--all', '--yes', ...place, '--json']);
+    expect(jsonLines(dropped).at(-1)).toMatchObject({ dropped: 20 });
+    expect(await deadLetters.get('evt_7')).toBeUndefined();
+  });
+
+  test('says what is wrong with the file', async () => {
+    const folder = dirname(fixture.path);
+    const missing = join(folder, 'missing.db');
+    const list = (file: string) => run(['dead-letters', 'list', '--scope', 'a', '--sqlite', file]);
+    expect(await list(missing)).toEqual(message(2, /the file .* does not exist: name the file of the receiver/));
+    expect(await list(folder)).toEqual(message(2, /is not a file/));
+    expect(await run(['sqlite', 'migrate', join(folder, 'no', 'such.db')])).toEqual(
+      message(2, /the directory of .* does not exist: create it first/),
+    );
+    const text = join(folder, 'text.db');
+    writeFileSync(text, 'this is not a database, but long enough to be one of SQLite'.repeat(50));
+    expect(await run(['sqlite', 'migrate', text])).toEqual(
+      message(1, /the file is damaged, or is not a database of SQLite/),
+    );
+    openDatabase(join(folder, 'empty.db')).exec('create table other (id)');
+    expect(await list(join(folder, 'empty.db'))).toEqual(message(3, /posthorn sqlite migrate FILE/));
+    const database = await fixture.openMigrated();
+    database.exec('insert into posthorn_migrations (version, applied_at) values (99, 0)');
+    expect(await run(['sqlite', 'migrate', fixture.path])).toEqual(message(1, /version 99.*update posthorn/));
+    mkdirSync(join(folder, 'other'));
+    expect(await list(join(folder, 'other'))).toEqual(message(2, /is not a file/));
+  });
+
+  test('takes one place of the letters', async () => {
+    const place = ['dead-letters', 'list', '--sqlite', fixture.path];
+    expect(await run(place)).toEqual(message(2, /give --scope/));
+    expect(await run([...place, '--scope', 'a', '--redis', 'redis://127.0.0.1:1'])).toEqual(
+      message(2, /one of --redis, --postgres and --sqlite/),
+    );
+  });
+
+  test('names both ways out without a client of SQLite', async () => {
+    const ended = await run(['sqlite', 'migrate', fixture.path], bare);
+    const hasOwn = process.getBuiltinModule('node:sqlite') !== undefined;
+    if (hasOwn) expect(ended).toMatchObject({ code: 0, stderr: '' });
+    else expect(ended).toEqual(message(2, /Node.js 22.13 or later, or .*npm install "better-sqlite3@>=11/));
+  });
+});
