@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { connect } from 'node:net';
@@ -17,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { posthorn } from './cli/posthorn.ts';
 import { Servers as PostgresServers } from './postgres/servers.ts';
 import { Servers } from './redis/servers.ts';
+import { driverFolder, untilInstalled } from './sqlite/install-driver.ts';
 import { packageRoot, startProgram } from './support/child-program.ts';
 import { freePort } from './support/free-port.ts';
 import { installPackage } from './support/installed-package.ts';
@@ -93,6 +95,9 @@ beforeAll(async () => {
   postgresUrl = `postgres://postgres@127.0.0.1:${postgres.port}/postgres`;
   directory = mkdtempSync(join(tmpdir(), 'posthorn-readme-'));
   mkdirSync(folder, { recursive: true });
+  await untilInstalled();
+  rmSync(join(folder, 'node_modules'), { force: true });
+  symlinkSync(join(driverFolder, 'node_modules'), join(folder, 'node_modules'));
   for (const { name, code } of snippets) {
     const port = await freePort();
     ports.set(name, port);
@@ -103,7 +108,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(compilation));
   const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
   execFileSync(tsc, ['-p', folder], { stdio: 'inherit' }); // it prints which line of which snippet is wrong
-}, 60_000);
+}, 600_000);
 
 afterAll(async () => {
   await Promise.all([redisServers.stop(), postgresServers.stop()]);
@@ -310,9 +315,15 @@ describe('the commands of posthorn exist, and so do their options', () => {
 
   test.each(lines)('$path: $line', async ({ line }) => {
     const [, first = '', second = ''] = line.split(/\s+/);
-    const isGroup = ['webhooks', 'dead-letters', 'fx-quotes', 'e-checks', 'lists', 'postgres'].includes(
-      first,
-    );
+    const isGroup = [
+      'webhooks',
+      'dead-letters',
+      'fx-quotes',
+      'e-checks',
+      'lists',
+      'postgres',
+      'sqlite',
+    ].includes(first);
     const command = isGroup ? `${first} ${second}`.trim() : first;
     const { code, stdout } = await helpOf(command);
     expect(code).toBe(0);

@@ -1,14 +1,21 @@
 import { propertyOf } from '../foreign-values.ts';
 
+const ON_A_MACHINE = 'createSqliteStore of posthorn/sqlite, or createRedisStore of posthorn/redis';
+const ON_LAMBDA = 'createRedisStore of posthorn/redis, or createPostgresStore of posthorn/postgres';
+
 /**
- * Whether this process is known to be one of several that do the same work. A worker of `node:cluster` counts
- * as one, even if it is the only worker: it cannot know that. PM2 tells how many instances it runs, and
- * numbers them from 0. AWS Lambda runs a process for each concurrent request. Processes on other machines or
- * in other containers cannot be known.
+ * The stores to choose from if this process is known to be one of several that do the same work; undefined if
+ * it is not. A worker of `node:cluster` counts as one, even if it is the only worker: it cannot know that. PM2
+ * tells how many instances it runs, and numbers them from 0. AWS Lambda runs a process for each concurrent
+ * request. Processes on other machines or in other containers cannot be known.
  */
-export function isOneOfSeveralProcesses(): boolean {
+export function storesForSeveralProcesses(): string | undefined {
+  if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) return ON_LAMBDA;
+  return isOneOfSeveralOnThisMachine() ? ON_A_MACHINE : undefined;
+}
+
+function isOneOfSeveralOnThisMachine(): boolean {
   const { pm_id: pm2Id, exec_mode: mode, instances, NODE_APP_INSTANCE: instance } = process.env;
-  if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) return true;
   const isRunByPm2 = pm2Id !== undefined;
   if (Number(instance) > 0 || (isRunByPm2 && Number(instances) > 1)) return true;
   // In its cluster mode PM2 runs a single instance as a worker, too.

@@ -1,6 +1,6 @@
 import { exposureOf } from '../dead-letters/exposure.ts';
 import { isMemoryStore } from '../dedupe/memory.ts';
-import { isOneOfSeveralProcesses } from '../dedupe/several-processes.ts';
+import { storesForSeveralProcesses } from '../dedupe/several-processes.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { HandlingSettings } from './run-services.ts';
 
@@ -13,8 +13,9 @@ export function firstWarnings({
   const warnings: Warning[] = [];
   if (deadLetters === undefined) warnings.push(DEAD_LETTERS_MISSING);
   if (isMemoryStore(store)) {
+    const stores = storesForSeveralProcesses();
     if (queue !== undefined) warnings.push(QUEUE_WITH_MEMORY_STORE);
-    else if (isOneOfSeveralProcesses()) warnings.push(MEMORY_STORE_SHARED);
+    else if (stores !== undefined) warnings.push(memoryStoreShared(stores));
   }
   const exposure = exposureOf(deadLetters);
   if (exposure !== undefined) warnings.push(`dead_letters_exposed: ${exposure}`);
@@ -24,8 +25,10 @@ export function firstWarnings({
 const DEAD_LETTERS_MISSING: Warning =
   'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';
 
-const MEMORY_STORE_SHARED: Warning =
-  'memory_store_shared: this process is one of several, and each handles an event once by its own memory store; share a store, such as createRedisStore of posthorn/redis';
+function memoryStoreShared(stores: string): Warning {
+  const problem = 'this process is one of several, and each handles an event once by its own memory store';
+  return `memory_store_shared: ${problem}; share a store: ${stores}`;
+}
 
 /**
  * Also for a process that receives and works: its jobs outlive a restart, and the Redis of its queue could

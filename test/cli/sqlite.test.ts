@@ -69,7 +69,9 @@ describe('posthorn on a file of SQLite', () => {
     const folder = dirname(fixture.path);
     const missing = join(folder, 'missing.db');
     const list = (file: string) => run(['dead-letters', 'list', '--scope', 'a', '--sqlite', file]);
-    expect(await list(missing)).toEqual(message(2, /the file .* does not exist: name the file of the receiver/));
+    expect(await list(missing)).toEqual(
+      message(2, /the file .* does not exist: name the file of the receiver/),
+    );
     expect(await list(folder)).toEqual(message(2, /is not a file/));
     expect(await run(['sqlite', 'migrate', join(folder, 'no', 'such.db')])).toEqual(
       message(2, /the directory of .* does not exist: create it first/),

@@ -62,7 +62,6 @@ on conflict (scope, key) do update set
   token = excluded.token,
   lease_ends_at = excluded.lease_ends_at,
   expires_at = excluded.expires_at,
-  first_expires_at = iif(${IS_EXPIRED}, excluded.first_expires_at, event.first_expires_at),
   first_claimed_at = iif(${IS_EXPIRED}, excluded.first_claimed_at, event.first_claimed_at),
   handled = iif(${IS_EXPIRED}, null, event.handled),
   attempt = case when ${IS_EXPIRED} then 1 when ${IS_HELD} then event.attempt else event.attempt + 1 end,
@@ -98,8 +97,7 @@ values (?, ?, ${NOW} + ?, ${NOW} + ?)
 on conflict (scope, key) do update set
   token = null, lease_ends_at = null, first_claimed_at = null, counted_at = null, attempt = null,
   spaced_attempts = null, abandoned = null, handled = null,
-  expires_at = excluded.expires_at,
-  first_expires_at = iif(event.expires_at <= ${NOW}, excluded.first_expires_at, event.first_expires_at)
+  expires_at = excluded.expires_at
 returning 'completed' as result`;
 
 const RELEASE = `update posthorn_events set
