@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { migrateSqlite } from '../../dist/src/sqlite/index.js';
 import { openDatabase } from './open-database.js';
 
-const ROUNDS = 3;
+const ROUNDS = 7;
 const ROUND_MS = 3_000;
 const worker = fileURLToPath(new URL('worker.js', import.meta.url));
 

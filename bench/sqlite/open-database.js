@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 /**
- * Opens a file by `node:sqlite`, or by better-sqlite3 where Node.js lacks it, which is that of the tests.
+ * Opens a file by better-sqlite3, which `npm test` has compiled for the tests.
  * @param {string} path
  * @returns {import('../../dist/src/sqlite/index.js').SqliteDatabase & { close(): unknown }}
  */

@@ -13,6 +13,9 @@ export const BUSY: unique symbol = Symbol('busy');
 /** `pragma synchronous`: a COMMIT returns once the file system has synced what it wrote. */
 const FULL = 2;
 
+const BEGIN: SqlStatement = { sql: 'begin immediate', values: [] };
+const COMMIT: SqlStatement = { sql: 'commit', values: [] };
+
 /** One statement, compiled once: two would take a tenth of the time of a commit on a fast disk. */
 const READ_SETTINGS: SqlStatement = {
   sql: 'select timeout, synchronous from pragma_busy_timeout, pragma_synchronous',
@@ -65,10 +68,10 @@ export class SqliteConnection {
 
   /** Runs work in a transaction, which is on the disk when this returns. Rolls it back if the work throws. */
   inTransaction<T>(work: () => T): T {
-    this.#database.exec('begin immediate');
+    this.run(BEGIN);
     try {
       const result = work();
-      this.#database.exec('commit');
+      this.run(COMMIT);
       return result;
     } catch (error) {
       this.#rollBack();

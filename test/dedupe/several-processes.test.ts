@@ -56,7 +56,9 @@ describe('a memory store in one of several processes makes the first report warn
 
   test('and names the stores of the place: a file for one machine, a server for AWS Lambda', async () => {
     const [onMachine] = await warningsIn(pm2('fork_mode', 3, 0));
-    expect(onMachine?.[0]).toMatch(/share a store: createSqliteStore of posthorn\/sqlite, or createRedisStore/);
+    expect(onMachine?.[0]).toMatch(
+      /share a store: createSqliteStore of posthorn\/sqlite, or createRedisStore/,
+    );
     const [onLambda] = await warningsIn({ AWS_LAMBDA_FUNCTION_NAME: 'webhooks' });
     expect(onLambda?.[0]).toMatch(/share a store: createRedisStore .*, or createPostgresStore of posthorn/);
   });

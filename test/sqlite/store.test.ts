@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { createSqliteDeadLetters, createSqliteStore } from 'posthorn/sqlite';
+import { createSqliteDeadLetters, createSqliteStore, type SqliteStatement } from 'posthorn/sqlite';
 import { storeConformance } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deadLettersConformance } from '../dead-letters/conformance.ts';
@@ -142,13 +142,20 @@ describe('the store in SQLite', () => {
   test('is synced by COMMIT, though the connection is set otherwise', async () => {
     database.exec('pragma synchronous = off');
     const seen: unknown[] = [];
-    const watched = {
-      prepare: (sql: string) => database.prepare(sql),
-      exec: (sql: string) => {
-        if (sql === 'commit') seen.push(Object.values(database.prepare('pragma synchronous').get() ?? {})[0]);
-        return database.exec(sql);
-      },
+    const level = database.prepare('select synchronous from pragma_synchronous');
+    const prepare = (sql: string): SqliteStatement => {
+      const statement = database.prepare(sql);
+      const run: SqliteStatement['run'] = (...values) => {
+        if (sql === 'commit') seen.push(Object.values(level.get() ?? {})[0]);
+        return statement.run(...values);
+      };
+      return {
+        run,
+        get: (...values) => statement.get(...values),
+        all: (...values) => statement.all(...values),
+      };
     };
+    const watched = { prepare, exec: (sql: string) => database.exec(sql) };
     await createSqliteStore(watched, { scope }).complete({ id: 'evt', token: 't', retentionMs: 1 });
     await createSqliteDeadLetters(watched, { scope }).remove('evt');
     expect(seen).toEqual([2, 2]);

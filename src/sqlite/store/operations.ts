@@ -1,7 +1,6 @@
 import type { ReadAnswer, ServerOperation } from '../../dedupe/server-store.ts';
 import { storeError } from '../../dedupe/time-limited.ts';
 import { inNextTurn } from '../../timing/isolated-requests.ts';
-import { withTimeLimit } from '../../timing/time-limit.ts';
 import { BUSY, type SqliteConnection } from '../connection.ts';
 import { pauseWhileBusy } from '../retry-while-busy.ts';
 import { explain, lockedError } from '../sqlite-errors.ts';
@@ -10,9 +9,14 @@ import { CLEANING_INTERVAL, DELETE_EXPIRED, statementsOf } from './statements.ts
 /** The most operations in one transaction: together they block the event loop for a few milliseconds. */
 const MAX_BATCH_SIZE = 100;
 
+/** An operation is given up a little before its receiver does that: only here it is known why. */
+const SHARE_OF_LIMIT = 0.95;
+
 /** An operation that waits for its transaction. */
 interface PendingOperation {
   readonly operation: ServerOperation;
+  /** By the monotonic clock. */
+  readonly endsAt: number;
   readonly settle: (result: string) => void;
   readonly fail: (cause: unknown) => void;
 }
@@ -46,16 +50,12 @@ export class SqliteOperations {
   }
 
   #enqueue(operation: ServerOperation): Promise<string> {
-    const result = new Promise<string>((settle, fail) => {
-      this.#pending.push({ operation, settle, fail });
-    });
-    if (!this.#isServing) {
+    const endsAt = performance.now() + this.#limitMs * SHARE_OF_LIMIT;
+    return new Promise((settle, fail) => {
+      this.#pending.push({ operation, endsAt, settle, fail });
+      if (this.#isServing) return;
       this.#isServing = true;
       inNextTurn(() => void this.#serve());
-    }
-    return withTimeLimit(result, this.#limitMs, () => {
-      this.#pending = this.#pending.filter((pending) => pending.operation !== operation);
-      return lockedError(this.#limitMs);
     });
   }
 
@@ -75,7 +75,10 @@ export class SqliteOperations {
     const batch = this.#pending.slice(0, MAX_BATCH_SIZE);
     try {
       const results = this.#connection.write(() => this.#runAll(batch));
-      if (results === BUSY) return false;
+      if (results === BUSY) {
+        this.#giveUpLate();
+        return false;
+      }
       batch.forEach(({ settle }, index) => {
         settle(results[index] ?? '');
       });
@@ -101,7 +104,18 @@ export class SqliteOperations {
   #runOne(operation: ServerOperation): string {
     // Nothing of this process runs later than its caller waits, so no operation is late.
     const { write, read } = statementsOf(this.#scope, operation, Number.MAX_SAFE_INTEGER);
-    const row = this.#connection.first(write) ?? (read && this.#connection.first(read));
+    if (read === undefined) {
+      this.#connection.run(write);
+      return 'completed';
+    }
+    const row = this.#connection.first(write) ?? this.#connection.first(read);
     return String(row?.[0]);
+  }
+
+  #giveUpLate(): void {
+    const now = performance.now();
+    const late = this.#pending.filter(({ endsAt }) => endsAt <= now);
+    this.#pending = this.#pending.filter(({ endsAt }) => endsAt > now);
+    for (const { fail } of late) fail(lockedError(this.#limitMs));
   }
 }

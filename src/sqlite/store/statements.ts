@@ -4,7 +4,8 @@ import { NOW } from '../tables.ts';
 
 /**
  * The statements of one operation, which run in one transaction. Each returns at most one row, with the
- * result in its only column. `write` returns none if the operation is refused; then `read` says why.
+ * result in its only column. `write` returns none if the operation is refused; then `read` says why. A
+ * completion is never refused, and returns nothing: its result is `completed`.
  */
 export interface OperationStatements {
   readonly write: SqlStatement;
@@ -97,8 +98,7 @@ values (?, ?, ${NOW} + ?, ${NOW} + ?)
 on conflict (scope, key) do update set
   token = null, lease_ends_at = null, first_claimed_at = null, counted_at = null, attempt = null,
   spaced_attempts = null, abandoned = null, handled = null,
-  expires_at = excluded.expires_at
-returning 'completed' as result`;
+  expires_at = excluded.expires_at`;
 
 const RELEASE = `update posthorn_events set
   lease_ends_at = null, expires_at = ${NOW} + ?, handled = coalesce(nullif(?, ''), handled)
