@@ -80,11 +80,24 @@ const results = {
   },
 };
 
+/** What becomes of the deliveries of sqlite.mjs: the same everywhere. */
+const resultsOfSqlite = {
+  failed: [],
+  outcomes: [
+    ...['processed', 'duplicate', 'inbox_rolled_back', 'inbox_handler_async'],
+    // Locked, inside a transaction, handled before the restart, and closed.
+    ...['store_unavailable', 'store_unavailable', 'duplicate', 'store_unavailable'],
+  ],
+  settings: [1, 1234],
+  ledger: 1,
+  letters: ['evt 0 255'],
+};
+
 let project: string;
 
 beforeAll(() => {
   project = createPackedProject();
-  for (const name of ['deliveries.mjs', 'fetch-deliveries.mjs', 'smoke.mjs', 'smoke.cjs']) {
+  for (const name of ['deliveries.mjs', 'fetch-deliveries.mjs', 'smoke.mjs', 'smoke.cjs', 'sqlite.mjs']) {
     copyFileSync(join(packageRoot, 'test', 'matrix', name), join(project, name));
   }
 });
@@ -110,6 +123,16 @@ describe.each(runtimes)('$name', ({ name, from, program, args }) => {
     const output = execFileSync(runtime, [...args, file], { cwd: project, encoding: 'utf8' });
     expect(JSON.parse(output)).toEqual({ runtime: name, ...results });
   });
+
+  // Node.js has SQLite from 22.13 on; on Node.js 20 test/sqlite runs better-sqlite3.
+  if (!name.startsWith('Node.js 20.')) {
+    test('keeps ids, letters and effects in the SQLite that it brings', () => {
+      const runtime = join(folder, 'node_modules', 'runtime', program);
+      const file = join(folder, 'events.db');
+      const output = execFileSync(runtime, [...args, 'sqlite.mjs', file], { cwd: project, encoding: 'utf8' });
+      expect(JSON.parse(output)).toEqual(resultsOfSqlite);
+    });
+  }
 
   test('has its row in docs/runtimes.md', () => {
     expect(readFileSync(join(packageRoot, 'docs', 'runtimes.md'), 'utf8')).toContain(`| ${name} |`);
