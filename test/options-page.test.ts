@@ -13,6 +13,7 @@ import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } f
 import { observeWithPrometheus } from 'posthorn/prometheus';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
+import { createSqliteDeadLetters, createSqliteInbox, createSqliteStore } from 'posthorn/sqlite';
 import { adapterConformance } from 'posthorn/testing';
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
@@ -26,6 +27,7 @@ const page = readFileSync(join(packageRoot, 'docs/options.md'), 'utf8');
 const redis = { status: 'ready', eval: async () => [], evalsha: async () => [], disconnect: () => {} };
 
 const pool = { totalCount: 0, connect: () => Promise.reject(new Error('never called')) };
+const database = { exec: () => {}, prepare: () => {} };
 const worker = createReceiver({ signingKey: 'k' });
 
 /** What is called with options, by its name. */
@@ -42,6 +44,12 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   [
     'createPostgresDeadLetters',
     (options) => Reflect.apply(createPostgresDeadLetters, undefined, [pool, options]),
+  ],
+  ['createSqliteStore', (options) => Reflect.apply(createSqliteStore, undefined, [database, options])],
+  ['createSqliteInbox', (options) => Reflect.apply(createSqliteInbox, undefined, [database, options])],
+  [
+    'createSqliteDeadLetters',
+    (options) => Reflect.apply(createSqliteDeadLetters, undefined, [database, options]),
   ],
   ['createBullQueue', (options) => Reflect.apply(createBullQueue, undefined, [options])],
   ['createBullWorker', (options) => Reflect.apply(createBullWorker, undefined, [worker, options])],

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSqliteDeadLetters, createSqliteStore, migrateSqlite } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
@@ -167,6 +168,28 @@ describe('a file of SQLite', () => {
       failures('the file is damaged, or is not a database of SQLite'),
     );
     damaged.close();
+  });
+});
+
+describe('a file of SQLite on a network file system', () => {
+  const fixture = useSqlite();
+  const { statfsSync } = fs;
+  afterEach(() => {
+    fs.statfsSync = statfsSync;
+    syncBuiltinESMExports();
+  });
+
+  // What the kernel answers for such a file; a test cannot count on a server that it may mount.
+  test.each([
+    ['NFS', 0x6969],
+    ['SMB2', 0xfe534d42 - 2 ** 32],
+  ])('is refused: %s', async (kind, type) => {
+    Reflect.set(fs, 'statfsSync', (path: string) => ({ ...statfsSync(path), type }));
+    syncBuiltinESMExports();
+    await expect(migrateSqlite(fixture.open())).rejects.toMatchObject({
+      code: 'configuration_invalid',
+      message: expect.stringContaining(`lies on a network file system (${kind})`),
+    });
   });
 });
 
