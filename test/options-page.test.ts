@@ -105,8 +105,15 @@ describe('docs/options.md', () => {
       createPostgresDeadLetters: 'scope',
       createPostgresInbox: 'scope',
     };
+    const inSqlite = {
+      createSqliteStore: 'scope',
+      createSqliteDeadLetters: 'scope',
+      createSqliteInbox: 'scope',
+    };
     const queues = { createBullQueue: 'connection,scope', createBullWorker: 'connection,scope' };
-    const options = new Map(Object.entries({ ...required, ...scoped, ...inPostgres, ...queues }));
+    const options = new Map(
+      Object.entries({ ...required, ...scoped, ...inPostgres, ...inSqlite, ...queues }),
+    );
     for (const [name, call] of functions) {
       const needed = [...tableOf(name)].flatMap(([option, value]) => (value === 'required' ? [option] : []));
       expect(needed.join(), name).toBe(options.get(name) ?? '');

@@ -4,10 +4,10 @@ const ON_A_MACHINE = 'createSqliteStore of posthorn/sqlite, or createRedisStore 
 const ON_LAMBDA = 'createRedisStore of posthorn/redis, or createPostgresStore of posthorn/postgres';
 
 /**
- * The stores to choose from if this process is known to be one of several that do the same work; undefined if
- * it is not. A worker of `node:cluster` counts as one, even if it is the only worker: it cannot know that. PM2
- * tells how many instances it runs, and numbers them from 0. AWS Lambda runs a process for each concurrent
- * request. Processes on other machines or in other containers cannot be known.
+ * The stores to choose from if this process is known to be one of several that do the same work; undefined
+ * if it is not. A worker of `node:cluster` counts as one, even if it is the only worker: it cannot know that.
+ * PM2 tells how many instances it runs, and numbers them from 0. AWS Lambda runs a process for each
+ * concurrent request. Processes on other machines or in other containers cannot be known.
  */
 export function storesForSeveralProcesses(): string | undefined {
   if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) return ON_LAMBDA;

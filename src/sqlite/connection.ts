@@ -34,7 +34,7 @@ export class SqliteConnection {
     this.#database = database;
   }
 
-  /** The connection of a database; the same for all that share it, so that each statement is compiled once. */
+  /** The connection of a database; the same for all that share it: each statement is compiled once. */
   static of(database: SqliteDatabase): SqliteConnection {
     const connection = SqliteConnection.#ofDatabases.get(database) ?? new SqliteConnection(database);
     SqliteConnection.#ofDatabases.set(database, connection);

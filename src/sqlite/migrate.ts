@@ -18,8 +18,8 @@ export interface MigratedVersions {
 
 /**
  * Creates the tables of posthorn in a file of SQLite, or brings them up to date, and turns on WAL mode, in
- * which readers and a writer do not wait for each other. The file keeps that mode. What is up to date stays as
- * it is, so every process may call it when it starts. Other tables in the file are left alone.
+ * which readers and a writer do not wait for each other. The file keeps that mode. What is up to date stays
+ * as it is, so every process may call it when it starts. Other tables in the file are left alone.
  *
  * @throws ConfigurationError for a wrong argument; if the file lies on a network file system, is read-only or
  * damaged, or was migrated by a later posthorn.

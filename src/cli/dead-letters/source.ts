@@ -13,7 +13,7 @@ import { withSqliteFile } from '../sqlite/file.ts';
 import { awaitConnections } from './await-connections.ts';
 import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
 
-/** The place of the letters: a directory, Redis, PostgreSQL, a file of SQLite, or the receiver's own dead letters. */
+/** The place of the letters: a directory, Redis, PostgreSQL, SQLite, or the receiver's own dead letters. */
 export interface SourceOptions {
   readonly dir?: string;
   readonly redis?: string;

@@ -13,7 +13,7 @@ interface OpenFile extends SqliteDatabase {
 /** The class of a connection, of `node:sqlite` or of better-sqlite3. */
 type OpenClass = new (path: string) => OpenFile;
 
-/** Opens a file of SQLite for as long as `use` takes. A file that is not there is created only if it may be. */
+/** Opens a file of SQLite for as long as `use` takes. A missing file is created only if it may be. */
 export async function withSqliteFile(
   path: string,
   { mayCreate }: { readonly mayCreate: boolean },

@@ -25,8 +25,8 @@ const COMMAND_TIMEOUT_MS = 5_000;
  * Keeps dead letters in a file of SQLite. They do not expire. `list` can continue `after` a letter that was
  * removed within the last day. `migrateSqlite` creates the table. Operations reject with DeadLetterError.
  *
- * @throws ConfigurationError if the database is not a connection of `node:sqlite` or better-sqlite3, and for a
- * wrong or missing option.
+ * @throws ConfigurationError if the database is not a connection of `node:sqlite` or better-sqlite3, and for
+ * a wrong or missing option.
  *
  * @example
  * ```ts

@@ -12,8 +12,8 @@ const BEGINS_TRIGGER = /^create (temp |temporary )?trigger\b/;
 const LEADING_WORDS = 3;
 
 /**
- * Returns true if a statement in a text would end its transaction, or begin another one. The body of a trigger
- * has statements of its own, and ends with END.
+ * Returns true if a statement in a text would end its transaction, or begin another one. The body of a
+ * trigger has statements of its own, and ends with END.
  */
 export function endsTransaction(text: string): boolean {
   let words: string[] = [];

@@ -11,8 +11,8 @@ export interface SqliteTransaction {
   /** Runs statements without parameters. */
   readonly exec: (sql: string) => void;
   /**
-   * Compiles one statement. BEGIN, COMMIT and ROLLBACK are up to the inbox; SAVEPOINT, RELEASE and ROLLBACK TO
-   * are not.
+   * Compiles one statement. BEGIN, COMMIT and ROLLBACK are up to the inbox; SAVEPOINT, RELEASE and
+   * ROLLBACK TO are not.
    *
    * @throws InboxError (`inbox_transaction_ended`) once the handler has ended, and for statements that would
    * end the transaction, or have ended it; whatever SQLite refuses.
@@ -53,8 +53,8 @@ export class HandlerDatabase implements SqliteTransaction {
   }
 
   /**
-   * Throws if SQLite has rolled the transaction back: after an error it may have done so by itself, such as for
-   * a full disk or by ON CONFLICT ROLLBACK. Whatever is written then would be committed without the record.
+   * Throws if SQLite has rolled the transaction back: after an error it may have done so by itself, such as
+   * for a full disk or by ON CONFLICT ROLLBACK. What is written then would be committed without the record.
    */
   checkAlive(): void {
     if (this.failure === undefined || this.#connection.isInTransaction()) return;

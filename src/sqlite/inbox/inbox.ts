@@ -76,8 +76,8 @@ export interface SqliteInbox {
  * whatever the store of the receiver has forgotten. Its tables are those of `migrateSqlite`. While a handler
  * runs, the event loop is blocked, and no other connection can write to the file.
  *
- * @throws ConfigurationError if the database is not a connection of `node:sqlite` or better-sqlite3, and for a
- * wrong or missing option.
+ * @throws ConfigurationError if the database is not a connection of `node:sqlite` or better-sqlite3, and for
+ * a wrong or missing option.
  *
  * @example
  * ```ts
