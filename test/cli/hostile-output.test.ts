@@ -248,6 +248,7 @@ const others: Readonly<Record<string, (json: readonly string[]) => Promise<Print
     return posthorn(['postgres', 'migrate', '--url', `postgres://u@127.0.0.1:${port}/d`, ...json]);
   },
   'postgres sql': async () => posthorn(['postgres', 'sql', '--schema', NASTY]),
+  'sqlite migrate': async (json) => posthorn(['sqlite', 'migrate', join('missing', NASTY), ...json]),
 };
 
 describe.each(Object.entries(others))('posthorn %s', (name, run) => {
