@@ -75,7 +75,7 @@ const core = {
   request: ['timing'],
   authentication: ['timing', 'request'],
   events: [],
-  outcomes: ['request'],
+  outcomes: ['timing', 'request'],
   dedupe: ['timing', 'outcomes'],
   'dead-letters': ['timing', 'request', 'outcomes', 'dedupe'],
   queue: ['timing', 'request'],
@@ -85,6 +85,7 @@ const core = {
   redis: ['timing', 'dedupe', 'dead-letters'],
   postgres: ['timing', 'dedupe', 'dead-letters', 'handling', 'inbox'],
   sqlite: ['timing', 'dedupe', 'dead-letters', 'handling', 'inbox'],
+  d1: ['timing', 'dedupe', 'dead-letters', 'sqlite'],
   'options.ts': ['queue', 'timing', 'authentication', 'events', 'dedupe', 'dead-letters'],
   'receiver-interface.ts': ['request', 'events', 'outcomes', 'dead-letters', 'handling', 'health'],
   'receiver.ts': [

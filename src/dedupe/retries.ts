@@ -1,4 +1,5 @@
 import type { Activity } from '../timing/activity.ts';
+import { setUnrefTimeout } from '../timing/unref-timeout.ts';
 import type { CompleteRequest, ReleaseRequest } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
@@ -119,5 +120,5 @@ export async function retryRelease(
  * taken are given up.
  */
 function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+  return new Promise((resolve) => setUnrefTimeout(resolve, ms));
 }

@@ -1,3 +1,4 @@
+import { setUnrefTimeout } from '../timing/unref-timeout.ts';
 import type { ReportCode } from './outcome.ts';
 import type { Report } from './report.ts';
 
@@ -37,7 +38,7 @@ export class LineLimit<Kind> {
   admit(kind: Kind): boolean {
     if (this.#timer === undefined) {
       this.#endsAt = performance.now() + WINDOW_MS;
-      this.#timer = setTimeout(() => this.#end(), WINDOW_MS).unref();
+      this.#timer = setUnrefTimeout(() => this.#end(), WINDOW_MS);
     }
     const count = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, count);
