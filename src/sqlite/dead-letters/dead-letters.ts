@@ -8,7 +8,7 @@ import { type BUSY, type Row, SqliteConnection } from '../connection.ts';
 import { checkDatabase, type SqliteDatabase } from '../database.ts';
 import { retryWhileBusy } from '../retry-while-busy.ts';
 import { explain } from '../sqlite-errors.ts';
-import { FORGET_REMOVED, getLetter, NEVER, nextLetter, putLetter, removeLetter } from './statements.ts';
+import { FORGET_REMOVED, getLetter, nextLetter, putLetter, removeLetter } from './statements.ts';
 
 /** Options of {@link createSqliteDeadLetters}. */
 export interface SqliteDeadLettersOptions {
@@ -54,13 +54,8 @@ export function createSqliteDeadLetters(
 
   return {
     async put(letter) {
-      const parkedAt = Math.min(Math.trunc(letter.parkedAt), Number.MAX_SAFE_INTEGER);
-      const statement = putLetter(
-        scope,
-        toKey(letter.id),
-        { parkedAt, text: serializeLetter(letter) },
-        NEVER,
-      );
+      const { id, parkedAt } = letter;
+      const statement = putLetter(scope, toKey(id), { parkedAt, text: serializeLetter(letter) });
       await run(() => connection.write(() => connection.first(statement)));
     },
 
@@ -73,7 +68,7 @@ export function createSqliteDeadLetters(
       const removed = await run(() =>
         connection.write(() => {
           connection.run(FORGET_REMOVED);
-          return connection.first(removeLetter(scope, toKey(id), NEVER));
+          return connection.first(removeLetter(scope, toKey(id)));
         }),
       );
       return removed !== undefined;

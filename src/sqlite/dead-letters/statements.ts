@@ -1,27 +1,24 @@
 import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
 
-/** In a statement that is never late: later than any clock shows. */
-export const NEVER: number = Number.MAX_SAFE_INTEGER;
-
 /**
  * Stores the text of a letter. One that is written in place of another keeps its position if both were parked
- * in the same millisecond. Does nothing later than `notAfter`, by the clock of the database.
+ * in the same millisecond.
  */
 export function putLetter(
   scope: string,
   key: string,
   { parkedAt, text }: { readonly parkedAt: number; readonly text: string },
-  notAfter: number,
 ): SqlStatement {
-  return { sql: PUT, values: [scope, key, parkedAt, scope, parkedAt, text, notAfter] };
+  const at = Math.min(Math.trunc(parkedAt), Number.MAX_SAFE_INTEGER);
+  return { sql: PUT, values: [scope, key, at, scope, at, text] };
 }
 
 const PUT = `insert into posthorn_dead_letters as present (scope, key, parked_at, position, letter)
 select ?, ?, ?, (
   select coalesce(max(position), 0) + 1 from posthorn_dead_letters where scope = ? and parked_at = ?
 ), ?
-where ${NOW} <= ?
+where true
 on conflict (scope, key) do update set
   parked_at = excluded.parked_at, letter = excluded.letter, removed_at = null,
   position = iif(
@@ -29,21 +26,23 @@ on conflict (scope, key) do update set
   )
 returning 1 as stored`;
 
-/** Returns the text of a letter. */
+const LETTER = "key, letter, parked_at || '/' || position as place";
+
+/** Returns the key, the text and the place of a letter. */
 export function getLetter(scope: string, key: string): SqlStatement {
-  return {
-    sql: 'select key, letter from posthorn_dead_letters where scope = ? and key = ? and letter is not null',
-    values: [scope, key],
-  };
+  return { sql: GET, values: [scope, key] };
 }
 
-/** Removes a letter, and returns a row if there was one. Does nothing later than `notAfter`. */
-export function removeLetter(scope: string, key: string, notAfter: number): SqlStatement {
-  return { sql: REMOVE, values: [scope, key, notAfter] };
+const GET = `select ${LETTER} from posthorn_dead_letters
+where scope = ? and key = ? and letter is not null`;
+
+/** Removes a letter, and returns a row if there was one. */
+export function removeLetter(scope: string, key: string): SqlStatement {
+  return { sql: REMOVE, values: [scope, key] };
 }
 
 const REMOVE = `update posthorn_dead_letters set letter = null, removed_at = ${NOW}
-where scope = ? and key = ? and letter is not null and ${NOW} <= ?
+where scope = ? and key = ? and letter is not null
 returning 1 as removed`;
 
 /** Forgets the places of letters that were removed more than a day ago. */
@@ -66,7 +65,7 @@ export function nextLetter(scope: string, key: string, place: string): SqlStatem
   return { sql: NEXT, values: [parkedAt, scope, key, position, scope, key, scope] };
 }
 
-const NEXT = `select key, letter, parked_at || '/' || position as place from posthorn_dead_letters, (
+const NEXT = `select ${LETTER} from posthorn_dead_letters, (
   select
     coalesce(?, (select parked_at from posthorn_dead_letters where scope = ? and key = nullif(?, '')),
       ${BEFORE_ALL}) as moment,

@@ -3,9 +3,9 @@ import { type SqlStatement, wholeMs } from '../statement.ts';
 import { NOW } from '../tables.ts';
 
 /**
- * The statements of one operation, which run in one transaction. Each returns at most one row, with the
- * result in its only column. `write` returns none if the operation is refused; then `read` says why. A
- * completion is never refused, and returns nothing: its result is `completed`.
+ * The statements of one operation, which run in one transaction. Each returns at most one row, whose first
+ * column is the result. `write` returns none if the operation is refused; then `read` says why, and what time
+ * the database has. A completion is never refused, and returns nothing: its result is `completed`.
  */
 export interface OperationStatements {
   readonly write: SqlStatement;
@@ -116,15 +116,16 @@ const READ_CLAIM = `select case
   when ${IS_COMPLETED} then 'completed'
   when event.token <> ? and event.lease_ends_at > ${NOW} then 'busy ' || (event.lease_ends_at - ${NOW})
   else 'late'
-end as result from ${FIND}`;
+end as result, ${NOW} as now from ${FIND}`;
 
 const READ_RENEWAL = `select case
   when ${IS_COMPLETED} then 'completed'
-  when event.token <> ? or event.token is not null and event.lease_ends_at is null then 'lost'
+  when event.expires_at > ${NOW}
+    and (event.token <> ? or event.token is not null and event.lease_ends_at is null) then 'lost'
   else 'late'
-end as result from ${FIND}`;
+end as result, ${NOW} as now from ${FIND}`;
 
-const READ_RELEASE = `select iif(${IS_COMPLETED}, 'completed', 'lost') as result from ${FIND}`;
+const READ_RELEASE = `select iif(${IS_COMPLETED}, 'completed', 'lost') as result, ${NOW} as now from ${FIND}`;
 
 /**
  * Rows that may be deleted at once. Every so many completions delete twice as many rows, so the table shrinks
