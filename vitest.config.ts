@@ -18,7 +18,7 @@ const slowTests = [
   'test/cli/**/*.test.ts',
   'test/postgres/**/*.test.ts',
   'test/redis/**/*.test.ts',
-  'test/sqlite/**/*.test.ts',
+  'test/{d1,sqlite}/**/*.test.ts',
   'test/bullmq/**/*.test.ts',
   'test/stored-forms/**/*.test.ts',
   'test/**/*.slow.test.ts',

@@ -1,0 +1,30 @@
+import { messageOf } from '../foreign-values.ts';
+
+/**
+ * What D1 says of failures that pass, as its documentation lists them:
+ * https://developers.cloudflare.com/d1/observability/debug-d1/. The statement may have been run all the same.
+ */
+const PASSING = /network connection lost|\breset\b|transient|overloaded|internal error/i;
+
+/** Whether the same work can succeed a moment later. */
+export function mayPass(error: unknown): boolean {
+  return PASSING.test(messageOf(error));
+}
+
+/** What to do about an error that does not pass, by what D1 says of it. */
+const explanations: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [
+    /no such table: posthorn_/,
+    'the tables of posthorn are missing in this database: write the output of "npx posthorn d1 sql" to a file ' +
+      'in its migrations folder, and run "npx wrangler d1 migrations apply"',
+  ],
+  [/exceeded maximum DB size/i, 'the database is full: delete what is not needed, or take another one'],
+  [/maximum account storage/i, 'the account has no storage left: delete what is not needed'],
+];
+
+/** Says what to do about an error. */
+export function explain(error: unknown): Error {
+  const reason = messageOf(error);
+  const advice = explanations.find(([pattern]) => pattern.test(reason))?.[1];
+  return new Error(advice === undefined ? reason : `${advice} (D1: ${reason})`, { cause: error });
+}

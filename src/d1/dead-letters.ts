@@ -1,0 +1,103 @@
+import { checkOptions, readScope } from '../check-options.ts';
+import type { DeadLetters } from '../dead-letters/dead-letters.ts';
+import { createOrderedList, readStoredLetter, type StoredLetter } from '../dead-letters/ordered-list.ts';
+import { serializeLetter } from '../dead-letters/serialized-letter.ts';
+import { toKey } from '../dedupe/store.ts';
+import { DeadLetterError } from '../errors.ts';
+import { messageOf, propertyOf } from '../foreign-values.ts';
+import {
+  FORGET_REMOVED,
+  getLetter,
+  nextLetter,
+  putLetter,
+  removeLetter,
+} from '../sqlite/dead-letters/statements.ts';
+import type { SqlStatement } from '../sqlite/statement.ts';
+import { checkBinding, type D1Binding, runBatch } from './binding.ts';
+import { getParts, putPart, removeParts, splitText } from './letter-parts.ts';
+import { retryInTime } from './retry-in-time.ts';
+
+/** Options of {@link createD1DeadLetters}. */
+export interface D1DeadLettersOptions {
+  /**
+   * Names the application and its environment: 1 to 64 letters, digits, `.`, `_` or `-`.
+   * The D1 store may have the same scope.
+   */
+  readonly scope: string;
+}
+
+const COMMAND_TIMEOUT_MS = 5_000;
+
+/**
+ * Keeps dead letters in D1. They do not expire. A letter that is too long for a row is split, and is there
+ * whole or not at all. `list` can continue `after` a letter that was removed within the last day.
+ * `d1Migration` has the tables. Operations reject with DeadLetterError.
+ *
+ * @throws ConfigurationError if the binding is not a D1 database, and for a wrong or missing option.
+ *
+ * @example
+ * ```ts
+ * const deadLetters = createD1DeadLetters(env.DB, { scope: 'billing-production' });
+ * const receiver = createReceiver({ signingKey: env.SIGNING_KEY, deadLetters });
+ * ```
+ */
+export function createD1DeadLetters(binding: D1Binding, options: D1DeadLettersOptions): DeadLetters {
+  checkBinding('createD1DeadLetters', binding);
+  checkOptions(options, ['scope'], 'createD1DeadLetters');
+  const scope = readScope('createD1DeadLetters', options.scope);
+
+  const run = async (...statements: SqlStatement[]): Promise<readonly (readonly unknown[])[]> => {
+    try {
+      return await retryInTime(COMMAND_TIMEOUT_MS, () => runBatch(binding, statements));
+    } catch (cause) {
+      const message = `the dead letters of ${scope} in D1 failed: ${messageOf(cause)}`;
+      throw new DeadLetterError('dead_letters_unavailable', message, { cause });
+    }
+  };
+
+  /** In one transaction with its parts, so it is whole even if another one takes its place meanwhile. */
+  const read = async (key: string): Promise<StoredLetter | undefined> => {
+    const [[row] = [], parts = []] = await run(getLetter(scope, key), getParts(scope, key));
+    return row === undefined ? undefined : toStoredLetter(row, parts);
+  };
+
+  const next = async (last: string, lastPlace: string): Promise<StoredLetter | undefined> => {
+    const [[row] = []] = await run(nextLetter(scope, last, lastPlace));
+    if (row === undefined) return undefined;
+    const found = toStoredLetter(row, []);
+    if (found.text !== '') return found;
+    return (await read(found.key)) ?? next(found.key, found.place);
+  };
+
+  return {
+    async put(letter) {
+      const key = toKey(letter.id);
+      const text = serializeLetter(letter);
+      const parts = splitText(text);
+      await run(
+        putLetter(scope, key, { parkedAt: letter.parkedAt, text: parts.length === 0 ? text : '' }),
+        removeParts(scope, key),
+        ...parts.map((part, index) => putPart(scope, key, index, part)),
+      );
+    },
+
+    async get(id) {
+      const found = await read(toKey(id));
+      return found === undefined ? undefined : readStoredLetter('D1', id, found.text);
+    },
+
+    async remove(id) {
+      const key = toKey(id);
+      const [[removed] = []] = await run(removeLetter(scope, key), removeParts(scope, key), FORGET_REMOVED);
+      return removed !== undefined;
+    },
+
+    list: createOrderedList('D1', next),
+  };
+}
+
+/** The text of a letter that was split is in its parts. */
+function toStoredLetter(row: unknown, parts: readonly unknown[]): StoredLetter {
+  const text = [propertyOf(row, 'letter'), ...parts.map((part) => propertyOf(part, 'text'))].join('');
+  return { key: String(propertyOf(row, 'key')), text, place: String(propertyOf(row, 'place')) };
+}

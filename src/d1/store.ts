@@ -1,0 +1,101 @@
+import { checkOptions, readScope } from '../check-options.ts';
+import { createServerStore, type ServerOperation, type StoreServer } from '../dedupe/server-store.ts';
+import type { Store } from '../dedupe/store.ts';
+import { storeError } from '../dedupe/time-limited.ts';
+import { propertyOf } from '../foreign-values.ts';
+import type { SqlStatement } from '../sqlite/statement.ts';
+import { CLEANING_INTERVAL, DELETE_EXPIRED, statementsOf } from '../sqlite/store/statements.ts';
+import { ServerClock } from '../timing/server-clock.ts';
+import { checkBinding, type D1Binding, runBatch } from './binding.ts';
+import { retryInTime } from './retry-in-time.ts';
+
+/** Options of {@link createD1Store}. */
+export interface D1StoreOptions {
+  /**
+   * Names the application and its environment, for example `billing-production`: 1 to 64 letters, digits,
+   * `.`, `_` or `-`. It is part of every key; receivers with the same scope share their ids.
+   */
+  readonly scope: string;
+}
+
+const COMMAND_TIMEOUT_MS = 2_000;
+
+/** An operation is given up a little before its receiver does that: only here it is known why. */
+const LIMIT_MS = 0.95 * COMMAND_TIMEOUT_MS;
+
+/**
+ * Keeps event ids in D1, the SQLite of Cloudflare, which all isolates of a Worker share. `d1Migration` has
+ * its tables. An operation is one round trip, and has two seconds. One that fails in a way that passes is
+ * tried again meanwhile. It rejects with UnavailableError (`store_unavailable`) if D1 refuses it or does not
+ * answer; the message says what to do. Expired ids are deleted in small batches, now and then with a
+ * completion.
+ *
+ * @throws ConfigurationError if the binding is not a D1 database, and for a wrong or missing option.
+ *
+ * @example
+ * ```ts
+ * const store = createD1Store(env.DB, { scope: 'billing-production' });
+ * const receiver = createReceiver({ signingKey: env.SIGNING_KEY, store });
+ * ```
+ */
+export function createD1Store(binding: D1Binding, options: D1StoreOptions): Store {
+  checkBinding('createD1Store', binding);
+  checkOptions(options, ['scope'], 'createD1Store');
+  const scope = readScope('createD1Store', options.scope);
+  const clock = new ServerClock(LIMIT_MS);
+  const run: StoreServer['run'] = async (operation, read) => {
+    try {
+      return read(
+        await retryInTime(LIMIT_MS, (endsAt) => runOperation(binding, scope, operation, { clock, endsAt })),
+      );
+    } catch (cause) {
+      throw storeError(operation.name, cause);
+    }
+  };
+  return createServerStore({ name: 'D1', commandTimeoutMs: COMMAND_TIMEOUT_MS, run });
+}
+
+interface Timing {
+  readonly clock: ServerClock;
+  readonly endsAt: number;
+}
+
+/**
+ * D1 refuses a claim as late, although it is not, if the clocks disagree. Its answer brought the time of D1,
+ * so the second try is right.
+ */
+async function runOperation(
+  binding: D1Binding,
+  scope: string,
+  operation: ServerOperation,
+  timing: Timing,
+): Promise<string> {
+  const result = await runOnce(binding, scope, operation, timing);
+  const last = result === 'late' ? await runOnce(binding, scope, operation, timing) : result;
+  if (last === 'late') throw new Error('the operation reached D1 too late, so it did nothing');
+  return last;
+}
+
+/**
+ * The read comes along, because it would otherwise take a second round trip and not be in the transaction.
+ */
+async function runOnce(
+  binding: D1Binding,
+  scope: string,
+  operation: ServerOperation,
+  { clock, endsAt }: Timing,
+): Promise<string> {
+  const { write, read } = statementsOf(scope, operation, clock.latest(endsAt));
+  if (read === undefined) {
+    await runBatch(binding, withCleaning(write));
+    return 'completed';
+  }
+  const [[written] = [], [found] = []] = await runBatch(binding, [write, read]);
+  clock.set(Number(propertyOf(found, 'now')));
+  return String(propertyOf(written ?? found, 'result'));
+}
+
+/** By chance, because an isolate may see only a few events. */
+function withCleaning(completion: SqlStatement): readonly SqlStatement[] {
+  return Math.random() * CLEANING_INTERVAL < 1 ? [completion, DELETE_EXPIRED] : [completion];
+}
