@@ -24,6 +24,7 @@ const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['dead-letters', async () => (await import('./dead-letters/command.ts')).addDeadLetters],
   ['postgres', async () => (await import('./postgres/command.ts')).addPostgres],
   ['sqlite', async () => (await import('./sqlite/command.ts')).addSqlite],
+  ['d1', async () => (await import('./d1/command.ts')).addD1],
   ['fx-quotes', async () => (await import('./fx-quotes.ts')).addFxQuotes],
   ['e-checks', async () => (await import('./e-checks.ts')).addEChecks],
   ['lists', async () => (await import('./lists.ts')).addLists],
