@@ -1,15 +1,19 @@
 import { propertyOf } from '../foreign-values.ts';
+import { requestsAreIsolated } from '../timing/isolated-requests.ts';
 
 const ON_A_MACHINE = 'createSqliteStore of posthorn/sqlite, or createRedisStore of posthorn/redis';
 const ON_LAMBDA = 'createRedisStore of posthorn/redis, or createPostgresStore of posthorn/postgres';
+const ON_WORKERS = 'createD1Store of posthorn/d1';
 
 /**
- * The stores to choose from if this process is known to be one of several that do the same work; undefined
- * if it is not. A worker of `node:cluster` counts as one, even if it is the only worker: it cannot know that.
+ * The stores to choose from if this process is known to be one of several that do the same work; undefined if
+ * it is not. A worker of `node:cluster` counts as one, even if it is the only worker: it cannot know that.
  * PM2 tells how many instances it runs, and numbers them from 0. AWS Lambda runs a process for each
- * concurrent request. Processes on other machines or in other containers cannot be known.
+ * concurrent request, and Cloudflare Workers as many isolates as it likes. Processes on other machines or in
+ * other containers cannot be known.
  */
 export function storesForSeveralProcesses(): string | undefined {
+  if (requestsAreIsolated) return ON_WORKERS;
   if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) return ON_LAMBDA;
   return isOneOfSeveralOnThisMachine() ? ON_A_MACHINE : undefined;
 }

@@ -5,7 +5,7 @@ import { propertyOf } from '../foreign-values.ts';
  * request that waits for those of another one is ended. So requests must not share them: only this file deals
  * with that.
  */
-const requestsAreIsolated: boolean =
+export const requestsAreIsolated: boolean =
   propertyOf(propertyOf(globalThis, 'navigator'), 'userAgent') === 'Cloudflare-Workers';
 
 /** The original, for applications whose tests replace the timers of their process. */

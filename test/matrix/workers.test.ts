@@ -42,6 +42,9 @@ test('in workerd, requests wait for each other, and what a request has begun goe
     afterIt: '200 duplicate',
     endedWithItsRequest: '503 deadline_reached',
     joined: '503 event_running',
+    warnings: [
+      expect.stringMatching(/^memory_store_shared: .*share a store: createD1Store of posthorn\/d1$/),
+    ],
   });
 });
 

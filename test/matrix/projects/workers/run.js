@@ -74,5 +74,7 @@ const results = {
 };
 await until(async () => (await send(stuck)) === '200 processed');
 results.together = [...results.together];
+const reports = await (await fetch(new URL('/reports', base))).json();
+results.warnings = reports.flatMap(({ warnings }) => warnings).filter((text) => text.startsWith('memory_'));
 process.stdout.write(`${JSON.stringify(results)}\n`);
 await workers.dispose();

@@ -23,7 +23,7 @@ const receiver = createReceiver({
     isStuck = false;
     return stuck ? new Promise(() => setTimeout(() => {}, 60_000)) : undefined;
   })
-  .observe(({ event, outcome, late }) => reports.push({ id: event?.id, outcome, late }));
+  .observe(({ event, outcome, late, warnings }) => reports.push({ id: event?.id, outcome, late, warnings }));
 
 function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
