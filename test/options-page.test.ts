@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createClient } from 'posthorn/client';
+import { createD1DeadLetters, createD1Store } from 'posthorn/d1';
 import { toExpress } from 'posthorn/express';
 import { toFastify } from 'posthorn/fastify';
 import { toFetch } from 'posthorn/fetch';
@@ -28,6 +29,7 @@ const redis = { status: 'ready', eval: async () => [], evalsha: async () => [], 
 
 const pool = { totalCount: 0, connect: () => Promise.reject(new Error('never called')) };
 const database = { exec: () => {}, prepare: () => {} };
+const binding = { prepare: () => {}, batch: () => {} };
 const worker = createReceiver({ signingKey: 'k' });
 
 /** What is called with options, by its name. */
@@ -51,6 +53,8 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
     'createSqliteDeadLetters',
     (options) => Reflect.apply(createSqliteDeadLetters, undefined, [database, options]),
   ],
+  ['createD1Store', (options) => Reflect.apply(createD1Store, undefined, [binding, options])],
+  ['createD1DeadLetters', (options) => Reflect.apply(createD1DeadLetters, undefined, [binding, options])],
   ['createBullQueue', (options) => Reflect.apply(createBullQueue, undefined, [options])],
   ['createBullWorker', (options) => Reflect.apply(createBullWorker, undefined, [worker, options])],
   ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
@@ -110,9 +114,10 @@ describe('docs/options.md', () => {
       createSqliteDeadLetters: 'scope',
       createSqliteInbox: 'scope',
     };
+    const inD1 = { createD1Store: 'scope', createD1DeadLetters: 'scope' };
     const queues = { createBullQueue: 'connection,scope', createBullWorker: 'connection,scope' };
     const options = new Map(
-      Object.entries({ ...required, ...scoped, ...inPostgres, ...inSqlite, ...queues }),
+      Object.entries({ ...required, ...scoped, ...inPostgres, ...inSqlite, ...inD1, ...queues }),
     );
     for (const [name, call] of functions) {
       const needed = [...tableOf(name)].flatMap(([option, value]) => (value === 'required' ? [option] : []));

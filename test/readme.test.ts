@@ -323,6 +323,7 @@ describe('the commands of posthorn exist, and so do their options', () => {
       'lists',
       'postgres',
       'sqlite',
+      'd1',
     ].includes(first);
     const command = isGroup ? `${first} ${second}`.trim() : first;
     const { code, stdout } = await helpOf(command);
