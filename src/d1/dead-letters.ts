@@ -46,29 +46,7 @@ export function createD1DeadLetters(binding: D1Binding, options: D1DeadLettersOp
   checkOptions(options, ['scope'], 'createD1DeadLetters');
   const scope = readScope('createD1DeadLetters', options.scope);
 
-  const run = async (...statements: SqlStatement[]): Promise<readonly (readonly unknown[])[]> => {
-    try {
-      return await retryInTime(COMMAND_TIMEOUT_MS, () => runBatch(binding, statements));
-    } catch (cause) {
-      const message = `the dead letters of ${scope} in D1 failed: ${messageOf(cause)}`;
-      throw new DeadLetterError('dead_letters_unavailable', message, { cause });
-    }
-  };
-
-  /** In one transaction with its parts, so it is whole even if another one takes its place meanwhile. */
-  const read = async (key: string): Promise<StoredLetter | undefined> => {
-    const [[row] = [], parts = []] = await run(getLetter(scope, key), getParts(scope, key));
-    return row === undefined ? undefined : toStoredLetter(row, parts);
-  };
-
-  const next = async (last: string, lastPlace: string): Promise<StoredLetter | undefined> => {
-    const [[row] = []] = await run(nextLetter(scope, last, lastPlace));
-    if (row === undefined) return undefined;
-    const found = toStoredLetter(row, []);
-    if (found.text !== '') return found;
-    return (await read(found.key)) ?? next(found.key, found.place);
-  };
-
+  const run = createRun(binding, scope);
   return {
     async put(letter) {
       const key = toKey(letter.id);
@@ -82,7 +60,7 @@ export function createD1DeadLetters(binding: D1Binding, options: D1DeadLettersOp
     },
 
     async get(id) {
-      const found = await read(toKey(id));
+      const found = await readLetter(run, scope, toKey(id));
       return found === undefined ? undefined : readStoredLetter('D1', id, found.text);
     },
 
@@ -92,8 +70,41 @@ export function createD1DeadLetters(binding: D1Binding, options: D1DeadLettersOp
       return removed !== undefined;
     },
 
-    list: createOrderedList('D1', next),
+    list: createOrderedList('D1', (last, lastPlace) => readNext(run, scope, last, lastPlace)),
   };
+}
+
+/** Runs statements in one transaction, and resolves with the rows of each. */
+type Run = (...statements: SqlStatement[]) => Promise<readonly (readonly unknown[])[]>;
+
+function createRun(binding: D1Binding, scope: string): Run {
+  return async (...statements) => {
+    try {
+      return await retryInTime(COMMAND_TIMEOUT_MS, () => runBatch(binding, statements));
+    } catch (cause) {
+      const message = `the dead letters of ${scope} in D1 failed: ${messageOf(cause)}`;
+      throw new DeadLetterError('dead_letters_unavailable', message, { cause });
+    }
+  };
+}
+
+/** The letter and its parts are read in one transaction, so it is whole even if another one takes its place. */
+async function readLetter(run: Run, scope: string, key: string): Promise<StoredLetter | undefined> {
+  const [[row] = [], parts = []] = await run(getLetter(scope, key), getParts(scope, key));
+  return row === undefined ? undefined : toStoredLetter(row, parts);
+}
+
+async function readNext(
+  run: Run,
+  scope: string,
+  last: string,
+  lastPlace: string,
+): Promise<StoredLetter | undefined> {
+  const [[row] = []] = await run(nextLetter(scope, last, lastPlace));
+  if (row === undefined) return undefined;
+  const found = toStoredLetter(row, []);
+  if (found.text !== '') return found;
+  return (await readLetter(run, scope, found.key)) ?? readNext(run, scope, found.key, found.place);
 }
 
 /** The text of a letter that was split is in its parts. */
