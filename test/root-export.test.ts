@@ -99,6 +99,7 @@ test("import 'posthorn/logger' loads no logger", () => {
     'dist/src',
     'dist/src/outcomes',
     'dist/src/telemetry',
+    'dist/src/timing',
     'node:util',
   ]);
 });
