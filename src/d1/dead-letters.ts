@@ -88,7 +88,7 @@ function createRun(binding: D1Binding, scope: string): Run {
   };
 }
 
-/** The letter and its parts are read in one transaction, so it is whole even if another one takes its place. */
+/** A letter and its parts are read in one transaction: it is whole even if another one takes its place. */
 async function readLetter(run: Run, scope: string, key: string): Promise<StoredLetter | undefined> {
   const [[row] = [], parts = []] = await run(getLetter(scope, key), getParts(scope, key));
   return row === undefined ? undefined : toStoredLetter(row, parts);
