@@ -1,17 +1,17 @@
 import { messageOf } from '../foreign-values.ts';
 
 /**
- * What D1 says of failures that pass, as its documentation lists them:
- * https://developers.cloudflare.com/d1/observability/debug-d1/. The statement may have been run all the same.
+ * The messages of failures that pass: https://developers.cloudflare.com/d1/observability/debug-d1/. The
+ * statement may have been run all the same.
  */
 const PASSING = /network connection lost|\breset\b|transient|overloaded|internal error/i;
 
-/** Whether the same work can succeed a moment later. */
+/** Returns true if the same work can succeed a moment later. */
 export function mayPass(error: unknown): boolean {
   return PASSING.test(messageOf(error));
 }
 
-/** What to do about an error that does not pass, by what D1 says of it. */
+/** Advice about errors that do not pass, by their messages. */
 const explanations: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [
     /no such table: posthorn_/,

@@ -126,7 +126,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Those of the application are in force again afterwards. */
+  /** Runs work with the settings of posthorn, and puts those of the application back. */
   #withOwnSettings<T>(work: () => T): T {
     const [timeout, synchronous] = (this.first(READ_SETTINGS) ?? []).map(Number);
     const isOwn = timeout === 0 && synchronous !== undefined && synchronous >= FULL;

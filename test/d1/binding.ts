@@ -23,7 +23,7 @@ class LocalStatement implements D1Statement {
   }
 }
 
-/** What goes wrong with a batch. */
+/** A failure of a batch, before or after its statements have run. */
 export type Fault = (run: () => readonly D1Result[]) => Promise<readonly D1Result[]>;
 
 /**

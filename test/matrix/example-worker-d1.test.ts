@@ -56,7 +56,7 @@ async function serve(options: { readonly cwd: string; readonly env: NodeJS.Proce
   onTestFinished(kill);
   for await (const line of createInterface(program.stdout)) {
     const [, address] = /Ready on (http:\S+)/.exec(line) ?? [];
-    // What is left is thrown away, so that the program never waits for a reader.
+    // The rest of the output is thrown away, so that the program never waits for a reader.
     program.stdout.resume();
     if (address !== undefined) return { url: new URL('/webhooks', address).href, key: KEY, kill };
   }

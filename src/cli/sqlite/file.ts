@@ -50,7 +50,7 @@ function open(path: string, Database: OpenClass): OpenFile {
 /** The class of `node:sqlite`, which Node.js has from 22.13 on, and is about to rename. */
 function builtInClass(): OpenClass | undefined {
   const { emitWarning } = process;
-  // That it is experimental says nothing to those who run a command.
+  // Node.js warns that the module is experimental, which a user of the command cannot act on.
   process.emitWarning = () => {};
   try {
     const builtIn: unknown = process.getBuiltinModule('node:sqlite');
