@@ -80,7 +80,7 @@ const results = {
   },
 };
 
-/** What becomes of the deliveries of sqlite.mjs: the same everywhere. */
+/** The outcomes of the deliveries of sqlite.mjs, the same everywhere. */
 const resultsOfSqlite = {
   failed: [],
   outcomes: [
