@@ -1,12 +1,12 @@
 import type { Queue as BullQueue } from 'bullmq';
-import type { Connection } from '../redis/readiness.ts';
+import type { IoredisConnection } from '../redis/clients/ioredis.ts';
 
 /**
  * The connection of a queue. BullMQ hands out its client only after the first connection, so until then it
  * counts as connecting.
  */
-export function connectionOf(bull: BullQueue): Connection {
-  let client: Connection | undefined;
+export function connectionOf(bull: BullQueue): IoredisConnection {
+  let client: IoredisConnection | undefined;
   let hasFailed = false;
   const started = bull.getBackend().client.then(
     (connected) => {

@@ -1,6 +1,7 @@
 import { Queue as BullQueue, type JobsOptions } from 'bullmq';
 import { checkOptions } from '../check-options.ts';
 import type { Queue } from '../queue/queue.ts';
+import { connectionOfIoredis } from '../redis/clients/ioredis.ts';
 import { Readiness } from '../redis/readiness.ts';
 import {
   type BullConnectionOptions,
@@ -78,7 +79,7 @@ export function createBullQueue(options: BullQueueOptions): Queue {
     defaultJobOptions: JOB_OPTIONS,
   });
   bull.on('error', connectionLog(`the queue ${scope}`));
-  const readiness = Readiness.of(connectionOf(bull));
+  const readiness = Readiness.of(connectionOfIoredis(connectionOf(bull)));
   const memory = new MemoryShare(bull, maxMemoryShare);
   let closed: Promise<void> | undefined;
   return {

@@ -1,59 +1,70 @@
 import { checkOptions, readScope } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
+import { propertyOf } from '../foreign-values.ts';
+import { fromIoredis, type IoredisClient } from './clients/ioredis.ts';
+import { fromNodeRedis, type NodeRedisClient } from './clients/node-redis.ts';
+import type { ScriptClient } from './clients/script-client.ts';
+import { fromUpstash, type UpstashClient } from './clients/upstash.ts';
 
-/** Runs a script, given as text or by its SHA-1. */
-type Evaluate = (script: string, keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;
+/** A client of ioredis 5 or 6, of node-redis 5 or 6, or of `@upstash/redis`. */
+export type RedisClient = IoredisClient | NodeRedisClient | UpstashClient;
 
-/**
- * The parts of an ioredis client that posthorn uses. It is a `Redis` (also through
- * Sentinel) or a `Cluster` of ioredis 5 or 6.
- */
-export interface RedisClient {
-  /** Commands are sent only while it is `ready`. */
-  readonly status: string;
-  /** True for `Cluster`. */
-  readonly isCluster?: boolean;
-  /** The options of ioredis; posthorn reads `enableAutoPipelining`. */
-  readonly options?: object | undefined;
-  /** Runs a script by its text. */
-  eval: Evaluate;
-  /** Runs a script that Redis has, by its SHA-1. */
-  evalsha: Evaluate;
-  /**
-   * Creates commands that bypass auto-pipelining. An object that wraps a client with `enableAutoPipelining`
-   * should pass on both this method and `options`.
-   */
-  createBuiltinCommand?(name: string): { readonly string: Evaluate };
-  /** posthorn calls it with true, to reconnect, when replies and commands no longer match. */
-  disconnect(reconnect: boolean): void;
-  /**
-   * Adds a listener. posthorn adds one for each of the two events, whatever the number of stores. An object
-   * that wraps a client should pass it on: without it no operation waits for the connection.
-   */
-  on?(event: 'ready' | 'end', listener: () => void): unknown;
-}
-
-/** Checks the arguments of a function of `posthorn/redis`; throws {@link ConfigurationError}. */
-export function checkArguments(
+/** Checks the options of a function of `posthorn/redis`; throws {@link ConfigurationError}. */
+export function checkRedisOptions(
   functionName: string,
-  redis: RedisClient,
   options: { readonly scope: string },
   optionNames: readonly string[],
 ): void {
-  if (!isClient(redis)) {
-    throw new ConfigurationError(
-      `${functionName} takes a client of ioredis, 5 or 6: new Redis(…) or new Cluster(…)`,
-    );
-  }
   checkOptions(options, optionNames, functionName);
   readScope(functionName, options.scope);
 }
 
-function isClient(redis: unknown): boolean {
-  if (typeof redis !== 'object' || redis === null) return false;
-  const methods = ['eval', 'evalsha', 'disconnect'].map((name) => Reflect.get(redis, name));
+/** What each client is used by: stores and dead letters on one client share its listeners. */
+const known = new WeakMap<RedisClient, ScriptClient>();
+
+/** Tells by its members which package a client is of; throws {@link ConfigurationError} for any other value. */
+export function toScriptClient(functionName: string, client: RedisClient): ScriptClient {
+  const script = known.get(client) ?? wrap(functionName, client);
+  known.set(client, script);
+  return script;
+}
+
+function wrap(functionName: string, client: RedisClient): ScriptClient {
+  if (isIoredis(client)) return fromIoredis(client);
+  if (isNodeRedis(client)) return fromNodeRedis(client);
+  if (isUpstash(client)) return fromUpstash(client);
+  throw new ConfigurationError(`${functionName} ${adviceFor(client)}`);
+}
+
+function isIoredis(client: RedisClient): client is IoredisClient {
+  return has(client, { status: 'string', eval: 'function', evalsha: 'function', disconnect: 'function' });
+}
+
+function isNodeRedis(client: RedisClient): client is NodeRedisClient {
+  const methods = { evalSha: 'function', destroy: 'function', connect: 'function', on: 'function' };
+  return has(client, { isReady: 'boolean', isOpen: 'boolean', eval: 'function', ...methods });
+}
+
+function isUpstash(client: RedisClient): client is UpstashClient {
+  return has(client, { eval: 'function', evalsha: 'function', createScript: 'function' });
+}
+
+/** Whether a value has members of these types. */
+function has(value: unknown, types: Readonly<Record<string, string>>): boolean {
+  return Object.entries(types).every(([name, type]) => typeof propertyOf(value, name) === type);
+}
+
+/** What a function takes instead of a value that is not a client. */
+function adviceFor(value: unknown): string {
+  if (!has(value, { evalSha: 'function' })) {
+    return (
+      'takes a client of ioredis 5 or 6 (new Redis(…) or new Cluster(…)), of node-redis 5 or 6 ' +
+      '(createClient(…)), or of @upstash/redis (new Redis({ url, token }))'
+    );
+  }
+  if (has(value, { isReady: 'boolean' })) return 'takes a client of node-redis 5 or 6, and this one is older';
   return (
-    typeof Reflect.get(redis, 'status') === 'string' &&
-    methods.every((method) => typeof method === 'function')
+    'cannot use createClientPool of node-redis, nor createCluster of node-redis 5, because they do not say ' +
+    'whether they are connected: take createClient, createSentinel, or createCluster of node-redis 6'
   );
 }

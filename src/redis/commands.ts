@@ -2,41 +2,38 @@ import { randomBytes } from 'node:crypto';
 import { messageOf } from '../foreign-values.ts';
 import { ServerClock } from '../timing/server-clock.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
-import { bypassAutoPipelining, type ScriptCommands } from './auto-pipelining.ts';
-import type { RedisClient } from './client.ts';
+import type { ScriptClient } from './clients/script-client.ts';
 import { NotConnectedError, Readiness } from './readiness.ts';
 import type { Script } from './script.ts';
 
 /**
  * Numbers the calls of all stores, because stores may share a connection. A store of the other build of
- * posthorn may share it too: its numbers have another prefix.
+ * posthorn may share it too: its numbers have another prefix. The sign keeps them from looking like JSON.
  */
-const callPrefix = randomBytes(6).toString('base64url');
+const callPrefix = `#${randomBytes(6).toString('base64url')}`;
 let lastCall = 0;
 
 /**
- * Runs scripts on Redis under a time limit. ioredis queues commands while it reconnects, and may send them
+ * Runs scripts on Redis under a time limit. A client queues commands while it reconnects, and may send them
  * again afterwards. So each call carries its time limit by the clock of the server: a script that arrives
  * later does nothing.
  */
 export class RedisCommands {
-  readonly #redis: RedisClient;
-  readonly #commands: ScriptCommands;
+  readonly #client: ScriptClient;
   readonly #readiness: Readiness;
   readonly #limitMs: number;
   readonly #clock: ServerClock;
 
-  constructor(redis: RedisClient, limitMs: number) {
-    this.#redis = redis;
-    this.#commands = bypassAutoPipelining(redis);
-    this.#readiness = Readiness.of(redis);
+  constructor(client: ScriptClient, limitMs: number) {
+    this.#client = client;
+    this.#readiness = Readiness.of(client.connection);
     this.#limitMs = limitMs;
     this.#clock = new ServerClock(limitMs);
   }
 
   /** True if keys lie on several nodes, so that a script can take only one key. */
   get isCluster(): boolean {
-    return this.#redis.isCluster === true;
+    return this.#client.isCluster;
   }
 
   /** True while commands can be sent. */
@@ -60,6 +57,11 @@ export class RedisCommands {
   ): Promise<readonly string[]> {
     const startedAt = performance.now();
     return this.#readiness.send(() => this.run(script, keys, values, startedAt), this.#clock.longestWaitMs);
+  }
+
+  /** Whether {@link run} rejected before anything was sent. */
+  isUnsent(error: unknown): boolean {
+    return this.#readiness.isUnsent(error);
   }
 
   /**
@@ -103,9 +105,8 @@ export class RedisCommands {
   ): Promise<readonly string[] | undefined> {
     const latest = Math.floor(this.#clock.latest(endsAt));
     lastCall += 1;
-    const call = `${callPrefix}${lastCall}`;
-    const keysAndArguments = [...keys, String(latest), call, ...values];
-    const reply = await this.#evaluate(script, keys.length, keysAndArguments, endsAt);
+    const call = `${callPrefix}.${lastCall}`;
+    const reply = await this.#evaluate(script, keys, [String(latest), call, ...values], endsAt);
     return this.#readReply(reply, call);
   }
 
@@ -115,22 +116,22 @@ export class RedisCommands {
    */
   async #evaluate(
     { sha1, text }: Script,
-    keyCount: number,
-    keysAndArguments: readonly string[],
+    keys: readonly string[],
+    values: readonly string[],
     endsAt: number,
   ): Promise<unknown> {
     this.#checkReadiness(endsAt);
     try {
-      return await this.#commands.evalsha(sha1, keyCount, ...keysAndArguments);
+      return await this.#client.evaluateBySha1(sha1, keys, values);
     } catch (error) {
       if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
     }
     this.#checkReadiness(endsAt);
-    return this.#commands.eval(text, keyCount, ...keysAndArguments);
+    return this.#client.evaluate(text, keys, values);
   }
 
   #checkReadiness(endsAt: number): void {
-    if (!this.#readiness.isReady) throw new NotConnectedError(this.#redis.status);
+    if (!this.#readiness.isReady) throw new NotConnectedError(this.#client.connection.status);
     if (performance.now() >= endsAt) throw lateError(this.#limitMs);
   }
 
@@ -141,7 +142,7 @@ export class RedisCommands {
   #readReply(reply: unknown, call: string): readonly string[] | undefined {
     const [now, repliedCall, status, ...results] = Array.isArray(reply) ? reply.map(String) : [];
     if (repliedCall !== call) {
-      if (this.#redis.status === 'ready') this.#redis.disconnect(true);
+      if (this.#readiness.isReady) this.#client.reconnect();
       throw new Error('Redis gave the reply to another command; the client reconnects');
     }
     this.#clock.set(Number(now));

@@ -1,6 +1,17 @@
 import { createScript, type Script } from './script.ts';
 
 /**
+ * Begins each text in a reply. The client of Upstash parses texts that look like JSON, and a letter does; so
+ * may the id of an event.
+ */
+const TEXT_MARK = '=';
+
+/** Returns a text of a reply as it is stored. */
+export function fromText(reply: string): string {
+  return reply.slice(TEXT_MARK.length);
+}
+
+/**
  * The beginning of each script. The position of a letter is the time when it was parked, in microseconds. The
  * last three digits tell letters of one millisecond apart; if a millisecond is full, its letters continue in
  * the next. The position of a removed letter is kept for a day, for lists that continue after it.
@@ -8,6 +19,7 @@ import { createScript, type Script } from './script.ts';
 const keys = `
 local positions, letters, removed = KEYS[1], KEYS[2], KEYS[3]
 local member = ARGV[3]
+local function text(value) return value and '${TEXT_MARK}' .. value or nil end
 `;
 
 /** Stores a letter. Arguments: member, letter, the time when it was parked, in milliseconds. */
@@ -28,7 +40,7 @@ return reply()
 
 /** Returns a letter. Arguments: member. */
 export const GET: Script = createScript(`${keys}
-return reply(redis.call('HGET', letters, member) or nil)
+return reply(text(redis.call('HGET', letters, member)))
 `);
 
 /**
@@ -57,5 +69,5 @@ end
 local after = position == '' and '-inf' or '(' .. position
 local next = redis.call('ZRANGEBYSCORE', positions, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 if not next[1] then return reply() end
-return reply(next[1], redis.call('HGET', letters, next[1]) or '', next[2])
+return reply(text(next[1]), text(redis.call('HGET', letters, next[1]) or ''), next[2])
 `);

@@ -4,9 +4,9 @@ import { serializeLetter } from '../dead-letters/serialized-letter.ts';
 import { toKey } from '../dedupe/store.ts';
 import { DeadLetterError } from '../errors.ts';
 import { messageOf } from '../foreign-values.ts';
-import { checkArguments, type RedisClient } from './client.ts';
+import { checkRedisOptions, type RedisClient, toScriptClient } from './client.ts';
 import { RedisCommands } from './commands.ts';
-import { GET, NEXT, PUT, REMOVE } from './dead-letter-scripts.ts';
+import { fromText, GET, NEXT, PUT, REMOVE } from './dead-letter-scripts.ts';
 import type { Script } from './script.ts';
 
 /** Options of {@link createRedisDeadLetters}. */
@@ -29,7 +29,7 @@ const LAST_TIME_MS = 9_000_000_000_000;
  * loses them when it restarts. In a Cluster all letters of a scope lie on one node. `list` can continue
  * `after` a letter that was removed within the last day. Operations reject with DeadLetterError.
  *
- * @throws ConfigurationError if the client is not one of ioredis 5 or 6, and for a wrong or missing scope.
+ * @throws ConfigurationError for a client that `createRedisStore` would refuse, and for a wrong or missing scope.
  *
  * @example
  * ```ts
@@ -38,9 +38,10 @@ const LAST_TIME_MS = 9_000_000_000_000;
  * ```
  */
 export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLettersOptions): DeadLetters {
-  checkArguments('createRedisDeadLetters', redis, options, ['scope']);
+  const client = toScriptClient('createRedisDeadLetters', redis);
+  checkRedisOptions('createRedisDeadLetters', options, ['scope']);
   const { scope } = options;
-  const commands = new RedisCommands(redis, COMMAND_TIMEOUT_MS);
+  const commands = new RedisCommands(client, COMMAND_TIMEOUT_MS);
   // No key of the store has a slash after its scope; the braces put the keys into one slot of a Cluster.
   const prefix = `${scope}/dead-letters{${scope}}`;
   const run = async (script: Script, member: string, ...values: string[]): Promise<readonly string[]> => {
@@ -61,7 +62,7 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
 
     async get(id) {
       const [text] = await run(GET, toKey(id));
-      return text === undefined ? undefined : readStoredLetter('Redis', id, text);
+      return text === undefined ? undefined : readStoredLetter('Redis', id, fromText(text));
     },
 
     async remove(id) {
@@ -72,7 +73,7 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
     list: createOrderedList('Redis', async (key, place) => {
       const [next, text, position] = await run(NEXT, key, place);
       if (next === undefined || text === undefined || position === undefined) return undefined;
-      return { key: next, text, place: position };
+      return { key: fromText(next), text: fromText(text), place: position };
     }),
 
     mustWait: () => !commands.isReady,

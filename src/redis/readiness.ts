@@ -1,17 +1,19 @@
-import { isInstance, messageOf } from '../foreign-values.ts';
+import { isInstance } from '../foreign-values.ts';
 import { Timer } from '../timing/time-limit.ts';
 
-/** The parts of a client that say whether it is connected. */
+/** The connection of a client to Redis. */
 export interface Connection {
-  /** Commands are sent only while it is `ready`. */
+  /** Whether commands can be sent. */
+  readonly isReady: boolean;
+  /** Whether it becomes ready by itself. If not, the application has to connect it. */
+  readonly isConnecting: boolean;
+  /** For messages. */
   readonly status: string;
-  on?(event: 'ready' | 'end', listener: () => void): unknown;
+  /** Adds a listener for the moments when the connection becomes ready and when it ends for good. */
+  onChange(listener: () => void): void;
+  /** Whether the client refused a command before it sent anything. */
+  isUnsent(error: unknown): boolean;
 }
-
-/**
- * The states of ioredis that lead to `ready`; `wait` and `end` last until the application calls `connect()`.
- */
-const PASSING = new Set(['connecting', 'connect', 'close', 'reconnecting', 'disconnecting']);
 
 /** The pause before a client that counts as ready, but has sent nothing, is asked again. */
 export const UNSENT_PAUSE_MS = 5;
@@ -23,17 +25,12 @@ export class NotConnectedError extends Error {
   }
 }
 
-/**
- * Whether a client has refused a command before it sent anything. ioredis is `ready` for a moment longer than
- * its connection lasts; with `enableOfflineQueue: false` it then refuses with this message.
- */
-export function isUnsent(error: unknown): boolean {
-  return isInstance(error, NotConnectedError) || messageOf(error).startsWith("Stream isn't writeable");
-}
+/** Operations that wait look again after this time: Sentinel and Cluster of node-redis have no such events. */
+const LOOK_AGAIN_MS = 100;
 
 /**
- * Lets operations wait until their client is connected. ioredis would queue their commands by itself, but it
- * may send them after their callers have given up.
+ * Lets operations wait until their client is connected. The clients would queue commands by themselves, but
+ * they may send them after their callers have given up.
  *
  * While the client is away, an operation waits until the outage has lasted for as long as it may wait. So in
  * a long outage only the operations at its start wait; all later ones fail at once.
@@ -62,7 +59,14 @@ export class Readiness {
   }
 
   get isReady(): boolean {
-    return this.#connection.status === 'ready';
+    const { isReady } = this.#connection;
+    if (isReady) this.#awaySince = undefined;
+    return isReady;
+  }
+
+  /** Whether an operation failed before anything was sent. */
+  isUnsent(error: unknown): boolean {
+    return isInstance(error, NotConnectedError) || this.#connection.isUnsent(error);
   }
 
   /** Calls `send` once the client is ready, and again if `send` has sent nothing. */
@@ -73,7 +77,7 @@ export class Readiness {
       try {
         return await send();
       } catch (error) {
-        if (!isUnsent(error) || performance.now() >= startedAt + waitMs) throw error;
+        if (!this.isUnsent(error) || performance.now() >= startedAt + waitMs) throw error;
       }
       // The client notices a little later that its connection has ended.
       await new Promise((resolve) => setTimeout(resolve, UNSENT_PAUSE_MS));
@@ -90,12 +94,13 @@ export class Readiness {
   }
 
   #waitsUntil(waitMs: number, startedAt: number): number {
-    if (waitMs <= 0 || !PASSING.has(this.#connection.status) || !this.#listen()) return startedAt;
+    if (waitMs <= 0 || !this.#connection.isConnecting) return startedAt;
+    this.#listen();
     this.#awaySince ??= performance.now();
     return Math.min(startedAt, this.#awaySince) + waitMs;
   }
 
-  /** Resolves when the client is ready or has ended, and at `endsAt`. */
+  /** Resolves when the client is ready or has ended, when it is time to look again, and at `endsAt`. */
   #nextChange(endsAt: number): Promise<void> {
     return new Promise((resolve) => {
       const settle = (): void => {
@@ -103,24 +108,17 @@ export class Readiness {
         this.#waiting.delete(settle);
         resolve();
       };
-      const timer = new Timer(endsAt, settle);
+      const timer = new Timer(Math.min(endsAt, performance.now() + LOOK_AGAIN_MS), settle);
       this.#waiting.add(settle);
     });
   }
 
-  /**
-   * Returns false if the client takes no listeners: an object that wraps a client need not pass on its
-   * events.
-   */
-  #listen(): boolean {
-    if (this.#isListening || typeof this.#connection.on !== 'function') return this.#isListening;
+  #listen(): void {
+    if (this.#isListening) return;
     this.#isListening = true;
-    const wakeAll = (): void => {
+    this.#connection.onChange(() => {
       this.#awaySince = undefined;
       for (const settle of this.#waiting) settle();
-    };
-    this.#connection.on('ready', wakeAll);
-    this.#connection.on('end', wakeAll);
-    return true;
+    });
   }
 }

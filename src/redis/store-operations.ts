@@ -1,9 +1,9 @@
 import type { ServerOperation } from '../dedupe/server-store.ts';
 import { storeError } from '../dedupe/time-limited.ts';
-import { propertyOf } from '../foreign-values.ts';
+import { messageOf } from '../foreign-values.ts';
 import { inNextTurn } from '../timing/isolated-requests.ts';
 import type { RedisCommands } from './commands.ts';
-import { isUnsent, UNSENT_PAUSE_MS } from './readiness.ts';
+import { UNSENT_PAUSE_MS } from './readiness.ts';
 import { OPERATIONS } from './store-scripts.ts';
 
 /** An operation, and the promise of its result. */
@@ -128,7 +128,7 @@ export class RedisOperations {
         pending.settle(results[index] ?? '');
       });
     } catch (error) {
-      if (isUnsent(error)) this.#beginAgain(batch, error);
+      if (this.#commands.isUnsent(error)) this.#beginAgain(batch, error);
       // Redis refuses the whole command if one key holds a foreign value. The others must not fail with it.
       else if (batch.length > 1 && isRefusal(error)) for (const pending of batch) void this.#send([pending]);
       else for (const pending of batch) pending.fail(error);
@@ -150,7 +150,7 @@ function wholeMs(ms: number): string {
   return String(Math.max(1, Math.ceil(ms)));
 }
 
-/** ioredis gives the server's own errors this name. */
+/** The server's own errors begin with a code, for example WRONGTYPE; those of clients do not. */
 function isRefusal(error: unknown): boolean {
-  return propertyOf(error, 'name') === 'ReplyError';
+  return /^[A-Z]+ /.test(messageOf(error));
 }

@@ -1,7 +1,7 @@
 import { readDuration } from '../check-options.ts';
 import { createServerStore, type StoreServer } from '../dedupe/server-store.ts';
 import type { Store } from '../dedupe/store.ts';
-import { checkArguments, type RedisClient } from './client.ts';
+import { checkRedisOptions, type RedisClient, toScriptClient } from './client.ts';
 import { RedisCommands } from './commands.ts';
 import { RedisOperations } from './store-operations.ts';
 
@@ -17,15 +17,16 @@ export interface RedisStoreOptions {
 }
 
 /**
- * Keeps event ids in Redis, so that several processes share them. The client is one of ioredis 5 or
- * 6: a single Redis, Sentinel or Cluster; closing it is up to you. Each operation is one call of a
- * script on one key, and operations that begin in one turn of the event loop share a command. An
- * operation rejects with UnavailableError (`store_unavailable`) if Redis refuses, fails or is late.
+ * Keeps event ids in Redis, so that several processes share them, whatever their clients. The client is one
+ * of ioredis 5 or 6 or of node-redis 5 or 6 (a single Redis, Sentinel or Cluster, the Cluster of node-redis
+ * from 6 on) or of `@upstash/redis`; connecting and closing it is up to you. Each operation is one call of a
+ * script on one key, and operations that begin in one turn of the event loop share a command. An operation
+ * rejects with UnavailableError (`store_unavailable`) if Redis refuses, fails or is late.
  *
  * While the client connects, an operation waits for it within `commandTimeoutMs`. In an outage that has
  * lasted longer, and with a client that will not connect by itself, it rejects at once.
  *
- * @throws ConfigurationError if the client is not one of ioredis, and for a wrong or missing option.
+ * @throws ConfigurationError if the client is not one of these, and for a wrong or missing option.
  *
  * @example
  * ```ts
@@ -35,10 +36,11 @@ export interface RedisStoreOptions {
  * ```
  */
 export function createRedisStore(redis: RedisClient, options: RedisStoreOptions): Store {
-  checkArguments('createRedisStore', redis, options, ['scope', 'commandTimeoutMs']);
+  const client = toScriptClient('createRedisStore', redis);
+  checkRedisOptions('createRedisStore', options, ['scope', 'commandTimeoutMs']);
   const { commandTimeoutMs = 2_000 } = options;
   readDuration('commandTimeoutMs', commandTimeoutMs);
-  const commands = new RedisCommands(redis, commandTimeoutMs);
+  const commands = new RedisCommands(client, commandTimeoutMs);
   const operations = new RedisOperations(commands, options.scope);
   const run: StoreServer['run'] = (operation, read) => operations.run(operation, read);
   const mustWait = (): boolean => !commands.isReady;

@@ -1,4 +1,4 @@
-import { createRedisStore, type RedisClient } from 'posthorn/redis';
+import { createRedisStore, type IoredisClient } from 'posthorn/redis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FIRST_CLAIM } from '../../src/dedupe/server-store.ts';
 import { until } from '../support/until.ts';
@@ -86,7 +86,7 @@ describe('the operations that begin in one turn of the event loop', () => {
   test('tell of a first claim in the words that the store knows', async () => {
     const client = await fixture.connect();
     const replies: unknown[] = [];
-    const listening: RedisClient = {
+    const listening: IoredisClient = {
       status: 'ready',
       eval: client.eval.bind(client),
       disconnect: client.disconnect.bind(client),
@@ -149,7 +149,7 @@ describe('the operations that begin in one turn of the event loop', () => {
     const client = await fixture.connect();
     const garble = (reply: unknown): unknown =>
       Array.isArray(reply) ? [...reply.slice(0, 4), 'no word of ours', ...reply.slice(5)] : reply;
-    const garbling: RedisClient = {
+    const garbling: IoredisClient = {
       status: 'ready',
       disconnect: client.disconnect.bind(client),
       eval: async (...command) => garble(await client.eval(...command)),
@@ -218,7 +218,7 @@ describe('the operations that begin in one turn of the event loop', () => {
     const [node] = await fixture.servers.cluster();
     const client = await ready(fixture.keep(createClusterClient(6, node?.port ?? 0)));
     const sent: number[] = [];
-    const counted: RedisClient = {
+    const counted: IoredisClient = {
       isCluster: client.isCluster,
       get status() {
         return client.status;

@@ -1,38 +1,43 @@
 import { randomUUID } from 'node:crypto';
 import { createRedisDeadLetters, createRedisStore, type RedisClient } from 'posthorn/redis';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
 import { type ScopeOnServer, serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
 import { readAll } from '../support/read-all.ts';
-import { createClusterClient, ready } from './clients.ts';
+import { drivers, type OpenClient } from './drivers.ts';
 import { useRedis } from './fixture.ts';
 
 describe.each(['a single Redis', 'a Cluster'])('dead letters in %s', (topology) => {
   const fixture = useRedis();
+  const isCluster = topology === 'a Cluster';
   let port: number;
 
   beforeAll(async () => {
-    if (topology === 'a Cluster') port = (await fixture.servers.cluster())[0]?.port ?? 0;
+    port = isCluster ? ((await fixture.servers.cluster())[0]?.port ?? 0) : fixture.redis.port;
   }, 60_000);
 
-  describe.each([5, 6] as const)('with ioredis %i', (major) => {
-    let client: RedisClient;
+  const able = drivers.filter(({ cluster }) => !isCluster || cluster !== undefined);
+  describe.each(able)('with $name', (driver) => {
+    let open: OpenClient | undefined;
 
     beforeAll(async () => {
-      client =
-        topology === 'a Cluster'
-          ? await ready(fixture.keep(createClusterClient(major, port)))
-          : await fixture.connect({ major });
+      open = await (isCluster ? driver.cluster?.(port) : driver.single(port));
     });
+    afterAll(() => open?.close());
+
+    const client = (): RedisClient => {
+      if (open === undefined) throw new Error('the client is opened before the tests');
+      return open.client;
+    };
 
     for (const { name, check } of deadLettersConformance)
-      test(name, () => check(createRedisDeadLetters(client, { scope: randomUUID() })));
+      test(name, () => check(createRedisDeadLetters(client(), { scope: randomUUID() })));
 
-    const open = (scope: string): ScopeOnServer => ({
-      deadLetters: createRedisDeadLetters(client, { scope }),
-      store: createRedisStore(client, { scope }),
+    const onServer = (scope: string): ScopeOnServer => ({
+      deadLetters: createRedisDeadLetters(client(), { scope }),
+      store: createRedisStore(client(), { scope }),
     });
-    for (const { name, check } of serverDeadLettersConformance) test(name, () => check(open));
+    for (const { name, check } of serverDeadLettersConformance) test(name, () => check(onServer));
   });
 });
 

@@ -24,84 +24,88 @@ const DEADLINE_MS = 4_000;
 describe('a Cluster that fails over under load', () => {
   const fixture = useRedis();
 
-  test('no event is lost, none hangs, and what was completed before is not handled again', {
-    timeout: LIMIT_MS,
-  }, async () => {
-    const nodes = await fixture.servers.cluster({ nodeTimeoutMs: NODE_TIMEOUT_MS });
-    const directory = mkdtempSync(join(tmpdir(), 'posthorn-failover-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
-    const workers = new Workers({
-      redisPort: nodes[0]?.port ?? 0,
-      isCluster: true,
-      leaseMs: 2_000,
-      gated: false,
-      deadLetters: directory,
-      receiver: { retryScheduleMs: RETRY_SCHEDULE_MS, deadlineMs: DEADLINE_MS, maxRunMs: 2_000 },
-    });
-    onTestFinished(() => workers.stop());
-    const running = await Promise.all([workers.start(), workers.start(), workers.start()]);
-    const sender = new Sender(running);
+  test.each(['ioredis Cluster', 'node-redis Cluster'] as const)(
+    'no event is lost, none hangs, and what was completed before is not handled again: %s',
+    {
+      timeout: LIMIT_MS,
+    },
+    async (cluster) => {
+      const nodes = await fixture.servers.cluster({ nodeTimeoutMs: NODE_TIMEOUT_MS });
+      const directory = mkdtempSync(join(tmpdir(), 'posthorn-failover-'));
+      onTestFinished(() => rmSync(directory, { recursive: true }));
+      const workers = new Workers({
+        redisPort: nodes[0]?.port ?? 0,
+        cluster,
+        leaseMs: 2_000,
+        gated: false,
+        deadLetters: directory,
+        receiver: { retryScheduleMs: RETRY_SCHEDULE_MS, deadlineMs: DEADLINE_MS, maxRunMs: 2_000 },
+      });
+      onTestFinished(() => workers.stop());
+      const running = await Promise.all([workers.start(), workers.start(), workers.start()]);
+      const sender = new Sender(running);
 
-    const sending = awaitedLater(sender.sendUntilStopped());
-    await until('a hundred events are completed', () => sender.completed.length >= 100);
-    const answered = sender.completed;
-    // Redis acknowledges before it replicates, and a failover forgets what it has not.
-    await allIsReplicated(nodes);
-    const [killed, itsReplica] = pairOf(nodes);
-    await killed.kill();
-    const rest = nodes.filter((node) => node !== killed);
-    await hasTakenOver(itsReplica, rest);
+      const sending = awaitedLater(sender.sendUntilStopped());
+      await until('a hundred events are completed', () => sender.completed.length >= 100);
+      const answered = sender.completed;
+      // Redis acknowledges before it replicates, and a failover forgets what it has not.
+      await allIsReplicated(nodes);
+      const [killed, itsReplica] = pairOf(nodes);
+      await killed.kill();
+      const rest = nodes.filter((node) => node !== killed);
+      await hasTakenOver(itsReplica, rest);
 
-    const [frozen, replica] = pairOf(rest);
-    frozen.signal('SIGSTOP');
-    await hasTakenOver(
-      replica,
-      rest.filter((node) => node !== frozen),
-    );
-    // For a moment it takes itself for the master still.
-    frozen.signal('SIGCONT');
-    await until('the former master has become a replica', () => frozen.command('role').startsWith('slave'));
-    sender.stop();
-    await sending;
+      const [frozen, replica] = pairOf(rest);
+      frozen.signal('SIGSTOP');
+      await hasTakenOver(
+        replica,
+        rest.filter((node) => node !== frozen),
+      );
+      // For a moment it takes itself for the master still.
+      frozen.signal('SIGCONT');
+      await until('the former master has become a replica', () => frozen.command('role').startsWith('slave'));
+      sender.stop();
+      await sending;
 
-    // Their ids lie on all nodes.
-    const pending = workers.notes().filter(({ rest }) => rest.includes('completion_pending'));
-    const early = answered.filter(({ event }) => !pending.some(({ id }) => id === event.id));
-    expect(early.length).toBeGreaterThan(0);
-    for (const { url } of running) {
-      const answers = await Promise.all(early.map(({ event }) => sendUntilTaken(url, event)));
-      expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(['duplicate']));
-    }
-    const letters = createFileDeadLetters(directory);
-    const client = await ready(fixture.keep(createClusterClient(6, rest[0]?.port ?? 0)));
-    const replayed: string[] = [];
-    const receiver = createReceiver({
-      signingKey: KEY,
-      store: createRedisStore(client, { scope: 'workers' }),
-      deadLetters: letters,
-    })
-      .on('*', ({ id }) => void replayed.push(id))
-      .observe(() => {});
-    await until('every letter is replayed', async () => {
-      const statuses: number[] = [];
-      for await (const letter of letters.list()) statuses.push((await receiver.replay(letter)).status);
-      return statuses.every((status) => status === 200);
-    });
+      // Their ids lie on all nodes.
+      const pending = workers.notes().filter(({ rest }) => rest.includes('completion_pending'));
+      const early = answered.filter(({ event }) => !pending.some(({ id }) => id === event.id));
+      expect(early.length).toBeGreaterThan(0);
+      for (const { url } of running) {
+        const answers = await Promise.all(early.map(({ event }) => sendUntilTaken(url, event)));
+        expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(['duplicate']));
+      }
+      const letters = createFileDeadLetters(directory);
+      const client = await ready(fixture.keep(createClusterClient(6, rest[0]?.port ?? 0)));
+      const replayed: string[] = [];
+      const receiver = createReceiver({
+        signingKey: KEY,
+        store: createRedisStore(client, { scope: 'workers' }),
+        deadLetters: letters,
+      })
+        .on('*', ({ id }) => void replayed.push(id))
+        .observe(() => {});
+      await until('every letter is replayed', async () => {
+        const statuses: number[] = [];
+        for await (const letter of letters.list()) statuses.push((await receiver.replay(letter)).status);
+        return statuses.every((status) => status === 200);
+      });
 
-    const handled = workers.notes().filter(({ what }) => what === 'handled');
-    const handlingsOf = (id: string): Note[] => handled.filter((note) => note.id === id);
-    const twice = sender.sent.filter(({ event }) => handlingsOf(event.id).length > 1);
-    process.stdout.write(
-      `failover test: ${JSON.stringify({ events: sender.sent.length, ...sender.counts, letters: replayed.length, handledTwice: twice.length })}\n`,
-    );
-    expect(sender.slowestMs).toBeLessThan(DEADLINE_MS + 2_000);
-    for (const { event, outcome, answeredAt } of sender.sent) {
-      const [first] = handlingsOf(event.id);
-      if (outcome === 'parked') expect([first?.id, ...replayed]).toContain(event.id);
-      else expect(Number(first?.rest), `${event.id} ${outcome}`).toBeLessThanOrEqual(answeredAt);
-    }
-    expect(twice.filter((sent) => early.includes(sent))).toEqual([]);
-  });
+      const handled = workers.notes().filter(({ what }) => what === 'handled');
+      const handlingsOf = (id: string): Note[] => handled.filter((note) => note.id === id);
+      const twice = sender.sent.filter(({ event }) => handlingsOf(event.id).length > 1);
+      process.stdout.write(
+        `failover test: ${JSON.stringify({ events: sender.sent.length, ...sender.counts, letters: replayed.length, handledTwice: twice.length })}\n`,
+      );
+      expect(sender.slowestMs).toBeLessThan(DEADLINE_MS + 2_000);
+      for (const { event, outcome, answeredAt } of sender.sent) {
+        const [first] = handlingsOf(event.id);
+        if (outcome === 'parked') expect([first?.id, ...replayed]).toContain(event.id);
+        else expect(Number(first?.rest), `${event.id} ${outcome}`).toBeLessThanOrEqual(answeredAt);
+      }
+      expect(twice.filter((sent) => early.includes(sent))).toEqual([]);
+    },
+  );
 });
 
 interface Sent {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Store, UnavailableError } from 'posthorn';
-import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
+import { createRedisDeadLetters, createRedisStore, type IoredisClient } from 'posthorn/redis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { until } from '../support/until.ts';
@@ -124,20 +124,18 @@ describe('a command that its caller has given up', () => {
     const client = await fixture.connect();
     const aheadMs = 60_000;
     let sent = 0;
-    const store = createRedisStore(
-      {
-        status: 'ready',
-        eval: client.eval.bind(client),
-        disconnect: client.disconnect.bind(client),
-        // The clock here is behind by as much as that of the server is ahead.
-        evalsha: (sha1, count, key = '', notAfter = '', ...rest) => {
-          sent += 1;
-          const behind = sent === 1 ? String(Number(notAfter) - aheadMs) : notAfter;
-          return client.evalsha(sha1, count, key, behind, ...rest);
-        },
+    const behind: IoredisClient = {
+      status: 'ready',
+      eval: client.eval.bind(client),
+      disconnect: client.disconnect.bind(client),
+      // The clock here is behind by as much as that of the server is ahead.
+      evalsha: (sha1, count, key = '', notAfter = '', ...rest) => {
+        sent += 1;
+        const limit = sent === 1 ? String(Number(notAfter) - aheadMs) : notAfter;
+        return client.evalsha(sha1, count, key, limit, ...rest);
       },
-      { scope: 'late' },
-    );
+    };
+    const store = createRedisStore(behind, { scope: 'late' });
     expect((await store.claim({ ...times, id: randomUUID(), token: 'a' })).state).toBe('claimed');
     expect(sent).toBe(2);
   });

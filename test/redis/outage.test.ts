@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createReceiver, type DeadLetter, type ReceiverOptions } from 'posthorn';
-import { createRedisDeadLetters, createRedisStore, type RedisClient } from 'posthorn/redis';
+import { createRedisDeadLetters, createRedisStore, type IoredisClient } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
@@ -137,7 +137,7 @@ describe('while Redis is away for long', () => {
 
   test('an object around a client that passes on no events waits for nothing', async () => {
     const { client } = await away();
-    const around: RedisClient = {
+    const around: IoredisClient = {
       get status() {
         return client.status;
       },

@@ -9,8 +9,9 @@ import { createReceiver } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { toNode } from 'posthorn/node';
 import { createRedisStore } from 'posthorn/redis';
+import { createCluster } from 'redis';
 
-const { REDIS_PORT, IS_CLUSTER, LOG, KEY, LEASE_MS, GATES, DEAD_LETTERS, OPTIONS } = process.env;
+const { REDIS_PORT, CLIENT, LOG, KEY, LEASE_MS, GATES, DEAD_LETTERS, OPTIONS } = process.env;
 
 function note(...words) {
   const line = [process.pid, ...words].join(' ');
@@ -29,14 +30,21 @@ async function work(id) {
 }
 
 const node = { host: '127.0.0.1', port: Number(REDIS_PORT) };
+const noteError = (error) => note('redis', error.message);
+
 // As docs/redis.md recommends.
-const clusterOptions = {
-  clusterRetryStrategy: (times) => Math.min(times * 100, 1_000),
-  redisOptions: { socketTimeout: 5_000 },
+const clients = {
+  single: () => new Redis(node),
+  'ioredis Cluster': () =>
+    new Cluster([node], {
+      clusterRetryStrategy: (times) => Math.min(times * 100, 1_000),
+      redisOptions: { socketTimeout: 5_000 },
+    }),
+  'node-redis Cluster': () => createCluster({ rootNodes: [{ socket: node }] }),
 };
-const redis = IS_CLUSTER === undefined ? new Redis(node) : new Cluster([node], clusterOptions);
-redis.on('error', (error) => note('redis', error.message));
-await new Promise((resolve) => redis.once('ready', resolve));
+const redis = clients[CLIENT]().on('error', noteError);
+if (CLIENT === 'node-redis Cluster') await redis.connect();
+else await new Promise((resolve) => redis.once('ready', resolve));
 
 const receiver = createReceiver({
   signingKey: KEY,

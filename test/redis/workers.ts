@@ -25,8 +25,8 @@ export interface WorkerOptions {
   readonly leaseMs: number;
   /** Whether handlers wait until `openGate` says how they end. */
   readonly gated: boolean;
-  /** Whether the Redis is a node of a Cluster. */
-  readonly isCluster?: boolean;
+  /** The client, if the Redis is a node of a Cluster. */
+  readonly cluster?: 'ioredis Cluster' | 'node-redis Cluster';
   /** The directory of the dead letters; none are kept without. */
   readonly deadLetters?: string;
   /** Further options of the receivers. */
@@ -46,7 +46,7 @@ export class Workers {
   }
 
   async start(): Promise<Worker> {
-    const { redisPort, leaseMs, gated, isCluster, deadLetters, receiver } = this.#options;
+    const { redisPort, leaseMs, gated, cluster = 'single', deadLetters, receiver } = this.#options;
     const program = startProgram(
       join(packageRoot, 'test', 'redis', 'worker.mjs'),
       {
@@ -55,7 +55,7 @@ export class Workers {
         LEASE_MS: String(leaseMs),
         LOG: this.#log,
         KEY,
-        ...(isCluster && { IS_CLUSTER: 'yes' }),
+        CLIENT: cluster,
         ...(deadLetters && { DEAD_LETTERS: deadLetters }),
         ...(receiver && { OPTIONS: JSON.stringify(receiver) }),
         ...(gated && { GATES: this.#directory }),

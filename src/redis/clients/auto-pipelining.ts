@@ -1,7 +1,7 @@
-import type { RedisClient } from './client.ts';
+import type { IoredisClient } from './ioredis.ts';
 
 /** The two commands that run a script. */
-export type ScriptCommands = Pick<RedisClient, 'eval' | 'evalsha'>;
+export type ScriptCommands = Pick<IoredisClient, 'eval' | 'evalsha'>;
 
 /**
  * Returns `eval` and `evalsha` of a client, in a form that bypasses its auto-pipelining.
@@ -16,7 +16,7 @@ export type ScriptCommands = Pick<RedisClient, 'eval' | 'evalsha'>;
  * Commands from `createBuiltinCommand` bypass auto-pipelining in ioredis 5 and 6, because they have no name
  * among the methods of a pipeline (`shouldUseAutoPipelining` in its `autoPipelining.ts`).
  */
-export function bypassAutoPipelining(redis: RedisClient): ScriptCommands {
+export function bypassAutoPipelining(redis: IoredisClient): ScriptCommands {
   if (!hasAutoPipelining(redis)) return redis;
   const evaluate = redis.createBuiltinCommand?.('eval').string;
   const evaluateSha = redis.createBuiltinCommand?.('evalsha').string;
@@ -24,6 +24,6 @@ export function bypassAutoPipelining(redis: RedisClient): ScriptCommands {
   return { eval: evaluate.bind(redis), evalsha: evaluateSha.bind(redis) };
 }
 
-function hasAutoPipelining({ options }: RedisClient): boolean {
+function hasAutoPipelining({ options }: IoredisClient): boolean {
   return options !== undefined && Reflect.get(options, 'enableAutoPipelining') === true;
 }

@@ -1,0 +1,78 @@
+import { messageOf } from '../../foreign-values.ts';
+import type { Connection } from '../readiness.ts';
+import { bypassAutoPipelining } from './auto-pipelining.ts';
+import type { ScriptClient } from './script-client.ts';
+
+/** Runs a script, given as text or by its SHA-1. */
+type Evaluate = (script: string, keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;
+
+/**
+ * The parts of an ioredis client that posthorn uses. It is a `Redis` (also through
+ * Sentinel) or a `Cluster` of ioredis 5 or 6.
+ */
+export interface IoredisClient {
+  /** Commands are sent only while it is `ready`. */
+  readonly status: string;
+  /** True for `Cluster`. */
+  readonly isCluster?: boolean;
+  /** The options of ioredis; posthorn reads `enableAutoPipelining`. */
+  readonly options?: object | undefined;
+  /** Runs a script by its text. */
+  eval: Evaluate;
+  /** Runs a script that Redis has, by its SHA-1. */
+  evalsha: Evaluate;
+  /**
+   * Creates commands that bypass auto-pipelining. An object that wraps a client with `enableAutoPipelining`
+   * should pass on both this method and `options`.
+   */
+  createBuiltinCommand?(name: string): { readonly string: Evaluate };
+  /** posthorn calls it with true, to reconnect, when replies and commands no longer match. */
+  disconnect(reconnect: boolean): void;
+  /**
+   * Adds a listener. posthorn adds one for each of the two events, whatever the number of stores. An object
+   * that wraps a client should pass it on: without it no operation waits for the connection.
+   */
+  on?(event: 'ready' | 'end', listener: () => void): unknown;
+}
+
+/**
+ * The states of ioredis that lead to `ready`; `wait` and `end` last until the application calls `connect()`.
+ */
+const CONNECTING = new Set(['connecting', 'connect', 'close', 'reconnecting', 'disconnecting']);
+
+/** The parts of a client that say whether it is connected. */
+export type IoredisConnection = Pick<IoredisClient, 'status' | 'on'>;
+
+/** The connection of a client of ioredis. */
+export function connectionOfIoredis(client: IoredisConnection): Connection {
+  return {
+    get isReady() {
+      return client.status === 'ready';
+    },
+    get isConnecting() {
+      return CONNECTING.has(client.status) && typeof client.on === 'function';
+    },
+    get status() {
+      return client.status;
+    },
+    onChange: (listener) => {
+      client.on?.('ready', listener);
+      client.on?.('end', listener);
+    },
+    // It is `ready` for a moment longer than its connection lasts; with `enableOfflineQueue: false` it refuses
+    // commands then.
+    isUnsent: (error) => messageOf(error).startsWith("Stream isn't writeable"),
+  };
+}
+
+/** Uses a client of ioredis. */
+export function fromIoredis(client: IoredisClient): ScriptClient {
+  const commands = bypassAutoPipelining(client);
+  return {
+    isCluster: client.isCluster === true,
+    connection: connectionOfIoredis(client),
+    evaluate: (text, keys, values) => commands.eval(text, keys.length, ...keys, ...values),
+    evaluateBySha1: (sha1, keys, values) => commands.evalsha(sha1, keys.length, ...keys, ...values),
+    reconnect: () => client.disconnect(true),
+  };
+}

@@ -1,0 +1,14 @@
+import type { Connection } from '../readiness.ts';
+
+/** A client of Redis, whichever package it is of, as the scripts use it. */
+export interface ScriptClient {
+  /** True if keys lie on several nodes, so that a script can take only one key. */
+  readonly isCluster: boolean;
+  readonly connection: Connection;
+  /** Runs a script by its text. */
+  evaluate(text: string, keys: readonly string[], values: readonly string[]): Promise<unknown>;
+  /** Runs a script that Redis has, by its SHA-1. Rejects with a message that begins with NOSCRIPT without it. */
+  evaluateBySha1(sha1: string, keys: readonly string[], values: readonly string[]): Promise<unknown>;
+  /** Begins a new connection, because replies and commands no longer match on this one. */
+  reconnect(): void;
+}

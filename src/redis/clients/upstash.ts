@@ -1,0 +1,55 @@
+import { messageOf } from '../../foreign-values.ts';
+import type { ScriptClient } from './script-client.ts';
+
+/** Runs a script, given as text or by its SHA-1. */
+type Evaluate = (script: string, keys: string[], values: string[]) => Promise<unknown>;
+
+/** The parts of a `Redis` of `@upstash/redis` that posthorn uses. */
+export interface UpstashClient {
+  /** Runs a script by its text. */
+  eval: Evaluate;
+  /** Runs a script that Redis has, by its SHA-1. */
+  evalsha: Evaluate;
+  /** posthorn does not call it, but knows the client by it. */
+  createScript(script: string): unknown;
+}
+
+/** Uses a client of Upstash, which speaks HTTP: each request stands by itself, so no reply is another's. */
+export function fromUpstash(client: UpstashClient): ScriptClient {
+  return {
+    isCluster: false,
+    connection: {
+      isReady: true,
+      isConnecting: false,
+      status: 'ready',
+      onChange: () => {},
+      isUnsent: () => false,
+    },
+    evaluate: (text, keys, values) => withPlainError(client.eval(text, [...keys], [...values])),
+    evaluateBySha1: (sha1, keys, values) => withPlainError(client.evalsha(sha1, [...keys], [...values])),
+    reconnect: () => {},
+  };
+}
+
+/** The message of an error that Upstash gives for a command in a pipeline begins with this. */
+const PIPELINE_PREFIX = 'Command failed: ';
+
+/** What follows in the message of a refused command is the whole command, with a letter's body and headers. */
+const COMMAND_TEXT = ', command was: ';
+
+const MAX_MESSAGE_LENGTH = 300;
+
+/**
+ * Rejects with the message of Redis alone. The error of the client is not its cause, because loggers print
+ * the messages of causes.
+ */
+async function withPlainError(reply: Promise<unknown>): Promise<unknown> {
+  try {
+    return await reply;
+  } catch (error) {
+    const message = messageOf(error);
+    const begin = message.startsWith(PIPELINE_PREFIX) ? PIPELINE_PREFIX.length : 0;
+    const [plain = ''] = message.slice(begin).split(COMMAND_TEXT);
+    throw new Error(plain.slice(0, MAX_MESSAGE_LENGTH));
+  }
+}

@@ -1,0 +1,262 @@
+import { createReceiver } from 'posthorn';
+import { createRedisDeadLetters, createRedisStore, type NodeRedisClient } from 'posthorn/redis';
+import { createEvent } from 'posthorn/testing';
+import {
+  createClient as create6,
+  createCluster as createCluster6,
+  createSentinel as createSentinel6,
+} from 'redis';
+import {
+  createClient as create5,
+  createCluster as createCluster5,
+  createSentinel as createSentinel5,
+} from 'redis-5';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createLetter } from '../dead-letters/conformance.ts';
+import { readAll } from '../support/read-all.ts';
+import { until } from '../support/until.ts';
+import { KEY, serve } from './deliveries.ts';
+import { useRedis } from './fixture.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+
+const host = '127.0.0.1';
+/** Longer than any busy machine takes to connect. */
+const PATIENT_MS = 30_000;
+const times = { leaseMs: 60_000, retentionMs: 120_000 };
+const reconnectStrategy = (): number => 50;
+const notReady = (status: string) => ({
+  code: 'store_unavailable',
+  message: expect.stringContaining(`the Redis client is not connected (its status is "${status}")`),
+});
+
+const fixture = useRedis();
+
+/** What both majors share. */
+interface Client extends NodeRedisClient {
+  on(event: 'ready' | 'end' | 'error', listener: () => void): unknown;
+  echo(text: string): Promise<unknown>;
+  listenerCount(event: string): number;
+}
+
+const majors: Record<string, (port: number, disableOfflineQueue?: boolean) => Client> = {
+  'node-redis 5': (port, disableOfflineQueue = false) =>
+    create5({ socket: { host, port, reconnectStrategy }, disableOfflineQueue }),
+  'node-redis 6': (port, disableOfflineQueue = false) =>
+    create6({ socket: { host, port, reconnectStrategy }, disableOfflineQueue }),
+};
+
+/** Hears the errors of a client, and destroys it when the test ends. */
+function keep<C extends NodeRedisClient & { on(event: 'error', listener: () => void): unknown }>(
+  client: C,
+): C {
+  client.on('error', () => {});
+  onTestFinished(() => {
+    if (client.isOpen) client.destroy();
+  });
+  return client;
+}
+
+describe.each(Object.entries(majors))('the store with %s', (name, create) => {
+  async function throughProxy() {
+    const proxy = await TcpProxy.start(fixture.redis.port);
+    onTestFinished(() => proxy.stop());
+    const client = keep(create(proxy.port));
+    await client.connect();
+    const loseConnection = async (): Promise<void> => {
+      proxy.holdRequests();
+      proxy.cutConnections();
+      await until('the client has noticed', () => !client.isReady);
+    };
+    return { proxy, client, loseConnection };
+  }
+
+  test('refuses nothing while its client begins to connect', async () => {
+    const client = keep(create(fixture.redis.port));
+    const connecting = client.connect();
+    expect(client.isReady).toBe(false);
+    const options = { scope: `start-${name.at(-1)}`, commandTimeoutMs: PATIENT_MS };
+    const claim = await createRedisStore(client, options).claim({ ...times, id: 'evt', token: 'a' });
+    expect(claim).toMatchObject({ state: 'claimed', attempt: 1 });
+    expect(await readAll(createRedisDeadLetters(client, { scope: options.scope }).list())).toEqual([]);
+    await connecting;
+  });
+
+  test('sends nothing to a client that the application has not connected, or has closed', async () => {
+    const client = keep(create(fixture.redis.port));
+    const store = createRedisStore(client, { scope: 'closed', commandTimeoutMs: PATIENT_MS });
+    await expect(store.claim({ ...times, id: 'evt', token: 'a' })).rejects.toMatchObject(notReady('closed'));
+    await client.connect();
+    expect(await store.claim({ ...times, id: 'evt', token: 'a' })).toMatchObject({ state: 'claimed' });
+    client.destroy();
+    await expect(store.renew({ ...times, id: 'evt', token: 'a' })).rejects.toMatchObject(notReady('closed'));
+  });
+
+  test('lets deliveries wait while the connection is lost for a moment, with one listener for all', async () => {
+    const { proxy, client, loseConnection } = await throughProxy();
+    const options = { scope: `blip-${name.at(-1)}`, commandTimeoutMs: PATIENT_MS };
+    const receiver = createReceiver({ signingKey: KEY, store: createRedisStore(client, options) });
+    const handled: string[] = [];
+    const deliver = await serve(receiver.on('*', ({ id }) => void handled.push(id)).observe(() => {}));
+    const count = () => [client.listenerCount('ready'), client.listenerCount('end')];
+    const before = count();
+    await loseConnection();
+    const events = Array.from({ length: 20 }, () => createEvent('transfer.created'));
+    const answers = Promise.all(events.map(deliver));
+    await until('all wait', async () => (await receiver.health()).running === events.length);
+    proxy.passRequests();
+    for (const answer of await answers) expect(answer).toMatchObject({ status: 200, outcome: 'processed' });
+    expect(handled.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+    expect(count()).toEqual(before.map((listeners) => listeners + 1));
+  });
+
+  test('lets an operation that may not wait fail at once, and no other with it', async () => {
+    const { proxy, client, loseConnection } = await throughProxy();
+    const store = createRedisStore(client, { scope: 'impatient', commandTimeoutMs: PATIENT_MS });
+    await loseConnection();
+    const waiting = store.claim({ ...times, id: `waiting-${name}`, token: 'a' });
+    const impatient = { ...times, id: 'impatient', token: 'a', handled: [], waitMs: 0 };
+    for (const operate of [store.claim, store.renew, store.complete, store.release])
+      await expect(operate(impatient)).rejects.toMatchObject(notReady('connecting'));
+    proxy.passRequests();
+    expect(await waiting).toMatchObject({ state: 'claimed', attempt: 1 });
+  });
+
+  test('fails at once in a long outage, and answers once it is over', async () => {
+    const { proxy, client, loseConnection } = await throughProxy();
+    const store = createRedisStore(client, { scope: 'long', commandTimeoutMs: 500 });
+    await loseConnection();
+    const claim = () => store.claim({ ...times, id: `long-${name}`, token: 'a' });
+    await expect(claim()).rejects.toMatchObject(notReady('connecting'));
+    const startedAt = performance.now();
+    await expect(claim()).rejects.toMatchObject(notReady('connecting'));
+    expect(performance.now() - startedAt).toBeLessThan(400);
+    proxy.passRequests();
+    await until('the client is ready', () => client.isReady);
+    expect(await claim()).toMatchObject({ state: 'claimed', attempt: 1 });
+  });
+
+  test('with disableOfflineQueue waits all the same', async () => {
+    const client = keep(create(fixture.redis.port, true));
+    const connecting = client.connect();
+    const store = createRedisStore(client, { scope: 'offline', commandTimeoutMs: PATIENT_MS });
+    expect(await store.claim({ ...times, id: name, token: 'a' })).toMatchObject({ state: 'claimed' });
+    await connecting;
+  });
+
+  test('connects anew after a reply that belongs to another command', async () => {
+    const { client } = await throughProxy();
+    let answersOf: 'own' | 'another' = 'own';
+    let last: unknown;
+    const confused: NodeRedisClient = {
+      get isReady() {
+        return client.isReady;
+      },
+      get isOpen() {
+        return client.isOpen;
+      },
+      eval: client.eval.bind(client),
+      evalSha: async (sha1, options) => {
+        const reply = await client.evalSha(sha1, options);
+        const before = last;
+        last = reply;
+        return answersOf === 'own' ? reply : before;
+      },
+      connect: () => client.connect(),
+      destroy: () => client.destroy(),
+      on: (event, listener) => client.on(event, listener),
+    };
+    const store = createRedisStore(confused, { scope: `confused-${name.at(-1)}` });
+    await store.complete({ id: 'completed', token: 'a', retentionMs: 60_000 });
+    expect(await store.claim({ ...times, id: 'completed', token: 'b' })).toEqual({ state: 'completed' });
+    answersOf = 'another';
+    // Without the check the claim would be answered `completed`, and the event dropped.
+    await expect(store.claim({ ...times, id: 'new', token: 'b' })).rejects.toThrow(
+      /reply to another command/,
+    );
+    answersOf = 'own';
+    await until('the client has connected anew', () => client.isReady);
+    expect(await store.claim({ ...times, id: 'newer', token: 'b' })).toMatchObject({ state: 'claimed' });
+  });
+
+  test('fails until the application connects the client, if the client cannot', async () => {
+    const { client } = await throughProxy();
+    let isConfused = true;
+    const broken: NodeRedisClient = {
+      get isReady() {
+        return client.isReady;
+      },
+      get isOpen() {
+        return client.isOpen;
+      },
+      eval: client.eval.bind(client),
+      evalSha: async (sha1, options) => (isConfused ? [] : client.evalSha(sha1, options)),
+      connect: () => Promise.reject(new Error('cannot connect')),
+      destroy: () => client.destroy(),
+      on: (event, listener) => client.on(event, listener),
+    };
+    const store = createRedisStore(broken, { scope: 'broken' });
+    const claim = () => store.claim({ ...times, id: `broken-${name}`, token: 'a' });
+    await expect(claim()).rejects.toThrow(/reply to another command/);
+    isConfused = false;
+    await expect(claim()).rejects.toMatchObject(notReady('closed'));
+    await client.connect();
+    expect(await claim()).toMatchObject({ state: 'claimed' });
+  });
+
+  test('keeps a letter with any text, and lists it by an id that looks like JSON', async () => {
+    const client = keep(create(fixture.redis.port));
+    await client.connect();
+    const deadLetters = createRedisDeadLetters(client, { scope: `texts-${name.at(-1)}` });
+    for (const id of ['{"a":1}', '"quoted"', 'null', '12', '[1]', '=']) {
+      await deadLetters.put(createLetter({ id, message: `💶 ${id}` }));
+      expect(await deadLetters.get(id)).toMatchObject({ id, message: `💶 ${id}` });
+    }
+    expect(await readAll(deadLetters.list())).toHaveLength(6);
+  });
+});
+
+describe('a Sentinel or a Cluster of node-redis', () => {
+  const started: Record<string, () => Promise<NodeRedisClient>> = {
+    'createSentinel of node-redis 5': async () => {
+      const { sentinelPorts } = await fixture.servers.sentinel();
+      const sentinelRootNodes = sentinelPorts.map((port) => ({ host, port }));
+      return keep(createSentinel5({ name: 'primary', sentinelRootNodes }));
+    },
+    'createSentinel of node-redis 6': async () => {
+      const { sentinelPorts } = await fixture.servers.sentinel();
+      const sentinelRootNodes = sentinelPorts.map((port) => ({ host, port }));
+      return keep(createSentinel6({ name: 'primary', sentinelRootNodes }));
+    },
+    'createCluster of node-redis 6': async () => {
+      const [node] = await fixture.servers.cluster();
+      return keep(createCluster6({ rootNodes: [{ socket: { host, port: node?.port ?? 0 } }] }));
+    },
+  };
+
+  test.each(Object.keys(started))('%s: what comes while it connects waits', async (name) => {
+    const client = await started[name]?.();
+    if (client === undefined) throw new Error('no such client');
+    const connecting = client.connect();
+    const store = createRedisStore(client, { scope: 'started', commandTimeoutMs: PATIENT_MS });
+    expect(await store.claim({ ...times, id: 'evt', token: 'a' })).toMatchObject({ state: 'claimed' });
+    await connecting;
+  });
+});
+
+test.each([
+  ['a pool of node-redis 5', () => create5().createPool()],
+  ['a pool of node-redis 6', () => create6().createPool()],
+  ['a Cluster of node-redis 5', () => createCluster5({ rootNodes: [{ url: 'redis://127.0.0.1' }] })],
+])('%s is refused, with the way out', (_name, create) => {
+  for (const createOn of [createRedisStore, createRedisDeadLetters])
+    expect(() => Reflect.apply(createOn, undefined, [create(), { scope: 'refused' }])).toThrow(
+      /cannot use createClientPool of node-redis, nor createCluster of node-redis 5, .* take createClient,/,
+    );
+});
+
+test('a client of node-redis 4 is refused as too old', () => {
+  const old = { isReady: true, isOpen: true, eval: () => {}, evalSha: () => {}, connect: () => {} };
+  expect(() => Reflect.apply(createRedisStore, undefined, [old, { scope: 'old' }])).toThrow(
+    /createRedisStore takes a client of node-redis 5 or 6, and this one is older/,
+  );
+});
