@@ -22,7 +22,7 @@ export function checkRedisOptions(
 /** What each client is used by: stores and dead letters on one client share its listeners. */
 const known = new WeakMap<RedisClient, ScriptClient>();
 
-/** Tells by its members which package a client is of; throws {@link ConfigurationError} for any other value. */
+/** Tells by its members which package a client is of. Throws {@link ConfigurationError} for other values. */
 export function toScriptClient(functionName: string, client: RedisClient): ScriptClient {
   const script = known.get(client) ?? wrap(functionName, client);
   known.set(client, script);

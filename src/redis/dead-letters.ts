@@ -29,7 +29,7 @@ const LAST_TIME_MS = 9_000_000_000_000;
  * loses them when it restarts. In a Cluster all letters of a scope lie on one node. `list` can continue
  * `after` a letter that was removed within the last day. Operations reject with DeadLetterError.
  *
- * @throws ConfigurationError for a client that `createRedisStore` would refuse, and for a wrong or missing scope.
+ * @throws ConfigurationError for a client that `createRedisStore` refuses, and for a wrong or missing scope.
  *
  * @example
  * ```ts

@@ -25,7 +25,7 @@ export class NotConnectedError extends Error {
   }
 }
 
-/** Operations that wait look again after this time: Sentinel and Cluster of node-redis have no such events. */
+/** Operations that wait look again after this time: some clients of node-redis emit no `ready`. */
 const LOOK_AGAIN_MS = 100;
 
 /**

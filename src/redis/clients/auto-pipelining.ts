@@ -1,7 +1,17 @@
-import type { IoredisClient } from './ioredis.ts';
+/** Runs a script, given as text or by its SHA-1. */
+export type Evaluate = (script: string, keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;
 
 /** The two commands that run a script. */
-export type ScriptCommands = Pick<IoredisClient, 'eval' | 'evalsha'>;
+export interface ScriptCommands {
+  readonly eval: Evaluate;
+  readonly evalsha: Evaluate;
+}
+
+/** A client that may pipeline by itself. */
+interface PipeliningClient extends ScriptCommands {
+  readonly options?: object | undefined;
+  createBuiltinCommand?(name: string): { readonly string: Evaluate };
+}
 
 /**
  * Returns `eval` and `evalsha` of a client, in a form that bypasses its auto-pipelining.
@@ -16,7 +26,7 @@ export type ScriptCommands = Pick<IoredisClient, 'eval' | 'evalsha'>;
  * Commands from `createBuiltinCommand` bypass auto-pipelining in ioredis 5 and 6, because they have no name
  * among the methods of a pipeline (`shouldUseAutoPipelining` in its `autoPipelining.ts`).
  */
-export function bypassAutoPipelining(redis: IoredisClient): ScriptCommands {
+export function bypassAutoPipelining(redis: PipeliningClient): ScriptCommands {
   if (!hasAutoPipelining(redis)) return redis;
   const evaluate = redis.createBuiltinCommand?.('eval').string;
   const evaluateSha = redis.createBuiltinCommand?.('evalsha').string;
@@ -24,6 +34,6 @@ export function bypassAutoPipelining(redis: IoredisClient): ScriptCommands {
   return { eval: evaluate.bind(redis), evalsha: evaluateSha.bind(redis) };
 }
 
-function hasAutoPipelining({ options }: IoredisClient): boolean {
+function hasAutoPipelining({ options }: PipeliningClient): boolean {
   return options !== undefined && Reflect.get(options, 'enableAutoPipelining') === true;
 }

@@ -1,10 +1,7 @@
 import { messageOf } from '../../foreign-values.ts';
 import type { Connection } from '../readiness.ts';
-import { bypassAutoPipelining } from './auto-pipelining.ts';
+import { bypassAutoPipelining, type Evaluate } from './auto-pipelining.ts';
 import type { ScriptClient } from './script-client.ts';
-
-/** Runs a script, given as text or by its SHA-1. */
-type Evaluate = (script: string, keyCount: number, ...keysAndArguments: string[]) => Promise<unknown>;
 
 /**
  * The parts of an ioredis client that posthorn uses. It is a `Redis` (also through
@@ -59,8 +56,8 @@ export function connectionOfIoredis(client: IoredisConnection): Connection {
       client.on?.('ready', listener);
       client.on?.('end', listener);
     },
-    // It is `ready` for a moment longer than its connection lasts; with `enableOfflineQueue: false` it refuses
-    // commands then.
+    // It is `ready` for a moment longer than its connection lasts, and refuses commands then if its option
+    // `enableOfflineQueue` is false.
     isUnsent: (error) => messageOf(error).startsWith("Stream isn't writeable"),
   };
 }

@@ -70,8 +70,8 @@ const SILENT_MS = 5_000;
 
 /**
  * Runs commands, and begins a new connection if replies have stopped. The `socketTimeout` of node-redis does
- * not: each command that is written starts it anew. Without either, the system gives the connection up after a
- * quarter of an hour.
+ * not do that, because each command that is written starts it anew. The system itself gives such a connection
+ * up after a quarter of an hour.
  */
 function watchForSilence(client: NodeRedisClient): (send: () => Promise<unknown>) => Promise<unknown> {
   let silentSince: number | undefined;

@@ -7,7 +7,10 @@ export interface ScriptClient {
   readonly connection: Connection;
   /** Runs a script by its text. */
   evaluate(text: string, keys: readonly string[], values: readonly string[]): Promise<unknown>;
-  /** Runs a script that Redis has, by its SHA-1. Rejects with a message that begins with NOSCRIPT without it. */
+  /**
+   * Runs a script that Redis has, by its SHA-1. If Redis does not have it, rejects with a message that begins
+   * with NOSCRIPT.
+   */
   evaluateBySha1(sha1: string, keys: readonly string[], values: readonly string[]): Promise<unknown>;
   /** Begins a new connection, because replies and commands no longer match on this one. */
   reconnect(): void;

@@ -34,7 +34,7 @@ export function fromUpstash(client: UpstashClient): ScriptClient {
 /** The message of an error that Upstash gives for a command in a pipeline begins with this. */
 const PIPELINE_PREFIX = 'Command failed: ';
 
-/** What follows in the message of a refused command is the whole command, with a letter's body and headers. */
+/** It is followed by the whole command, with the body and the headers of a letter. */
 const COMMAND_TEXT = ', command was: ';
 
 const MAX_MESSAGE_LENGTH = 300;
