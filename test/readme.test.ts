@@ -125,6 +125,7 @@ async function startRedis(): Promise<(code: string) => string> {
   redisUrl = `redis://127.0.0.1:${single.port}`;
   const addresses = new Map([
     [`'127.0.0.1',\n  port: 6379`, `'127.0.0.1',\n  port: ${single.port}`],
+    ['redis://127.0.0.1:6379', redisUrl],
     hostOf('redis', 6379, single.port),
     ...sentinelPorts.map((port, index) => hostOf(`sentinel-${index + 1}`, 26379, port)),
     ...nodes.map(({ port }, index) => hostOf(`node-${index + 1}`, 6379, port)),

@@ -9,7 +9,9 @@ import { createLetter, deadLettersConformance } from '../dead-letters/conformanc
 import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
 import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
 import { weatherStorm } from '../dedupe/storm.ts';
+import { packageRoot, startProgram } from '../support/child-program.ts';
 import { readAll } from '../support/read-all.ts';
+import { snippetWith } from '../support/snippet.ts';
 import { useRedis } from './fixture.ts';
 import { type Mistreatment, TOKEN, UpstashFront } from './upstash-front.ts';
 
@@ -168,6 +170,28 @@ describe('a client of Upstash', () => {
         expect(shown).not.toMatch(/secret|rawBody/);
       }
     });
+  });
+
+  test('the command of docs/redis.md checks a database', async () => {
+    const [, environment = '', program = ''] =
+      /^(UPSTASH_\S+ UPSTASH_\S+) node --input-type=module --eval "(.*)"$/ms.exec(
+        snippetWith('storeConformance', 'docs/redis.md', 'sh'),
+      ) ?? [];
+    expect(environment.match(/UPSTASH_[A-Z_]+/g)).toEqual([
+      'UPSTASH_REDIS_REST_URL',
+      'UPSTASH_REDIS_REST_TOKEN',
+    ]);
+    const check = startProgram(
+      '--input-type=module',
+      { PATH: process.env.PATH, UPSTASH_REDIS_REST_URL: front.url, UPSTASH_REDIS_REST_TOKEN: TOKEN },
+      packageRoot,
+      ['--eval', program],
+    );
+    expect(await check.exit, check.lines.join('\n')).toBe(0);
+    const names = storeConformance(() => createRedisStore(connect(), { scope: 'unused' })).map(
+      ({ name }) => name,
+    );
+    expect(check.lines).toEqual([...names, 'a letter of 1 MiB'].map((name) => `ok: ${name}`));
   });
 
   test('storm: two receivers, with lost answers, cut requests and refusals: nothing is lost, and nothing completed is claimed again', {
