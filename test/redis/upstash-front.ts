@@ -19,8 +19,9 @@ export const TOKEN = 'token-of-the-front';
 
 /**
  * The REST interface of Upstash before a real Redis, as its documentation describes it
- * (https://upstash.com/docs/redis/features/restapi): a command is a JSON array that is posted to `/`, or one of
- * several to `/pipeline`. With the header `Upstash-Encoding: base64` texts in results are base64, but for OK.
+ * (https://upstash.com/docs/redis/features/restapi): a command is a JSON array that is posted to `/`, or one
+ * of several to `/pipeline`. With the header `Upstash-Encoding: base64` texts in results are base64, but for
+ * OK.
  */
 export class UpstashFront {
   readonly #server: Server;
