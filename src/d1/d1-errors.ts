@@ -1,4 +1,5 @@
 import { messageOf } from '../foreign-values.ts';
+import type { ServerFailures } from '../timing/retry-in-time.ts';
 
 /**
  * The messages of failures that pass: https://developers.cloudflare.com/d1/observability/debug-d1/. The
@@ -6,8 +7,7 @@ import { messageOf } from '../foreign-values.ts';
  */
 const PASSING = /network connection lost|\breset\b|transient|overloaded|internal error/i;
 
-/** Returns true if the same work can succeed a moment later. */
-export function mayPass(error: unknown): boolean {
+function mayPass(error: unknown): boolean {
   return PASSING.test(messageOf(error));
 }
 
@@ -22,9 +22,11 @@ const explanations: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/maximum account storage/i, 'the account has no storage left: delete what is not needed'],
 ];
 
-/** Says what to do about an error. */
-export function explain(error: unknown): Error {
+function explain(error: unknown): Error {
   const reason = messageOf(error);
   const advice = explanations.find(([pattern]) => pattern.test(reason))?.[1];
   return new Error(advice === undefined ? reason : `${advice} (D1: ${reason})`, { cause: error });
 }
+
+/** What failures of D1 mean. */
+export const d1Failures: ServerFailures = { server: 'D1', mayPass, explain };

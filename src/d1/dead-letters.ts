@@ -13,9 +13,10 @@ import {
   removeLetter,
 } from '../sqlite/dead-letters/statements.ts';
 import type { SqlStatement } from '../sqlite/statement.ts';
+import { limitFromNow, retryInTime } from '../timing/retry-in-time.ts';
 import { checkBinding, type D1Binding, runBatch } from './binding.ts';
-import { getParts, putPart, removeParts, splitText } from './letter-parts.ts';
-import { retryInTime } from './retry-in-time.ts';
+import { d1Failures } from './d1-errors.ts';
+import { getParts, putPart, removeParts, splitForRows } from './letter-parts.ts';
 
 /** Options of {@link createD1DeadLetters}. */
 export interface D1DeadLettersOptions {
@@ -51,7 +52,7 @@ export function createD1DeadLetters(binding: D1Binding, options: D1DeadLettersOp
     async put(letter) {
       const key = toKey(letter.id);
       const text = serializeLetter(letter);
-      const parts = splitText(text);
+      const parts = splitForRows(text);
       await run(
         putLetter(scope, key, { parkedAt: letter.parkedAt, text: parts.length === 0 ? text : '' }),
         removeParts(scope, key),
@@ -80,7 +81,9 @@ type Run = (...statements: SqlStatement[]) => Promise<readonly (readonly unknown
 function createRun(binding: D1Binding, scope: string): Run {
   return async (...statements) => {
     try {
-      return await retryInTime(COMMAND_TIMEOUT_MS, () => runBatch(binding, statements));
+      return await retryInTime(limitFromNow(COMMAND_TIMEOUT_MS), d1Failures, () =>
+        runBatch(binding, statements),
+      );
     } catch (cause) {
       const message = `the dead letters of ${scope} in D1 failed: ${messageOf(cause)}`;
       throw new DeadLetterError('dead_letters_unavailable', message, { cause });

@@ -5,9 +5,10 @@ import { storeError } from '../dedupe/time-limited.ts';
 import { propertyOf } from '../foreign-values.ts';
 import type { SqlStatement } from '../sqlite/statement.ts';
 import { CLEANING_INTERVAL, DELETE_EXPIRED, statementsOf } from '../sqlite/store/statements.ts';
+import { limitFromNow, retryInTime } from '../timing/retry-in-time.ts';
 import { ServerClock } from '../timing/server-clock.ts';
 import { checkBinding, type D1Binding, runBatch } from './binding.ts';
-import { retryInTime } from './retry-in-time.ts';
+import { d1Failures } from './d1-errors.ts';
 
 /** Options of {@link createD1Store}. */
 export interface D1StoreOptions {
@@ -45,8 +46,10 @@ export function createD1Store(binding: D1Binding, options: D1StoreOptions): Stor
   const clock = new ServerClock(LIMIT_MS);
   const run: StoreServer['run'] = async (operation, read) => {
     try {
+      const limit = limitFromNow(LIMIT_MS);
+      const timing = { clock, endsAt: limit.endsAt };
       return read(
-        await retryInTime(LIMIT_MS, (endsAt) => runOperation(binding, scope, operation, { clock, endsAt })),
+        await retryInTime(limit, d1Failures, () => runOperation(binding, scope, operation, timing)),
       );
     } catch (cause) {
       throw storeError(operation.name, cause);

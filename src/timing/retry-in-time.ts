@@ -1,0 +1,70 @@
+import { withTimeLimit } from './time-limit.ts';
+
+const FIRST_PAUSE_MS = 20;
+
+/** The time that an operation has, with all its tries. */
+export interface OperationLimit {
+  readonly ms: number;
+  /** A time of our monotonic clock. */
+  readonly endsAt: number;
+}
+
+/** A limit of `ms` milliseconds from now. */
+export function limitFromNow(ms: number): OperationLimit {
+  return { ms, endsAt: performance.now() + ms };
+}
+
+/** The failures of a server. */
+export interface ServerFailures {
+  /** The name of the server, for messages. */
+  readonly server: string;
+  /** Returns true if the same work can succeed a moment later. */
+  readonly mayPass: (error: unknown) => boolean;
+  /** Says what to do about an error. */
+  readonly explain: (error: unknown) => Error;
+}
+
+/** One try of work. */
+export interface Try {
+  /** Aborts at the limit. */
+  readonly signal: AbortSignal;
+  /** Notes a failure after which the client tries again by itself: it may be the last before the limit. */
+  readonly noteFailure: (error: unknown) => void;
+}
+
+/**
+ * Runs work, and runs it again after a failure that passes, until the limit. Work that succeeded although its
+ * answer was lost runs twice. Rejects with the reason of the last failure.
+ */
+export function retryInTime<T>(
+  { ms, endsAt }: OperationLimit,
+  { server, mayPass, explain }: ServerFailures,
+  work: (one: Try) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  let lastFailure: unknown;
+  const noteFailure = (error: unknown): void => {
+    lastFailure = error;
+  };
+  const reasonOfTimeout = (): Error =>
+    lastFailure === undefined ? new Error(`${server} did not answer in ${ms} ms`) : explain(lastFailure);
+  const tryAgain = async (pauseMs: number): Promise<T> => {
+    try {
+      return await work({ signal: controller.signal, noteFailure });
+    } catch (error) {
+      noteFailure(error);
+      // At random, so that processes that wait do not all come back at once.
+      const pause = pauseMs * (0.5 + Math.random() / 2);
+      if (!mayPass(error) || performance.now() + pause >= endsAt) throw explain(error);
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      return tryAgain(2 * pauseMs);
+    }
+  };
+  const leftMs = endsAt - performance.now();
+  if (leftMs <= 0) return Promise.reject(reasonOfTimeout());
+  return withTimeLimit(tryAgain(FIRST_PAUSE_MS), leftMs, () => {
+    const reason = reasonOfTimeout();
+    controller.abort(reason);
+    return reason;
+  });
+}
