@@ -32,7 +32,7 @@ const slowTests = [
 ];
 
 /** Tests that install runtimes, tools and other people's packages from the npm registry, some 100 MB each. */
-const matrixTests = ['test/matrix/*.test.ts'];
+const matrixTests = ['test/matrix/*.test.ts', 'test/dynamodb/*.test.ts'];
 
 export default defineConfig({
   resolve: {
@@ -46,7 +46,7 @@ export default defineConfig({
         replacement: source('src/telemetry/$1.ts'),
       },
       {
-        find: /^posthorn\/(postgres|sqlite|d1|redis|bullmq|client|sandbox|testing)$/,
+        find: /^posthorn\/(postgres|sqlite|d1|dynamodb|redis|bullmq|client|sandbox|testing)$/,
         replacement: source('src/$1/index.ts'),
       },
     ],
@@ -118,6 +118,7 @@ export default defineConfig({
           setupFiles: ['test/support/leave-nothing.ts'],
           globalSetup: [
             'test/support/install-programs.ts',
+            'test/dynamodb/install-emulator.ts',
             'test/support/build.ts',
             'test/postgres/setup.ts',
           ],

@@ -86,6 +86,7 @@ const core = {
   postgres: ['timing', 'dedupe', 'dead-letters', 'handling', 'inbox'],
   sqlite: ['timing', 'dedupe', 'dead-letters', 'handling', 'inbox'],
   d1: ['timing', 'dedupe', 'dead-letters', 'sqlite'],
+  dynamodb: ['timing', 'dedupe', 'dead-letters'],
   'options.ts': ['queue', 'timing', 'authentication', 'events', 'dedupe', 'dead-letters'],
   'receiver-interface.ts': ['request', 'events', 'outcomes', 'dead-letters', 'handling', 'health'],
   'receiver.ts': [

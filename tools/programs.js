@@ -21,6 +21,8 @@ const MACOS_BROWSERS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
+const HOMEBREW_JAVAS = ['/opt/homebrew/opt/openjdk/bin/java', '/usr/local/opt/openjdk/bin/java'];
+
 /**
  * Where a program lies. PostgreSQL's folders come first, so that all its programs are of one version.
  *
@@ -44,6 +46,19 @@ export function findBrowser() {
   return [...paths, ...MACOS_BROWSERS]
     .filter(isExecutable)
     .find((path) => spawnSync(path, ['--version'], { stdio: 'ignore' }).status === 0);
+}
+
+/**
+ * Where a Java runtime lies. It is asked for its version: macOS has a `java` that can only tell its user to install
+ * one, and Homebrew keeps its own outside of PATH.
+ *
+ * @returns {string | undefined}
+ */
+export function findJava() {
+  const paths = [...HOMEBREW_JAVAS, findProgram('java') ?? ''];
+  return paths
+    .filter(isExecutable)
+    .find((path) => spawnSync(path, ['-version'], { stdio: 'ignore' }).status === 0);
 }
 
 /**

@@ -32,13 +32,23 @@ type State =
   | { readonly kind: 'released'; readonly token: string; readonly history: History }
   | { readonly kind: 'completed' };
 
+/** A store that goes by the clocks of its clients lets leases and retentions end only after an allowance. */
+export interface ModelOptions {
+  readonly allowanceMs: number;
+}
+
 /**
  * What the design says of a store, in the plainest form: an id is absent, being processed, released or
  * completed. A lease or a retention of N ms holds for the N ms from its start.
  */
 export class StoreModel {
   now = 0;
+  readonly #allowanceMs: number;
   readonly #states = new Map<string, { readonly state: State; readonly forgetAt: number }>();
+
+  constructor({ allowanceMs }: ModelOptions = { allowanceMs: 0 }) {
+    this.#allowanceMs = allowanceMs;
+  }
 
   claim({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0 }: ClaimRequest): ClaimResult {
     const state = this.#read(id);
@@ -58,7 +68,7 @@ export class StoreModel {
       case 'processing': {
         const { history } = state;
         if (state.token === token) return this.#take(id, token, leaseMs, retentionMs, history);
-        const msLeft = state.leaseEndsAt - this.now;
+        const msLeft = state.leaseEndsAt + this.#allowanceMs - this.now;
         if (msLeft > 0) return { state: 'busy', msLeft };
         return this.#take(id, token, leaseMs, retentionMs, this.#nextClaim(history, attemptSpacingMs, 1));
       }
@@ -91,7 +101,9 @@ export class StoreModel {
 
   #read(id: string): State {
     const entry = this.#states.get(id);
-    return entry === undefined || this.now >= entry.forgetAt ? { kind: 'absent' } : entry.state;
+    return entry === undefined || this.now >= entry.forgetAt + this.#allowanceMs
+      ? { kind: 'absent' }
+      : entry.state;
   }
 
   #write(id: string, state: State, retentionMs: number): void {
@@ -178,13 +190,16 @@ function advance(ms: number): Command {
  * Interleavings of all operations and of time. Few ids, tokens and times, so that they meet; one retention,
  * above every lease, because the design does not say what becomes of an id whose retention is shortened.
  */
-export function storeCommands(): fc.Arbitrary<Iterable<Command>> {
+export function storeCommands(
+  { allowanceMs }: ModelOptions = { allowanceMs: 0 },
+): fc.Arbitrary<Iterable<Command>> {
   const complete = {
     id: fc.constantFrom('evt_1', 'x'.repeat(200), `${'x'.repeat(199)}y`),
     token: fc.constantFrom('t1', 't2', 't3'),
     retentionMs: fc.constant(1_000),
   };
   const lease = { ...complete, leaseMs: fc.constantFrom(100, 250) };
+  const times = [1, 50, 99, 100, 150, 199, 200, 250, 900, 999, 1_000, 1_001];
   const handled = fc.subarray(['book', 'mail', 'naïve "x"']);
   const claim = fc.record({ ...lease, attemptSpacingMs: fc.constantFrom(0, 200) });
   return fc.commands(
@@ -221,7 +236,9 @@ export function storeCommands(): fc.Arbitrary<Iterable<Command>> {
           (store, r) => store.release(r),
         ),
       ),
-      fc.constantFrom(1, 50, 99, 100, 150, 199, 200, 250, 900, 999, 1_000, 1_001).map(advance),
+      fc
+        .constantFrom(...times, ...(allowanceMs === 0 ? [] : times.map((ms) => allowanceMs + ms)))
+        .map(advance),
     ],
     { size: '+1' },
   );

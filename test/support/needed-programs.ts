@@ -1,4 +1,4 @@
-import { findBrowser, findProgram } from '../../tools/programs.js';
+import { findBrowser, findJava, findProgram } from '../../tools/programs.js';
 
 /** A program that tests start. */
 export interface NeededProgram {
@@ -29,6 +29,14 @@ const browser: NeededProgram = {
   brew: 'google-chrome',
 };
 
+/** For the emulator of DynamoDB. */
+const java: NeededProgram = {
+  name: 'java',
+  isInstalled: () => findJava() !== undefined,
+  apt: 'default-jre-headless',
+  brew: 'openjdk',
+};
+
 /** By the projects of vitest.config.ts. Programs that every Debian has, such as `sh`, are not named. */
 export const neededPrograms: Readonly<Record<'slow' | 'matrix', readonly NeededProgram[]>> = {
   slow: [
@@ -46,7 +54,7 @@ export const neededPrograms: Readonly<Record<'slow' | 'matrix', readonly NeededP
     ...inOnePackage(['g++'], 'g++', 'gcc'),
     ...git,
   ],
-  matrix: [...servers, ...git],
+  matrix: [...servers, ...git, java],
 };
 
 function inOnePackage(names: readonly string[], apt: string, brew: string): readonly NeededProgram[] {

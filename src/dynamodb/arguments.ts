@@ -1,0 +1,45 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { checkOptions, invalidOption, readScope } from '../check-options.ts';
+import { ConfigurationError } from '../errors.ts';
+import { propertyOf, show } from '../foreign-values.ts';
+
+/** Where a store or dead letters keep their items. */
+export interface Place {
+  readonly client: DynamoDBClient;
+  readonly table: string;
+  readonly scope: string;
+}
+
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html */
+const TABLE_NAME = /^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/)?[A-Za-z0-9_.-]{3,255}$/;
+
+/** Checks the arguments of a function of `posthorn/dynamodb`; throws {@link ConfigurationError}. */
+export function readPlace(
+  functionName: string,
+  client: DynamoDBClient,
+  options: { readonly table: string; readonly scope: string },
+): Place {
+  if (!isClient(client)) {
+    throw new ConfigurationError(
+      `${functionName} takes a client of @aws-sdk/client-dynamodb: new DynamoDBClient({ region })`,
+    );
+  }
+  checkOptions(options, ['table', 'scope'], functionName);
+  const { table } = options;
+  if (typeof table !== 'string' || !TABLE_NAME.test(table)) {
+    throw invalidOption(
+      `table of ${functionName}`,
+      'must be the name or the ARN of a table: 3 to 255 letters, digits, "_", "-" or "."; ' +
+        `got ${show(table)}`,
+    );
+  }
+  return { client, table, scope: readScope(functionName, options.scope) };
+}
+
+/** Clients of the other services have the same methods. */
+function isClient(client: unknown): boolean {
+  return (
+    typeof propertyOf(client, 'send') === 'function' &&
+    propertyOf(propertyOf(client, 'config'), 'serviceId') === 'DynamoDB'
+  );
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { PutItemCommandInput, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import { expiryAttributes, type FoundOpenId, latestExpiry } from './id-item.ts';
+import { type ClaimTerms, timesOf } from './next-claim.ts';
+
+/** A release. */
+export interface ReleaseTerms {
+  readonly token: string;
+  readonly keepMs: number;
+  /** The names of the handlers that have finished, as JSON; empty to keep those of an earlier release. */
+  readonly handled: string;
+}
+
+type Condition = Pick<
+  PutItemCommandInput,
+  'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+>;
+type Update = Condition & Pick<UpdateItemCommandInput, 'UpdateExpression'>;
+
+/** `token` and `ttl` are words that DynamoDB reserves. */
+const NAMES = { '#token': 'token', '#ttl': 'ttl' };
+
+/** The id is absent, or counts as such. */
+export function ifAbsent(now: number): Condition {
+  return {
+    ConditionExpression: 'attribute_not_exists(pk) or expiresAt <= :latestExpiry',
+    ExpressionAttributeValues: { ':latestExpiry': { N: String(latestExpiry(now)) } },
+  };
+}
+
+/**
+ * Nobody has written the item since. A renewal that arrives twice, once late, brings its revision back, but
+ * not the number of the attempt.
+ */
+export function unlessChanged({ revision, attempt }: FoundOpenId): Condition {
+  return {
+    ConditionExpression: 'revision = :revision and attempt = :attempt',
+    ExpressionAttributeValues: { ':revision': { S: revision }, ':attempt': { N: String(attempt) } },
+  };
+}
+
+/** Extends the lease of its owner. */
+export function renewal(terms: ClaimTerms, now: number): Update {
+  const { leaseEndsAt, expiresAt } = timesOf(terms, now);
+  return {
+    UpdateExpression:
+      'set leaseEndsAt = :leaseEndsAt, expiresAt = :expiresAt, #ttl = :ttl, revision = :revision',
+    ConditionExpression: '#token = :token and attribute_exists(leaseEndsAt) and expiresAt > :latestExpiry',
+    ExpressionAttributeNames: NAMES,
+    ExpressionAttributeValues: {
+      ':leaseEndsAt': { N: String(leaseEndsAt) },
+      ...ownerValues(terms.token, expiresAt, now),
+    },
+  };
+}
+
+/** Ends the lease of its owner. */
+export function endOfLease({ token, keepMs, handled }: ReleaseTerms, now: number): Update {
+  const changes = 'expiresAt = :expiresAt, #ttl = :ttl, revision = :revision';
+  const names = handled === '' ? '' : ', handled = :handled';
+  return {
+    UpdateExpression: `set ${changes}${names} remove leaseEndsAt`,
+    ConditionExpression: '#token = :token and expiresAt > :latestExpiry',
+    ExpressionAttributeNames: NAMES,
+    ExpressionAttributeValues: {
+      ...ownerValues(token, now + keepMs, now),
+      ...(handled !== '' && { ':handled': { S: handled } }),
+    },
+  };
+}
+
+function ownerValues(token: string, expiresAt: number, now: number) {
+  const expiry = expiryAttributes(expiresAt);
+  return {
+    ':token': { S: token },
+    ':revision': { S: randomUUID() },
+    ':expiresAt': expiry.expiresAt,
+    ':ttl': expiry.ttl,
+    ':latestExpiry': { N: String(latestExpiry(now)) },
+  };
+}

@@ -1,0 +1,88 @@
+import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { messageOf, propertyOf } from '../foreign-values.ts';
+import type { ServerFailures } from '../timing/retry-in-time.ts';
+
+/**
+ * The names of errors that pass:
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html. Errors
+ * of the SDK are told by their names, because a project can have several versions of it.
+ */
+const PASSING_NAMES: ReadonlySet<unknown> = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+  'InternalServerError',
+  'ServiceUnavailable',
+  'TransactionConflictException',
+  'TransactionInProgressException',
+  'ReplicatedWriteConflictException',
+  // The SDK may get new credentials for the next try.
+  'ExpiredTokenException',
+  'TimeoutError',
+]);
+
+/** Codes of Node.js, for connections that could not be opened or were cut. */
+const PASSING_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+function mayPass(error: unknown): boolean {
+  return (
+    PASSING_NAMES.has(propertyOf(error, 'name')) ||
+    PASSING_CODES.has(propertyOf(error, 'code')) ||
+    propertyOf(error, '$retryable') !== undefined ||
+    propertyOf(error, '$fault') === 'server' ||
+    Number(propertyOf(propertyOf(error, '$metadata'), 'httpStatusCode')) >= 500
+  );
+}
+
+/** Advice, by the names of errors. */
+const explanations: Readonly<Record<string, string>> = {
+  ResourceNotFoundException:
+    'there is no such table in this account and region, or it is still being created: create it as ' +
+    'docs/dynamodb.md of posthorn says',
+  AccessDeniedException:
+    'the credentials of the client need the rights dynamodb:GetItem, PutItem, UpdateItem, DeleteItem and Query ' +
+    'on the table and on its index by-position',
+  ValidationException:
+    'DynamoDB refused the request: the table needs the keys "pk" and "sk" and the local index "by-position", ' +
+    'as docs/dynamodb.md of posthorn says; an index can only be added by creating the table anew',
+  ItemCollectionSizeLimitExceededException:
+    'the letters of this scope have reached the 10 GB that a table with a local index takes for one of them: ' +
+    'replay or remove letters',
+  CredentialsProviderError:
+    'the client has no credentials: give it some, or a role to the machine or function',
+  ProvisionedThroughputExceededException:
+    'the table has too little capacity: raise it, or switch the table to on-demand',
+  ExpiredTokenException: 'the credentials of the client have expired, and it got no new ones',
+};
+
+function explain(error: unknown): Error {
+  const name = propertyOf(error, 'name');
+  const reason = messageOf(error);
+  const advice = typeof name === 'string' ? adviceOn(name) : undefined;
+  if (advice !== undefined) return new Error(`${advice} (${name}: ${reason})`, { cause: error });
+  return new Error(`DynamoDB: ${reason}`, { cause: error });
+}
+
+function adviceOn(name: string): string | undefined {
+  return Object.hasOwn(explanations, name) ? explanations[name] : undefined;
+}
+
+/** What failures of DynamoDB mean. */
+export const dynamoFailures: ServerFailures = { server: 'DynamoDB', mayPass, explain };
+
+/**
+ * Returns true for the refusal of a conditional write. It brings the item if that was asked for and there is
+ * one.
+ */
+export function isConditionalCheckFailed(error: unknown): error is ConditionalCheckFailedException {
+  return propertyOf(error, 'name') === 'ConditionalCheckFailedException';
+}

@@ -1,0 +1,109 @@
+import type { Attributes } from './table.ts';
+
+/**
+ * How far clocks may differ. DynamoDB has no clock that a condition could ask, so the times in an item are
+ * those of its writer. A lease or a retention counts as over only this much later: two processes may then be
+ * five seconds wrong each, in opposite directions.
+ */
+export const CLOCK_ALLOWANCE_MS = 10_000;
+
+/** DynamoDB deletes by its own clock, so a writer whose clock is slow by less than this loses nothing. */
+const CLEANING_DELAY_MS = 3_600_000;
+
+/** An id that is claimed or released. Times are in milliseconds since the epoch. */
+export interface OpenId {
+  readonly token: string;
+  readonly attempt: number;
+  readonly spacedAttempts: number;
+  readonly countedAt: number;
+  readonly firstClaimedAt: number;
+  readonly abandoned: number;
+  /** The names of the handlers that have finished, as JSON, or nothing. */
+  readonly handled: string;
+  /** Undefined once released. */
+  readonly leaseEndsAt: number | undefined;
+  readonly expiresAt: number;
+}
+
+/** An open id as it was read. */
+export interface FoundOpenId extends OpenId {
+  /** New with each write. */
+  readonly revision: string;
+}
+
+/** A completed id has no token, and no revision. */
+export interface CompletedId {
+  readonly token: undefined;
+  readonly revision: undefined;
+  readonly expiresAt: number;
+}
+
+/** An id as it was read. */
+export type FoundId = FoundOpenId | CompletedId;
+
+/** Returns true for an id whose event was handled. */
+export function isCompleted(found: FoundId): found is CompletedId {
+  return found.token === undefined;
+}
+
+/** The key of an id's item. */
+export function keyOfId(scope: string, key: string): Attributes {
+  return { pk: { S: `${scope}#id#${key}` }, sk: { S: 'id' } };
+}
+
+/** Whether an id counts as absent. DynamoDB deletes its item later, within days. */
+export function isExpired({ expiresAt }: { readonly expiresAt: number }, now: number): boolean {
+  return expiresAt <= latestExpiry(now);
+}
+
+/** An item that expires at this time or earlier counts as absent. */
+export function latestExpiry(now: number): number {
+  return now - CLOCK_ALLOWANCE_MS;
+}
+
+/** The attributes for the end of an item: of ours in milliseconds, and of DynamoDB's cleaning in seconds. */
+export function expiryAttributes(expiresAt: number): { expiresAt: { N: string }; ttl: { N: string } } {
+  const ttl = Math.ceil((expiresAt + CLEANING_DELAY_MS) / 1_000);
+  return { expiresAt: { N: String(expiresAt) }, ttl: { N: String(ttl) } };
+}
+
+/** The attributes of an open id besides its key. */
+export function openAttributes(id: OpenId, revision: string): Attributes {
+  return {
+    ...expiryAttributes(id.expiresAt),
+    revision: { S: revision },
+    token: { S: id.token },
+    attempt: { N: String(id.attempt) },
+    spacedAttempts: { N: String(id.spacedAttempts) },
+    countedAt: { N: String(id.countedAt) },
+    firstClaimedAt: { N: String(id.firstClaimedAt) },
+    abandoned: { N: String(id.abandoned) },
+    ...(id.handled !== '' && { handled: { S: id.handled } }),
+    ...(id.leaseEndsAt !== undefined && { leaseEndsAt: { N: String(id.leaseEndsAt) } }),
+  };
+}
+
+/** Reads the item of an id. */
+export function readId(item: Attributes): FoundId {
+  const expiresAt = numberIn(item, 'expiresAt');
+  const token = item.token?.S;
+  if (token === undefined) return { token, revision: undefined, expiresAt };
+  return {
+    token,
+    expiresAt,
+    revision: item.revision?.S ?? '',
+    attempt: numberIn(item, 'attempt'),
+    spacedAttempts: numberIn(item, 'spacedAttempts'),
+    countedAt: numberIn(item, 'countedAt'),
+    firstClaimedAt: numberIn(item, 'firstClaimedAt'),
+    abandoned: numberIn(item, 'abandoned'),
+    handled: item.handled?.S ?? '',
+    leaseEndsAt: item.leaseEndsAt === undefined ? undefined : numberIn(item, 'leaseEndsAt'),
+  };
+}
+
+function numberIn(item: Attributes, name: string): number {
+  const number = Number(item[name]?.N);
+  if (Number.isFinite(number)) return number;
+  throw new Error(`the item ${JSON.stringify(item.pk?.S)} has no number "${name}": delete it by hand`);
+}

@@ -1,0 +1,2 @@
+export { createDynamoDeadLetters, type DynamoDeadLettersOptions } from './dead-letters.ts';
+export { createDynamoStore, type DynamoStoreOptions } from './store.ts';

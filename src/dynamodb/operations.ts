@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerOperation } from '../dedupe/server-store.ts';
+import { endOfLease, ifAbsent, type ReleaseTerms, renewal, unlessChanged } from './conditional-writes.ts';
+import {
+  expiryAttributes,
+  type FoundId,
+  isCompleted,
+  isExpired,
+  keyOfId,
+  openAttributes,
+  readId,
+} from './id-item.ts';
+import { type ClaimTerms, claimAnswer, firstClaim, nextClaim } from './next-claim.ts';
+import type { Attributes, TableSession } from './table.ts';
+
+/** Runs an operation; resolves with its result as `createServerStore` reads it. */
+export function runOperation(
+  session: TableSession,
+  scope: string,
+  operation: ServerOperation,
+): Promise<string> {
+  const { name, token, detail } = operation;
+  const key = keyOfId(scope, operation.key);
+  const leaseMs = wholeMs(operation.leaseMs);
+  const keepMs = wholeMs(operation.keepMs);
+  switch (name) {
+    case 'claim':
+      return claim(session, key, { token, leaseMs, keepMs, spacingMs: Number(detail) });
+    case 'renew':
+      return renew(session, key, { token, leaseMs, keepMs, spacingMs: 0 });
+    case 'complete':
+      return complete(session, key, keepMs);
+    case 'release':
+      return release(session, key, { token, keepMs, handled: detail });
+  }
+}
+
+/** A thousand years. */
+const LONGEST_MS = 31_556_952_000_000;
+
+function wholeMs(ms: number): number {
+  return Math.min(Math.ceil(ms), LONGEST_MS);
+}
+
+/** A first claim is one write. A refusal brings the item, so any other claim is two. */
+async function claim(session: TableSession, key: Attributes, terms: ClaimTerms): Promise<string> {
+  let found: FoundId | undefined;
+  for (;;) {
+    const now = Date.now();
+    const present = presentOf(found, now);
+    if (present !== undefined && isCompleted(present)) return 'completed';
+    const next = present === undefined ? firstClaim(terms, now) : nextClaim(present, terms, now);
+    if (typeof next === 'string') return next;
+    const condition = present === undefined ? ifAbsent(now) : unlessChanged(present);
+    const revision = randomUUID();
+    const outcome = await session.put({ Item: { ...key, ...openAttributes(next, revision) }, ...condition });
+    if (outcome.isWritten) return claimAnswer(next, now);
+    found = present === undefined ? foundAfterAll(outcome.found) : foundIn(outcome.found);
+    // The answer to an earlier try was lost.
+    if (found?.revision === revision) return claimAnswer(next, now);
+  }
+}
+
+/** One write, unless the id is absent: then it is created anew for its owner. */
+async function renew(session: TableSession, key: Attributes, terms: ClaimTerms): Promise<string> {
+  for (;;) {
+    const now = Date.now();
+    const outcome = await session.update({ Key: key, ...renewal(terms, now) });
+    if (outcome.isWritten) return 'held';
+    const present = presentOf(foundIn(outcome.found), now);
+    if (present !== undefined) return isCompleted(present) ? 'completed' : 'lost';
+    const item = { ...key, ...openAttributes(firstClaim(terms, now), randomUUID()) };
+    const created = await session.put({ Item: item, ...ifAbsent(now) });
+    if (created.isWritten) return 'held';
+    foundAfterAll(created.found);
+  }
+}
+
+/** Whoever holds the lease now, so there is no condition, and nothing of the item stays. */
+async function complete(session: TableSession, key: Attributes, keepMs: number): Promise<string> {
+  await session.put({ Item: { ...key, ...expiryAttributes(Date.now() + keepMs) } });
+  return 'completed';
+}
+
+/** Refused for an id that its token does not have; then it writes nothing. */
+async function release(session: TableSession, key: Attributes, terms: ReleaseTerms): Promise<string> {
+  const now = Date.now();
+  const outcome = await session.update({ Key: key, ...endOfLease(terms, now) });
+  if (outcome.isWritten) return 'released';
+  const present = presentOf(foundIn(outcome.found), now);
+  return present !== undefined && isCompleted(present) ? 'completed' : 'lost';
+}
+
+function foundIn(item: Attributes | undefined): FoundId | undefined {
+  return item === undefined ? undefined : readId(item);
+}
+
+/** The item for which a write was refused that needs an absent one. */
+function foundAfterAll(item: Attributes | undefined): FoundId {
+  if (item !== undefined) return readId(item);
+  throw new Error(
+    'the refusal of a write did not bring the item: it takes @aws-sdk/client-dynamodb 3.363.0 or later, and an ' +
+      'endpoint that knows ReturnValuesOnConditionCheckFailure',
+  );
+}
+
+function presentOf(found: FoundId | undefined, now: number): FoundId | undefined {
+  return found === undefined || isExpired(found, now) ? undefined : found;
+}

@@ -1,0 +1,60 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createServerStore, type StoreServer } from '../dedupe/server-store.ts';
+import type { Store } from '../dedupe/store.ts';
+import { storeError } from '../dedupe/time-limited.ts';
+import { readPlace } from './arguments.ts';
+import { runOperation } from './operations.ts';
+import { TableSession } from './table.ts';
+
+/** Options of {@link createDynamoStore}. */
+export interface DynamoStoreOptions {
+  /**
+   * The name or the ARN of the table: 3 to 255 letters, digits, `_`, `-` or `.`. Its keys are `pk` and `sk`,
+   * its local index is `by-position`, and its attribute for the time to live is `ttl`.
+   */
+  readonly table: string;
+  /**
+   * Names the application and its environment, for example `billing-production`: 1 to 64 letters, digits,
+   * `.`, `_` or `-`. It is part of every key; receivers with the same scope share their ids.
+   */
+  readonly scope: string;
+}
+
+const COMMAND_TIMEOUT_MS = 2_000;
+
+/** An operation is given up a little before its receiver does that: only here it is known why. */
+const LIMIT_MS = 0.95 * COMMAND_TIMEOUT_MS;
+
+/**
+ * Keeps event ids in a table of DynamoDB, which all processes and functions share. A first claim, a renewal,
+ * a completion and a release are one write each; any other claim is at most one write more. An operation has
+ * two seconds, with the retries of the SDK. One that fails in a way that passes is tried again meanwhile. It
+ * rejects with UnavailableError (`store_unavailable`) if DynamoDB refuses it or does not answer; the message
+ * says what to do.
+ *
+ * DynamoDB has no clock that an operation could ask, so times are those of the process. A lease or a
+ * retention counts as over only ten seconds later, so clocks may be wrong by five seconds. And a claim that
+ * arrives after its caller has given up holds until its lease ends, unless the release that follows arrives
+ * later still.
+ *
+ * @throws ConfigurationError if the client is not one of DynamoDB, and for a wrong or missing option.
+ *
+ * @example
+ * ```ts
+ * const client = new DynamoDBClient({ region: 'eu-central-1' });
+ * const store = createDynamoStore(client, { table: 'posthorn', scope: 'billing-production' });
+ * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY, store });
+ * ```
+ */
+export function createDynamoStore(client: DynamoDBClient, options: DynamoStoreOptions): Store {
+  const { table, scope } = readPlace('createDynamoStore', client, options);
+  const run: StoreServer['run'] = async (operation, read) => {
+    try {
+      const session = new TableSession(client, table, LIMIT_MS);
+      return read(await runOperation(session, scope, operation));
+    } catch (cause) {
+      throw storeError(operation.name, cause);
+    }
+  };
+  return createServerStore({ name: 'DynamoDB', commandTimeoutMs: COMMAND_TIMEOUT_MS, run });
+}

@@ -1,0 +1,256 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
+import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
+import { readAll } from '../support/read-all.ts';
+import { useDynamo } from './fixture.ts';
+import { type Exchange, pass, refuse, type Treatment } from './proxy.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+const dynamo = useDynamo();
+const { table } = dynamo;
+const realNow = Date.now;
+afterEach(() => {
+  Date.now = realNow;
+  dynamo.proxy.treat = () => pass;
+});
+
+const open = (scope: string) => createDynamoDeadLetters(dynamo.client, { table, scope });
+const openByProxy = (scope: string) => createDynamoDeadLetters(dynamo.openClient(), { table, scope });
+const partsOf = (scope: string) => dynamo.items(`${scope}#letter-parts#`);
+const bodyOf = async (scope: string, id: string) => Buffer.from((await open(scope).get(id))?.rawBody ?? []);
+
+/** Treats the requests that `matches` chooses. */
+function treatIf(matches: (exchange: Exchange) => boolean, treatment: Treatment): void {
+  dynamo.proxy.treat = (exchange) => (matches(exchange) ? treatment : pass);
+}
+
+const isPart = ({ parameters }: Exchange) => parameters.includes('#letter-parts#');
+
+describe('dead letters in DynamoDB', () => {
+  for (const { name, check } of deadLettersConformance) test(name, () => check(open(randomUUID())));
+  for (const { name, check } of serverDeadLettersConformance)
+    test(name, () =>
+      check((scope) => ({
+        deadLetters: open(scope),
+        store: createDynamoStore(dynamo.client, { table, scope }),
+      })),
+    );
+
+  test('are counted up to a limit', async () => {
+    const deadLetters = open(randomUUID());
+    expect(await deadLetters.count?.({ limit: 10 })).toBe(0);
+    for (const id of ['1', '2', '3']) await deadLetters.put(createLetter({ id }));
+    expect(await deadLetters.count?.({ limit: 10 })).toBe(3);
+    expect(await deadLetters.count?.({ limit: 2 })).toBe(2);
+    expect(await deadLetters.count?.({ limit: 0 })).toBe(0);
+    expect(await deadLetters.count?.({ limit: Number.POSITIVE_INFINITY })).toBe(3);
+    await deadLetters.remove('2');
+    expect(await deadLetters.count?.({ limit: 10 })).toBe(2);
+  });
+
+  test('another process continues a list after a letter that was removed', async () => {
+    const scope = randomUUID();
+    for (const id of ['1', '2', '3', '4']) await open(scope).put(createLetter({ id }));
+    await open(scope).remove('2');
+    expect((await readAll(open(scope).list({ after: '2' }))).map(({ id }) => id)).toEqual(['3', '4']);
+    const [removed] = await dynamo.items(`${scope}#removed#`);
+    const days = (Number(removed?.ttl?.N) * 1_000 - Date.now()) / DAY_MS;
+    expect(days).toBeCloseTo(1, 1);
+  });
+});
+
+describe('a letter past the limit of an item', () => {
+  test('is split, and read whole, by its id and in a list', async () => {
+    const scope = randomUUID();
+    const deadLetters = open(scope);
+    const rawBody = randomBytes(3_000_000);
+    const message = '💶é'.repeat(100_000);
+    await deadLetters.put(createLetter({ id: 'before', parkedAt: 1 }));
+    await deadLetters.put(createLetter({ id: 'long', parkedAt: 2, rawBody, message }));
+    await deadLetters.put(createLetter({ id: 'after', parkedAt: 3 }));
+    // 4,600,000 bytes with base64.
+    expect(await partsOf(scope)).toHaveLength(16);
+    const listed = await readAll(deadLetters.list());
+    expect(listed.map(({ id }) => id)).toEqual(['before', 'long', 'after']);
+    for (const letter of [await deadLetters.get('long'), listed[1]]) {
+      expect(Buffer.from(letter?.rawBody ?? []).equals(rawBody)).toBe(true);
+      expect(letter?.message === message).toBe(true);
+    }
+    await deadLetters.put(createLetter({ id: 'long', rawBody: Buffer.from('short') }));
+    expect(await partsOf(scope)).toEqual([]);
+    expect(String(await bodyOf(scope, 'long'))).toBe('short');
+    await deadLetters.put(createLetter({ id: 'long', rawBody }));
+    expect(await deadLetters.remove('long')).toBe(true);
+    expect(await partsOf(scope)).toEqual([]);
+  });
+
+  test('whose part fails is not there, and the one in its place stays whole', async () => {
+    const scope = randomUUID();
+    const deadLetters = openByProxy(scope);
+    const first = randomBytes(1_000_000);
+    await deadLetters.put(createLetter({ id: 'evt', rawBody: first }));
+    const isSecondPart = ({ operation, parameters }: Exchange) =>
+      operation === 'PutItem' && /#letter-parts#.*#0002"/.test(parameters);
+    treatIf(isSecondPart, refuse(400, 'AccessDeniedException'));
+    const rawBody = randomBytes(900_000);
+    for (const id of ['evt', 'new'])
+      await expect(deadLetters.put(createLetter({ id, rawBody }))).rejects.toMatchObject({
+        code: 'dead_letters_unavailable',
+      });
+    expect(await deadLetters.get('new')).toBeUndefined();
+    expect((await bodyOf(scope, 'evt')).equals(first)).toBe(true);
+    // Only those of the old letter.
+    expect(await partsOf(scope)).toHaveLength(5);
+  });
+
+  test('whose own item fails is not there, and the one in its place stays whole', async () => {
+    const scope = randomUUID();
+    const deadLetters = openByProxy(scope);
+    const first = randomBytes(1_000_000);
+    await deadLetters.put(createLetter({ id: 'evt', rawBody: first }));
+    const isItem = ({ operation, parameters }: Exchange) =>
+      operation === 'PutItem' && parameters.includes('#dead-letters');
+    treatIf(isItem, refuse(400, 'AccessDeniedException'));
+    for (const id of ['evt', 'new'])
+      await expect(deadLetters.put(createLetter({ id, rawBody: randomBytes(900_000) }))).rejects.toThrow();
+    expect(await deadLetters.get('new')).toBeUndefined();
+    expect((await bodyOf(scope, 'evt')).equals(first)).toBe(true);
+  });
+
+  test('whose item was written, but with an answer that cannot be read, keeps its parts', async () => {
+    const scope = randomUUID();
+    const deadLetters = openByProxy(scope);
+    const rawBody = randomBytes(900_000);
+    const isItem = ({ operation, parameters }: Exchange) =>
+      operation === 'PutItem' && parameters.includes('#dead-letters');
+    treatIf(isItem, async ({ run, reply }) => {
+      await run();
+      reply({ status: 200, body: '{"garbled' });
+    });
+    await expect(deadLetters.put(createLetter({ id: 'evt', rawBody }))).rejects.toThrow();
+    expect((await bodyOf(scope, 'evt')).equals(rawBody)).toBe(true);
+  });
+
+  /** Has the last request of this kind for the letter's own item run once more, later. */
+  function captureLast(operation: string): () => Promise<unknown> {
+    let again: (() => Promise<unknown>) | undefined;
+    treatIf(
+      (exchange) => exchange.operation === operation && exchange.parameters.includes('#dead-letters'),
+      async (exchange) => {
+        await pass(exchange);
+        again = exchange.run;
+      },
+    );
+    return async () => again?.();
+  }
+
+  // The first write of a letter, and the second one, which keeps the place of one of the same moment.
+  test.each([1, 2])('stays, though an earlier write arrives once more, late: %d', async (write) => {
+    const scope = randomUUID();
+    const letter = createLetter({ id: 'evt', rawBody: randomBytes(900_000), parkedAt: 1_000 });
+    const runAgain = captureLast('PutItem');
+    const deadLetters = openByProxy(scope);
+    if (write === 2) await deadLetters.put(letter);
+    await deadLetters.put(letter);
+    const later = randomBytes(800_000);
+    await open(scope).put({ ...letter, rawBody: later, parkedAt: write === 2 ? 1_000 : 2_000 });
+    await runAgain();
+    expect((await bodyOf(scope, 'evt')).equals(later)).toBe(true);
+  });
+
+  test('stays, though the removal of an earlier one arrives once more, late', async () => {
+    const scope = randomUUID();
+    const letter = createLetter({ id: 'evt' });
+    const runAgain = captureLast('DeleteItem');
+    const deadLetters = openByProxy(scope);
+    await deadLetters.put(letter);
+    await deadLetters.remove('evt');
+    await open(scope).put(letter);
+    await runAgain();
+    expect(await open(scope).get('evt')).toBeDefined();
+  });
+
+  test.each(['written anew', 'removed'])('that is %s while it is read is whole or gone', async (change) => {
+    const scope = randomUUID();
+    const letter = createLetter({ id: 'evt', rawBody: randomBytes(900_000), parkedAt: 1 });
+    await open(scope).put(letter);
+    await open(scope).put(createLetter({ id: 'after', parkedAt: 2 }));
+    const later = randomBytes(1_000_000);
+    const changeOnce = (): void => {
+      let isChanged = false;
+      treatIf(
+        (exchange) => exchange.operation === 'Query' && isPart(exchange) && !isChanged,
+        async (exchange) => {
+          isChanged = true;
+          if (change === 'removed') await open(scope).remove('evt');
+          else await open(scope).put({ ...letter, rawBody: later });
+          await pass(exchange);
+        },
+      );
+    };
+    const deadLetters = openByProxy(scope);
+    changeOnce();
+    const found = await deadLetters.get('evt');
+    if (change === 'removed') expect(found).toBeUndefined();
+    else expect(Buffer.from(found?.rawBody ?? []).equals(later)).toBe(true);
+    await open(scope).put(letter);
+    changeOnce();
+    const ids = (await readAll(deadLetters.list())).map(({ id }) => id);
+    expect(ids).toEqual(change === 'removed' ? ['after'] : ['evt', 'after']);
+  });
+
+  test('whose part is missing is unreadable, and does not hide the others', async () => {
+    const scope = randomUUID();
+    const deadLetters = openByProxy(scope);
+    // The answer says that the part was written.
+    treatIf(
+      ({ parameters }) => /#0002"/.test(parameters),
+      async ({ reply }) => reply({ status: 200, body: '{}' }),
+    );
+    await deadLetters.put(createLetter({ id: 'broken', rawBody: randomBytes(900_000), parkedAt: 1 }));
+    await deadLetters.put(createLetter({ id: 'whole', parkedAt: 2 }));
+    await expect(deadLetters.get('broken')).rejects.toMatchObject({ code: 'dead_letter_unreadable' });
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const { id } of deadLetters.list()) seen.push(id);
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'dead_letter_unreadable' });
+    expect(seen).toEqual(['whole']);
+    expect(await deadLetters.remove('broken')).toBe(true);
+  });
+
+  test.each(['put', 'removal'])('its forgotten parts go with a %s after an hour', async (operation) => {
+    const scope = randomUUID();
+    const letter = createLetter({ id: 'evt', rawBody: randomBytes(900_000) });
+    const deadLetters = openByProxy(scope);
+    // A process that dies between the parts and the item.
+    treatIf(
+      ({ operation, parameters }) => operation === 'PutItem' && parameters.includes('#dead-letters'),
+      refuse(400, 'AccessDeniedException'),
+    );
+    await expect(deadLetters.put(letter)).rejects.toThrow();
+    dynamo.proxy.treat = () => pass;
+    expect(await partsOf(scope)).toHaveLength(5);
+    await deadLetters.put(letter);
+    // The forgotten ones may be of a put that is under way.
+    expect(await partsOf(scope)).toHaveLength(10);
+    Date.now = () => realNow() + HOUR_MS + 60_000;
+    if (operation === 'put') await deadLetters.put(letter);
+    else await deadLetters.remove('evt');
+    expect(await partsOf(scope)).toHaveLength(operation === 'put' ? 5 : 0);
+  });
+
+  test('a letter that fails to be tidied up is stored all the same', async () => {
+    const scope = randomUUID();
+    const letter = createLetter({ id: 'evt', rawBody: randomBytes(900_000) });
+    const deadLetters = openByProxy(scope);
+    await deadLetters.put(letter);
+    treatIf(({ operation }) => operation === 'DeleteItem', refuse(400, 'AccessDeniedException'));
+    await deadLetters.put({ ...letter, rawBody: Buffer.from('short') });
+    expect(String(await bodyOf(scope, 'evt'))).toBe('short');
+  });
+});

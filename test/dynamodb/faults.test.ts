@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createLetter } from '../dead-letters/conformance.ts';
+import { readAll } from '../support/read-all.ts';
+import { until } from '../support/until.ts';
+import { useDynamo } from './fixture.ts';
+import { faults, pass, refuse, silent, type Treatment } from './proxy.ts';
+
+const HOUR_MS = 3_600_000;
+const lease = { leaseMs: 20_000, retentionMs: HOUR_MS };
+const LONG = 'x'.repeat(700_000);
+const random = Math.random;
+
+const dynamo = useDynamo();
+const { table } = dynamo;
+afterEach(() => {
+  dynamo.proxy.treat = () => pass;
+  Math.random = random;
+});
+
+const open = (config?: DynamoDBClientConfig) =>
+  createDynamoStore(dynamo.openClient(config), { table, scope: randomUUID() });
+const openLetters = (config?: DynamoDBClientConfig) =>
+  createDynamoDeadLetters(dynamo.openClient(config), { table, scope: randomUUID() });
+
+/** Every second request fails. */
+function treatEverySecond(fault: Treatment): void {
+  // After throttling the SDK waits for up to a second, so by chance a claim of two writes takes too long.
+  Math.random = () => 0.3;
+  let isFaulty = false;
+  dynamo.proxy.treat = () => {
+    isFaulty = !isFaulty;
+    return isFaulty ? fault : pass;
+  };
+}
+
+/** Without its own retries the SDK leaves them to posthorn. */
+const clients: readonly [string, DynamoDBClientConfig][] = [
+  ['a client with the defaults of the SDK', {}],
+  ['a client that does not try again', { maxAttempts: 1 }],
+];
+
+describe.each(clients)('with %s', (_name, config) => {
+  test.each(Object.entries(faults))(
+    '%s: each operation is tried again, and has its effect once',
+    async (_fault, fault) => {
+      treatEverySecond(fault);
+      const store = open(config);
+      const request = { id: 'evt', token: 't', ...lease };
+      expect(await store.claim(request)).toMatchObject({ state: 'claimed', attempt: 1, abandoned: 0 });
+      expect(await store.renew(request)).toEqual({ state: 'held' });
+      expect(await store.claim({ ...request, token: 'u' })).toMatchObject({ state: 'busy' });
+      expect(await store.release({ ...request, handled: ['book'] })).toEqual({ state: 'released' });
+      const again = { ...request, token: 'u' };
+      const claimed = { state: 'claimed', attempt: 2, abandoned: 0, handled: ['book'] };
+      expect(await store.claim(again)).toMatchObject(claimed);
+      expect(await store.renew({ ...request, id: 'absent' })).toEqual({ state: 'held' });
+      expect(await store.release({ ...request, id: 'absent', handled: [] })).toEqual({ state: 'released' });
+      expect(await store.claim({ ...again, id: 'absent' })).toMatchObject({ attempt: 2 });
+      expect(await store.complete(again)).toEqual({ state: 'completed' });
+      expect(await store.claim(request)).toEqual({ state: 'completed' });
+    },
+  );
+
+  test.each(Object.entries(faults))('%s: letters are stored, read and removed', async (_fault, fault) => {
+    treatEverySecond(fault);
+    const deadLetters = openLetters(config);
+    for (const message of ['short', LONG, 'short again']) {
+      await deadLetters.put(createLetter({ id: 'evt', message, parkedAt: 1 }));
+      expect((await deadLetters.get('evt'))?.message === message).toBe(true);
+    }
+    await deadLetters.put(createLetter({ id: 'long', message: LONG, parkedAt: 2 }));
+    expect(await deadLetters.count?.({ limit: 5 })).toBe(2);
+    expect((await readAll(deadLetters.list())).map(({ id }) => id)).toEqual(['evt', 'long']);
+    await deadLetters.remove('long');
+    expect(await deadLetters.get('long')).toBeUndefined();
+    expect((await readAll(deadLetters.list({ after: 'long' }))).map(({ id }) => id)).toEqual([]);
+  });
+});
+
+test.each([true, false])(
+  'no answer at all, written: %s: the store is unavailable in time',
+  async (wasWritten) => {
+    const store = open();
+    dynamo.proxy.treat = () => silent(wasWritten);
+    const request = { id: 'evt', token: 't', ...lease };
+    const begin = performance.now();
+    const operations = [
+      store.claim(request),
+      store.renew(request),
+      store.complete(request),
+      store.release({ ...request, handled: [] }),
+    ];
+    for (const operation of operations) {
+      await expect(operation).rejects.toMatchObject({
+        code: 'store_unavailable',
+        message: expect.stringContaining('DynamoDB did not answer in 1900 ms'),
+      });
+    }
+    expect(performance.now() - begin).toBeLessThan(2_500);
+  },
+);
+
+test('letters without an answer are unavailable in five seconds', async () => {
+  const deadLetters = openLetters();
+  dynamo.proxy.treat = () => silent(false);
+  const begin = performance.now();
+  const operations = [
+    deadLetters.put(createLetter({ message: LONG })),
+    deadLetters.get('evt'),
+    deadLetters.remove('evt'),
+    readAll(deadLetters.list()),
+  ];
+  for (const operation of operations)
+    await expect(operation).rejects.toMatchObject({ code: 'dead_letters_unavailable' });
+  expect(performance.now() - begin).toBeLessThan(6_000);
+});
+
+test('a failure that does not pass in time is told, and nothing is sent afterwards', async () => {
+  // The SDK then waits for nearly two seconds between its tries, and is not done with them in time.
+  Math.random = () => 0.99;
+  const store = open();
+  dynamo.proxy.treat = () =>
+    refuse(400, 'ProvisionedThroughputExceededException', 'The level of configured provisioned throughput');
+  const begin = performance.now();
+  await expect(store.claim({ id: 'evt', token: 't', ...lease })).rejects.toThrow(
+    /too little capacity.*switch the table to on-demand.*The level of configured/,
+  );
+  expect(performance.now() - begin).toBeGreaterThan(1_000);
+  expect(performance.now() - begin).toBeLessThan(2_100);
+  const { requests } = dynamo.proxy;
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(dynamo.proxy.requests).toBe(requests);
+});
+
+test('a claim that arrives after its caller has given up is freed by the release that follows it', async () => {
+  const store = open();
+  const request = { id: 'evt', token: 't', ...lease };
+  let arrive = () => {};
+  const arrival = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  let hasArrived = false;
+  dynamo.proxy.treat =
+    () =>
+    async ({ run }) => {
+      await arrival;
+      await run();
+      hasArrived = true;
+    };
+  await expect(store.claim(request)).rejects.toMatchObject({ code: 'store_unavailable' });
+  dynamo.proxy.treat = () => pass;
+  arrive();
+  await until('the claim arrives', () => hasArrived);
+  expect(await store.claim({ ...request, token: 'u' })).toMatchObject({ state: 'busy' });
+  expect(await store.release({ ...request, handled: [] })).toEqual({ state: 'released' });
+  expect(await store.claim({ ...request, token: 'u' })).toMatchObject({ state: 'claimed', attempt: 2 });
+});
+
+test('a claim reads anew if another process writes between its two writes', async () => {
+  const store = open();
+  const request = { id: 'evt', token: 't', ...lease };
+  await store.claim(request);
+  await store.release({ ...request, handled: ['book'] });
+  let count = 0;
+  dynamo.proxy.treat = () => {
+    count += 1;
+    return count !== 2
+      ? pass
+      : async (exchange) => {
+          await store.claim({ ...request, token: 'faster' });
+          await store.release({ ...request, token: 'faster', handled: ['book', 'mail'] });
+          await pass(exchange);
+        };
+  };
+  const claimed = await store.claim({ ...request, token: 'u' });
+  expect(claimed).toMatchObject({ state: 'claimed', attempt: 3, abandoned: 0, handled: ['book', 'mail'] });
+});
+
+test('a refusal that does not bring the item is told', async () => {
+  const store = open();
+  dynamo.proxy.treat = () => refuse(400, 'ConditionalCheckFailedException');
+  await expect(store.claim({ id: 'evt', token: 't', ...lease })).rejects.toThrow(
+    /did not bring the item.*3\.363\.0 or later/,
+  );
+});
+
+test.each([
+  ['AccessDeniedException', /the credentials of the client need the rights dynamodb:GetItem/],
+  ['ValidationException', /needs the keys "pk" and "sk" and the local index "by-position"/],
+  ['ItemCollectionSizeLimitExceededException', /10 GB/],
+  ['UnrecognizedClientException', /DynamoDB: the proxy says so/],
+])('%s is told at once, with what to do', async (type, expected) => {
+  const store = open();
+  dynamo.proxy.treat = () => refuse(400, `com.amazon.coral.service#${type}`);
+  const begin = performance.now();
+  await expect(store.claim({ id: 'evt', token: 't', ...lease })).rejects.toThrow(expected);
+  expect(performance.now() - begin).toBeLessThan(1_000);
+});
+
+test('a table that is missing is told', async () => {
+  const missing = createDynamoStore(dynamo.client, { table: 'missing', scope: 'faults' });
+  await expect(missing.claim({ id: 'evt', token: 't', ...lease })).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringMatching(/no such table in this account and region/),
+  });
+  const letters = createDynamoDeadLetters(dynamo.client, { table: 'missing', scope: 'faults' });
+  await expect(letters.put(createLetter())).rejects.toMatchObject({
+    code: 'dead_letters_unavailable',
+    message: expect.stringMatching(/no such table/),
+  });
+});

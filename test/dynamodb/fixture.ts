@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import {
+  type AttributeValue,
+  CreateTableCommand,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+  paginateScan,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll } from 'vitest';
+import { findJava } from '../../tools/programs.js';
+import { onFreePort } from '../support/free-port.ts';
+import { emulatorFolder } from './install-emulator.ts';
+import { HttpProxy } from './proxy.ts';
+import { tableDefinition, timeToLive } from './table.ts';
+
+/** An emulator of DynamoDB with a table, as long as a file of tests runs. */
+export interface DynamoFixture {
+  readonly table: string;
+  /** A client without a proxy. */
+  readonly client: DynamoDBClient;
+  /** Stands between the emulator and the clients of `openClient`. */
+  readonly proxy: HttpProxy;
+  /** Opens a client by way of the proxy. */
+  readonly openClient: (config?: DynamoDBClientConfig) => DynamoDBClient;
+  /** All items whose `pk` begins so. */
+  readonly items: (prefix: string) => Promise<readonly Record<string, AttributeValue>[]>;
+}
+
+const TABLE = 'posthorn-test';
+
+export function useDynamo(): DynamoFixture {
+  const clients: DynamoDBClient[] = [];
+  let emulator: ChildProcess | undefined;
+  let client: DynamoDBClient;
+  let proxy: HttpProxy;
+
+  const openClient = (port: number, config: DynamoDBClientConfig = {}): DynamoDBClient => {
+    const opened = new DynamoDBClient({
+      endpoint: `http://127.0.0.1:${port}`,
+      region: 'eu-central-1',
+      credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+      ...config,
+    });
+    clients.push(opened);
+    return opened;
+  };
+
+  beforeAll(async () => {
+    const { port, child } = await onFreePort(startEmulator);
+    emulator = child;
+    proxy = await HttpProxy.start(port);
+    client = openClient(port);
+    await client.send(new CreateTableCommand(tableDefinition(TABLE)));
+    await client.send(new UpdateTimeToLiveCommand(timeToLive(TABLE)));
+  });
+  afterAll(async () => {
+    for (const opened of clients) opened.destroy();
+    await proxy?.close();
+    emulator?.kill('SIGKILL');
+  });
+  return {
+    table: TABLE,
+    get client() {
+      return client;
+    },
+    get proxy() {
+      return proxy;
+    },
+    openClient: (config) => openClient(proxy.port, config),
+    items: async (prefix) => {
+      const pages = paginateScan(
+        { client },
+        {
+          TableName: TABLE,
+          ConsistentRead: true,
+          FilterExpression: 'begins_with(pk, :prefix)',
+          ExpressionAttributeValues: { ':prefix': { S: prefix } },
+        },
+      );
+      const found: Record<string, AttributeValue>[] = [];
+      for await (const { Items = [] } of pages) found.push(...Items);
+      return found;
+    },
+  };
+}
+
+async function startEmulator(port: number): Promise<ChildProcess> {
+  const flags = ['-Xmx512m', '-XX:+UseSerialGC', '-Djava.library.path=./DynamoDBLocal_lib'];
+  const options = ['-inMemory', '-sharedDb', '-port', String(port), '-disableTelemetry'];
+  const child = spawn(findJava() ?? 'java', [...flags, '-jar', 'DynamoDBLocal.jar', ...options], {
+    cwd: emulatorFolder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const ended = once(child, 'exit');
+  for (;;) {
+    if (await answersAt(port)) return child;
+    const exit = await Promise.race([ended, setTimeout(50)]);
+    if (exit !== undefined) throw new Error(`DynamoDB Local ended: ${output.slice(-2_000)}`);
+  }
+}
+
+function answersAt(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  }).then((isOpen) => {
+    socket.destroy();
+    return isOpen === true;
+  });
+}
