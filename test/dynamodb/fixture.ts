@@ -26,6 +26,8 @@ export interface DynamoFixture {
   readonly proxy: HttpProxy;
   /** Opens a client by way of the proxy. */
   readonly openClient: (config?: DynamoDBClientConfig) => DynamoDBClient;
+  /** Sends a signal to the emulator. */
+  readonly signal: (signal: NodeJS.Signals) => void;
   /** All items whose `pk` begins so. */
   readonly items: (prefix: string) => Promise<readonly Record<string, AttributeValue>[]>;
 }
@@ -71,6 +73,7 @@ export function useDynamo(): DynamoFixture {
       return proxy;
     },
     openClient: (config) => openClient(proxy.port, config),
+    signal: (signal) => void emulator?.kill(signal),
     items: async (prefix) => {
       const pages = paginateScan(
         { client },
