@@ -64,7 +64,7 @@ function adviceFor(value: unknown): string {
   }
   if (has(value, { isReady: 'boolean' })) return 'takes a client of node-redis 5 or 6, and this one is older';
   return (
-    'cannot use createClientPool of node-redis, nor createCluster of node-redis 5, because they do not say ' +
-    'whether they are connected: take createClient, createSentinel, or createCluster of node-redis 6'
+    'cannot use createClientPool of node-redis, nor createCluster before 6.2, because they do not say whether ' +
+    'they are connected: take createClient, createSentinel, or createCluster of node-redis 6.2 or later'
   );
 }

@@ -18,10 +18,10 @@ export interface RedisStoreOptions {
 
 /**
  * Keeps event ids in Redis, so that several processes share them, whatever their clients. The client is one
- * of ioredis 5 or 6 or of node-redis 5 or 6 (a single Redis, Sentinel or Cluster, the Cluster of node-redis
- * from 6 on) or of `@upstash/redis`; connecting and closing it is up to you. Each operation is one call of a
- * script on one key, and operations that begin in one turn of the event loop share a command. An operation
- * rejects with UnavailableError (`store_unavailable`) if Redis refuses, fails or is late.
+ * of ioredis 5 or 6, of node-redis 5 or 6 or of `@upstash/redis`: a single Redis, Sentinel or Cluster, but
+ * of node-redis no pool, and a Cluster from 6.2 on. Connecting and closing it is up to you. Each operation is
+ * one call of a script on one key, and operations that begin in one turn of the event loop share a command.
+ * An operation rejects with UnavailableError (`store_unavailable`) if Redis refuses, fails or is late.
  *
  * While the client connects, an operation waits for it within `commandTimeoutMs`. In an outage that has
  * lasted longer, and with a client that will not connect by itself, it rejects at once.

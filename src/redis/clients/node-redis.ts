@@ -6,7 +6,7 @@ type Evaluate = (script: string, options: { keys: string[]; arguments: string[] 
 
 /**
  * The parts of a node-redis client that posthorn uses: one of `createClient` or `createSentinel` of
- * node-redis 5 or 6, or of `createCluster` of node-redis 6.
+ * node-redis 5 or 6, or of `createCluster` of node-redis 6.2 or later.
  */
 export interface NodeRedisClient {
   /** Commands are sent only while it is true. */

@@ -31,8 +31,8 @@ export function fromUpstash(client: UpstashClient): ScriptClient {
   };
 }
 
-/** The message of an error that Upstash gives for a command in a pipeline begins with this. */
-const PIPELINE_PREFIX = 'Command failed: ';
+/** The message of an error of a command in a pipeline begins so, and the message of Redis follows. */
+const PIPELINE_PREFIX = /^Command (\d+ \[ \S+ \] )?failed: /;
 
 /** It is followed by the whole command, with the body and the headers of a letter. */
 const COMMAND_TEXT = ', command was: ';
@@ -47,9 +47,7 @@ async function withPlainError(reply: Promise<unknown>): Promise<unknown> {
   try {
     return await reply;
   } catch (error) {
-    const message = messageOf(error);
-    const begin = message.startsWith(PIPELINE_PREFIX) ? PIPELINE_PREFIX.length : 0;
-    const [plain = ''] = message.slice(begin).split(COMMAND_TEXT);
+    const [plain = ''] = messageOf(error).replace(PIPELINE_PREFIX, '').split(COMMAND_TEXT);
     throw new Error(plain.slice(0, MAX_MESSAGE_LENGTH));
   }
 }
