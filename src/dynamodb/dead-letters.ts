@@ -108,8 +108,9 @@ async function putLetter(
   try {
     await writeParts(session, scope, key, split);
   } catch (error) {
-    // Only here: a failed write of the item may have been done all the same, and needs its parts.
-    await tidy(() => deleteParts(session, scope, key, split));
+    // Only here: a failed write of the item may have been done all the same, and needs its parts. Not awaited,
+    // because the time of this session may be over.
+    void tidy(() => deleteParts(session.anew(), scope, key, split));
     throw error;
   }
   const { parkedAt } = letter;

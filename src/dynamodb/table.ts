@@ -68,6 +68,11 @@ export class TableSession {
     this.#limit = limitFromNow(limitMs);
   }
 
+  /** A session on the same table, whose time limit begins now. */
+  anew(): TableSession {
+    return new TableSession(this.#client, this.#table, this.#limit.ms);
+  }
+
   put(input: WithoutTable<PutItemCommandInput>): Promise<WriteOutcome> {
     return this.#write((watch, options) => {
       const command = new PutItemCommand({ ...this.#commonInput, ...input });

@@ -4,8 +4,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
 import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
 import { readAll } from '../support/read-all.ts';
+import { until } from '../support/until.ts';
 import { useDynamo } from './fixture.ts';
-import { type Exchange, pass, refuse, type Treatment } from './proxy.ts';
+import { type Exchange, pass, refuse, silent, type Treatment } from './proxy.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -103,8 +104,17 @@ describe('a letter past the limit of an item', () => {
       });
     expect(await deadLetters.get('new')).toBeUndefined();
     expect((await bodyOf(scope, 'evt')).equals(first)).toBe(true);
-    // Only those of the old letter.
-    expect(await partsOf(scope)).toHaveLength(5);
+    await until('only the parts of the old letter are left', async () => (await partsOf(scope)).length === 5);
+  });
+
+  test('whose part gets no answer in time leaves no other part behind', async () => {
+    const scope = randomUUID();
+    const isSecondPart = ({ operation, parameters }: Exchange) =>
+      operation === 'PutItem' && /#letter-parts#.*#0002"/.test(parameters);
+    treatIf(isSecondPart, silent(false));
+    const failure = openByProxy(scope).put(createLetter({ id: 'evt', rawBody: randomBytes(900_000) }));
+    await expect(failure).rejects.toThrow(/did not answer in 5000 ms/);
+    await until('the parts are gone', async () => (await partsOf(scope)).length === 0);
   });
 
   test('whose own item fails is not there, and the one in its place stays whole', async () => {
