@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 
 interface Manifest {
   readonly version: string;
-  readonly peerDependencies: Readonly<Record<'better-sqlite3' | 'ioredis' | 'pg', string>>;
+  readonly peerDependencies: Readonly<
+    Record<'@aws-sdk/client-dynamodb' | 'better-sqlite3' | 'ioredis' | 'pg', string>
+  >;
 }
 
 // Above dist/src/cli, where this file is built to.
@@ -12,6 +14,9 @@ const manifest: Manifest = JSON.parse(
 
 /** The version of this package. */
 export const version: string = manifest.version;
+
+/** The versions of the SDK for DynamoDB that this package works with. */
+export const dynamoClientVersions: string = manifest.peerDependencies['@aws-sdk/client-dynamodb'];
 
 /** The versions of better-sqlite3 that this package works with. */
 export const betterSqliteVersions: string = manifest.peerDependencies['better-sqlite3'];

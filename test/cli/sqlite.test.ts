@@ -94,7 +94,7 @@ describe('posthorn on a file of SQLite', () => {
     const place = ['dead-letters', 'list', '--sqlite', fixture.path];
     expect(await run(place)).toEqual(message(2, /give --scope/));
     expect(await run([...place, '--scope', 'a', '--redis', 'redis://127.0.0.1:1'])).toEqual(
-      message(2, /one of --redis, --postgres and --sqlite/),
+      message(2, /one of --redis, --postgres, --sqlite and --dynamodb/),
     );
   });
 

@@ -10,7 +10,9 @@ import { addStorageOptions, receiverOption } from './source.ts';
 
 const WHERE_HELP = `
 Where the letters are: --dir DIRECTORY for files, --scope SCOPE for a Redis at REDIS_URL (a single one; for Sentinel and
-Cluster use --receiver) or a PostgreSQL at POSTGRES_URL, or --receiver MODULE for the dead letters of a receiver.
+Cluster use --receiver) or a PostgreSQL at POSTGRES_URL, --scope with --sqlite FILE or --dynamodb TABLE, or --receiver
+MODULE for the dead letters of a receiver. For DynamoDB the region and the credentials come from the environment, as
+for every program with the SDK of AWS: AWS_REGION, AWS_PROFILE and others.
 The module exports \`receiver\`, or has it as its default export, and must not start a server:
 
   // receiver.js

@@ -5,6 +5,7 @@ import { createFileDeadLetters } from '../../dead-letters/file.ts';
 import { createPostgresDeadLetters } from '../../postgres/dead-letters/dead-letters.ts';
 import { createRedisDeadLetters } from '../../redis/dead-letters.ts';
 import { createSqliteDeadLetters } from '../../sqlite/dead-letters/dead-letters.ts';
+import { withDynamoTable } from '../dynamodb.ts';
 import { usageError } from '../failure.ts';
 import { schemaOption } from '../postgres/command.ts';
 import { requirePostgresUrl, withPool } from '../postgres/pg.ts';
@@ -13,12 +14,13 @@ import { withSqliteFile } from '../sqlite/file.ts';
 import { awaitConnections } from './await-connections.ts';
 import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
 
-/** The place of the letters: a directory, Redis, PostgreSQL, SQLite, or the receiver's own dead letters. */
+/** The place of the letters: a directory, a server, a file of SQLite, or the receiver's own dead letters. */
 export interface SourceOptions {
   readonly dir?: string;
   readonly redis?: string;
   readonly postgres?: string;
   readonly sqlite?: string;
+  readonly dynamodb?: string;
   readonly schema?: string;
   readonly scope?: string;
   readonly receiver?: string;
@@ -37,11 +39,12 @@ export interface Source {
 export function addStorageOptions(command: Command): Command {
   return command
     .option('--dir <directory>', 'letters in files: the directory of createFileDeadLetters')
-    .option('--scope <scope>', 'letters in Redis, PostgreSQL or SQLite: their scope')
+    .option('--scope <scope>', 'letters in Redis, PostgreSQL, SQLite or DynamoDB: their scope')
     .option('--redis <url>', 'the address of Redis, together with --scope (env: REDIS_URL)')
     .option('--postgres <url>', 'the address of PostgreSQL, together with --scope (env: POSTGRES_URL)')
     .addOption(schemaOption())
-    .option('--sqlite <file>', 'the file of SQLite, together with --scope');
+    .option('--sqlite <file>', 'the file of SQLite, together with --scope')
+    .option('--dynamodb <table>', 'the table of DynamoDB, together with --scope (env: AWS_REGION)');
 }
 
 /** The option that names the receiver's module. */
@@ -57,11 +60,17 @@ export async function withSource(
   options: SourceOptions,
   use: (source: Source) => Promise<void>,
 ): Promise<void> {
-  const { dir, scope, redis, postgres, sqlite, receiver, json = false } = options;
+  const { dir, scope, redis, postgres, sqlite, dynamodb, receiver, json = false } = options;
+  const named = [redis, postgres, sqlite, dynamodb].filter((place) => place !== undefined);
+  if (named.length > 1) {
+    throw usageError(
+      'give one of --redis, --postgres, --sqlite and --dynamodb: the letters are in one place',
+    );
+  }
   if (dir !== undefined && scope !== undefined) {
     throw usageError('give one of --dir and --scope: the letters are in one place');
   }
-  if (scope === undefined && (redis ?? postgres ?? sqlite) !== undefined) {
+  if (scope === undefined && named.length > 0) {
     throw usageError('the scope of the letters is missing: give --scope');
   }
   const useWith = async (deadLetters?: DeadLetters): Promise<void> => {
@@ -69,11 +78,12 @@ export async function withSource(
     else if (deadLetters !== undefined) await use({ deadLetters });
     else
       throw usageError(
-        'say where the letters are: --dir, --scope with REDIS_URL, POSTGRES_URL or --sqlite, or --receiver',
+        'say where the letters are: --dir, --scope with REDIS_URL, POSTGRES_URL, --sqlite or --dynamodb, or --receiver',
       );
   };
   if (dir !== undefined) await useWith(openDirectory(dir));
-  else if (scope !== undefined && sqlite !== undefined) await withFile(options, sqlite, scope, useWith);
+  else if (scope !== undefined && sqlite !== undefined) await withFile(sqlite, scope, useWith);
+  else if (scope !== undefined && dynamodb !== undefined) await withDynamoTable(dynamodb, scope, useWith);
   else if (scope !== undefined) await withServer(options, scope, useWith);
   else await useWith();
 }
@@ -102,14 +112,10 @@ async function withReceiver(
 
 /** Letters in a file of SQLite. */
 async function withFile(
-  { redis, postgres }: SourceOptions,
   file: string,
   scope: string,
   use: (deadLetters: DeadLetters) => Promise<void>,
 ): Promise<void> {
-  if ((redis ?? postgres) !== undefined) {
-    throw usageError('give one of --redis, --postgres and --sqlite: the letters are in one place');
-  }
   await withSqliteFile(file, { mayCreate: false }, (database) =>
     use(createSqliteDeadLetters(database, { scope })),
   );
