@@ -4,6 +4,7 @@ import { createMemoryStore, createReceiver } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createClient } from 'posthorn/client';
 import { createD1DeadLetters, createD1Store } from 'posthorn/d1';
+import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { toExpress } from 'posthorn/express';
 import { toFastify } from 'posthorn/fastify';
 import { toFetch } from 'posthorn/fetch';
@@ -29,6 +30,7 @@ const redis = { status: 'ready', eval: async () => [], evalsha: async () => [], 
 
 const pool = { totalCount: 0, connect: () => Promise.reject(new Error('never called')) };
 const database = { exec: () => {}, prepare: () => {} };
+const dynamo = { send: () => {}, config: { serviceId: 'DynamoDB' } };
 const binding = { prepare: () => {}, batch: () => {} };
 const worker = createReceiver({ signingKey: 'k' });
 
@@ -55,6 +57,11 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   ],
   ['createD1Store', (options) => Reflect.apply(createD1Store, undefined, [binding, options])],
   ['createD1DeadLetters', (options) => Reflect.apply(createD1DeadLetters, undefined, [binding, options])],
+  ['createDynamoStore', (options) => Reflect.apply(createDynamoStore, undefined, [dynamo, options])],
+  [
+    'createDynamoDeadLetters',
+    (options) => Reflect.apply(createDynamoDeadLetters, undefined, [dynamo, options]),
+  ],
   ['createBullQueue', (options) => Reflect.apply(createBullQueue, undefined, [options])],
   ['createBullWorker', (options) => Reflect.apply(createBullWorker, undefined, [worker, options])],
   ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
@@ -115,9 +122,10 @@ describe('docs/options.md', () => {
       createSqliteInbox: 'scope',
     };
     const inD1 = { createD1Store: 'scope', createD1DeadLetters: 'scope' };
+    const inDynamo = { createDynamoStore: 'table,scope', createDynamoDeadLetters: 'table,scope' };
     const queues = { createBullQueue: 'connection,scope', createBullWorker: 'connection,scope' };
     const options = new Map(
-      Object.entries({ ...required, ...scoped, ...inPostgres, ...inSqlite, ...inD1, ...queues }),
+      Object.entries({ ...required, ...scoped, ...inPostgres, ...inSqlite, ...inD1, ...inDynamo, ...queues }),
     );
     for (const [name, call] of functions) {
       const needed = [...tableOf(name)].flatMap(([option, value]) => (value === 'required' ? [option] : []));

@@ -176,7 +176,14 @@ const compilation = {
 };
 
 function start(name: string, ...args: string[]): ReturnType<typeof startProgram> {
-  const environment = { ...process.env, SIGNING_KEY: key, REDIS_URL: redisUrl, POSTGRES_URL: postgresUrl };
+  const environment = {
+    ...process.env,
+    SIGNING_KEY: key,
+    REDIS_URL: redisUrl,
+    POSTGRES_URL: postgresUrl,
+    // Else the SDK of AWS warns on Node.js 20.
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+  };
   return startProgram(join(folder, 'out', `${name}.js`), environment, directory, args);
 }
 
@@ -193,7 +200,12 @@ describe('the snippets of the README and of docs/ compile and run', () => {
 
   test('no snippet hides in a block of another language', () => {
     const languages = documents.flatMap(({ blocks }) => blocks.map(({ language }) => language));
-    expect([...new Set(languages)].sort()).toEqual(['js', 'mermaid', 'sh', 'text', 'ts']);
+    expect([...new Set(languages)].sort()).toEqual(['hcl', 'js', 'mermaid', 'sh', 'text', 'ts', 'yaml']);
+    // Compared with the table of the tests by test/dynamodb/page.test.ts.
+    const ofTables = documents.filter(({ blocks }) =>
+      blocks.some(({ language }) => language === 'hcl' || language === 'yaml'),
+    );
+    expect(ofTables.map(({ path }) => path)).toEqual(['docs/dynamodb.md']);
     // Run by test/matrix/{forgotten-await,commonjs}.test.ts.
     const inJavaScript = documents.flatMap(({ path, blocks }) =>
       blocks.filter(({ language }) => language === 'js').map(() => path),

@@ -2,7 +2,7 @@ import { propertyOf } from '../foreign-values.ts';
 import { requestsAreIsolated } from '../timing/isolated-requests.ts';
 
 const ON_A_MACHINE = 'createSqliteStore of posthorn/sqlite, or createRedisStore of posthorn/redis';
-const ON_LAMBDA = 'createRedisStore of posthorn/redis, or createPostgresStore of posthorn/postgres';
+const ON_LAMBDA = 'createDynamoStore of posthorn/dynamodb, or createRedisStore of posthorn/redis';
 const ON_WORKERS = 'createD1Store of posthorn/d1';
 
 /**

@@ -54,13 +54,15 @@ describe('a memory store in one of several processes makes the first report warn
     expect(await warningsIn(environment, passed)).toEqual(warned);
   });
 
-  test('and names the stores of the place: a file for one machine, a server for AWS Lambda', async () => {
+  test('and names the stores of the place: a file for one machine, a table of DynamoDB for AWS Lambda', async () => {
     const [onMachine] = await warningsIn(pm2('fork_mode', 3, 0));
     expect(onMachine?.[0]).toMatch(
       /share a store: createSqliteStore of posthorn\/sqlite, or createRedisStore/,
     );
     const [onLambda] = await warningsIn({ AWS_LAMBDA_FUNCTION_NAME: 'webhooks' });
-    expect(onLambda?.[0]).toMatch(/share a store: createRedisStore .*, or createPostgresStore of posthorn/);
+    expect(onLambda?.[0]).toMatch(
+      /share a store: createDynamoStore of posthorn\/dynamodb, or createRedisStore/,
+    );
   });
 });
 

@@ -1,25 +1,34 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Gateway, gateways } from '../adapters/lambda-gateway.ts';
-import { Servers } from '../redis/servers.ts';
+import { readTemplate, tableOf } from '../dynamodb/cloudformation.ts';
+import { useDynamo } from '../dynamodb/fixture.ts';
+import { tableDefinition, timeToLive } from '../dynamodb/table.ts';
+import { packageRoot } from '../support/child-program.ts';
+import { snippetWith } from '../support/snippet.ts';
 import { openExample } from './example-project.ts';
 import { installRuntime, startRuntime } from './lambda-runtime.ts';
 
 const PROJECT = join(import.meta.dirname, 'projects', 'lambda');
 const KEY = 'whsec_of_the_examples';
-const servers = new Servers();
+const TABLE = 'of-the-template';
+const dynamo = useDynamo();
 let runtime: ReturnType<typeof installRuntime>;
 
 beforeAll(() => {
   runtime = installRuntime();
 });
 
-afterAll(async () => {
-  await servers.stop();
+afterAll(() => {
   runtime.remove();
 });
+
+const { Resources } = readTemplate(
+  readFileSync(join(packageRoot, 'examples', 'lambda', 'template.yaml'), 'utf8'),
+);
 
 /** A request as one of the gateways hands it over. */
 function eventOf({ toEvent }: Gateway, event: object, key = KEY): object {
@@ -28,10 +37,46 @@ function eventOf({ toEvent }: Gateway, event: object, key = KEY): object {
   return toEvent({ method: 'POST', path: '/webhooks', headers, body });
 }
 
+describe('the template of examples/lambda', () => {
+  const { Properties } = Resources.Function;
+
+  test('has the table of docs/dynamodb.md', () => {
+    const { table, timeToLive: expiry } = tableOf(Resources.Table, TABLE);
+    expect(table).toEqual(tableDefinition(TABLE));
+    expect(expiry).toEqual(timeToLive(TABLE));
+    expect(Resources.Table).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+  });
+
+  test('gives the function the rights of docs/dynamodb.md, on its table only', () => {
+    const { Effect, Action } = readTemplate(snippetWith('Effect: Allow', 'docs/dynamodb.md', 'yaml'));
+    const Resource = [{ 'Fn::GetAtt': 'Table.Arn' }, { 'Fn::Sub': `\${Table.Arn}/index/by-position` }];
+    expect(Properties.Policies).toEqual([{ Statement: [{ Effect, Action, Resource }] }]);
+  });
+
+  test('gives the function its environment, and more time than its handlers have', () => {
+    const source = readFileSync(join(packageRoot, 'examples', 'lambda', 'handler.js'), 'utf8');
+    const names = source.match(/(?<=process\.env\.)\w+/g) ?? [];
+    expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(names.sort());
+    const [, maxRunMs] = /maxRunMs: ([\d_]+)/.exec(source) ?? [];
+    expect(Properties.Timeout * 1_000).toBeGreaterThan(Number(maxRunMs?.replace('_', '')));
+    expect(Properties.Timeout).toBeLessThan(30);
+  });
+});
+
 describe('examples/lambda, in the runtime of Lambda on Node.js 24', () => {
   test('handles each event once, from whatever gateway, rejects what is no request, and answers in time', async () => {
-    const { port } = await servers.single();
-    const environment = { SIGNING_KEY: KEY, REDIS_URL: `redis://127.0.0.1:${port}` };
+    const { table, timeToLive: expiry } = tableOf(Resources.Table, TABLE);
+    await dynamo.client.send(new CreateTableCommand(table));
+    await dynamo.client.send(new UpdateTimeToLiveCommand(expiry));
+    const environment = {
+      SIGNING_KEY: KEY,
+      SCOPE: 'example-development',
+      TABLE,
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${dynamo.proxy.port}`,
+    };
     const root = openExample('lambda').folder;
     const { invoke } = await startRuntime(runtime.folder, { root, handler: 'handler.handler' }, environment);
     for (const [name, gateway] of Object.entries(gateways)) {
