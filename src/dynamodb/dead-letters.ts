@@ -108,8 +108,8 @@ async function putLetter(
   try {
     await writeParts(session, scope, key, split);
   } catch (error) {
-    // Only here: a failed write of the item may have been done all the same, and needs its parts. Not awaited,
-    // because the time of this session may be over.
+    // Only here: a failed write of the item may have been done all the same, and needs its parts. It is not
+    // awaited, because the time of this session may be over.
     void tidy(() => deleteParts(session.anew(), scope, key, split));
     throw error;
   }
