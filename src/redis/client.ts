@@ -19,14 +19,14 @@ export function checkRedisOptions(
   readScope(functionName, options.scope);
 }
 
-/** What each client is used by: stores and dead letters on one client share its listeners. */
+/** The `ScriptClient` of each client. Stores and dead letters on one client share it, with its listeners. */
 const known = new WeakMap<RedisClient, ScriptClient>();
 
 /** Tells by its members which package a client is of. Throws {@link ConfigurationError} for other values. */
 export function toScriptClient(functionName: string, client: RedisClient): ScriptClient {
-  const script = known.get(client) ?? wrap(functionName, client);
-  known.set(client, script);
-  return script;
+  const scriptClient = known.get(client) ?? wrap(functionName, client);
+  known.set(client, scriptClient);
+  return scriptClient;
 }
 
 function wrap(functionName: string, client: RedisClient): ScriptClient {
@@ -54,9 +54,9 @@ function has(value: unknown, types: Readonly<Record<string, string>>): boolean {
   return Object.entries(types).every(([name, type]) => typeof propertyOf(value, name) === type);
 }
 
-/** What a function takes instead of a value that is not a client. */
+/** The advice for a value that is not a client. */
 function adviceFor(value: unknown): string {
-  if (!has(value, { evalSha: 'function' })) {
+  if (!has(value, { evalSha: 'function', isOpen: 'boolean' })) {
     return (
       'takes a client of ioredis 5 or 6 (new Redis(…) or new Cluster(…)), of node-redis 5 or 6 ' +
       '(createClient(…)), or of @upstash/redis (new Redis({ url, token }))'

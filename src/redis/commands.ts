@@ -143,7 +143,7 @@ export class RedisCommands {
     const [now, repliedCall, status, ...results] = Array.isArray(reply) ? reply.map(String) : [];
     if (repliedCall !== call) {
       if (this.#readiness.isReady) this.#client.reconnect();
-      throw new Error('Redis gave the reply to another command; the client reconnects');
+      throw new Error('Redis gave the reply to another command');
     }
     this.#clock.set(Number(now));
     return status === 'late' ? undefined : results;

@@ -25,7 +25,10 @@ export class NotConnectedError extends Error {
   }
 }
 
-/** Operations that wait look again after this time: some clients of node-redis emit no `ready`. */
+/**
+ * Operations that wait look again after this time, because a Cluster of node-redis and a Sentinel of its
+ * version 5 emit no `ready`.
+ */
 const LOOK_AGAIN_MS = 100;
 
 /**
@@ -59,9 +62,7 @@ export class Readiness {
   }
 
   get isReady(): boolean {
-    const { isReady } = this.#connection;
-    if (isReady) this.#awaySince = undefined;
-    return isReady;
+    return this.#connection.isReady;
   }
 
   /** Whether an operation failed before anything was sent. */
@@ -91,6 +92,7 @@ export class Readiness {
       if (performance.now() >= endsAt) throw new NotConnectedError(this.#connection.status);
       await this.#nextChange(endsAt);
     }
+    this.#awaySince = undefined;
   }
 
   #waitsUntil(waitMs: number, startedAt: number): number {

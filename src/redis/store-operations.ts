@@ -150,7 +150,7 @@ function wholeMs(ms: number): string {
   return String(Math.max(1, Math.ceil(ms)));
 }
 
-/** The server's own errors begin with a code, for example WRONGTYPE; those of clients do not. */
+/** Whether the script has failed at one of its keys. Other errors are about the whole server. */
 function isRefusal(error: unknown): boolean {
-  return /^[A-Z]+ /.test(messageOf(error));
+  return /^(WRONGTYPE |ERR .*script)/.test(messageOf(error));
 }

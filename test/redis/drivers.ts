@@ -18,7 +18,7 @@ export interface OpenClient {
 /** A package of clients, as posthorn accepts it. */
 export interface Driver {
   readonly name: string;
-  /** What docs/redis.md recommends for a connection that has vanished without a word. */
+  /** With what docs/redis.md recommends for a connection whose peer has gone. */
   readonly single: (port: number, options?: { readonly socketTimeout?: number }) => Promise<OpenClient>;
   readonly sentinel: (sentinelPorts: readonly number[]) => Promise<OpenClient>;
   /** Left out if posthorn refuses the client. */

@@ -1,7 +1,7 @@
 import { ioredis5, ioredis6 } from './drivers.ts';
 import { describeTroubles, names } from './troubles.ts';
 
-const forMajor5 = ['has vanished behind its connection without a word', 'fails over by Sentinel'];
+const forMajor5 = ['has gone without closing the connection', 'fails over by Sentinel'];
 
 describeTroubles(
   ioredis6,

@@ -35,14 +35,18 @@ const fixture = useRedis();
 interface Client extends NodeRedisClient {
   on(event: 'ready' | 'end' | 'error', listener: () => void): unknown;
   echo(text: string): Promise<unknown>;
+  close(): Promise<unknown>;
   listenerCount(event: string): number;
 }
 
-const majors: Record<string, (port: number, disableOfflineQueue?: boolean) => Client> = {
-  'node-redis 5': (port, disableOfflineQueue = false) =>
-    create5({ socket: { host, port, reconnectStrategy }, disableOfflineQueue }),
-  'node-redis 6': (port, disableOfflineQueue = false) =>
-    create6({ socket: { host, port, reconnectStrategy }, disableOfflineQueue }),
+interface ClientOptions {
+  readonly disableOfflineQueue?: boolean;
+  readonly commandsQueueMaxLength?: number;
+}
+
+const majors: Record<string, (port: number, options?: ClientOptions) => Client> = {
+  'node-redis 5': (port, options) => create5({ socket: { host, port, reconnectStrategy }, ...options }),
+  'node-redis 6': (port, options) => create6({ socket: { host, port, reconnectStrategy }, ...options }),
 };
 
 /** Hears the errors of a client, and destroys it when the test ends. */
@@ -57,10 +61,10 @@ function keep<C extends NodeRedisClient & { on(event: 'error', listener: () => v
 }
 
 describe.each(Object.entries(majors))('the store with %s', (name, create) => {
-  async function throughProxy() {
+  async function throughProxy(options: ClientOptions = {}) {
     const proxy = await TcpProxy.start(fixture.redis.port);
     onTestFinished(() => proxy.stop());
-    const client = keep(create(proxy.port));
+    const client = keep(create(proxy.port, options));
     await client.connect();
     const loseConnection = async (): Promise<void> => {
       proxy.holdRequests();
@@ -136,7 +140,7 @@ describe.each(Object.entries(majors))('the store with %s', (name, create) => {
   });
 
   test('with disableOfflineQueue waits all the same', async () => {
-    const client = keep(create(fixture.redis.port, true));
+    const client = keep(create(fixture.redis.port, { disableOfflineQueue: true }));
     const connecting = client.connect();
     const store = createRedisStore(client, { scope: 'offline', commandTimeoutMs: PATIENT_MS });
     expect(await store.claim({ ...times, id: name, token: 'a' })).toMatchObject({ state: 'claimed' });
@@ -178,10 +182,11 @@ describe.each(Object.entries(majors))('the store with %s', (name, create) => {
     expect(await store.claim({ ...times, id: 'newer', token: 'b' })).toMatchObject({ state: 'claimed' });
   });
 
-  test('fails until the application connects the client, if the client cannot', async () => {
+  test('tries to connect until it succeeds, and lets operations wait meanwhile', async () => {
     const { client } = await throughProxy();
     let isConfused = true;
-    const broken: NodeRedisClient = {
+    let refusals = 2;
+    const reluctant: NodeRedisClient = {
       get isReady() {
         return client.isReady;
       },
@@ -190,17 +195,55 @@ describe.each(Object.entries(majors))('the store with %s', (name, create) => {
       },
       eval: client.eval.bind(client),
       evalSha: async (sha1, options) => (isConfused ? [] : client.evalSha(sha1, options)),
-      connect: () => Promise.reject(new Error('cannot connect')),
+      // As a Sentinel or a Cluster that finds no server.
+      connect: () => {
+        refusals -= 1;
+        return refusals < 0 ? client.connect() : Promise.reject(new Error('no server is there'));
+      },
       destroy: () => client.destroy(),
       on: (event, listener) => client.on(event, listener),
     };
-    const store = createRedisStore(broken, { scope: 'broken' });
-    const claim = () => store.claim({ ...times, id: `broken-${name}`, token: 'a' });
+    const options = { scope: 'reluctant', commandTimeoutMs: PATIENT_MS };
+    const claim = () => createRedisStore(reluctant, options).claim({ ...times, id: name, token: 'a' });
     await expect(claim()).rejects.toThrow(/reply to another command/);
     isConfused = false;
-    await expect(claim()).rejects.toMatchObject(notReady('closed'));
-    await client.connect();
+    expect(client.isOpen).toBe(false);
     expect(await claim()).toMatchObject({ state: 'claimed' });
+    expect(refusals).toBe(-1);
+  });
+
+  test('fails at once while the application closes the client, and does not open it again', async () => {
+    const { proxy, client } = await throughProxy();
+    const store = createRedisStore(client, { scope: `closing-${name.at(-1)}`, commandTimeoutMs: PATIENT_MS });
+    const claim = () => store.claim({ ...times, id: 'evt', token: 'a' });
+    await claim();
+    proxy.holdRequests();
+    const pending = client.echo('pending');
+    const closed = client.close();
+    await expect(claim()).rejects.toMatchObject(notReady('closed'));
+    proxy.passRequests();
+    expect(await pending).toBe('pending');
+    await closed;
+    expect(client.isOpen).toBe(false);
+  });
+
+  test('connects anew if replies stop, though the client refuses further commands by itself', async () => {
+    const { proxy, client } = await throughProxy({ commandsQueueMaxLength: 10 });
+    const store = createRedisStore(client, { scope: `full-${name.at(-1)}`, commandTimeoutMs: 1_000 });
+    const claim = (id: string) => store.claim({ ...times, id, token: 'a' });
+    await claim('before');
+    proxy.silenceConnections();
+    const others = Promise.allSettled(Array.from({ length: 10 }, () => client.echo('of the application')));
+    const reasons = new Set<string>();
+    let count = 0;
+    await until('the store answers again', async () => {
+      count += 1;
+      const claims = await Promise.allSettled(['a', 'b'].map((id) => claim(`${id}-${count}`)));
+      for (const each of claims) if (each.status === 'rejected') reasons.add(String(each.reason));
+      return claims.every(({ status }) => status === 'fulfilled');
+    });
+    expect([...reasons].join()).toContain('The queue is full');
+    await others;
   });
 
   test('keeps a letter with any text, and lists it by an id that looks like JSON', async () => {
@@ -242,6 +285,37 @@ describe('a Sentinel or a Cluster of node-redis', () => {
     await connecting;
   });
 });
+
+test.each(['createSentinel of node-redis 5', 'createSentinel of node-redis 6'])(
+  '%s: the store answers again after a failover that takes longer than a silent connection may',
+  { timeout: 90_000 },
+  async (name) => {
+    const { master, sentinelPorts } = await fixture.servers.sentinel({ downAfterMs: 9_000 });
+    const options = {
+      name: 'primary',
+      sentinelRootNodes: sentinelPorts.map((port) => ({ host, port })),
+      nodeClientOptions: { socket: { reconnectStrategy } },
+      sentinelClientOptions: { socket: { reconnectStrategy } },
+    };
+    const client: NodeRedisClient = name.endsWith('5')
+      ? keep(createSentinel5(options))
+      : keep(createSentinel6(options));
+    await client.connect();
+    const store = createRedisStore(client, { scope: 'slow-failover', commandTimeoutMs: 1_000 });
+    const claim = () => store.claim({ ...times, id: 'evt', token: 'a' });
+    await claim();
+    await master.kill();
+    await until(
+      'the store answers again',
+      () =>
+        Promise.resolve(claim()).then(
+          () => true,
+          () => false,
+        ),
+      60_000,
+    );
+  },
+);
 
 test.each([
   ['a pool of node-redis 5', () => create5().createPool()],

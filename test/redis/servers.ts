@@ -85,13 +85,17 @@ export class Servers {
   }
 
   /** A master with a replica, and three Sentinels that watch it under the name `primary`. */
-  async sentinel(): Promise<{ master: RedisServer; replica: RedisServer; sentinelPorts: readonly number[] }> {
+  async sentinel({
+    downAfterMs = 1_000,
+  } = {}): Promise<{ master: RedisServer; replica: RedisServer; sentinelPorts: readonly number[] }> {
     const master = await this.single();
     const replica = await this.single({ replicaof: `127.0.0.1 ${master.port}` });
     await until('the replica follows', () =>
       replica.command('info', 'replication').includes('master_link_status:up'),
     );
-    const sentinels = await Promise.all(Array.from({ length: 3 }, () => this.#sentinel(master.port)));
+    const sentinels = await Promise.all(
+      Array.from({ length: 3 }, () => this.#sentinel(master.port, downAfterMs)),
+    );
     await until('the Sentinels know each other and the replica', () =>
       sentinels.every((port) => {
         const known = cli(port, ['sentinel', 'master', 'primary']).split('\n');
@@ -102,7 +106,7 @@ export class Servers {
     return { master, replica, sentinelPorts: sentinels };
   }
 
-  async #sentinel(masterPort: number): Promise<number> {
+  async #sentinel(masterPort: number, downAfterMs: number): Promise<number> {
     const directory = mkdtempSync(join(this.#directory, 'sentinel-'));
     const { port } = await onFreePort((candidate) => {
       const settings = {
@@ -110,7 +114,7 @@ export class Servers {
         bind: '127.0.0.1',
         dir: directory,
         'sentinel monitor': `primary 127.0.0.1 ${masterPort} 2`,
-        'sentinel down-after-milliseconds': 'primary 1000',
+        'sentinel down-after-milliseconds': `primary ${downAfterMs}`,
         'sentinel failover-timeout': 'primary 5000',
       };
       return this.#spawn(directory, settings, /\+monitor master primary/, '--sentinel');

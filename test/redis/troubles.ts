@@ -56,7 +56,7 @@ const troubles: Record<string, (driver: Driver, fixture: Fixture) => Promise<Tro
   },
   'sends replies that are swallowed': (driver, fixture) => throughProxy(driver, fixture, 'swallow'),
   'sends replies that are cut short': (driver, fixture) => throughProxy(driver, fixture, 'cut'),
-  'has vanished behind its connection without a word': async (driver, fixture) => {
+  'has gone without closing the connection': async (driver, fixture) => {
     const proxy = await TcpProxy.start(fixture.redis.port);
     onTestFinished(() => proxy.stop());
     const open = await driver.single(proxy.port, { socketTimeout: 5_000 });

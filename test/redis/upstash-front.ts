@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import type { Redis } from 'ioredis';
 
 /** What a request to the front is answered instead of, or beside, what Redis says. */
@@ -12,6 +13,8 @@ export type Mistreatment =
   | 'cut after the command'
   /** No answer at all, after the command. */
   | 'silent'
+  /** The page of a proxy, with what must not be shown. */
+  | 'not JSON'
   /** https://upstash.com/docs/redis/troubleshooting/max_requests_limit */
   | 'over the limit';
 
@@ -28,8 +31,8 @@ export class UpstashFront {
   readonly #redis: Redis;
   /** Chooses what is done to the next request. */
   nextMistreatment: () => Mistreatment = () => 'none';
-  /** How many commands Redis has been given. */
-  commands = 0;
+  /** How many requests have come. */
+  requests = 0;
 
   private constructor(redis: Redis) {
     this.#redis = redis;
@@ -48,6 +51,11 @@ export class UpstashFront {
     return `http://127.0.0.1:${port}`;
   }
 
+  /** How many connections are open. */
+  connections(): Promise<number> {
+    return promisify(this.#server.getConnections.bind(this.#server))();
+  }
+
   async stop(): Promise<void> {
     this.#server.close();
     this.#server.closeAllConnections();
@@ -55,6 +63,7 @@ export class UpstashFront {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests += 1;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     if (request.headers.authorization !== `Bearer ${TOKEN}`)
@@ -62,6 +71,7 @@ export class UpstashFront {
     const mistreatment = this.nextMistreatment();
     if (mistreatment === 'over the limit')
       return send(response, 400, { error: 'ERR max requests limit exceeded. Limit: 500000, Usage: 500001' });
+    if (mistreatment === 'not JSON') return void response.end('<p>{"message":"secret"}</p>');
     if (mistreatment === 'cut before the command') return void request.socket.destroy();
     const isBase64 = request.headers['upstash-encoding'] === 'base64';
     const body = JSON.parse(Buffer.concat(chunks).toString());
@@ -76,7 +86,6 @@ export class UpstashFront {
   }
 
   async #run(command: readonly (string | number)[], isBase64: boolean) {
-    this.commands += 1;
     const [name = '', ...values] = command.map(String);
     try {
       const result = await this.#redis.callBuffer(name, ...values);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { type RedisConfigNodejs, Redis as Upstash } from '@upstash/redis';
 import { Redis } from 'ioredis';
+import type { Store } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { storeConformance } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -12,6 +13,7 @@ import { weatherStorm } from '../dedupe/storm.ts';
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { readAll } from '../support/read-all.ts';
 import { snippetWith } from '../support/snippet.ts';
+import { until } from '../support/until.ts';
 import { useRedis } from './fixture.ts';
 import { type Mistreatment, TOKEN, UpstashFront } from './upstash-front.ts';
 
@@ -112,6 +114,42 @@ describe('a client of Upstash', () => {
       }
     });
 
+    test('an error about the whole database is not asked for again by each operation', async () => {
+      const store = createRedisStore(connect({ enableAutoPipelining: false }), { scope: 'limited' });
+      mistreat('over the limit');
+      const before = front.requests;
+      const ids = Array.from({ length: 16 }, (_, index) => `evt-${index}`);
+      const results = await Promise.allSettled(ids.map((id) => store.claim({ ...times, id, token: 'a' })));
+      expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+      expect(front.requests - before).toBe(1);
+    });
+
+    test('an answer that is not JSON, and an address with a password, appear in no error', async () => {
+      mistreat('not JSON');
+      const garbled = createRedisStore(connect(noRetry), { scope: 'garbled' });
+      const url = front.url.replace('//', '//user:secret@');
+      const withPassword = createRedisStore(connect({ ...noRetry, url }), { scope: 'password' });
+      const gone = createRedisStore(connect({ ...noRetry, url: 'http://127.0.0.1:9' }), { scope: 'gone' });
+      const claim = (store: Store) =>
+        Promise.resolve(store.claim({ ...times, id: 'evt', token: 'a' })).catch((error) => inspect(error));
+      expect(await claim(garbled)).toMatch(/the request to Upstash failed: \w+/);
+      expect(await claim(garbled)).not.toContain('secret');
+      expect(await claim(withPassword)).toMatch(/the request to Upstash failed: \w+/);
+      expect(await claim(withPassword)).not.toContain('secret');
+      expect(await claim(gone)).toMatch(/the request to Upstash failed: \w+/);
+    });
+
+    test('with the signal of the page a silent database keeps no connections open', async () => {
+      const signal = () => AbortSignal.timeout(500);
+      const store = createRedisStore(connect({ signal }), { scope: 'signal', commandTimeoutMs: 300 });
+      mistreat('silent');
+      const claims = Array.from({ length: 20 }, (_, index) =>
+        Promise.resolve(store.claim({ ...times, id: `evt-${index}`, token: 'a' })),
+      );
+      await Promise.allSettled(claims);
+      await until('no connection is left', async () => (await front.connections()) === 0);
+    });
+
     test('a wrong token is a clear failure', async () => {
       const store = createRedisStore(connect({ token: 'wrong' }), { scope: 'wrong' });
       await expect(store.claim({ ...times, id: 'evt', token: 'a' })).rejects.toMatchObject({
@@ -191,7 +229,7 @@ describe('a client of Upstash', () => {
     const names = storeConformance(() => createRedisStore(connect(), { scope: 'unused' })).map(
       ({ name }) => name,
     );
-    expect(check.lines).toEqual([...names, 'a letter of 1 MiB'].map((name) => `ok: ${name}`));
+    expect(check.lines).toEqual([...names, 'letters of 1 MiB'].map((name) => `ok: ${name}`));
   });
 
   test('storm: two receivers, with lost answers, cut requests and refusals: nothing is lost, and nothing completed is claimed again', {

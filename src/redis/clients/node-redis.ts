@@ -1,4 +1,5 @@
-import { messageOf } from '../../foreign-values.ts';
+import { propertyOf } from '../../foreign-values.ts';
+import { NotConnectedError } from '../readiness.ts';
 import type { ScriptClient } from './script-client.ts';
 
 /** Runs a script, given as text or by its SHA-1. */
@@ -11,15 +12,17 @@ type Evaluate = (script: string, options: { keys: string[]; arguments: string[] 
 export interface NodeRedisClient {
   /** Commands are sent only while it is true. */
   readonly isReady: boolean;
-  /** False until the application calls `connect()`, and again after `close()` or `destroy()`. */
+  /** False until the application calls `connect()`, and again from `close()` or `destroy()` on. */
   readonly isOpen: boolean;
   /** The hash slots of a Cluster; other clients have none. */
   readonly slots?: readonly unknown[];
+  /** posthorn does not call it, but knows a Sentinel by it. */
+  getMasterNode?(): unknown;
   /** Runs a script by its text. */
   eval: Evaluate;
   /** Runs a script that Redis has, by its SHA-1. */
   evalSha: Evaluate;
-  /** posthorn calls it, and then `connect()`, when replies and commands no longer match. */
+  /** posthorn calls it, and then `connect()`, when replies and commands no longer match, or replies stop. */
   destroy(): unknown;
   /** Connects again after `destroy()`. */
   connect(): Promise<unknown>;
@@ -27,36 +30,39 @@ export interface NodeRedisClient {
   on(event: 'ready' | 'end', listener: () => void): unknown;
 }
 
-/** The refusals of a client that is closed, or offline with `disableOfflineQueue`. */
-const UNSENT = ['The client is closed', 'The client is offline'];
-
 /** Uses a client of node-redis. */
 export function fromNodeRedis(client: NodeRedisClient): ScriptClient {
-  const run = watchForSilence(client);
+  const reconnection = new Reconnection(client);
+  const isCluster = Array.isArray(client.slots);
+  const isSentinel = typeof client.getMasterNode === 'function';
+  const run = watchForSilence(reconnection, isCluster || isSentinel ? FAILOVER_MS : SILENT_MS);
   return {
-    isCluster: Array.isArray(client.slots),
+    isCluster,
     connection: {
       get isReady() {
-        return client.isReady;
+        return reconnection.isReady;
       },
       get isConnecting() {
-        return client.isOpen && !client.isReady;
+        return reconnection.isConnecting;
       },
       get status() {
-        if (client.isReady) return 'ready';
-        return client.isOpen ? 'connecting' : 'closed';
+        if (reconnection.isReady) return 'ready';
+        return reconnection.isConnecting ? 'connecting' : 'closed';
       },
       onChange: (listener) => {
         client.on('ready', listener);
         client.on('end', listener);
       },
-      isUnsent: (error) => UNSENT.includes(messageOf(error)),
+      isUnsent: (error) => UNSENT.has(propertyOf(error, 'message')),
     },
     evaluate: (text, keys, values) => run(() => client.eval(text, toOptions(keys, values))),
     evaluateBySha1: (sha1, keys, values) => run(() => client.evalSha(sha1, toOptions(keys, values))),
-    reconnect: () => void reconnect(client),
+    reconnect: () => reconnection.begin(),
   };
 }
+
+/** The refusals of a client that is closed, or offline with `disableOfflineQueue`. */
+const UNSENT: ReadonlySet<unknown> = new Set(['The client is closed', 'The client is offline']);
 
 function toOptions(
   keys: readonly string[],
@@ -65,37 +71,88 @@ function toOptions(
   return { keys: [...keys], arguments: [...values] };
 }
 
-/** A connection on which no reply has come for so long has vanished without a word. */
+const RETRY_PAUSE_MS = 1_000;
+
+/** The connection of a client, and the way to a new one: node-redis has no `disconnect(true)`. */
+class Reconnection {
+  readonly #client: NodeRedisClient;
+  #isUnderWay = false;
+
+  constructor(client: NodeRedisClient) {
+    this.#client = client;
+  }
+
+  /** A client that is closing stays `isReady` until its last reply. */
+  get isReady(): boolean {
+    return this.#client.isOpen && this.#client.isReady;
+  }
+
+  get isConnecting(): boolean {
+    return this.#isUnderWay || (this.#client.isOpen && !this.#client.isReady);
+  }
+
+  /** Begins a new connection, unless one is under way or the application has closed the client. */
+  begin(): void {
+    if (this.#isUnderWay || !this.isReady) return;
+    this.#isUnderWay = true;
+    void this.#reconnect();
+  }
+
+  /**
+   * A Sentinel or a Cluster gives `connect()` up, and closes, if it finds no server. Without a further try
+   * the process would be without its store although the servers are back.
+   */
+  async #reconnect(): Promise<void> {
+    try {
+      await this.#client.destroy();
+    } catch {
+      // It is closed already.
+    }
+    while (!this.#client.isOpen) {
+      try {
+        await this.#client.connect();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS).unref());
+      }
+    }
+    this.#isUnderWay = false;
+  }
+}
+
+/** A connection on which no reply has come for so long is taken for one whose peer has gone. */
 const SILENT_MS = 5_000;
+
+/** A Sentinel or a Cluster answers nothing while it has no master, and finds the next one by itself. */
+const FAILOVER_MS = 60_000;
+
+/** Errors that a client makes by itself: they say nothing about the connection. The last is of a time-out. */
+const OWN_ERRORS: ReadonlySet<unknown> = new Set(['The queue is full', 'The command was aborted', '']);
 
 /**
  * Runs commands, and begins a new connection if replies have stopped. The `socketTimeout` of node-redis does
- * not do that, because each command that is written starts it anew. The system itself gives such a connection
- * up after a quarter of an hour.
+ * not do that while commands are written, because each of them starts it anew. The system itself gives such a
+ * connection up after a quarter of an hour.
  */
-function watchForSilence(client: NodeRedisClient): (send: () => Promise<unknown>) => Promise<unknown> {
+function watchForSilence(
+  reconnection: Reconnection,
+  silentMs: number,
+): (send: () => Promise<unknown>) => Promise<unknown> {
   let silentSince: number | undefined;
   return async (send) => {
     const now = performance.now();
-    if (silentSince !== undefined && now - silentSince > SILENT_MS && client.isReady) void reconnect(client);
+    if (silentSince !== undefined && now - silentSince > silentMs) {
+      silentSince = undefined;
+      reconnection.begin();
+      throw new NotConnectedError('connecting');
+    }
     silentSince ??= now;
     try {
-      return await send();
-    } finally {
+      const reply = await send();
       silentSince = undefined;
+      return reply;
+    } catch (error) {
+      if (!OWN_ERRORS.has(propertyOf(error, 'message'))) silentSince = undefined;
+      throw error;
     }
   };
-}
-
-/**
- * node-redis has no `disconnect(true)`. If it cannot connect, it stays closed, and operations fail until the
- * application has connected it.
- */
-async function reconnect(client: NodeRedisClient): Promise<void> {
-  try {
-    await client.destroy();
-    await client.connect();
-  } catch {
-    // The application hears of it by the client's own event `error`.
-  }
 }

@@ -1,6 +1,6 @@
 import type { Connection } from '../readiness.ts';
 
-/** A client of Redis, whichever package it is of, as the scripts use it. */
+/** A client of Redis, of any package, as the scripts use it. */
 export interface ScriptClient {
   /** True if keys lie on several nodes, so that a script can take only one key. */
   readonly isCluster: boolean;

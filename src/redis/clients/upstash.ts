@@ -1,4 +1,4 @@
-import { messageOf } from '../../foreign-values.ts';
+import { messageOf, propertyOf } from '../../foreign-values.ts';
 import type { ScriptClient } from './script-client.ts';
 
 /** Runs a script, given as text or by its SHA-1. */
@@ -34,13 +34,12 @@ export function fromUpstash(client: UpstashClient): ScriptClient {
 /** The message of an error of a command in a pipeline begins so, and the message of Redis follows. */
 const PIPELINE_PREFIX = /^Command (\d+ \[ \S+ \] )?failed: /;
 
-/** It is followed by the whole command, with the body and the headers of a letter. */
+/** The text between the message of Redis and the command, which has the body and the headers of a letter. */
 const COMMAND_TEXT = ', command was: ';
 
-const MAX_MESSAGE_LENGTH = 300;
-
 /**
- * Rejects with the message of Redis alone. The error of the client is not its cause, because loggers print
+ * Rejects with the message of Redis alone, which begins with a code. Other messages can hold an answer that
+ * is not JSON, or the password in an address. The error of the client is not the cause, because loggers print
  * the messages of causes.
  */
 async function withPlainError(reply: Promise<unknown>): Promise<unknown> {
@@ -48,6 +47,8 @@ async function withPlainError(reply: Promise<unknown>): Promise<unknown> {
     return await reply;
   } catch (error) {
     const [plain = ''] = messageOf(error).replace(PIPELINE_PREFIX, '').split(COMMAND_TEXT);
-    throw new Error(plain.slice(0, MAX_MESSAGE_LENGTH));
+    if (/^[A-Z]+ /.test(plain)) throw new Error(plain);
+    const code = propertyOf(propertyOf(error, 'cause'), 'code') ?? propertyOf(error, 'name');
+    throw new Error(`the request to Upstash failed: ${code}`);
   }
 }
