@@ -46,6 +46,27 @@ describe('the store in SQLite', () => {
     );
   });
 
+  test('answers a claim though a lease or a retention ends between its statements', async () => {
+    let time = Date.now();
+    // Each statement asks the clock several times, and each answer is a millisecond later.
+    setClock(database, () => {
+      time += 1;
+      return time;
+    });
+    const store = open();
+    const claim = (id: string, token: string) => store.claim({ ...lease, id, token });
+    for (let ms = 1; ms <= 40; ms += 1) {
+      await store.claim({ id: `lease-${ms}`, token: 'a', leaseMs: ms, retentionMs: HOUR_MS });
+      await store.complete({ id: `retention-${ms}`, token: 'a', retentionMs: ms });
+      for (const id of [`lease-${ms}`, `retention-${ms}`]) {
+        let { state } = await claim(id, 'b');
+        for (let tries = 0; state !== 'claimed' && tries < 100; tries += 1)
+          ({ state } = await claim(id, 'b'));
+        expect(state).toBe('claimed');
+      }
+    }
+  });
+
   test('runs the operations of one turn in one transaction', async () => {
     const store = open();
     const version = () => Number(Object.values(other.prepare('pragma data_version').get() ?? {})[0]);

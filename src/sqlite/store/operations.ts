@@ -102,14 +102,16 @@ export class SqliteOperations {
   }
 
   #runOne(operation: ServerOperation): string {
-    // Nothing of this process runs later than its caller waits, so no operation is late.
+    // Nothing of this process runs later than its caller waits, so no operation has a latest time.
     const { write, read } = statementsOf(this.#scope, operation, Number.MAX_SAFE_INTEGER);
     if (read === undefined) {
       this.#connection.run(write);
       return 'completed';
     }
     const row = this.#connection.first(write) ?? this.#connection.first(read);
-    return String(row?.[0]);
+    const result = String(row?.[0]);
+    // A lease or a retention has ended between the two statements.
+    return result === 'late' ? this.#runOne(operation) : result;
   }
 
   #giveUpLate(): void {
