@@ -22,6 +22,7 @@ const specifiers = subpaths.map((path) => path.replace('.', 'posthorn'));
 /** What stands on a peer: the tests of `built.*` in their rooms load it where that is installed. */
 const peers: ReadonlyMap<string, string> = new Map([
   ['posthorn/bullmq', 'bullmq'],
+  ['posthorn/dynamodb', '@aws-sdk/client-dynamodb'],
   ['posthorn/opentelemetry', '@opentelemetry/api'],
   ['posthorn/prometheus', 'prom-client'],
 ]);
@@ -205,6 +206,50 @@ describe('the packed tarball, installed in an empty project', () => {
     ];
     const options = ['--noEmit', '--module', 'nodenext', '--typeRoots', typeRoots, '--types', 'node'];
     run(tsc, [...options, ...strictest, 'clients.ts'], project);
+  });
+
+  test('its types take clients of node-redis, Upstash and AWS in the strictest project', () => {
+    const names = ['redis', 'redis-5', '@upstash/redis', '@aws-sdk/client-dynamodb'];
+    const linked = (name: string): string => join(project, 'node_modules', name);
+    for (const name of names) {
+      mkdirSync(dirname(linked(name)), { recursive: true });
+      symlinkSync(join(packageRoot, 'node_modules', name), linked(name));
+    }
+    onTestFinished(() => {
+      for (const name of names) rmSync(linked(name));
+    });
+    writeFileSync(
+      join(project, 'other-clients.ts'),
+      `import { DynamoDB, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+      import { Redis } from '@upstash/redis';
+      import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
+      import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
+      import { createClient, createCluster, createSentinel } from 'redis';
+      import { createClient as createClient5, createSentinel as createSentinel5 } from 'redis-5';
+      const sentinel = { name: 'primary', sentinelRootNodes: [] };
+      const clients = [
+        createClient(), createClient({ RESP: 3 }), createCluster({ rootNodes: [] }), createSentinel(sentinel),
+        createClient5(), createSentinel5(sentinel), Redis.fromEnv(),
+      ] as const;
+      for (const client of clients) {
+        createRedisStore(client, { scope: 'a' });
+        createRedisDeadLetters(client, { scope: 'a' });
+      }
+      for (const client of [new DynamoDBClient({}), new DynamoDB({})]) {
+        createDynamoStore(client, { table: 'posthorn', scope: 'a' });
+        createDynamoDeadLetters(client, { table: 'posthorn', scope: 'a' });
+      }`,
+    );
+    const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
+    const typeRoots = join(packageRoot, 'node_modules', '@types');
+    const strictest = [
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--noUncheckedIndexedAccess',
+      '--skipLibCheck',
+    ];
+    const options = ['--noEmit', '--module', 'nodenext', '--typeRoots', typeRoots, '--types', 'node'];
+    run(tsc, [...options, ...strictest, 'other-clients.ts'], project);
   });
 
   test('its types take a register of prom-client in the strictest project', () => {

@@ -16,7 +16,7 @@ import type { SqlStatement } from '../sqlite/statement.ts';
 import { limitFromNow, retryInTime } from '../timing/retry-in-time.ts';
 import { checkBinding, type D1Binding, runBatch } from './binding.ts';
 import { d1Failures } from './d1-errors.ts';
-import { getParts, putPart, removeParts, splitForRows } from './letter-parts.ts';
+import { getParts, putPart, removeParts, splitText } from './letter-parts.ts';
 
 /** Options of {@link createD1DeadLetters}. */
 export interface D1DeadLettersOptions {
@@ -52,7 +52,7 @@ export function createD1DeadLetters(binding: D1Binding, options: D1DeadLettersOp
     async put(letter) {
       const key = toKey(letter.id);
       const text = serializeLetter(letter);
-      const parts = splitForRows(text);
+      const parts = splitText(text);
       await run(
         putLetter(scope, key, { parkedAt: letter.parkedAt, text: parts.length === 0 ? text : '' }),
         removeParts(scope, key),

@@ -1,4 +1,3 @@
-import { splitText } from '../dead-letters/split-text.ts';
 import type { SqlStatement } from '../sqlite/statement.ts';
 
 /**
@@ -14,12 +13,21 @@ export const PARTS_TABLE = `create table posthorn_dead_letter_parts (
 ) strict, without rowid;
 `;
 
-/** The rest of a row is short. */
-const MOST_BYTES = 1_800_000;
+/** A character takes three bytes at most, and the rest of a row is short. */
+const MOST_CHARACTERS = 600_000;
 
 /** Splits a text that is too long for a row; returns none if it is not. */
-export function splitForRows(text: string): readonly string[] {
-  return splitText(text, MOST_BYTES);
+export function splitText(text: string): readonly string[] {
+  if (text.length <= MOST_CHARACTERS) return [];
+  const parts: string[] = [];
+  for (let begin = 0; begin < text.length; ) {
+    const longest = text.slice(begin, begin + MOST_CHARACTERS);
+    // Half of a surrogate pair would be stored as another character.
+    const part = /[\uD800-\uDBFF]$/.test(longest) ? longest.slice(0, -1) : longest;
+    parts.push(part);
+    begin += part.length;
+  }
+  return parts;
 }
 
 /** Removes the parts of a letter. */

@@ -2,6 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { checkOptions, invalidOption, readScope } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
 import { propertyOf, show } from '../foreign-values.ts';
+import type { DynamoClient } from './client.ts';
 
 /** Where a store or dead letters keep their items. */
 export interface Place {
@@ -16,7 +17,7 @@ const TABLE_NAME = /^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/)?[A-Za-z
 /** Checks the arguments of a function of `posthorn/dynamodb`; throws {@link ConfigurationError}. */
 export function readPlace(
   functionName: string,
-  client: DynamoDBClient,
+  client: DynamoClient,
   options: { readonly table: string; readonly scope: string },
 ): Place {
   if (!isClient(client)) {
@@ -37,7 +38,7 @@ export function readPlace(
 }
 
 /** Clients of the other services have the same methods. */
-function isClient(client: unknown): boolean {
+function isClient(client: DynamoClient): client is DynamoDBClient {
   return (
     typeof propertyOf(client, 'send') === 'function' &&
     propertyOf(propertyOf(client, 'config'), 'serviceId') === 'DynamoDB'

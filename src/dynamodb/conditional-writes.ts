@@ -29,7 +29,7 @@ export function ifAbsent(now: number): Condition {
 }
 
 /**
- * Nobody has written the item since. A renewal that arrives twice, once late, brings its revision back, but
+ * Nobody has written the item since. A release that arrives twice, once late, brings its revision back, but
  * not the number of the attempt.
  */
 export function unlessChanged({ revision, attempt }: FoundOpenId): Condition {
@@ -39,16 +39,19 @@ export function unlessChanged({ revision, attempt }: FoundOpenId): Condition {
   };
 }
 
-/** Extends the lease of its owner. */
+/** Extends the lease of its owner. A renewal that arrives once more, late, must not shorten it. */
 export function renewal(terms: ClaimTerms, now: number): Update {
   const { leaseEndsAt, expiresAt } = timesOf(terms, now);
   return {
     UpdateExpression:
-      'set leaseEndsAt = :leaseEndsAt, expiresAt = :expiresAt, #ttl = :ttl, revision = :revision',
-    ConditionExpression: '#token = :token and attribute_exists(leaseEndsAt) and expiresAt > :latestExpiry',
+      'set leaseEndsAt = :leaseEndsAt, renewedAt = :now, expiresAt = :expiresAt, #ttl = :ttl, revision = :revision',
+    ConditionExpression:
+      '#token = :token and attribute_exists(leaseEndsAt) and expiresAt > :latestExpiry and ' +
+      '(attribute_not_exists(renewedAt) or renewedAt <= :now)',
     ExpressionAttributeNames: NAMES,
     ExpressionAttributeValues: {
       ':leaseEndsAt': { N: String(leaseEndsAt) },
+      ':now': { N: String(now) },
       ...ownerValues(terms.token, expiresAt, now),
     },
   };

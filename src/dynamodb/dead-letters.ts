@@ -1,28 +1,33 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { randomUUID } from 'node:crypto';
 import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
 import { createOrderedList, readStoredLetter, type StoredLetter } from '../dead-letters/ordered-list.ts';
 import { serializeLetter } from '../dead-letters/serialized-letter.ts';
 import { toKey } from '../dedupe/store.ts';
 import { DeadLetterError } from '../errors.ts';
 import { messageOf } from '../foreign-values.ts';
+import { settledWithin } from '../timing/time-limit.ts';
 import { readPlace } from './arguments.ts';
+import type { DynamoClient } from './client.ts';
+import { refusalWithoutItem } from './dynamodb-errors.ts';
+import { compress, decompress } from './letter-bytes.ts';
 import {
+  buryLetterItem,
   countLetters,
-  createRanks,
-  deleteLetterItem,
   getLetterItem,
+  type LetterItem,
   nextLetterKey,
   putLetterItem,
+  readLetterItem,
 } from './letter-item.ts';
 import {
-  deleteForgottenParts,
   deleteParts,
+  type LetterAddress,
   type LetterVersion,
   readParts,
-  splitForItems,
+  tidied,
   writeParts,
 } from './letter-parts.ts';
-import { findRemoved, rememberRemoved } from './removed-letters.ts';
+import { createVersions, type NextVersion } from './letter-version.ts';
 import { TableSession } from './table.ts';
 
 /** Options of {@link createDynamoDeadLetters}. */
@@ -41,6 +46,9 @@ export interface DynamoDeadLettersOptions {
 
 const COMMAND_TIMEOUT_MS = 5_000;
 
+/** A receiver gives a letter two seconds, and what is stored must not count as failed. */
+const TIDYING_MS = 200;
+
 /**
  * Keeps dead letters in a table of DynamoDB. They do not expire. A letter that is too long for an item is
  * split, and is there whole or not at all. `list` can continue `after` a letter that was removed within the
@@ -57,21 +65,23 @@ const COMMAND_TIMEOUT_MS = 5_000;
  * ```
  */
 export function createDynamoDeadLetters(
-  client: DynamoDBClient,
+  client: DynamoClient,
   options: DynamoDeadLettersOptions,
 ): DeadLetters {
-  const { table, scope } = readPlace('createDynamoDeadLetters', client, options);
-  const nextRank = createRanks();
-  const run = createRun(scope, () => new TableSession(client, table, COMMAND_TIMEOUT_MS));
+  const place = readPlace('createDynamoDeadLetters', client, options);
+  const { scope } = place;
+  const nextVersion = createVersions();
+  const run = createRun(scope, () => new TableSession(place.client, place.table, COMMAND_TIMEOUT_MS));
   return {
-    put: (letter) => run((session) => putLetter(session, scope, letter, nextRank())),
+    put: (letter) =>
+      run((session) => putLetter({ session, scope, key: toKey(letter.id) }, letter, nextVersion)),
 
     async get(id) {
-      const text = await run((session) => readLetter(session, scope, toKey(id)));
+      const text = await run((session) => readLetter({ session, scope, key: toKey(id) }));
       return text === undefined ? undefined : readStoredLetter('DynamoDB', id, text);
     },
 
-    remove: (id) => run((session) => removeLetter(session, scope, toKey(id))),
+    remove: (id) => run((session) => removeLetter({ session, scope, key: toKey(id) })),
 
     list: createOrderedList('DynamoDB', (last, lastPlace) =>
       run((session) => readNext(session, scope, last, lastPlace)),
@@ -96,75 +106,58 @@ function createRun(scope: string, openSession: () => TableSession): Run {
 }
 
 /** The parts come first, because nothing reads them before the letter's item names them. */
-async function putLetter(
-  session: TableSession,
-  scope: string,
-  letter: DeadLetter,
-  rank: string,
-): Promise<void> {
-  const key = toKey(letter.id);
-  const text = serializeLetter(letter);
-  const split = splitForItems(text);
-  try {
-    await writeParts(session, scope, key, split);
-  } catch (error) {
-    // Only here: a failed write of the item may have been done all the same, and needs its parts. It is not
-    // awaited, because the time of this session may be over.
-    void tidy(() => deleteParts(session.anew(), scope, key, split));
-    throw error;
-  }
-  const { parkedAt } = letter;
-  const replaced = await putLetterItem(session, scope, key, { ...split, text, parkedAt, rank });
-  await tidyParts(session, scope, key, replaced, split.parts > 0);
-}
-
-/**
- * Its place is remembered first, and its parts are known before: the answer to the deletion can be lost. Of
- * several removals at once, one resolves with true.
- */
-async function removeLetter(session: TableSession, scope: string, key: string): Promise<boolean> {
+async function putLetter(at: LetterAddress, letter: DeadLetter, nextVersion: NextVersion): Promise<void> {
+  const bytes = await compress(serializeLetter(letter));
+  /** Versions that no item names once this one is written. */
+  const outdated: LetterVersion[] = [];
+  let mine = await writeParts(at, nextVersion(), bytes);
+  let found: LetterItem | undefined;
   for (;;) {
-    const item = await getLetterItem(session, scope, key);
-    if (item === undefined) return false;
-    await rememberRemoved(session, scope, key, item.position);
-    const outcome = await deleteLetterItem(session, scope, key, item);
-    if (outcome === 'replaced') continue;
-    await tidyParts(session, scope, key, [item], false);
-    return outcome === 'deleted';
+    const outcome = await putLetterItem(at, mine, letter.parkedAt, found);
+    if (!outcome.isWritten && outcome.found === undefined && found === undefined) throw refusalWithoutItem();
+    found = readLetterItem(outcome.isWritten ? outcome.old : outcome.found);
+    // The answer to an earlier try was lost. The letter may have been removed since.
+    if (found?.version === mine.version) break;
+    if (found !== undefined) outdated.push(found);
+    if (outcome.isWritten) break;
+    if (found === undefined || found.version < mine.version) continue;
+    // An earlier try may have been written, and replaced since. Then its parts are gone.
+    outdated.push(mine);
+    mine = await writeParts(at, nextVersion(found.version), bytes);
   }
+  await deleteOutdated(at, outdated);
 }
 
-/** Deletes what no letter names any more. */
-function tidyParts(
-  session: TableSession,
-  scope: string,
-  key: string,
-  replaced: readonly LetterVersion[],
-  isSplit: boolean,
-): Promise<void> {
-  const split = replaced.filter(({ parts }) => parts > 0);
-  if (split.length === 0 && !isSplit) return Promise.resolve();
-  return tidy(async () => {
-    for (const version of split) await deleteParts(session, scope, key, version);
-    await deleteForgottenParts(session, scope, key);
-  });
+/** Of several removals at once, one resolves with true. */
+async function removeLetter(at: LetterAddress): Promise<boolean> {
+  const item = await getLetterItem(at);
+  if (item?.position === undefined) return false;
+  const removal = randomUUID();
+  const outcome = await buryLetterItem(at, item, removal);
+  const found = outcome.isWritten ? undefined : readLetterItem(outcome.found);
+  // The answer to an earlier try may have been lost.
+  const isMine = outcome.isWritten || found?.removal === removal;
+  if (isMine) await deleteOutdated(at, [item]);
+  // A letter that was written since the read stays, as after a removal that came just before it.
+  return isMine || found?.position !== undefined;
 }
 
-/** The operation has been done, and what stays behind only takes room until the next one. */
-async function tidy(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch {}
+/** The operation has been done, so it neither fails nor waits long for the parts of old versions. */
+async function deleteOutdated(at: LetterAddress, versions: readonly LetterVersion[]): Promise<void> {
+  const split = versions.filter(({ parts }) => parts > 0);
+  if (split.length === 0) return;
+  const later = { ...at, session: at.session.anew() };
+  await settledWithin(tidied(Promise.all(split.map((version) => deleteParts(later, version)))), TIDYING_MS);
 }
 
-/** Resolves with the text of a letter; with an empty one if parts of it are missing. */
-async function readLetter(session: TableSession, scope: string, key: string): Promise<string | undefined> {
+/** Resolves with the text of a letter; with an empty one if it is damaged, or parts of it are missing. */
+async function readLetter(at: LetterAddress): Promise<string | undefined> {
   let last: string | undefined;
   for (;;) {
-    const item = await getLetterItem(session, scope, key);
-    if (item === undefined || item.parts === 0) return item?.text;
-    const text = await readParts(session, scope, key, item);
-    if (text !== undefined) return text;
+    const item = await getLetterItem(at);
+    if (item?.position === undefined) return undefined;
+    const bytes = item.parts === 0 ? item.bytes : await readParts(at, item);
+    if (bytes !== undefined) return decompress(bytes);
     // The letter was written anew or removed while its parts were read.
     if (item.version === last) return '';
     last = item.version;
@@ -177,19 +170,20 @@ async function readNext(
   last: string,
   lastPlace: string,
 ): Promise<StoredLetter | undefined> {
-  let place = lastPlace === '' ? await placeOf(session, scope, last) : lastPlace;
+  let place = lastPlace === '' ? await placeOf({ session, scope, key: last }) : lastPlace;
   for (;;) {
     const next = await nextLetterKey(session, scope, place);
     if (next === undefined) return undefined;
-    place = next.position;
-    const text = await readLetter(session, scope, next.key);
-    if (text !== undefined) return { key: next.key, text, place };
+    const { key, position } = next;
+    const text = await readLetter({ session, scope, key });
+    if (text !== undefined) return { key, text, place: position };
+    place = position;
   }
 }
 
-/** The place of a letter, which may be gone; before all letters if it is not known. */
-async function placeOf(session: TableSession, scope: string, key: string): Promise<string> {
-  if (key === '') return '';
-  const item = await getLetterItem(session, scope, key);
-  return item?.position ?? (await findRemoved(session, scope, key)) ?? '';
+/** The place of a letter, which may have been removed; before all letters if it is not known. */
+async function placeOf(at: LetterAddress): Promise<string> {
+  if (at.key === '') return '';
+  const item = await getLetterItem(at);
+  return item?.position ?? item?.lastPosition ?? '';
 }

@@ -51,9 +51,6 @@ const explanations: Readonly<Record<string, string>> = {
   AccessDeniedException:
     'the credentials of the client need the rights dynamodb:GetItem, PutItem, UpdateItem, DeleteItem and Query ' +
     'on the table and on its index by-position',
-  ValidationException:
-    'DynamoDB refused the request: the table needs the keys "pk" and "sk" and the local index "by-position", ' +
-    'as docs/dynamodb.md of posthorn says; an index can only be added by creating the table anew',
   ItemCollectionSizeLimitExceededException:
     'the letters of this scope have reached the 10 GB that a table with a local index takes for one of them: ' +
     'replay or remove letters',
@@ -64,15 +61,22 @@ const explanations: Readonly<Record<string, string>> = {
   ExpiredTokenException: 'the credentials of the client have expired, and it got no new ones',
 };
 
+const ADVICE_ON_SCHEMA =
+  'DynamoDB refused the request: the table needs the keys "pk" and "sk" and the local index "by-position", ' +
+  'as docs/dynamodb.md of posthorn says; an index can only be added by creating the table anew';
+
 function explain(error: unknown): Error {
   const name = propertyOf(error, 'name');
   const reason = messageOf(error);
-  const advice = typeof name === 'string' ? adviceOn(name) : undefined;
+  const advice = typeof name === 'string' ? adviceOn(name, reason) : undefined;
   if (advice !== undefined) return new Error(`${advice} (${name}: ${reason})`, { cause: error });
   return new Error(`DynamoDB: ${reason}`, { cause: error });
 }
 
-function adviceOn(name: string): string | undefined {
+function adviceOn(name: string, reason: string): string | undefined {
+  // DynamoDB has this name for everything that is wrong with a request, such as an item that is too large.
+  if (name === 'ValidationException')
+    return /\b(keys?|schema|index)\b/i.test(reason) ? ADVICE_ON_SCHEMA : undefined;
   return Object.hasOwn(explanations, name) ? explanations[name] : undefined;
 }
 
@@ -85,4 +89,12 @@ export const dynamoFailures: ServerFailures = { server: 'DynamoDB', mayPass, exp
  */
 export function isConditionalCheckFailed(error: unknown): error is ConditionalCheckFailedException {
   return propertyOf(error, 'name') === 'ConditionalCheckFailedException';
+}
+
+/** The error for a refusal that does not bring the item, although there must be one. */
+export function refusalWithoutItem(): Error {
+  return new Error(
+    'the refusal of a write did not bring the item: it takes @aws-sdk/client-dynamodb 3.363.0 or later, and an ' +
+      'endpoint that knows ReturnValuesOnConditionCheckFailure',
+  );
 }

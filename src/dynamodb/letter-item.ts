@@ -1,123 +1,108 @@
-import type { LetterVersion } from './letter-parts.ts';
-import type { Attributes, TableSession } from './table.ts';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { LetterAddress, LetterVersion, WrittenVersion } from './letter-parts.ts';
+import { ordered, rankOf } from './letter-version.ts';
+import type { Attributes, TableSession, WriteOutcome } from './table.ts';
 
-/** The item of a letter, which is there as long as the letter. */
+/**
+ * The item of a letter. A removal makes a tombstone of it, so that a write of the letter that arrives once
+ * more, late, finds its version there, and does not bring the letter back.
+ */
 export interface LetterItem extends LetterVersion {
-  /** The text, unless it is in parts. */
-  readonly text: string;
-  /** Its place in the order of the letters: `<parkedAt>/<rank>/<key>`. */
-  readonly position: string;
-  /** Grows with each writing of the letter. */
-  readonly rank: string;
-}
-
-/** A letter to write. */
-export interface NewLetterItem extends LetterVersion {
-  readonly text: string;
-  readonly parkedAt: number;
-  readonly rank: string;
-}
-
-const DIGITS = 16;
-
-/** Numbers as text of one length are ordered as the numbers are. */
-function ordered(number: number): string {
-  const within = Math.min(Math.max(Math.trunc(number), 0), Number.MAX_SAFE_INTEGER);
-  return String(within).padStart(DIGITS, '0');
+  /** The compressed text, unless it is in parts. */
+  readonly bytes: Uint8Array;
+  /** Its place in the order of the letters: `<parkedAt>/<rank>/<key>`. A tombstone has none. */
+  readonly position: string | undefined;
+  /** The place that a tombstone had as a letter. */
+  readonly lastPosition: string | undefined;
+  /** Which removal made the tombstone. */
+  readonly removal: string | undefined;
+  /** The version as it was read, for conditions. An item that was damaged by hand may have none. */
+  readonly foundVersion: AttributeValue | undefined;
 }
 
 /**
- * Creates a function that returns a greater rank each time: the time in microseconds, so that the ranks of
- * several processes are about in order, too.
+ * Stores the item of a letter, which then names a version. `found` is the item for which an earlier write was
+ * refused: one of the same millisecond gives its position to the new letter.
  */
-export function createRanks(): () => string {
-  let last = 0;
-  return () => {
-    last = Math.max(last + 1, Date.now() * 1_000);
-    return ordered(last);
-  };
-}
-
-/**
- * Stores the item of a letter in one write, from which on the letter is there. Takes a second one if there is
- * a letter of the same moment, whose position it keeps. Resolves with the items whose place it took.
- *
- * Only a greater rank takes the place of another: a write that arrives once more, late, must not bring back a
- * version whose parts are gone.
- */
-export async function putLetterItem(
-  session: TableSession,
-  scope: string,
-  key: string,
-  letter: NewLetterItem,
-): Promise<readonly LetterItem[]> {
-  const moment = `${ordered(letter.parkedAt)}/`;
-  const seen: LetterItem[] = [];
-  let { rank } = letter;
-  let kept: string | undefined;
-  for (;;) {
-    const position = kept ?? `${moment}${rank}/${key}`;
-    const outcome = await session.put({
-      Item: { ...keyOfLetter(scope, key), ...attributesOf(letter, position, rank) },
-      ...(kept === undefined ? ifOfAnotherMoment(moment, rank) : ifStillAt(kept, rank)),
-      ReturnValues: 'ALL_OLD',
-    });
-    const item = outcome.isWritten ? outcome.old : outcome.found;
-    const found = item === undefined ? undefined : readLetterItem(item);
-    // The answer to an earlier try was lost.
-    if (found?.version === letter.version) return seen;
-    if (found !== undefined) seen.push(found);
-    if (outcome.isWritten) return seen;
-    kept = found?.position.startsWith(moment) ? found.position : undefined;
-    if (found !== undefined && found.rank >= rank) rank = ordered(Number(found.rank) + 1);
-  }
-}
-
-const NAMES = { '#position': 'position', '#rank': 'rank' };
-
-/** There is no letter, or one that was parked in another millisecond. */
-function ifOfAnotherMoment(moment: string, rank: string) {
-  return {
+export function putLetterItem(
+  at: LetterAddress,
+  { version, parts, bytes }: WrittenVersion,
+  parkedAt: number,
+  found: LetterItem | undefined,
+): Promise<WriteOutcome> {
+  const moment = `${ordered(parkedAt)}/`;
+  const kept = found?.position?.startsWith(moment) ? found.position : undefined;
+  const position = { S: kept ?? `${moment}${rankOf(version)}/${at.key}` };
+  const isInPlace =
+    kept === undefined
+      ? '(attribute_not_exists(#position) or not begins_with(#position, :place))'
+      : '#position = :place';
+  const foundVersion = found?.foundVersion;
+  return at.session.put({
+    Item: {
+      ...keyOfLetter(at),
+      position,
+      version: { S: version },
+      parts: { N: String(parts) },
+      ...(bytes && { letter: { B: bytes } }),
+    },
+    // Only a greater version takes the place of another: a write that arrives once more, late, must not bring
+    // back one whose parts are gone. The one that was found can be a damaged one, which is not in this order.
     ConditionExpression:
-      'attribute_not_exists(pk) or (#rank < :rank and not begins_with(#position, :moment))',
-    ExpressionAttributeNames: NAMES,
-    ExpressionAttributeValues: { ':moment': { S: moment }, ':rank': { S: rank } },
-  };
-}
-
-function ifStillAt(position: string, rank: string) {
-  return {
-    ConditionExpression: '#rank < :rank and #position = :position',
-    ExpressionAttributeNames: NAMES,
-    ExpressionAttributeValues: { ':position': { S: position }, ':rank': { S: rank } },
-  };
+      `attribute_not_exists(#version) or #version < :version and ${isInPlace}` +
+      (foundVersion === undefined ? '' : ' or #version = :found'),
+    ExpressionAttributeNames: { '#version': 'version', '#position': 'position' },
+    ExpressionAttributeValues: {
+      ':version': { S: version },
+      ':place': { S: kept ?? moment },
+      ...(foundVersion && { ':found': foundVersion }),
+    },
+    ReturnValues: 'ALL_OLD',
+  });
 }
 
 /** Reads the item of a letter. */
-export async function getLetterItem(
-  session: TableSession,
-  scope: string,
-  key: string,
-): Promise<LetterItem | undefined> {
-  const item = await session.get(keyOfLetter(scope, key));
-  return item === undefined ? undefined : readLetterItem(item);
+export async function getLetterItem(at: LetterAddress): Promise<LetterItem | undefined> {
+  return readLetterItem(await at.session.get(keyOfLetter(at)));
 }
 
-/** Deletes the item of a letter, unless the letter was written anew or is gone. */
-export async function deleteLetterItem(
-  session: TableSession,
-  scope: string,
-  key: string,
-  { version }: LetterVersion,
-): Promise<'deleted' | 'replaced' | 'gone'> {
-  const outcome = await session.delete({
-    Key: keyOfLetter(scope, key),
-    ConditionExpression: '#version = :version',
-    ExpressionAttributeNames: { '#version': 'version' },
-    ExpressionAttributeValues: { ':version': { S: version } },
+/** A list can go on after a letter that was removed within this time. */
+const TOMBSTONE_MS = 86_400_000;
+
+/** Makes a tombstone of the item that was found, unless it was written anew or is one already. */
+export function buryLetterItem(
+  at: LetterAddress,
+  { foundVersion }: LetterItem,
+  removal: string,
+): Promise<WriteOutcome> {
+  const ttl = Math.ceil((Date.now() + TOMBSTONE_MS) / 1_000);
+  const isUnchanged = foundVersion === undefined ? 'attribute_not_exists(#version)' : '#version = :found';
+  return at.session.update({
+    Key: keyOfLetter(at),
+    UpdateExpression:
+      'set lastPosition = #position, #ttl = :ttl, removal = :removal remove #position, letter',
+    ConditionExpression: `${isUnchanged} and attribute_exists(#position)`,
+    ExpressionAttributeNames: { '#version': 'version', '#position': 'position', '#ttl': 'ttl' },
+    ExpressionAttributeValues: {
+      ':ttl': { N: String(ttl) },
+      ':removal': { S: removal },
+      ...(foundVersion && { ':found': foundVersion }),
+    },
   });
-  if (outcome.isWritten) return 'deleted';
-  return outcome.found === undefined ? 'gone' : 'replaced';
+}
+
+/** Reads an item as the SDK has it. */
+export function readLetterItem(item: Attributes | undefined): LetterItem | undefined {
+  if (item === undefined) return undefined;
+  return {
+    bytes: item.letter?.B ?? new Uint8Array(),
+    version: item.version?.S ?? '',
+    foundVersion: item.version,
+    parts: Number(item.parts?.N ?? 0),
+    position: item.position?.S,
+    lastPosition: item.lastPosition?.S,
+    removal: item.removal?.S,
+  };
 }
 
 /** Finds the letter after a position. */
@@ -165,30 +150,10 @@ function lettersAfter(scope: string, position: string) {
   };
 }
 
-function attributesOf({ text, version, parts }: NewLetterItem, position: string, rank: string): Attributes {
-  return {
-    position: { S: position },
-    rank: { S: rank },
-    version: { S: version },
-    parts: { N: String(parts) },
-    ...(parts === 0 && { letter: { S: text } }),
-  };
-}
-
-function readLetterItem(item: Attributes): LetterItem {
-  return {
-    text: item.letter?.S ?? '',
-    position: item.position?.S ?? '',
-    rank: item.rank?.S ?? '',
-    version: item.version?.S ?? '',
-    parts: Number(item.parts?.N ?? 0),
-  };
-}
-
 /** The key of an id can be empty, and that of an item cannot. */
 const KEY_PREFIX = 'id#';
 
-function keyOfLetter(scope: string, key: string): Attributes {
+function keyOfLetter({ scope, key }: LetterAddress): Attributes {
   return { pk: lettersKey(scope), sk: { S: `${KEY_PREFIX}${key}` } };
 }
 

@@ -1,93 +1,79 @@
-import { randomUUID } from 'node:crypto';
-import { splitText } from '../dead-letters/split-text.ts';
 import type { Attributes, TableSession } from './table.ts';
+
+/** Where a letter is kept. */
+export interface LetterAddress {
+  readonly session: TableSession;
+  readonly scope: string;
+  readonly key: string;
+}
 
 /** An item takes 400 KB, with its keys and the names of its attributes. */
 const MOST_BYTES = 300_000;
 
 /** One writing of a letter. Its parts bear its name, so parts of two writings never mix. */
 export interface LetterVersion {
-  /** Unique, and ordered by the time of the writing. */
+  /** Unique; a later writing of the letter has a greater one. */
   readonly version: string;
-  /** The number of parts; 0 if the text is in the letter's own item. */
+  /** The number of parts; 0 if the bytes are in the letter's own item. */
   readonly parts: number;
 }
 
-/** The parts of a text, for a new version of a letter. */
-export interface SplitLetter extends LetterVersion {
-  readonly texts: readonly string[];
+/** A version to be named by the letter's item, with the bytes that the item needs. */
+export interface WrittenVersion extends LetterVersion {
+  /** Undefined if they are in parts. */
+  readonly bytes: Buffer | undefined;
 }
 
-/** Splits a text that is too long for an item. */
-export function splitForItems(text: string): SplitLetter {
-  const texts = splitText(text, MOST_BYTES);
-  return { version: `${timePrefix(Date.now())}-${randomUUID()}`, parts: texts.length, texts };
-}
-
-function timePrefix(time: number): string {
-  return String(time).padStart(16, '0');
-}
-
-/** Stores the parts of a version. Nothing reads them until the letter's item names the version. */
-export async function writeParts(
-  session: TableSession,
-  scope: string,
-  key: string,
-  letter: SplitLetter,
-): Promise<void> {
-  const writes = letter.texts.map((text, index) =>
-    session.put({ Item: { ...keyOfPart(scope, key, letter.version, index), text: { S: text } } }),
-  );
-  const results = await Promise.allSettled(writes);
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
-}
-
-/** Reads the text of a version; resolves with undefined unless all its parts are there. */
-export async function readParts(
-  session: TableSession,
-  scope: string,
-  key: string,
-  { version, parts }: LetterVersion,
-): Promise<string | undefined> {
-  const texts: string[] = [];
-  const pages = session.pages({
-    KeyConditionExpression: 'pk = :pk and begins_with(sk, :version)',
-    ExpressionAttributeValues: { ':pk': partsKey(scope, key), ':version': { S: `${version}#` } },
+/**
+ * Stores the parts of a version, if its bytes are too long for an item. Nothing reads them until the letter's
+ * item names the version.
+ */
+export async function writeParts(at: LetterAddress, version: string, bytes: Buffer): Promise<WrittenVersion> {
+  if (bytes.length <= MOST_BYTES) return { version, parts: 0, bytes };
+  const parts = Math.ceil(bytes.length / MOST_BYTES);
+  const writes = Array.from({ length: parts }, (_, index) => {
+    const part = bytes.subarray(index * MOST_BYTES, (index + 1) * MOST_BYTES);
+    return at.session.put({ Item: { ...keyOfPart(at, version, index), bytes: { B: part } } });
   });
-  for await (const { Items = [] } of pages) texts.push(...Items.map(({ text }) => text?.S ?? ''));
-  return texts.length === parts ? texts.join('') : undefined;
+  const failed = (await Promise.allSettled(writes)).find(({ status }) => status === 'rejected');
+  if (failed?.status !== 'rejected') return { version, parts, bytes: undefined };
+  // Not awaited, because the time of this session may be over.
+  void tidied(deleteParts({ ...at, session: at.session.anew() }, { version, parts }));
+  throw failed.reason;
 }
 
-/** Deletes the parts of a version that no letter names. */
-export async function deleteParts(
-  session: TableSession,
-  scope: string,
-  key: string,
+/** Reads the bytes of a version; resolves with undefined unless all its parts are there. */
+export async function readParts(
+  at: LetterAddress,
   { version, parts }: LetterVersion,
-): Promise<void> {
-  const keys = Array.from({ length: parts }, (_, index) => keyOfPart(scope, key, version, index));
-  await Promise.all(keys.map((Key) => session.delete({ Key })));
-}
-
-/** Writing the parts and naming them takes five seconds at most. */
-const LONGEST_WRITING_MS = 3_600_000;
-
-/** Deletes the parts of earlier versions that died before a letter named them, or after it ceased to. */
-export async function deleteForgottenParts(session: TableSession, scope: string, key: string): Promise<void> {
-  const latest = timePrefix(Date.now() - LONGEST_WRITING_MS);
-  const pages = session.pages({
-    KeyConditionExpression: 'pk = :pk and sk < :latest',
-    ExpressionAttributeValues: { ':pk': partsKey(scope, key), ':latest': { S: latest } },
-    ProjectionExpression: 'pk, sk',
+): Promise<Uint8Array | undefined> {
+  const found: Uint8Array[] = [];
+  const pages = at.session.pages({
+    KeyConditionExpression: 'pk = :pk and begins_with(sk, :version)',
+    ExpressionAttributeValues: { ':pk': partsKey(at), ':version': { S: `${version}#` } },
   });
   for await (const { Items = [] } of pages)
-    await Promise.all(Items.map((Key) => session.delete({ Key: { ...Key } })));
+    found.push(...Items.map(({ bytes }) => bytes?.B ?? new Uint8Array()));
+  return found.length === parts ? Buffer.concat(found) : undefined;
 }
 
-function keyOfPart(scope: string, key: string, version: string, index: number): Attributes {
-  return { pk: partsKey(scope, key), sk: { S: `${version}#${String(index + 1).padStart(4, '0')}` } };
+/** Deletes the parts of a version that no item names. */
+export async function deleteParts(at: LetterAddress, { version, parts }: LetterVersion): Promise<void> {
+  const keys = Array.from({ length: parts }, (_, index) => keyOfPart(at, version, index));
+  await Promise.all(keys.map((Key) => at.session.delete({ Key })));
 }
 
-function partsKey(scope: string, key: string): { S: string } {
+/** Parts that stay behind only take room, so nothing fails for them. */
+export async function tidied(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch {}
+}
+
+function keyOfPart(at: LetterAddress, version: string, index: number): Attributes {
+  return { pk: partsKey(at), sk: { S: `${version}#${String(index + 1).padStart(4, '0')}` } };
+}
+
+function partsKey({ scope, key }: LetterAddress): { S: string } {
   return { S: `${scope}#letter-parts#${key}` };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerOperation } from '../dedupe/server-store.ts';
 import { endOfLease, ifAbsent, type ReleaseTerms, renewal, unlessChanged } from './conditional-writes.ts';
+import { refusalWithoutItem } from './dynamodb-errors.ts';
 import {
   expiryAttributes,
   type FoundId,
@@ -68,12 +69,18 @@ async function renew(session: TableSession, key: Attributes, terms: ClaimTerms):
     const outcome = await session.update({ Key: key, ...renewal(terms, now) });
     if (outcome.isWritten) return 'held';
     const present = presentOf(foundIn(outcome.found), now);
-    if (present !== undefined) return isCompleted(present) ? 'completed' : 'lost';
+    if (present !== undefined) return answerToRefusal(present, terms.token);
     const item = { ...key, ...openAttributes(firstClaim(terms, now), randomUUID()) };
     const created = await session.put({ Item: item, ...ifAbsent(now) });
     if (created.isWritten) return 'held';
     foundAfterAll(created.found);
   }
+}
+
+/** An owner whose lease was renewed later is refused as well: then this renewal has arrived late. */
+function answerToRefusal(present: FoundId, token: string): string {
+  if (isCompleted(present)) return 'completed';
+  return present.token === token && present.leaseEndsAt !== undefined ? 'held' : 'lost';
 }
 
 /** Whoever holds the lease now, so there is no condition, and nothing of the item stays. */
@@ -98,10 +105,7 @@ function foundIn(item: Attributes | undefined): FoundId | undefined {
 /** The item for which a write was refused that needs an absent one. */
 function foundAfterAll(item: Attributes | undefined): FoundId {
   if (item !== undefined) return readId(item);
-  throw new Error(
-    'the refusal of a write did not bring the item: it takes @aws-sdk/client-dynamodb 3.363.0 or later, and an ' +
-      'endpoint that knows ReturnValuesOnConditionCheckFailure',
-  );
+  throw refusalWithoutItem();
 }
 
 function presentOf(found: FoundId | undefined, now: number): FoundId | undefined {

@@ -1,8 +1,8 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createServerStore, type StoreServer } from '../dedupe/server-store.ts';
 import type { Store } from '../dedupe/store.ts';
 import { storeError } from '../dedupe/time-limited.ts';
 import { readPlace } from './arguments.ts';
+import type { DynamoClient } from './client.ts';
 import { runOperation } from './operations.ts';
 import { TableSession } from './table.ts';
 
@@ -46,12 +46,12 @@ const LIMIT_MS = 0.95 * COMMAND_TIMEOUT_MS;
  * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY, store });
  * ```
  */
-export function createDynamoStore(client: DynamoDBClient, options: DynamoStoreOptions): Store {
-  const { table, scope } = readPlace('createDynamoStore', client, options);
+export function createDynamoStore(client: DynamoClient, options: DynamoStoreOptions): Store {
+  const place = readPlace('createDynamoStore', client, options);
   const run: StoreServer['run'] = async (operation, read) => {
     try {
-      const session = new TableSession(client, table, LIMIT_MS);
-      return read(await runOperation(session, scope, operation));
+      const session = new TableSession(place.client, place.table, LIMIT_MS);
+      return read(await runOperation(session, place.scope, operation));
     } catch (cause) {
       throw storeError(operation.name, cause);
     }

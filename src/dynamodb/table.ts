@@ -39,8 +39,15 @@ type Watcher = <Parameters, Result>(
 /** The SDK retries around this step. */
 const INSIDE_RETRIES = { step: 'deserialize', priority: 'high' } as const;
 
+interface Watchable {
+  readonly middlewareStack: { add(watcher: Watcher, options: typeof INSIDE_RETRIES): void };
+}
+
 /** Sends a command; the SDK gives up once `abortSignal` aborts. */
-type Send<Result> = (watch: Watcher, options: { readonly abortSignal: AbortSignal }) => Promise<Result>;
+type Send<Command, Result> = (
+  command: Command,
+  options: { readonly abortSignal: AbortSignal },
+) => Promise<Result>;
 
 interface Written {
   readonly Attributes?: Attributes | undefined;
@@ -74,36 +81,24 @@ export class TableSession {
   }
 
   put(input: WithoutTable<PutItemCommandInput>): Promise<WriteOutcome> {
-    return this.#write((watch, options) => {
-      const command = new PutItemCommand({ ...this.#commonInput, ...input });
-      command.middlewareStack.add(watch, INSIDE_RETRIES);
-      return this.#client.send(command, options);
-    });
+    const create = () => new PutItemCommand({ ...this.#commonInput, ...input });
+    return this.#write(create, (command, options) => this.#client.send(command, options));
   }
 
   update(input: WithoutTable<UpdateItemCommandInput>): Promise<WriteOutcome> {
-    return this.#write((watch, options) => {
-      const command = new UpdateItemCommand({ ...this.#commonInput, ...input });
-      command.middlewareStack.add(watch, INSIDE_RETRIES);
-      return this.#client.send(command, options);
-    });
+    const create = () => new UpdateItemCommand({ ...this.#commonInput, ...input });
+    return this.#write(create, (command, options) => this.#client.send(command, options));
   }
 
   delete(input: WithoutTable<DeleteItemCommandInput>): Promise<WriteOutcome> {
-    return this.#write((watch, options) => {
-      const command = new DeleteItemCommand({ ...this.#commonInput, ...input });
-      command.middlewareStack.add(watch, INSIDE_RETRIES);
-      return this.#client.send(command, options);
-    });
+    const create = () => new DeleteItemCommand({ ...this.#commonInput, ...input });
+    return this.#write(create, (command, options) => this.#client.send(command, options));
   }
 
   /** Reads what every write before has left. */
   async get(key: Attributes): Promise<Attributes | undefined> {
-    const { Item } = await this.#send((watch, options) => {
-      const command = new GetItemCommand({ TableName: this.#table, Key: key, ConsistentRead: true });
-      command.middlewareStack.add(watch, INSIDE_RETRIES);
-      return this.#client.send(command, options);
-    });
+    const create = () => new GetItemCommand({ TableName: this.#table, Key: key, ConsistentRead: true });
+    const { Item } = await this.#send(create, (command, options) => this.#client.send(command, options));
     return Item;
   }
 
@@ -122,18 +117,18 @@ export class TableSession {
   }
 
   #query(input: WithoutTable<QueryCommandInput>): Promise<Page> {
-    return this.#send((watch, options) => {
-      const command = new QueryCommand({ TableName: this.#table, ConsistentRead: true, ...input });
-      command.middlewareStack.add(watch, INSIDE_RETRIES);
-      return this.#client.send(command, options);
-    });
+    const create = () => new QueryCommand({ TableName: this.#table, ConsistentRead: true, ...input });
+    return this.#send(create, (command, options) => this.#client.send(command, options));
   }
 
   /** A refusal is an answer, not a failure. */
-  #write(send: Send<Written>): Promise<WriteOutcome> {
-    return this.#send(async (watch, options) => {
+  #write<Command extends Watchable>(
+    create: () => Command,
+    send: Send<Command, Written>,
+  ): Promise<WriteOutcome> {
+    return this.#send<Command, WriteOutcome>(create, async (command, options) => {
       try {
-        const { Attributes: old } = await send(watch, options);
+        const { Attributes: old } = await send(command, options);
         return { isWritten: true, old };
       } catch (error) {
         if (!isConditionalCheckFailed(error)) throw error;
@@ -142,10 +137,15 @@ export class TableSession {
     });
   }
 
-  #send<Result>(send: Send<Result>): Promise<Result> {
-    return retryInTime(this.#limit, dynamoFailures, ({ signal, noteFailure }) =>
-      send(watcher(noteFailure), { abortSignal: signal }),
-    );
+  #send<Command extends Watchable, Result>(
+    create: () => Command,
+    send: Send<Command, Result>,
+  ): Promise<Result> {
+    return retryInTime(this.#limit, dynamoFailures, ({ signal, noteFailure }) => {
+      const command = create();
+      command.middlewareStack.add(watcher(noteFailure), INSIDE_RETRIES);
+      return send(command, { abortSignal: signal });
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -10,7 +10,8 @@ import { faults, pass, refuse, silent, type Treatment } from './proxy.ts';
 
 const HOUR_MS = 3_600_000;
 const lease = { leaseMs: 20_000, retentionMs: HOUR_MS };
-const LONG = 'x'.repeat(700_000);
+/** Text that is split though it is compressed. */
+const LONG = randomBytes(500_000).toString('base64');
 const random = Math.random;
 
 const dynamo = useDynamo();
@@ -74,7 +75,8 @@ describe.each(clients)('with %s', (_name, config) => {
     await deadLetters.put(createLetter({ id: 'long', message: LONG, parkedAt: 2 }));
     expect(await deadLetters.count?.({ limit: 5 })).toBe(2);
     expect((await readAll(deadLetters.list())).map(({ id }) => id)).toEqual(['evt', 'long']);
-    await deadLetters.remove('long');
+    expect(await deadLetters.remove('long')).toBe(true);
+    expect(await deadLetters.remove('long')).toBe(false);
     expect(await deadLetters.get('long')).toBeUndefined();
     expect((await readAll(deadLetters.list({ after: 'long' }))).map(({ id }) => id)).toEqual([]);
   });
@@ -189,7 +191,7 @@ test('a refusal that does not bring the item is told', async () => {
 
 test.each([
   ['AccessDeniedException', /the credentials of the client need the rights dynamodb:GetItem/],
-  ['ValidationException', /needs the keys "pk" and "sk" and the local index "by-position"/],
+  ['ValidationException', /DynamoDB: the proxy says so/],
   ['ItemCollectionSizeLimitExceededException', /10 GB/],
   ['UnrecognizedClientException', /DynamoDB: the proxy says so/],
 ])('%s is told at once, with what to do', async (type, expected) => {
@@ -198,6 +200,46 @@ test.each([
   const begin = performance.now();
   await expect(store.claim({ id: 'evt', token: 't', ...lease })).rejects.toThrow(expected);
   expect(performance.now() - begin).toBeLessThan(1_000);
+});
+
+test.each([
+  'The provided key element does not match the schema',
+  'One or more parameter values were invalid: Missing the key sk in the item',
+  'The table does not have the specified index: by-position',
+])('the table that is needed is told: %s', async (message) => {
+  const store = open();
+  dynamo.proxy.treat = () => refuse(400, 'com.amazon.coral.validate#ValidationException', message);
+  await expect(store.claim({ id: 'evt', token: 't', ...lease })).rejects.toThrow(
+    /needs the keys "pk" and "sk" and the local index "by-position"/,
+  );
+});
+
+test('an item that is too large is not taken for a wrong table', async () => {
+  const store = open();
+  const request = { id: 'evt', token: 't', ...lease };
+  await store.claim(request);
+  const release = store.release({ ...request, handled: ['y'.repeat(500_000)] });
+  await expect(release).rejects.toThrow(/: DynamoDB: Item size to update has exceeded/);
+});
+
+test('a renewal that arrives once more, late, does not shorten the lease', async () => {
+  const store = open();
+  const request = { id: 'evt', token: 't', ...lease };
+  await store.claim(request);
+  let again: (() => Promise<unknown>) | undefined;
+  dynamo.proxy.treat = () => async (exchange) => {
+    again ??= exchange.run;
+    await pass(exchange);
+  };
+  expect(await store.renew(request)).toEqual({ state: 'held' });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await store.renew({ ...request, leaseMs: 60_000 })).toEqual({ state: 'held' });
+  await again?.();
+  const busy = await store.claim({ ...request, token: 'u' });
+  expect(busy).toMatchObject({ state: 'busy', msLeft: expect.any(Number) });
+  expect(Number(Reflect.get(busy, 'msLeft'))).toBeGreaterThan(60_000);
+  // Its owner would not learn of a refusal that is none.
+  expect(await store.renew(request)).toEqual({ state: 'held' });
 });
 
 test('a table that is missing is told', async () => {

@@ -76,8 +76,9 @@ export class UpstashFront {
     const isBase64 = request.headers['upstash-encoding'] === 'base64';
     const body = JSON.parse(Buffer.concat(chunks).toString());
     const isPipeline = request.url === '/pipeline';
-    const replies = [];
-    for (const command of isPipeline ? body : [body]) replies.push(await this.#run(command, isBase64));
+    const commands: (string | number)[][] = isPipeline ? body : [body];
+    // The client of Redis keeps their order.
+    const replies = await Promise.all(commands.map((command) => this.#run(command, isBase64)));
     if (mistreatment === 'silent') return;
     if (mistreatment === 'cut after the command') return void request.socket.destroy();
     if (isPipeline) return send(response, 200, replies);
