@@ -147,6 +147,19 @@ describe.each(Object.entries(majors))('the store with %s', (name, create) => {
     await connecting;
   });
 
+  test('sends a script again that the server has forgotten', async () => {
+    const { client } = await throughProxy();
+    const store = createRedisStore(client, { scope: `flushed-${name.at(-1)}` });
+    const request = { ...times, id: 'evt', token: 'a', handled: [] };
+    const flush = () => fixture.redis.command('script', 'flush');
+    flush();
+    expect(await store.claim(request)).toMatchObject({ state: 'claimed', attempt: 1 });
+    flush();
+    expect(await store.renew(request)).toEqual({ state: 'held' });
+    flush();
+    expect(await store.release(request)).toEqual({ state: 'released' });
+  });
+
   test('connects anew after a reply that belongs to another command', async () => {
     const { client } = await throughProxy();
     let answersOf: 'own' | 'another' = 'own';
