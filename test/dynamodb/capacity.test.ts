@@ -4,6 +4,7 @@ import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { afterAll, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { readAll } from '../support/read-all.ts';
+import { until } from '../support/until.ts';
 import { useDynamo } from './fixture.ts';
 
 /** What one operation of posthorn costs. */
@@ -116,7 +117,8 @@ test.each([
   ['random bytes', randomBytes(1_048_576)],
 ])('a letter with a body of 1 MiB costs what is left of it: %s', async (kind, rawBody) => {
   const { client, measure } = openMeter();
-  const deadLetters = createDynamoDeadLetters(client, { table, scope: randomUUID() });
+  const scope = randomUUID();
+  const deadLetters = createDynamoDeadLetters(client, { table, scope });
   const letter = createLetter({ id: 'long', rawBody });
   const put = await measure(`1 MiB of ${kind}`, () => deadLetters.put(letter));
   expect(put.requests).toBeLessThanOrEqual(5);
@@ -126,8 +128,10 @@ test.each([
   await measure(`listing 1 MiB of ${kind}`, () => readAll(deadLetters.list()));
   const removed = await measure(`removing 1 MiB of ${kind}`, async () => {
     await deadLetters.remove('long');
-    // Its parts may take longer than the removal.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // They may take longer than the removal.
+    await until('its parts are gone', async () => {
+      return (await dynamo.items(`${scope}#letter-parts#`)).length === 0;
+    });
   });
   expect(removed).toMatchObject({ requests: 1 + put.requests, refused: 0 });
 });

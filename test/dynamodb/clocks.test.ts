@@ -48,7 +48,7 @@ describe.concurrent('clocks of a writer and a reader that are wrong by so many m
         30_000,
       );
       expect(performance.now() - begin).toBeGreaterThan(claim.leaseMs);
-      expect(performance.now() - begin).toBeLessThan(claim.leaseMs + 20_000 + 3_000);
+      expect(performance.now() - begin).toBeLessThan(claim.leaseMs + 20_000 + 15_000);
       expect(taken).toMatchObject({ attempt: 2, abandoned: 1 });
       // The former owner learns it, by whatever clock.
       const renewal = withSkew(pair.writer, () => store.renew({ ...claim, token: 't' }));

@@ -127,13 +127,13 @@ describe.each(Object.entries(majors))('the store with %s', (name, create) => {
 
   test('fails at once in a long outage, and answers once it is over', async () => {
     const { proxy, client, loseConnection } = await throughProxy();
-    const store = createRedisStore(client, { scope: 'long', commandTimeoutMs: 500 });
+    const store = createRedisStore(client, { scope: 'long', commandTimeoutMs: 2_000 });
     await loseConnection();
     const claim = () => store.claim({ ...times, id: `long-${name}`, token: 'a' });
     await expect(claim()).rejects.toMatchObject(notReady('connecting'));
     const startedAt = performance.now();
     await expect(claim()).rejects.toMatchObject(notReady('connecting'));
-    expect(performance.now() - startedAt).toBeLessThan(400);
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
     proxy.passRequests();
     await until('the client is ready', () => client.isReady);
     expect(await claim()).toMatchObject({ state: 'claimed', attempt: 1 });
