@@ -36,6 +36,15 @@ function run(command: string, args: readonly string[], cwd: string): string {
   return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
+/** Compiles a file of the project without output, by the strictest settings. */
+function compileStrictly(file: string): void {
+  const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
+  const typeRoots = join(packageRoot, 'node_modules', '@types');
+  const strictest = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+  const options = ['--noEmit', '--module', 'nodenext', '--typeRoots', typeRoots, '--types', 'node'];
+  run(tsc, [...options, ...strictest, '--skipLibCheck', file], project);
+}
+
 beforeAll(() => {
   installed = installPackage();
   ({ project, tarball } = installed);
@@ -196,16 +205,7 @@ describe('the packed tarball, installed in an empty project', () => {
         createRedisDeadLetters(client, { scope: 'a' });
       }`,
     );
-    const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
-    const typeRoots = join(packageRoot, 'node_modules', '@types');
-    const strictest = [
-      '--strict',
-      '--exactOptionalPropertyTypes',
-      '--noUncheckedIndexedAccess',
-      '--skipLibCheck',
-    ];
-    const options = ['--noEmit', '--module', 'nodenext', '--typeRoots', typeRoots, '--types', 'node'];
-    run(tsc, [...options, ...strictest, 'clients.ts'], project);
+    compileStrictly('clients.ts');
   });
 
   test('its types take clients of node-redis, Upstash and AWS in the strictest project', () => {
@@ -240,16 +240,7 @@ describe('the packed tarball, installed in an empty project', () => {
         createDynamoDeadLetters(client, { table: 'posthorn', scope: 'a' });
       }`,
     );
-    const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
-    const typeRoots = join(packageRoot, 'node_modules', '@types');
-    const strictest = [
-      '--strict',
-      '--exactOptionalPropertyTypes',
-      '--noUncheckedIndexedAccess',
-      '--skipLibCheck',
-    ];
-    const options = ['--noEmit', '--module', 'nodenext', '--typeRoots', typeRoots, '--types', 'node'];
-    run(tsc, [...options, ...strictest, 'other-clients.ts'], project);
+    compileStrictly('other-clients.ts');
   });
 
   test('its types take a register of prom-client in the strictest project', () => {
@@ -264,11 +255,7 @@ describe('the packed tarball, installed in an empty project', () => {
       observeWithPrometheus(receiver, { register });
       observeWithPrometheus(receiver, { register: new Registry<OpenMetricsContentType>() });`,
     );
-    const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
-    const typeRoots = join(packageRoot, 'node_modules', '@types');
-    const strictest = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
-    const options = ['--noEmit', '--module', 'nodenext', '--typeRoots', typeRoots, '--types', 'node'];
-    run(tsc, [...options, ...strictest, '--skipLibCheck', 'registers.ts'], project);
+    compileStrictly('registers.ts');
   });
 
   test('its types take a pool of pg in the strictest project', () => {
@@ -281,11 +268,7 @@ describe('the packed tarball, installed in an empty project', () => {
       createPostgresStore(pool, { scope: 'a' });
       createPostgresDeadLetters(pool, { scope: 'a', schema: 'b' });`,
     );
-    const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
-    const typeRoots = join(packageRoot, 'node_modules', '@types');
-    const strictest = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
-    const options = ['--noEmit', '--module', 'nodenext', '--typeRoots', typeRoots, '--types', 'node'];
-    run(tsc, [...options, ...strictest, '--skipLibCheck', 'pools.ts'], project);
+    compileStrictly('pools.ts');
   });
 });
 

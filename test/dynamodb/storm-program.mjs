@@ -8,6 +8,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createReceiver } from 'posthorn';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { toNode } from 'posthorn/node';
+import { runInWorkers } from '../dedupe/cluster-workers.mjs';
 
 const { WORKERS, PORT, TABLE, ENDPOINT, KEY } = process.env;
 const place = { table: TABLE, scope: 'storm' };
@@ -42,16 +43,4 @@ function receive() {
   createServer(toNode(receiver)).listen(Number(PORT), '127.0.0.1');
 }
 
-if (cluster.isPrimary) {
-  let listening = 0;
-  cluster.on('listening', ({ process: { pid } }) => {
-    note('worker', pid);
-    listening += 1;
-    if (listening === Number(WORKERS)) note('all listening');
-  });
-  cluster.on('exit', ({ process: { pid } }, code) => {
-    note(code === null ? 'killed' : 'crashed', pid);
-    cluster.fork();
-  });
-  for (let count = 0; count < Number(WORKERS); count += 1) cluster.fork();
-} else receive();
+await runInWorkers(Number(WORKERS), receive);

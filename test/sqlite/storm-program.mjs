@@ -1,7 +1,6 @@
 // Receivers in workers of node:cluster that share a file of SQLite. A worker that ends is forked again. Each
 // kills itself once, between the commit of a handler and the store's record of it.
 
-import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -13,6 +12,7 @@ import {
   createSqliteStore,
   migrateSqlite,
 } from 'posthorn/sqlite';
+import { runInWorkers } from '../dedupe/cluster-workers.mjs';
 
 const { WORKERS, PORT, DRIVER, FILE, KEY } = process.env;
 const scope = 'storm';
@@ -72,16 +72,4 @@ async function receive() {
   createServer(toNode(receiver)).listen(Number(PORT), '127.0.0.1');
 }
 
-if (cluster.isPrimary) {
-  let listening = 0;
-  cluster.on('listening', ({ process: { pid } }) => {
-    note('worker', pid);
-    listening += 1;
-    if (listening === Number(WORKERS)) note('all listening');
-  });
-  cluster.on('exit', ({ process: { pid } }, code) => {
-    note(code === null ? 'killed' : 'crashed', pid);
-    cluster.fork();
-  });
-  for (let count = 0; count < Number(WORKERS); count += 1) cluster.fork();
-} else await receive();
+await runInWorkers(Number(WORKERS), receive);
