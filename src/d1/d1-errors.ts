@@ -28,5 +28,5 @@ function explain(error: unknown): Error {
   return new Error(advice === undefined ? reason : `${advice} (D1: ${reason})`, { cause: error });
 }
 
-/** What failures of D1 mean. */
+/** The failures of D1: which of them pass, and what to do about the others. */
 export const d1Failures: ServerFailures = { server: 'D1', mayPass, explain };

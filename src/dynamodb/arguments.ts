@@ -4,7 +4,7 @@ import { ConfigurationError } from '../errors.ts';
 import { propertyOf, show } from '../foreign-values.ts';
 import type { DynamoClient } from './client.ts';
 
-/** Where a store or dead letters keep their items. */
+/** The table and the scope of a store or of dead letters, and the client that reaches them. */
 export interface Place {
   readonly client: DynamoDBClient;
   readonly table: string;

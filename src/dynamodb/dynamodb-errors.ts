@@ -46,13 +46,13 @@ function mayPass(error: unknown): boolean {
 /** Advice, by the names of errors. */
 const explanations: Readonly<Record<string, string>> = {
   ResourceNotFoundException:
-    'there is no such table in this account and region, or it is still being created: create it as ' +
+    'the table does not exist in this account and region, or is still being created: create it as ' +
     'docs/dynamodb.md of posthorn says',
   AccessDeniedException:
     'the credentials of the client need the rights dynamodb:GetItem, PutItem, UpdateItem, DeleteItem and Query ' +
     'on the table and on its index by-position',
   ItemCollectionSizeLimitExceededException:
-    'the letters of this scope have reached the 10 GB that a table with a local index takes for one of them: ' +
+    'the letters of this scope have reached 10 GB, the most that a table with a local index takes for a scope: ' +
     'replay or remove letters',
   CredentialsProviderError:
     'the client has no credentials: give it some, or a role to the machine or function',
@@ -80,7 +80,7 @@ function adviceOn(name: string, reason: string): string | undefined {
   return Object.hasOwn(explanations, name) ? explanations[name] : undefined;
 }
 
-/** What failures of DynamoDB mean. */
+/** The failures of DynamoDB: which of them pass, and what to do about the others. */
 export const dynamoFailures: ServerFailures = { server: 'DynamoDB', mayPass, explain };
 
 /**

@@ -1,9 +1,9 @@
 import type { Attributes } from './table.ts';
 
 /**
- * How far clocks may differ. DynamoDB has no clock that a condition could ask, so the times in an item are
- * those of its writer. A lease or a retention counts as over only this much later: two processes may then be
- * five seconds wrong each, in opposite directions.
+ * The most by which clocks may differ. DynamoDB has no clock that a condition could ask, so the times in an
+ * item are those of its writer. A lease or a retention counts as over only this much later: two processes may
+ * then be five seconds wrong each, in opposite directions.
  */
 export const CLOCK_ALLOWANCE_MS = 10_000;
 
@@ -51,7 +51,7 @@ export function keyOfId(scope: string, key: string): Attributes {
   return { pk: { S: `${scope}#id#${key}` }, sk: { S: 'id' } };
 }
 
-/** Whether an id counts as absent. DynamoDB deletes its item later, within days. */
+/** Returns true for an id that counts as absent. DynamoDB deletes its item later, within days. */
 export function isExpired({ expiresAt }: { readonly expiresAt: number }, now: number): boolean {
   return expiresAt <= latestExpiry(now);
 }

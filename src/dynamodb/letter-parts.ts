@@ -1,6 +1,6 @@
 import type { Attributes, TableSession } from './table.ts';
 
-/** Where a letter is kept. */
+/** The scope and the key of a letter, and the session for its items. */
 export interface LetterAddress {
   readonly session: TableSession;
   readonly scope: string;

@@ -23,7 +23,7 @@ export function firstClaim(terms: ClaimTerms, now: number): OpenId {
   };
 }
 
-/** What a claim makes of an id that is open: the id to write, or the answer `busy <msLeft>`. */
+/** The result of a claim on an open id: the id to write, or the answer `busy <msLeft>`. */
 export function nextClaim(found: OpenId, terms: ClaimTerms, now: number): OpenId | string {
   const { leaseEndsAt, countedAt } = found;
   const isMine = found.token === terms.token;

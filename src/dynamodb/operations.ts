@@ -83,7 +83,7 @@ function answerToRefusal(present: FoundId, token: string): string {
   return present.token === token && present.leaseEndsAt !== undefined ? 'held' : 'lost';
 }
 
-/** Whoever holds the lease now, so there is no condition, and nothing of the item stays. */
+/** The event was handled, so the write has no condition, and replaces the whole item. */
 async function complete(session: TableSession, key: Attributes, keepMs: number): Promise<string> {
   await session.put({ Item: { ...key, ...expiryAttributes(Date.now() + keepMs) } });
   return 'completed';

@@ -17,7 +17,7 @@ import { dynamoFailures, isConditionalCheckFailed } from './dynamodb-errors.ts';
 /** An item, or its key, as the SDK has it. */
 export type Attributes = Record<string, AttributeValue>;
 
-/** What became of a conditional write. */
+/** The outcome of a conditional write. */
 export type WriteOutcome =
   | {
       readonly isWritten: true;

@@ -49,7 +49,7 @@ function isUpstash(client: RedisClient): client is UpstashClient {
   return has(client, { eval: 'function', evalsha: 'function', createScript: 'function' });
 }
 
-/** Whether a value has members of these types. */
+/** Returns true for a value that has members of these types. */
 function has(value: unknown, types: Readonly<Record<string, string>>): boolean {
   return Object.entries(types).every(([name, type]) => typeof propertyOf(value, name) === type);
 }

@@ -59,7 +59,7 @@ export class RedisCommands {
     return this.#readiness.send(() => this.run(script, keys, values, startedAt), this.#clock.longestWaitMs);
   }
 
-  /** Whether {@link run} rejected before anything was sent. */
+  /** Returns true if {@link run} rejected before anything was sent. */
   isUnsent(error: unknown): boolean {
     return this.#readiness.isUnsent(error);
   }

@@ -65,7 +65,7 @@ export class Readiness {
     return this.#connection.isReady;
   }
 
-  /** Whether an operation failed before anything was sent. */
+  /** Returns true if an operation failed before anything was sent. */
   isUnsent(error: unknown): boolean {
     return isInstance(error, NotConnectedError) || this.#connection.isUnsent(error);
   }

@@ -150,7 +150,7 @@ function wholeMs(ms: number): string {
   return String(Math.max(1, Math.ceil(ms)));
 }
 
-/** Whether the script has failed at one of its keys. Other errors are about the whole server. */
+/** Returns true if the script failed at one of its keys. Other errors are about the whole server. */
 function isRefusal(error: unknown): boolean {
   return /^(WRONGTYPE |ERR .*script)/.test(messageOf(error));
 }

@@ -73,7 +73,7 @@ describe('posthorn dead-letters on DynamoDB', () => {
   test('says what is wrong with the table, the region and the credentials', async () => {
     const list = (name: string, env?: NodeJS.ProcessEnv) =>
       run(['list', '--scope', 'a', '--dynamodb', name], env);
-    expect(await list('missing')).toEqual(message(3, /there is no such table in this account and region/));
+    expect(await list('missing')).toEqual(message(3, /the table does not exist in this account and region/));
     expect(await list('a b')).toEqual(message(2, /table of createDynamoDeadLetters must be the name or/));
     expect(await list(table, nothing)).toEqual(message(2, /region of the table is missing: set AWS_REGION/));
     const anonymous = { ...environment(), AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined };

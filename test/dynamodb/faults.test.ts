@@ -248,11 +248,11 @@ test('a table that is missing is told', async () => {
   const missing = createDynamoStore(dynamo.client, { table: 'missing', scope: 'faults' });
   await expect(missing.claim({ id: 'evt', token: 't', ...lease })).rejects.toMatchObject({
     code: 'store_unavailable',
-    message: expect.stringMatching(/no such table in this account and region/),
+    message: expect.stringMatching(/the table does not exist in this account and region/),
   });
   const letters = createDynamoDeadLetters(dynamo.client, { table: 'missing', scope: 'faults' });
   await expect(letters.put(createLetter())).rejects.toMatchObject({
     code: 'dead_letters_unavailable',
-    message: expect.stringMatching(/no such table/),
+    message: expect.stringMatching(/the table does not exist/),
   });
 });

@@ -56,8 +56,8 @@ export function connectionOfIoredis(client: IoredisConnection): Connection {
       client.on?.('ready', listener);
       client.on?.('end', listener);
     },
-    // It is `ready` for a moment longer than its connection lasts, and refuses commands then if its option
-    // `enableOfflineQueue` is false.
+    // A client is `ready` for a moment longer than its connection lasts. With `enableOfflineQueue: false` it
+    // refuses commands then.
     isUnsent: (error) => messageOf(error).startsWith("Stream isn't writeable"),
   };
 }

@@ -106,7 +106,7 @@ class Reconnection {
     try {
       await this.#client.destroy();
     } catch {
-      // It is closed already.
+      // The client is closed already.
     }
     while (!this.#client.isOpen) {
       try {
