@@ -1,42 +1,28 @@
 import { fileURLToPath } from 'node:url';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * Tests of letters in files that start Node.js, `npm run build`, and no server. They are slow tests, and also a
- * project of their own, for macOS and Windows: these sync directories and keep modes in other ways.
+ * The layers of tests, by the end of a file's name. CONTRIBUTING.md says what belongs into which, how long each
+ * takes and when to run it.
  */
-const filesTests = ['test/dead-letters/{crash,file}.test.ts', 'test/dead-letters/hostile-files.slow.test.ts'];
-
-/**
- * Tests that start other programs (redis-server, PostgreSQL, openssl, curl, a browser, a compiler, what `npm run build` has made), or
- * take long by themselves. All others are quick. One that starts a program and is not named here fails and says so:
- * test/support/no-programs.ts.
- */
-const slowTests = [
-  'test/cli/**/*.test.ts',
-  'test/postgres/**/*.test.ts',
-  'test/redis/**/*.test.ts',
-  'test/{d1,sqlite}/**/*.test.ts',
-  'test/bullmq/**/*.test.ts',
-  'test/stored-forms/**/*.test.ts',
-  'test/**/*.slow.test.ts',
-  'test/dead-letters/{outage,parking-backlog}.test.ts',
-  ...filesTests,
-  'test/dedupe/memory-room.test.ts',
-  'test/protocol/protocol.test.ts',
-  'test/request/body-memory.test.ts',
-  'test/sandbox/{browser,delivery,outcomes,page}.test.ts',
-  'test/{examples,packaging,readme,root-export,two-builds}.test.ts',
-];
-
-/** Tests that install runtimes, tools and other people's packages from the npm registry, some 100 MB each. */
-const matrixTests = ['test/matrix/*.test.ts', 'test/dynamodb/*.test.ts'];
+const layers = {
+  /** Starts no other program: test/support/no-programs.ts. */
+  quick: { include: ['test/**/*.test.ts'], exclude: ['test/**/*.{program,storm,matrix}.test.ts'] },
+  /** Starts a server, a browser, a compiler, the built package or its command. */
+  program: { include: ['test/**/*.program.test.ts'] },
+  /** Faults that take seconds, storms, explorations, long runs. */
+  storm: { include: ['test/**/*.storm.test.ts'] },
+  /** Runtimes, versions, other people's packages: downloads from the npm registry. */
+  matrix: { include: ['test/**/*.matrix.test.ts'] },
+  /** Those that start Node.js alone, for macOS and Windows: these sync directories and keep modes in other ways. */
+  files: { include: ['test/dead-letters/file*.program.test.ts'] },
+};
 
 export default defineConfig({
   resolve: {
-    // Tests run the sources; what is packed is tested in test/packaging.test.ts.
+    // Tests run the sources; what is packed is tested in test/packaging.program.test.ts.
     alias: [
       { find: /^posthorn$/, replacement: source('src/index.ts') },
       { find: /^posthorn\/(node|express|fetch|fastify|koa|lambda)$/, replacement: source('adapters/$1.ts') },
@@ -52,10 +38,13 @@ export default defineConfig({
     ],
   },
   test: {
-    testTimeout: 20_000,
+    // A test that hangs ends. No machine is so busy that another one takes as long.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // A second, the default, is short on a busy machine.
-    expect: { poll: { timeout: 10_000 } },
-    // Each file would load the package, zod and Express again. What a file replaces in its process it puts back.
+    expect: { poll: { timeout: 60_000 } },
+    // Each file would load the package, zod and Express again. What a file replaces in its process it puts
+    // back.
     isolate: false,
     // What fails in silence is what these tests are about, so nothing is left to a default.
     dangerouslyIgnoreUnhandledErrors: false,
@@ -65,10 +54,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'quick',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...slowTests, ...matrixTests],
+          ...layers.quick,
           setupFiles: ['test/support/no-programs.ts'],
-          // More than cores, of which two are usual: most tests wait for sockets and timers rather than compute.
+          // More than cores, of which two are usual: most tests wait for sockets and timers.
           maxWorkers: 8,
           sequence: { groupOrder: 1 },
         },
@@ -76,14 +64,29 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'slow',
-          include: slowTests,
-          // A program starts slowly on a busy machine, and some tests start ten.
-          // Fewer, because they share the processor with the programs. The longest are here, so they come first.
+          name: 'program',
+          ...layers.program,
+          // Fewer, because they share the processor with the programs. The longest are here and come first.
           maxWorkers: 4,
           sequence: { groupOrder: 0 },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          setupFiles: ['test/support/leave-nothing.ts'],
+          globalSetup: [
+            'test/support/install-programs.ts',
+            'test/sqlite/install-driver.ts',
+            'test/support/build.ts',
+            'test/postgres/setup.ts',
+          ],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'storm',
+          ...layers.storm,
+          maxWorkers: 4,
+          sequence: { groupOrder: 2 },
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           setupFiles: ['test/support/leave-nothing.ts'],
           globalSetup: [
             'test/support/install-programs.ts',
@@ -97,11 +100,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'files',
-          include: filesTests,
+          ...layers.files,
           maxWorkers: 4,
           sequence: { groupOrder: 0 },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
           setupFiles: ['test/support/leave-nothing.ts'],
           globalSetup: ['test/support/build.ts'],
         },
@@ -110,9 +111,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'matrix',
-          include: matrixTests,
+          ...layers.matrix,
           maxWorkers: 2,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           testTimeout: 300_000,
           hookTimeout: 600_000,
           setupFiles: ['test/support/leave-nothing.ts'],

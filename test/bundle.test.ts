@@ -40,7 +40,7 @@ test.each<[string, Platform, Readonly<Record<string, string>>]>([
 ])('%s bundled for "%s" takes the core along, of zod what it needs, and no more', async (...given) => {
   const [, platform, exported] = given;
   const { code, modules, imports, dynamicImports } = await bundle(platform, exported);
-  // docs/runtimes.md has the sizes that esbuild makes: test/matrix/workers.test.ts holds those.
+  // docs/runtimes.md has the sizes that esbuild makes: test/matrix/workers.matrix.test.ts holds those.
   expect(code.length).toBeLessThanOrEqual(140_000);
   expect(gzipSync(code).length).toBeLessThanOrEqual(47_000);
 

@@ -201,7 +201,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
   test('no snippet hides in a block of another language', () => {
     const languages = documents.flatMap(({ blocks }) => blocks.map(({ language }) => language));
     expect([...new Set(languages)].sort()).toEqual(['hcl', 'js', 'mermaid', 'sh', 'text', 'ts', 'yaml']);
-    // Compared with the table of the tests by test/dynamodb/page.test.ts.
+    // Compared with the table of the tests by test/dynamodb/page.matrix.test.ts.
     const ofTables = documents.filter(({ blocks }) =>
       blocks.some(({ language }) => language === 'hcl' || language === 'yaml'),
     );

@@ -20,7 +20,8 @@ export interface Machine {
  * like one that passes.
  */
 export default function setup({ name }: TestProject): void {
-  if (name !== 'slow' && name !== 'matrix') throw new Error(`No programs are named for the project ${name}.`);
+  if (name !== 'program' && name !== 'storm' && name !== 'matrix')
+    throw new Error(`No programs are named for the project ${name}.`);
   const print = (text: string): void => void process.stderr.write(`\n${text}\n`);
   const message = installPrograms(neededPrograms[name], thisMachine(), print);
   if (message === undefined) return;

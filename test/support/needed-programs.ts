@@ -37,23 +37,26 @@ const java: NeededProgram = {
   brew: 'openjdk',
 };
 
+const local: readonly NeededProgram[] = [
+  ...servers,
+  browser,
+  ...inOnePackage(['pgbouncer'], 'pgbouncer', 'pgbouncer'),
+  ...inOnePackage(['promtool'], 'prometheus', 'prometheus'),
+  ...inOnePackage(['openssl'], 'openssl', 'openssl'),
+  ...inOnePackage(['curl'], 'curl', 'curl'),
+  // A slim image of Node.js lacks it, too.
+  ...inOnePackage(['ps'], 'procps', 'procps'),
+  // To compile better-sqlite3.
+  ...inOnePackage(['python3'], 'python3', 'python@3'),
+  ...inOnePackage(['make'], 'make', 'make'),
+  ...inOnePackage(['g++'], 'g++', 'gcc'),
+  ...git,
+];
+
 /** By the projects of vitest.config.ts. Programs that every Debian has, such as `sh`, are not named. */
-export const neededPrograms: Readonly<Record<'slow' | 'matrix', readonly NeededProgram[]>> = {
-  slow: [
-    ...servers,
-    browser,
-    ...inOnePackage(['pgbouncer'], 'pgbouncer', 'pgbouncer'),
-    ...inOnePackage(['promtool'], 'prometheus', 'prometheus'),
-    ...inOnePackage(['openssl'], 'openssl', 'openssl'),
-    ...inOnePackage(['curl'], 'curl', 'curl'),
-    // A slim image of Node.js lacks it, too.
-    ...inOnePackage(['ps'], 'procps', 'procps'),
-    // To compile better-sqlite3.
-    ...inOnePackage(['python3'], 'python3', 'python@3'),
-    ...inOnePackage(['make'], 'make', 'make'),
-    ...inOnePackage(['g++'], 'g++', 'gcc'),
-    ...git,
-  ],
+export const neededPrograms: Readonly<Record<'program' | 'storm' | 'matrix', readonly NeededProgram[]>> = {
+  program: local,
+  storm: local,
   matrix: [...servers, ...git, java],
 };
 

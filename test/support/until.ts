@@ -1,11 +1,13 @@
+import { WAIT_LIMIT_MS } from './limits.ts';
+
 /**
- * Resolves once the condition holds; rejects, naming it, if that takes longer than 20 seconds. A function
- * gives the name then, with what has been seen last.
+ * Resolves once the condition holds; rejects, naming it, if that takes longer than a busy machine would need. A
+ * function gives the name then, with what has been seen last.
  */
 export async function until(
   name: string | (() => string),
   holds: () => boolean | Promise<boolean>,
-  limitMs = 20_000,
+  limitMs: number = WAIT_LIMIT_MS,
 ): Promise<void> {
   const endsAt = performance.now() + limitMs;
   while (!(await holds())) {
