@@ -1,4 +1,4 @@
-// Time limits of tests that are not about a time limit: a machine that is busy, or stands still for a while, does
+// Time limits of tests that are not about a time limit: a busy machine, or one that stands still for a while, does
 // not reach them. A test of a time limit sets its own, and moves a clock or proves by order.
 
 /** How long a test waits for a condition: less than a test may take, so that the message names the condition. */
