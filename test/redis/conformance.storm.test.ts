@@ -1,8 +1,10 @@
 import { createRedisStore } from 'posthorn/redis';
-import { beforeAll, describe } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ampleTime } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 import { createClient, createClusterClient, type Major, ready } from './clients.ts';
 import { describeStore } from './conformance.ts';
+import { counted } from './counted.ts';
 import { type Driver, drivers, ioredis5, nodeRedis5, type OpenClient } from './drivers.ts';
 import { useRedis } from './fixture.ts';
 
@@ -16,6 +18,16 @@ describe('on a Cluster', () => {
   for (const { name, cluster } of drivers)
     if (cluster !== undefined)
       describeStore(`the store with ${name}`, async () => cluster(await fixture.clusterPort()));
+
+  test('operations that begin in one turn go one by one, because their keys lie on different nodes', async () => {
+    const cluster = await ready(fixture.keep(createClusterClient(6, await fixture.clusterPort())));
+    const { client, sent } = counted(cluster, cluster.isCluster);
+    const store = createRedisStore(client, { scope: 'one-by-one', ...ampleTime });
+    const ids = Array.from({ length: 30 }, (_, index) => `one-${index}`);
+    const claims = ids.map((id) => store.claim({ id, token: 'a', leaseMs: 120_000, retentionMs: 240_000 }));
+    expect((await Promise.all(claims)).every(({ state }) => state === 'claimed')).toBe(true);
+    expect(sent).toEqual(ids.map(() => 1));
+  });
 });
 
 describe.each([5, 6] as const)('with ioredis %i, which pipelines by itself', (major: Major) => {
