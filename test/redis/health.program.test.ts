@@ -18,10 +18,12 @@ describe('health of a receiver with its store in Redis', () => {
     const deadLetters = createRedisDeadLetters(client, { scope, ...ampleTime });
     const receiver = createReceiver({ signingKey: KEY, store, deadLetters });
     // A busy machine may take longer than health waits.
-    await expect.poll(receiver.health).toMatchObject({
-      store: { ok: true },
-      deadLetters: { ok: true, waiting: 0, more: false },
-    });
+    await expect
+      .poll(() => receiver.health())
+      .toMatchObject({
+        store: { ok: true },
+        deadLetters: { ok: true, waiting: 0, more: false },
+      });
     expect(redis.command('dbsize')).toBe('0');
     expect(redis.command('info', 'persistence')).toContain('rdb_changes_since_last_save:0');
   });
@@ -35,7 +37,7 @@ describe('health of a receiver with its store in Redis', () => {
     const store = createRedisStore(client, { scope, ...ampleTime });
     const deadLetters = createRedisDeadLetters(client, { scope, ...ampleTime });
     const receiver = createReceiver({ signingKey: KEY, store, deadLetters });
-    await expect.poll(receiver.health).toHaveProperty('store.ok', true);
+    await expect.poll(() => receiver.health()).toHaveProperty('store.ok', true);
     if (signal === 'SIGKILL') await redis.kill();
     else redis.signal(signal);
 
@@ -60,6 +62,6 @@ describe('health of a receiver with its store in Redis', () => {
     const claim = { id: 'evt_1', token: 't', leaseMs: 1_000, retentionMs: 1_000 };
     await expect(async () => store.claim(claim)).rejects.toThrow(/OOM/);
     const receiver = createReceiver({ signingKey: KEY, store });
-    await expect.poll(receiver.health).toHaveProperty('store.ok', true);
+    await expect.poll(() => receiver.health()).toHaveProperty('store.ok', true);
   });
 });
