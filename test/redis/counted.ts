@@ -1,6 +1,6 @@
 import type { IoredisClient } from 'posthorn/redis';
 
-/** An object around a client of ioredis that counts the keys of each command; it says whether it is a Cluster. */
+/** An object around a client of ioredis that counts the keys of each command. */
 export function counted(
   client: IoredisClient,
   isCluster: boolean,
