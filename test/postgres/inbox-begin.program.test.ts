@@ -3,13 +3,13 @@ import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openEndpoint } from '../support/open-endpoint.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 import { testClient } from './inbox-clients.ts';
 import { createLedger, recordsOf } from './ledger.ts';
 import { clientOf } from './pool-client.ts';
 
 describe('an inbox in transactions of another client', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
   let pool: Pool;
   beforeAll(async () => {
     pool = fixture.connect();
@@ -22,6 +22,7 @@ describe('an inbox in transactions of another client', () => {
       },
     },
     clientOf,
+    'without deadlines',
   );
 
   async function failureOf(begin: BeginTransaction<unknown>, handle: () => unknown = () => {}) {

@@ -5,11 +5,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 import { recordsOf } from './ledger.ts';
 
 describe('latest', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
   let pool: Pool;
   beforeAll(async () => {
     pool = fixture.connect();

@@ -5,10 +5,10 @@ import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Endpoint, openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 
 describe('the names of handlers of an inbox', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
   let pool: Pool;
   beforeAll(() => {
     pool = fixture.connect();

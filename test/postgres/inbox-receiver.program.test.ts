@@ -6,11 +6,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, eventAt, openEndpoint } from '../support/open-endpoint.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 
 describe('an inbox and what else remembers an event', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
   let pool: Pool;
   let inbox: () => PostgresInbox;
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
 import { usePostgres } from './fixture.ts';
 import { bookings, createLedger } from './ledger.ts';
-import type { StopMode } from './servers.ts';
+import type { StopMode } from './server-process.ts';
 import { Storm, type StormOptions } from './storm.ts';
 
 const LIMIT_MS = 120_000;

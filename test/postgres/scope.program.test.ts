@@ -2,12 +2,12 @@ import { ConfigurationError } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresStore, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 
 const times = { token: 'a', leaseMs: 20_000, retentionMs: 60_000 };
 
 describe('a scope in PostgreSQL', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
 
   test('never answers for another, nor one schema for another', async () => {
     const pool = fixture.connect();

@@ -8,13 +8,13 @@ import { awaitedLater } from '../support/awaited-later.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 
 const scope = 'upgrade-test';
 const AT = '2026-05-04T03:02:01Z';
 
 describe('tables of version 1', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
 
   async function createSchema(schema: string): Promise<Pool> {
     const pool = fixture.connect();
