@@ -8,7 +8,7 @@ import {
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleDeadlines, ampleTime } from '../support/limits.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { bookings, recordsOf } from './ledger.ts';
 import { clientOf } from './pool-client.ts';
@@ -35,8 +35,9 @@ export const deeds: Readonly<Record<string, Deed>> = {
     return (later) => isCompleted(later, id);
   },
   'a letter': async (pool, id) => {
-    await createPostgresDeadLetters(pool, { scope }).put(createLetter({ id }));
-    return async (later) => (await createPostgresDeadLetters(later, { scope }).get(id))?.id === id;
+    await createPostgresDeadLetters(pool, { scope, ...ampleTime }).put(createLetter({ id }));
+    return async (later) =>
+      (await createPostgresDeadLetters(later, { scope, ...ampleTime }).get(id))?.id === id;
   },
 };
 
@@ -47,7 +48,7 @@ interface Transaction {
 
 async function handleIn(inbox: PostgresInbox<Transaction>, id: string) {
   const event = { ...createEvent('transfer.succeeded'), id };
-  const { send } = await openEndpoint({}, (receiver) => {
+  const { send } = await openEndpoint(ampleDeadlines, (receiver) => {
     receiver.on(
       'transfer.*',
       inbox.once('book', (_event, { transaction }) =>

@@ -2,6 +2,7 @@ import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
+import { ampleDeadlines } from '../support/limits.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from './fixture.ts';
@@ -95,7 +96,7 @@ describe('a handler of an inbox', () => {
         return query(text, values);
       });
     });
-    const { send } = await openEndpoint({}, (receiver) => {
+    const { send } = await openEndpoint(ampleDeadlines, (receiver) => {
       receiver.on(
         '*',
         createPostgresInbox(counted, { scope: 'commit-test' }).once(

@@ -4,6 +4,7 @@ import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
+import { ampleDeadlines } from '../support/limits.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
@@ -28,7 +29,7 @@ const REFUSES_COMMIT = [
   'insert into conflicts values (1)',
 ];
 
-/** Which tests are run: those that no other client can prove for this one, all that wait for no deadline, or all. */
+/** Which tests run: those that no other client can prove for this one, all that wait for no deadline, or all. */
 export type Part = 'the least' | 'without deadlines' | 'all';
 
 /** The tests of `begin`, for each client. `of` makes one whose connections are those of a pool. */
@@ -47,7 +48,7 @@ export function testClient<Tx>(
     const ended = new Seen<true>();
     const begin: BeginTransaction<Tx> = (work) => client.begin(work).finally(() => ended.add(true));
     const inbox = createPostgresInbox(pool, { scope: 'begin-test', begin });
-    const endpoint = await openEndpoint(options, (receiver) => {
+    const endpoint = await openEndpoint({ ...ampleDeadlines, ...options }, (receiver) => {
       receiver.on(
         'transfer.*',
         inbox.once(

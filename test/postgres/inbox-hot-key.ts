@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { EventData, WebhookEvent } from 'posthorn';
 import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
+import { ampleDeadlines } from '../support/limits.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
 import type { DatabaseFixture } from './fixture.ts';
@@ -56,18 +57,21 @@ export async function open(
   const inbox: PostgresInbox<unknown> = isBegun
     ? createPostgresInbox(pool, { scope, begin: clientOf(pool).begin })
     : createPostgresInbox(pool, { scope });
-  const endpoint = await openEndpoint({ maxEventAgeMs: Number.POSITIVE_INFINITY, ...options }, (receiver) => {
-    const handle = async ({ id }: { readonly id: string }): Promise<void> => {
-      await work(id);
-      run.add(id);
-    };
-    const once = inbox.once('state', handle, {
-      latest: (event: WebhookEvent<'transfer.updated', EventData>) => {
-        come.add(event.id);
-        return event.data.id;
-      },
-    });
-    receiver.on('transfer.updated', once);
-  });
+  const endpoint = await openEndpoint(
+    { ...ampleDeadlines, maxEventAgeMs: Number.POSITIVE_INFINITY, ...options },
+    (receiver) => {
+      const handle = async ({ id }: { readonly id: string }): Promise<void> => {
+        await work(id);
+        run.add(id);
+      };
+      const once = inbox.once('state', handle, {
+        latest: (event: WebhookEvent<'transfer.updated', EventData>) => {
+          come.add(event.id);
+          return event.data.id;
+        },
+      });
+      receiver.on('transfer.updated', once);
+    },
+  );
   return { ...endpoint, come, run };
 }

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { onTestFinished } from 'vitest';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
+import { ampleDeadlines } from '../support/limits.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { book } from './ledger.ts';
@@ -34,7 +35,7 @@ export async function startWorker(
 
 /** The process that gets the retry, and knows nothing of the first. */
 export function openOther(pool: Pool, options: EndpointOptions = {}): Promise<Endpoint> {
-  return openEndpoint(options, (receiver) => {
+  return openEndpoint({ ...ampleDeadlines, ...options }, (receiver) => {
     receiver
       .on(
         'transfer.succeeded',

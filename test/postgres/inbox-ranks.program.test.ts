@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { createPostgresInbox, type PostgresInbox, type RankedKey } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ampleDeadlines } from '../support/limits.ts';
 import { type Endpoint, openEndpoint } from '../support/open-endpoint.ts';
 import { useDatabase } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
@@ -21,7 +22,7 @@ describe('the ranks of latest', () => {
   });
 
   const openWith = (once: (inbox: PostgresInbox) => ReturnType<PostgresInbox['once']>): Promise<Endpoint> =>
-    openEndpoint({ maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
+    openEndpoint({ ...ampleDeadlines, maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
       receiver.on('transfer.*', once(createPostgresInbox(pool, { scope })));
     });
 
@@ -29,7 +30,7 @@ describe('the ranks of latest', () => {
   const open = (
     latest: (data: { readonly id?: string; readonly [name: string]: unknown }) => string | RankedKey,
   ) =>
-    openEndpoint({ maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
+    openEndpoint({ ...ampleDeadlines, maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
       receiver.on(
         'transfer.*',
         createPostgresInbox(pool, { scope }).once(

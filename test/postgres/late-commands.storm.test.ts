@@ -170,9 +170,9 @@ describe('a statement that its caller has given up', () => {
   test('does not take out a letter that was parked anew', async () => {
     const { proxy, pool } = await throughProxy();
     const id = randomUUID();
-    const late = createPostgresDeadLetters(pool, { scope: 'late' });
-    const direct = createPostgresDeadLetters(fixture.connect(), { scope: 'late' });
-    await late.put(createLetter({ id }));
+    const late = createPostgresDeadLetters(pool, { scope: 'late', commandTimeoutMs: 500 });
+    const direct = createPostgresDeadLetters(fixture.connect(), { scope: 'late', ...ampleTime });
+    await direct.put(createLetter({ id }));
     proxy.holdRequests();
     await expect(late.remove(id)).rejects.toMatchObject({ code: 'dead_letters_unavailable' });
     await direct.put(createLetter({ id }));
@@ -182,7 +182,9 @@ describe('a statement that its caller has given up', () => {
   });
 
   test('leaves no process behind that waits for the lock of a letter', async () => {
-    const deadLetters = createPostgresDeadLetters(fixture.connect(), { scope: 'late' });
+    const pool = fixture.connect();
+    const deadLetters = createPostgresDeadLetters(pool, { scope: 'late', ...ampleTime });
+    const impatient = createPostgresDeadLetters(pool, { scope: 'late', commandTimeoutMs: 500 });
     const ids = { put: randomUUID(), remove: randomUUID() };
     for (const id of Object.values(ids)) await deadLetters.put(createLetter({ id }));
     const holder = await fixture.connect().connect();
@@ -192,8 +194,8 @@ describe('a statement that its caller has given up', () => {
     ]);
     const refused = { code: 'dead_letters_unavailable' };
     await Promise.all([
-      expect(deadLetters.put(createLetter({ id: ids.put, attempts: 7 }))).rejects.toMatchObject(refused),
-      expect(deadLetters.remove(ids.remove)).rejects.toMatchObject(refused),
+      expect(impatient.put(createLetter({ id: ids.put, attempts: 7 }))).rejects.toMatchObject(refused),
+      expect(impatient.remove(ids.remove)).rejects.toMatchObject(refused),
     ]);
     await until('nobody waits for the lock', async () => {
       return (await fixture.sql('select count(*) from pg_locks where not granted')) === '0';

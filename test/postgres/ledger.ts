@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { WebhookEvent } from 'posthorn';
 import type { PostgresInbox, PostgresTransaction } from 'posthorn/postgres';
+import { ampleDeadlines } from '../support/limits.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 
 /** Bookings without a unique index: what runs twice is there twice. */
@@ -25,7 +26,7 @@ export function openBook(
   handle: Handle = () => {},
   options: EndpointOptions = {},
 ): Promise<Endpoint> {
-  return openEndpoint(options, (receiver) => {
+  return openEndpoint({ ...ampleDeadlines, ...options }, (receiver) => {
     receiver.on(
       'transfer.*',
       inbox.once('book', async (event, { transaction }) => {

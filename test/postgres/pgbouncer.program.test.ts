@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { awaitedLater } from '../support/awaited-later.ts';
 import { Gate } from '../support/gate.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleDeadlines, ampleTime } from '../support/limits.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
 import { until } from '../support/until.ts';
@@ -99,7 +99,7 @@ describe('through PgBouncer', () => {
       const isReleased = new Seen<true>();
       own.on('release', () => isReleased.add(true));
       // Its store is in memory, so all that this pool gives back are looks for the row.
-      const second = await openEndpoint({}, (receiver) => {
+      const second = await openEndpoint(ampleDeadlines, (receiver) => {
         const inbox = createPostgresInbox(own, { scope });
         receiver.on(
           'transfer.*',
@@ -154,14 +154,16 @@ describe('through PgBouncer', () => {
       const own = fixture.connect({ port: single.port });
       const before = await stateOf(own);
       await migratePostgres(own, { schema: 'left' });
-      const deadLetters = createPostgresDeadLetters(own, { scope });
+      const deadLetters = createPostgresDeadLetters(own, { scope, ...ampleTime });
       await deadLetters.put(createLetter({ id: 'left' }));
       await deadLetters.remove('left');
       const idleLimit = new Seen<unknown>();
       const show = 'show idle_in_transaction_session_timeout';
       const { send } = await open(async ({ query }) => idleLimit.add((await query(show)).rows), own);
       expect((await send(createEvent('transfer.succeeded'))).status).toBe(200);
-      expect(await idleLimit.nth(1)).toEqual([{ idle_in_transaction_session_timeout: '25s' }]);
+      expect(await idleLimit.nth(1)).toEqual([
+        { idle_in_transaction_session_timeout: `${ampleDeadlines.deadlineMs / 1_000}s` },
+      ]);
       expect(await createPostgresInbox(own, { scope }).prune({ olderThanMs: 86_400_000 })).toBe(0);
       expect(await stateOf(own)).toEqual(before);
     } finally {

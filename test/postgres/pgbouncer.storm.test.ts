@@ -40,7 +40,7 @@ describe('through PgBouncer', () => {
 
   describe('dead letters', () => {
     for (const { name, check } of deadLettersConformance) {
-      test(name, () => check(createPostgresDeadLetters(pool, { scope: randomUUID() })));
+      test(name, () => check(createPostgresDeadLetters(pool, { scope: randomUUID(), ...ampleTime })));
     }
   });
 

@@ -52,7 +52,7 @@ describe('a role in PostgreSQL', () => {
     const { status } = await receiver.receive(deliveryOf(createEvent('transfer.succeeded')));
     expect(status).toBe(200);
     expect(await inbox.prune({ olderThanMs: 0 })).toBe(1);
-    const letters = createPostgresDeadLetters(pool, { scope: 'billing' });
+    const letters = createPostgresDeadLetters(pool, { scope: 'billing', ...ampleTime });
     for (const id of ['1', '2', '1']) await letters.put(createLetter({ id }));
     expect((await letters.get('1'))?.id).toBe('1');
     expect(await letters.remove('1')).toBe(true);
@@ -88,8 +88,8 @@ describe('a PostgreSQL without the tables', () => {
     const advice =
       `run migratePostgres(pool, { schema: 'not-there' }) or ` +
       '"npx posthorn postgres migrate --schema not-there" with POSTGRES_URL set';
-    const store = createPostgresStore(pool, { scope: 'a', schema });
-    const letters = createPostgresDeadLetters(pool, { scope: 'a', schema });
+    const store = createPostgresStore(pool, { scope: 'a', schema, ...ampleTime });
+    const letters = createPostgresDeadLetters(pool, { scope: 'a', schema, ...ampleTime });
     for (const operate of [store.claim, store.renew, store.complete, store.release]) {
       await expect(operate(request)).rejects.toMatchObject({
         code: 'store_unavailable',

@@ -1,6 +1,7 @@
 import { createPostgresStore } from 'posthorn/postgres';
 import { describe, test } from 'vitest';
 import { expectKept, retentionCases } from '../dedupe/retention-cases.ts';
+import { ampleTime } from '../support/limits.ts';
 import { useDatabase } from './fixture.ts';
 import { psql } from './server-process.ts';
 
@@ -11,7 +12,7 @@ describe('an id is kept in PostgreSQL, from its claim on,', () => {
 
   test.each(retentionCases)('$name', async (retention) => {
     const left = 'select extract(epoch from expires_at - now()) * 1000 from posthorn.events';
-    await expectKept(retention, createPostgresStore(fixture.connect(), { scope }), (id) =>
+    await expectKept(retention, createPostgresStore(fixture.connect(), { scope, ...ampleTime }), (id) =>
       Number(psql(fixture.port, fixture.database, `${left} where scope = '${scope}' and key = '${id}'`)),
     );
   });

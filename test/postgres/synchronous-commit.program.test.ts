@@ -1,7 +1,7 @@
 import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ampleTime } from '../support/limits.ts';
+import { ampleDeadlines, ampleTime } from '../support/limits.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { deeds, scope, times } from './durable-deeds.ts';
 import { useDatabase } from './fixture.ts';
@@ -40,7 +40,7 @@ describe('a transaction that a 2xx rests on', () => {
     'where synchronous_commit is %s commits with %s, and others with what it is',
     async (setting, raised) => {
       const pool = fixture.connect({ options: `-c synchronous_commit=${setting}`, max: 1 });
-      const deadLetters = createPostgresDeadLetters(pool, { scope });
+      const deadLetters = createPostgresDeadLetters(pool, { scope, ...ampleTime });
       for (const [name, deed] of Object.entries(deeds)) await deed(pool, `${setting} ${name}`);
       await deadLetters.remove(`${setting} a letter`);
       expect(await committedWith()).toBe(`dead_letters ${raised}, events ${raised}, inbox ${raised}`);
@@ -59,7 +59,7 @@ describe('a transaction that a 2xx rests on', () => {
     const pool = fixture.connect({ options: '-c synchronous_commit=off' });
     const seen: unknown[] = [];
     const inbox = createPostgresInbox(pool, { scope });
-    const { send } = await openEndpoint({}, (receiver) => {
+    const { send } = await openEndpoint(ampleDeadlines, (receiver) => {
       receiver.on(
         '*',
         inbox.once('look', async (_event, { transaction }) => {
