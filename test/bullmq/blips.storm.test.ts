@@ -1,18 +1,11 @@
 import { connect, createServer } from 'node:net';
-import { createMemoryStore, createReceiver } from 'posthorn';
-import { createBullQueue } from 'posthorn/bullmq';
-import { createEvent } from 'posthorn/testing';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, onTestFinished, test, vi } from 'vitest';
 import { createDefaultClient } from '../redis/clients.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { TcpProxy } from '../redis/tcp-proxy.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
-import { book } from './queue-fixture.ts';
+import { expectNoRefusal, openQueueOn } from './blips.ts';
 
 const BLIPS = 10;
-const DELIVERIES = 20;
 
 describe('a queue whose connection is lost for a moment', () => {
   const fixture = useRedis();
@@ -20,17 +13,6 @@ describe('a queue whose connection is lost for a moment', () => {
     const spy = vi.spyOn(console, 'error').mockImplementation(() => {});
     onTestFinished(() => spy.mockRestore());
   });
-
-  function open(connection: object) {
-    const queue = createBullQueue({ connection, scope: `blips-${Math.random()}` });
-    onTestFinished(async () => void (await queue.close()));
-    const receiver = createReceiver({ signingKey: KEY, queue, store: createMemoryStore() }).observe(() => {});
-    book(() => {})(receiver);
-    return async (event: object = createEvent('transfer.succeeded')) => {
-      const { status, body } = await receiver.receive(deliveryOf(event));
-      return status === 202 ? status : body;
-    };
-  }
 
   /** As docs/queue.md asks of a client. */
   const own = { maxRetriesPerRequest: null };
@@ -43,27 +25,7 @@ describe('a queue whose connection is lost for a moment', () => {
   };
 
   test.each(Object.keys(connections))('refuses nothing: %s', async (name) => {
-    const proxy = await TcpProxy.start(fixture.redis.port);
-    onTestFinished(() => proxy.stop());
-    const deliver = open(connections[name]?.(proxy.port) ?? {});
-    // The process has just started.
-    expect(await deliver()).toBe(202);
-    const deliverMany = () => Promise.all(Array.from({ length: DELIVERIES }, () => deliver()));
-    const queued = Array(DELIVERIES).fill(202);
-    for (let blip = 1; blip <= BLIPS; blip += 1) {
-      const accepted = proxy.acceptedCount;
-      const before = deliverMany();
-      proxy.cutConnections();
-      const atOnce = deliverMany();
-      // No new connection becomes ready: the client asks Redis first.
-      proxy.holdRequests();
-      await until('the client connects again', () => proxy.acceptedCount > accepted);
-      const meanwhile = deliverMany();
-      proxy.passRequests();
-      expect(await before).toEqual(queued);
-      expect(await atOnce).toEqual(queued);
-      expect(await meanwhile).toEqual(queued);
-    }
+    await expectNoRefusal(fixture, BLIPS, connections[name] ?? (() => ({})));
   });
 
   test('takes jobs later, though its Redis died before it had answered for the first time', async () => {
@@ -85,7 +47,7 @@ describe('a queue whose connection is lost for a moment', () => {
       });
     }).listen(redis.port, '127.0.0.1');
     let attempts = 0;
-    const deliver = open({
+    const deliver = openQueueOn({
       host: '127.0.0.1',
       port: redis.port,
       retryStrategy: (times: number) => {
