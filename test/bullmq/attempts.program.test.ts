@@ -1,86 +1,32 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { PermanentError } from 'posthorn';
-import { createRedisDeadLetters } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { temporaryDirectory } from '../cli/letters.ts';
-import { jsonLines, posthorn } from '../cli/posthorn.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { packageRoot } from '../support/child-program.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { letterOf } from '../support/letter-of.ts';
 import { readAll } from '../support/read-all.ts';
 import { Seen } from '../support/seen.ts';
-import { KEY } from '../support/served.ts';
+import { exhaustAttempts } from './exhaust-attempts.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The module of a receiver whose handler "book" is mended, for `posthorn dead-letters replay`. */
-function mendedReceiver(redisUrl: string, scope: string): string {
-  return `
-    import { Redis } from 'ioredis';
-    import { createReceiver } from 'posthorn';
-    import { createBullQueue } from 'posthorn/bullmq';
-    import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
-    const [url, scope] = ['${redisUrl}', '${scope}'];
-    const redis = new Redis(url);
-    await new Promise((resolve) => redis.once('ready', resolve));
-    export const receiver = createReceiver({
-      signingKey: '${KEY}',
-      store: createRedisStore(redis, { scope }),
-      deadLetters: createRedisDeadLetters(redis, { scope }),
-      queue: createBullQueue({ connection: { url }, scope }),
-    }).on('transfer.*', ({ id }) => console.log('booked', id), { name: 'book', queue: true });
-  `;
-}
-
 describe('a job', () => {
   const fixture = useRedis();
 
-  test('comes again later; poison becomes a letter, is listed, replayed after the fix, and gone', async () => {
-    const { bull, promote, receiver, scope, worker } = await openQueue(fixture);
-    const deadLetters = createRedisDeadLetters(await fixture.connect(), { scope });
-    const seen = new Seen<{ attempt: number; final: boolean; isStored: boolean }>();
-    const running = receiver(
-      book(async ({ id }, { attempt, final }) => {
-        seen.add({ attempt, final, isStored: (await deadLetters.get(id))?.runningUntil !== undefined });
-        throw new Error('poison');
-      }),
+  test('comes again later; poison becomes a letter, is replayed after the fix, and gone', async () => {
+    const opened = await openQueue(fixture);
+    const { deadLetters, event, running, seen } = await exhaustAttempts(fixture, opened);
+    const mended = new Seen<string>();
+    const replaying = opened.receiver(
+      book(({ id }) => mended.add(id)),
       { deadLetters },
     );
-    worker(running);
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
-    for (let attempt = 1; attempt <= 10; attempt += 1) {
-      const final = attempt === 10;
-      expect(await seen.nth(attempt)).toEqual({ attempt, final, isStored: final });
-      if (final) break;
-      await expect.poll(() => bull.getDelayedCount()).toBe(1);
-      const [job] = await bull.getDelayed();
-      expect(job).toMatchObject({ attemptsMade: attempt, failedReason: expect.stringContaining('poison') });
-      expect(job?.delay).toBeGreaterThanOrEqual(5_000 * 2 ** (attempt - 1));
-      await promote();
-    }
-    await expect.poll(() => bull.getJobCountByTypes('active', 'delayed', 'waiting', 'failed')).toBe(0);
-
-    expect(await readAll(deadLetters.list())).toMatchObject([
-      { id: event.id, reason: 'handler_failed', attempts: 10 },
-    ]);
-    const url = `redis://127.0.0.1:${fixture.redis.port}`;
-    const list = ['dead-letters', 'list', '--redis', url, '--scope', scope, '--json'];
-    expect(jsonLines(await posthorn(list))).toMatchObject([
-      { kind: 'letter', id: event.id, attempts: 10 },
-      { kind: 'summary', letters: 1, running: 0 },
-    ]);
-    const file = join(temporaryDirectory(join(packageRoot, 'dist')), 'receiver.js');
-    writeFileSync(file, mendedReceiver(url, scope));
-    expect(await posthorn(['dead-letters', 'replay', event.id, '--receiver', file])).toMatchObject({
-      code: 0,
-      stdout: `booked ${event.id}\nprocessed transfer.succeeded ${event.id}\n1 replayed\n`,
+    expect(await replaying.replay(await letterOf(deadLetters, event.id))).toMatchObject({
+      outcome: 'processed',
     });
+    expect(mended.all).toEqual([event.id]);
     expect(await readAll(deadLetters.list())).toEqual([]);
-    expect(jsonLines(await posthorn(list))).toEqual([{ kind: 'summary', letters: 0, running: 0 }]);
     expect(await running.receive(deliveryOf(event))).toMatchObject({ status: 200 });
     expect(seen.all).toHaveLength(10);
   });

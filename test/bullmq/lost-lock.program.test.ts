@@ -1,24 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
-import { Seen } from '../support/seen.ts';
+import { ampleDeadlines } from '../support/limits.ts';
+import { forwardedClock } from '../support/monotonic-clock.ts';
 import { book, openQueue } from './queue-fixture.ts';
-
-/** What nobody catches, until the test ends. What cannot be put back is printed, too. */
-function watchUncaught(): readonly unknown[] {
-  const print = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const uncaught = new Seen<unknown>();
-  process.on('unhandledRejection', uncaught.add);
-  onTestFinished(() => {
-    process.off('unhandledRejection', uncaught.add);
-    print.mockRestore();
-  });
-  return uncaught.all;
-}
+import { watchUncaught } from './watch-uncaught.ts';
 
 describe('a job that cannot be put back', () => {
   const fixture = useRedis();
@@ -84,42 +73,16 @@ describe('a job that cannot be put back', () => {
     expect(await frozen.close({ graceMs: 0 })).toEqual({ abandoned: [`event-${event.id}`] });
   });
 
-  test('because Redis is away stays, and the worker closes in time', async () => {
-    const uncaught = watchUncaught();
-    const redis = await fixture.servers.single({ appendonly: 'yes', appendfsync: 'always' });
-    const { bull, receiver, stallActive, worker } = await openQueue(fixture, redis);
-    const held = new HeldHandler();
-    const options = { store: createMemoryStore() };
-    const running = receiver(book(held.handle), options);
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
-    const cutOff = worker(running, { concurrency: 1 });
-    const { context } = await held.calls.nth(1);
-    await redis.kill();
-    const startedAt = performance.now();
-    expect(await cutOff.close({ graceMs: 0 })).toEqual({ abandoned: [`event-${event.id}`] });
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
-    expect(context.signal.aborted).toBe(true);
-    await redis.restart();
-    await expect.poll(() => bull.getActiveCount().catch(() => 0)).toBe(1);
-    await stallActive();
-    worker(receiver(book(held.handle), options));
-    const second = await held.calls.nth(2);
-    expect(second.context).toMatchObject({ attempt: 1, final: false });
-    second.succeed();
-    await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
-    expect(uncaught).toEqual([]);
-  });
-
   test('because its worker died comes twice again, and then becomes a letter', async () => {
     watchUncaught();
+    const forward = forwardedClock();
     const { keyOf, letters, receiver, worker } = await openQueue(fixture);
     const redis = await fixture.connect();
     const held = new HeldHandler();
     /** A worker looks for stalled jobs when it starts. */
     const start = async () => {
       await redis.del(keyOf('stalled-check'));
-      const running = receiver(book(held.handle), { store: createMemoryStore(), deadlineMs: 500 });
+      const running = receiver(book(held.handle), { store: createMemoryStore() });
       worker(running);
       return running;
     };
@@ -136,7 +99,7 @@ describe('a job that cannot be put back', () => {
     await expect.poll(() => letters.get(event.id)).toMatchObject({ reason: 'run_abandoned' });
     expect(held.calls.all).toHaveLength(3);
     // It was frozen rather than dead: the lock of a job outlasts the deadline.
-    await sleep(500);
+    forward(ampleDeadlines.deadlineMs);
     (await held.calls.nth(3)).succeed();
     await expect.poll(() => letters.size).toBe(0);
   });

@@ -4,6 +4,7 @@ import { type BullWorker, type BullWorkerOptions, createBullQueue, createBullWor
 import { createRedisStore } from 'posthorn/redis';
 import { onTestFinished } from 'vitest';
 import type { Fixture } from '../redis/fixture.ts';
+import { ampleDeadlines, ampleTime } from '../support/limits.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
@@ -32,7 +33,7 @@ export async function openQueue(
   const connection = { host: '127.0.0.1', port: redis.port, retryStrategy: () => 50 };
   const letters = new Map<string, DeadLetter>();
   const deadLetters = createMapDeadLetters(letters);
-  const store = createRedisStore(await fixture.connect({ port: redis.port }), { scope });
+  const store = createRedisStore(await fixture.connect({ port: redis.port }), { scope, ...ampleTime });
   const queue = createBullQueue({ connection, scope });
   onTestFinished(async () => void (await queue.close()));
   /** What BullMQ itself says of the queue. */
@@ -45,7 +46,7 @@ export async function openQueue(
     register: (receiver: Receiver) => unknown,
     options: Partial<ReceiverOptions<Record<never, never>>> = {},
   ): Receiver => {
-    const shared = { signingKey: KEY, queue, store, deadLetters };
+    const shared = { signingKey: KEY, queue, store, deadLetters, ...ampleDeadlines };
     const created = createReceiver({ ...shared, ...options }).observe(reports.add);
     register(created);
     onTestFinished(async () => void (await created.close({ graceMs: 0 })));

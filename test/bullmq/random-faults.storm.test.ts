@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeadLetters } from 'posthorn';
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
@@ -6,12 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { send } from '../redis/deliveries.ts';
 import { useRedis } from '../redis/fixture.ts';
 import type { RedisServer } from '../redis/servers.ts';
+import { randomPause } from '../support/random-pause.ts';
 import { until } from '../support/until.ts';
 import { runFastClock } from './fast-clock.ts';
 import { type Note, openProcesses, type Started } from './processes.ts';
 
 const SENDERS = 6;
-const PAUSE_MS = 40;
+const PAUSE_MS = 80;
 const LEAST_EVENTS = 300;
 const WORKER_KILLS = 3;
 const RECEIVER_DEATHS = 3;
@@ -45,9 +45,7 @@ interface Site extends Processes {
 describe('receivers and workers in a storm', () => {
   const fixture = useRedis();
 
-  test('lose nothing that was acknowledged, and handle again only if a kill or an outage came before the record', {
-    timeout: 120_000,
-  }, async () => {
+  test('lose nothing that was acknowledged, and handle again only if a kill or an outage came before the record', async () => {
     const redis = await fixture.servers.single({ appendonly: 'yes', appendfsync: 'always' });
     const processes = await openProcesses(fixture, { redis, leaseMs: 3_000, isGated: false });
     const { bull, notes, receiver, scope, start } = processes;
@@ -83,7 +81,7 @@ describe('receivers and workers in a storm', () => {
     const senders = Array.from({ length: SENDERS }, async () => {
       while (!isOver) {
         await deliverOne(site);
-        await sleep(Math.random() * PAUSE_MS * 2);
+        await randomPause(PAUSE_MS);
       }
     });
     await Promise.all([stormed, ...senders]);

@@ -28,14 +28,7 @@ describe('maxRunning', () => {
   });
 
   test('counts the handlers of one event, and gives room to one with more handlers than there is', async () => {
-    let running = 0;
-    let most = 0;
-    const handle = async (): Promise<void> => {
-      running += 1;
-      most = Math.max(most, running);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      running -= 1;
-    };
+    const { handle, calls } = new HeldHandler();
     const { send } = await openEndpoint({ maxRunning: 3 }, (receiver) =>
       receiver
         .on('transfer.*', handle)
@@ -46,10 +39,18 @@ describe('maxRunning', () => {
         .on('dispute.*', handle),
     );
     const types = ['transfer.created', 'transfer.created', 'transfer.created'] as const;
-    await Promise.all(types.map((type) => send(createEvent(type))));
-    expect(most).toBe(2);
-    expect(await send(createEvent('dispute.created'))).toMatchObject({ status: 200 });
-    expect(most).toBe(4);
+    const answers = types.map((type) => send(createEvent(type)));
+    for (const count of [2, 4, 6]) {
+      await calls.nth(count);
+      expect(calls.all).toHaveLength(count);
+      for (const { succeed } of calls.all) succeed();
+    }
+    await Promise.all(answers);
+    const answer = send(createEvent('dispute.created'));
+    // All four at once: none of them has ended.
+    await calls.nth(10);
+    for (const { succeed } of calls.all) succeed();
+    expect(await answer).toMatchObject({ status: 200 });
   });
 
   test('answers 503 where there is no room before the deadline, and runs the event at its retry', async () => {

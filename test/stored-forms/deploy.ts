@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { randomPause } from '../support/random-pause.ts';
 import { removeAtEnd } from '../support/reaper.ts';
 import { until } from '../support/until.ts';
 import { post, type Settings, type Started, start } from './process.ts';
@@ -27,8 +27,8 @@ const PLANS: readonly object[] = [
 ];
 
 const SENDERS = 6;
-/** Between two tries of an event. */
-const RETRY_PAUSE_MS = 50;
+/** Between two tries of an event, at most. */
+const RETRY_PAUSE_MS = 100;
 /** In this time any event is acknowledged, on a busy machine and after the leases of killed processes. */
 const PATIENCE_MS = 60_000;
 
@@ -139,7 +139,7 @@ export class Deploy {
   async #deliver({ body }: SentEvent): Promise<boolean> {
     const answers = await Promise.all([this.#post(body), this.#post(body)]);
     if (answers.includes(true)) return true;
-    await sleep(RETRY_PAUSE_MS);
+    await randomPause(RETRY_PAUSE_MS);
     return false;
   }
 

@@ -76,23 +76,39 @@ function stagesOf(file) {
 }
 
 /**
- * The stage that notices what is in the sources now.
+ * Runs tests until one fails; returns the file of the failure and its title.
+ *
+ * @param {readonly string[]} args
+ */
+function firstFailure(args) {
+  const { status, stdout, stderr, error } = spawnSync(
+    'npx',
+    ['vitest', 'run', '--bail', '1', '--passWithNoTests', '--reporter=dot', '--no-color', ...args],
+    { cwd: root, encoding: 'utf8', timeout: LIMIT_MS, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  if (error !== undefined) return { title: 'no end' };
+  if (status === 0) return undefined;
+  const [, file, title] = /FAIL .*?(test\/\S+\.ts)(?: > )?(.*)/.exec(stdout + stderr) ?? [];
+  return file === undefined
+    ? { title: 'an error outside of the tests' }
+    : { file, title: `${file} > ${title}` };
+}
+
+/**
+ * The stage that notices what is in the sources now. A file that does not fail again, alone, has failed by chance.
  *
  * @param {string} file
  */
 function firstToNotice(file) {
   for (const { name, args } of stagesOf(file)) {
     const begunAt = performance.now();
-    const { status, stdout, error } = spawnSync(
-      'npx',
-      ['vitest', 'run', '--bail', '1', '--passWithNoTests', '--reporter=dot', '--no-color', ...args],
-      { cwd: root, encoding: 'utf8', timeout: LIMIT_MS, stdio: ['ignore', 'pipe', 'pipe'] },
-    );
+    const failure = firstFailure(args);
+    if (failure === undefined) continue;
     const seconds = Math.round((performance.now() - begunAt) / 1_000);
-    if (error !== undefined) return { stage: name, seconds, by: 'no end' };
-    const by =
-      /FAIL +(?:\|?\w+\|? +)?(.*)/.exec(stdout)?.[1]?.slice(0, 90) ?? 'an error outside of the tests';
-    if (status !== 0) return { stage: name, seconds, by };
+    const projects = args.filter((argument) => !argument.startsWith('test/'));
+    const again = failure.file === undefined ? failure : firstFailure([...projects, failure.file]);
+    if (again !== undefined) return { stage: name, seconds, by: again.title.slice(0, 120) };
+    print(`failed by chance: ${failure.title}`);
   }
   return undefined;
 }

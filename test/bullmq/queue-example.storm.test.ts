@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, send } from '../redis/deliveries.ts';
 import { useRedis } from '../redis/fixture.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
+import { randomPause } from '../support/random-pause.ts';
 import { until } from '../support/until.ts';
 
 const SENDERS = 4;
-const PAUSE_MS = 150;
+const PAUSE_MS = 300;
 
 describe('examples/queue.ts under load', () => {
   const fixture = useRedis();
@@ -48,7 +48,7 @@ describe('examples/queue.ts under load', () => {
         const answer = await send(url, event).catch(() => undefined);
         if (answer !== undefined) statuses.add(answer.status);
         if (answer?.status === 202) acknowledged.push(event.id);
-        await sleep(PAUSE_MS);
+        await randomPause(PAUSE_MS);
       }
     });
 

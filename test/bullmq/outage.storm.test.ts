@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
@@ -8,6 +7,7 @@ import { deliveryOf } from '../support/delivery-of.ts';
 import { freePort } from '../support/free-port.ts';
 import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
+import { until } from '../support/until.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 /** BullMQ gives the wait for a job up after 6 seconds without an answer. */
@@ -41,7 +41,7 @@ describe('while Redis is away', () => {
     expect(await closing.close({ graceMs: 100 })).toEqual({ abandoned: [] });
     await other.queue.close();
     expect(performance.now() - killedAt).toBeLessThan(CLOSE_LIMIT_MS);
-    await sleep(killedAt + OUTAGE_MS - performance.now());
+    await until('Redis has been away for so long', () => performance.now() > killedAt + OUTAGE_MS);
     await redis.restart();
     const second = createEvent('transfer.succeeded');
     await expect

@@ -1,118 +1,19 @@
 import { createReceiver, type Queue } from 'posthorn';
-import { type BullQueueOptions, createBullQueue } from 'posthorn/bullmq';
-import { createRedisDeadLetters } from 'posthorn/redis';
+import { createBullQueue } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createClusterClient, ready } from '../redis/clients.ts';
 import { useRedis } from '../redis/fixture.ts';
-import type { RedisServer } from '../redis/servers.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { eventAt } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
-import { book, openQueue, PREFIX } from './queue-fixture.ts';
-
-const HOUR_MS = 3_600_000;
-const MAX_BYTES = 8 * 1_048_576;
-const SMALL = { maxmemory: '8mb', 'maxmemory-policy': 'noeviction' };
-/** More than fits, by far. */
-const MOST_EVENTS = 10_000;
-const AT_ONCE = 50;
-
-/** An event with a body of so many bytes or a little more. */
-function eventOf(bytes: number) {
-  return { ...createEvent('transfer.succeeded'), note: 'x'.repeat(bytes) };
-}
-
-/** A number of INFO: of its memory, for example. */
-function infoOf({ command }: RedisServer, name: string): number {
-  const line = new RegExp(`^${name}:(\\d+)`, 'm').exec(command('info', 'everything'));
-  return Number(line?.[1] ?? Number.NaN);
-}
+import { book, PREFIX } from './queue-fixture.ts';
+import { accept, fillAndEmpty, infoOf, MAX_BYTES, SMALL } from './small-redis.ts';
 
 describe('a queue that fills its Redis', () => {
   const fixture = useRedis();
 
-  /** A receiver whose queue is in the Redis, and whose store is not. */
-  function accept(options: Omit<BullQueueOptions, 'scope'> & { readonly scope?: string }) {
-    const queue = createBullQueue({ scope: 'full', ...options });
-    onTestFinished(async () => void (await queue.close()));
-    const receiver = createReceiver({ signingKey: KEY, queue }).observe(() => {});
-    book(() => {})(receiver);
-    onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
-    const deliver = async (bytes: number): Promise<number> =>
-      (await receiver.receive(deliveryOf(eventOf(bytes)))).status;
-    /** Sends events of so many bytes until one is refused, and gives how many were accepted. */
-    const fill = async (bytes: number): Promise<number> => {
-      for (let accepted = 0; accepted < MOST_EVENTS; accepted += 1) {
-        if ((await deliver(bytes)) !== 202) return accepted;
-      }
-      return MOST_EVENTS;
-    };
-    return { deliver, fill, queue, receiver };
-  }
-
-  test.each([
-    ['small', 300],
-    ['ordinary', 3_000],
-    ['large', 100_000],
-  ])('refuses %s bodies in time, so that a worker empties it, and accepts again', async (_which, bytes) => {
-    const redis = await fixture.servers.single({ ...SMALL, appendonly: 'yes' });
-    const { bull, receiver, reports, scope, worker } = await openQueue(fixture, redis);
-    // The letters are there too, and fit: that of an event to which no retry will come.
-    const client = await fixture.connect({ port: redis.port });
-    const deadLetters = createRedisDeadLetters(client, { scope });
-    const handled = new Seen<string>();
-    const receiving = receiver(
-      book(({ id }) => handled.add(id)),
-      { deadLetters },
-    );
-    const accepted: string[] = [];
-    let refused = 0;
-    while (refused === 0 && accepted.length < MOST_EVENTS) {
-      const events = Array.from({ length: AT_ONCE }, () => eventOf(bytes));
-      const answers = await Promise.all(events.map((event) => receiving.receive(deliveryOf(event))));
-      expect(answers.filter(({ status }) => status !== 202 && status !== 503)).toEqual([]);
-      accepted.push(...events.flatMap(({ id }, index) => (answers[index]?.status === 202 ? [id] : [])));
-      refused += answers.filter(({ status }) => status === 503).length;
-    }
-    expect(accepted.length).toBeGreaterThan(10);
-    expect(infoOf(redis, 'used_memory')).toBeLessThan(MAX_BYTES);
-    const { error } = await reports.first(({ code }) => code === 'queue_unavailable');
-    expect(error?.message).toMatch(/of its 8388608 bytes \(maxmemory\).* 0\.9 .*\(maxMemoryShare\)/);
-
-    const old = { ...eventAt(Date.now() - HOUR_MS), note: 'x'.repeat(bytes) };
-    expect(JSON.parse(String((await receiving.receive(deliveryOf(old))).body))).toEqual({
-      outcome: 'parked',
-      id: old.id,
-    });
-    expect(await letterOf(deadLetters, old.id)).toMatchObject({ reason: 'queue_unavailable' });
-
-    worker(receiving, { concurrency: AT_ONCE });
-    await handled.nth(accepted.length);
-    await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
-    expect(handled.all.toSorted()).toEqual(accepted.toSorted());
-    await expect.poll(async () => (await receiving.receive(deliveryOf(eventOf(bytes)))).status).toBe(202);
-  });
-
-  test('is not filled by eight receivers at once either', async () => {
-    const redis = await fixture.servers.single(SMALL);
-    const receivers = Array.from({ length: 8 }, () => accept({ connection: { port: redis.port } }));
-    const fillAtOnce = async ({
-      deliver,
-    }: {
-      deliver: (bytes: number) => Promise<number>;
-    }): Promise<void> => {
-      for (let round = 0; round < MOST_EVENTS / AT_ONCE; round += 1) {
-        const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => deliver(3_000)));
-        if (answers.includes(503)) return;
-      }
-    };
-    await Promise.all(receivers.map(fillAtOnce));
-    expect(infoOf(redis, 'used_memory')).toBeGreaterThan(0.8 * MAX_BYTES);
-    expect(infoOf(redis, 'used_memory_peak')).toBeLessThan(MAX_BYTES);
+  test('refuses ordinary bodies in time, so that a worker empties it, and accepts again', async () => {
+    await fillAndEmpty(fixture, 3_000);
   });
 
   test('refuses from the share on that is set, and leaves it to Redis with 1', async () => {
@@ -202,20 +103,6 @@ describe('a queue that fills its Redis', () => {
     expect(asked() - before - 1).toBeLessThanOrEqual(halfSeconds + 1);
   });
 
-  test('has the node of a Cluster asked on which it is', async () => {
-    const nodes = await fixture.servers.cluster();
-    const connection = await ready(fixture.keep(createClusterClient(6, nodes[0]?.port ?? 0)));
-    const { deliver } = accept({ connection, maxMemoryShare: 0.001 });
-    const slot = Number(nodes[0]?.command('cluster', 'keyslot', `${PREFIX}:full:meta`));
-    const limit = (node: RedisServer): string => node.command('config', 'set', 'maxmemory', '100mb');
-    const own = nodes.filter((node) => hasSlot(node, slot));
-    for (const node of nodes) if (!own.includes(node)) limit(node);
-    for (let count = 0; count < 10; count += 1) expect(await deliver(100)).toBe(202);
-    expect(own).toHaveLength(1);
-    own.forEach(limit);
-    await expect.poll(() => deliver(100)).toBe(503);
-  });
-
   test('leaves nothing behind of an event that it refuses', async () => {
     const redis = await fixture.servers.single(SMALL);
     const { queue, receiver } = accept({ connection: { port: redis.port }, maxMemoryShare: 0.001 });
@@ -241,17 +128,6 @@ async function jobOf(id: string): Promise<Parameters<Queue['add']>[0]> {
   const [job] = jobs;
   if (job === undefined) throw new Error('no job was added');
   return job;
-}
-
-/** Whether a node of a Cluster is the master of a slot. */
-function hasSlot({ command }: RedisServer, slot: number): boolean {
-  const line = command('cluster', 'nodes')
-    .split('\n')
-    .find((candidate) => candidate.includes('myself,master'));
-  return (line ?? '').split(' ').some((range) => {
-    const [from = Number.NaN, to = from] = range.split('-').map(Number);
-    return from <= slot && slot <= to;
-  });
 }
 
 describe('the option maxMemoryShare', () => {

@@ -1,88 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type GroupSize, SuspectTurns } from '../../src/bullmq/suspect-turns.ts';
-
-const CONCURRENCY = 10;
-const JOBS = 300;
-
-/** A job of a simulated worker. */
-interface SimulatedJob {
-  /** How many suspects may run with it; undefined for an ordinary job. */
-  readonly limit: number | undefined;
-  readonly durationMs: number;
-}
-
-/** Numbers from 0 to 1, the same for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
+import { SuspectTurns } from '../../src/bullmq/suspect-turns.ts';
+import { CONCURRENCY, simulateWorker, useFakeTurns } from './simulated-worker.ts';
 
 describe('a worker that has suspects and ordinary jobs', () => {
-  beforeEach(() => void vi.useFakeTimers());
+  beforeEach(useFakeTurns);
   afterEach(() => void vi.useRealTimers());
 
-  test.each(Array.from({ length: 20 }, (_, index) => index + 1))(
-    'keeps them apart, keeps groups small, and ends them all (seed %i)',
-    async (seed) => {
-      const random = randomOf(seed);
-      const queue: SimulatedJob[] = Array.from({ length: JOBS }, () => ({
-        limit: random() < 0.3 ? 1 + Math.floor(random() * 5) : undefined,
-        durationMs: Math.floor(random() ** 4 * 20_000),
-      }));
-      let isPaused = false;
-      const source = {
-        pause: () => {
-          isPaused = true;
-        },
-        resume: () => {
-          isPaused = false;
-        },
-      };
-      const turns = new SuspectTurns(source, CONCURRENCY);
-      const running = new Set<SimulatedJob>();
-      let held = 0;
-      let ended = 0;
-      const work = async (job: SimulatedJob): Promise<void> => {
-        running.add(job);
-        const suspects = [...running].flatMap(({ limit }) => limit ?? []);
-        expect([0, running.size]).toContain(suspects.length);
-        for (const limit of suspects) expect(suspects.length).toBeLessThanOrEqual(limit);
-        await new Promise((resolve) => setTimeout(resolve, job.durationMs));
-        running.delete(job);
-        ended += 1;
-      };
-      const take = async (job: SimulatedJob): Promise<void> => {
-        if (job.limit === undefined) {
-          if (!turns.tryEnter()) return void queue.unshift(job);
-          await work(job);
-          return turns.leave();
-        }
-        const place = turns.enterGroup(job.limit);
-        const size: GroupSize = await place.size;
-        if (size === 'front') queue.unshift(job);
-        else if (size === 'later') queue.push(job);
-        else await work(job);
-        return place.leave();
-      };
-      for (let ticks = 0; ended < JOBS; ticks += 1) {
-        // At most 100 ms each: 5 hours for what takes less than one hour.
-        expect(ticks).toBeLessThan(180_000);
-        const job = isPaused || held === CONCURRENCY ? undefined : queue.shift();
-        if (job === undefined) {
-          await vi.advanceTimersByTimeAsync(100);
-          continue;
-        }
-        held += 1;
-        void take(job).finally(() => (held -= 1));
-        await vi.advanceTimersByTimeAsync(1);
-      }
-      await vi.advanceTimersByTimeAsync(0);
-      expect([isPaused, running.size, turns.tryEnter()]).toEqual([false, 0, true]);
-    },
-  );
+  // test/bullmq/suspect-turns.storm.test.ts has more.
+  test.each([1, 2, 3])('keeps them apart, keeps groups small, and ends them all (seed %i)', simulateWorker);
 
   function open() {
     const source = { pause: vi.fn<() => void>(), resume: vi.fn<() => void>() };

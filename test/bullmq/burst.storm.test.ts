@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, serve } from '../redis/deliveries.ts';
 import { useRedis } from '../redis/fixture.ts';
+import { Gate } from '../support/gate.ts';
 import { Seen } from '../support/seen.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 const EVENTS = 200;
-const HANDLER_MS = 200;
 
 describe('a burst for slow handlers', () => {
   const fixture = useRedis();
@@ -19,13 +18,12 @@ describe('a burst for slow handlers', () => {
     const { bull, receiver, worker } = await openQueue(fixture);
     const begun = new Seen<string>();
     const ended = new Seen<{ id: string; by: number }>();
-    let endBurst = (): void => {};
-    const burst = new Promise<void>((resolve) => (endBurst = resolve));
+    const burst = new Gate();
+    burst.shut();
     for (const by of [0, 1]) {
       const handle = book(async ({ id }) => {
         begun.add(id);
-        await burst;
-        await sleep(HANDLER_MS);
+        await burst.pass();
         ended.add({ id, by });
       });
       worker(receiver(handle), { concurrency: 50 });
@@ -42,7 +40,7 @@ describe('a burst for slow handlers', () => {
     // Both workers have their hands full, and no more.
     await begun.nth(100);
     expect([ended.all.length, await bull.getActiveCount()]).toEqual([0, 100]);
-    endBurst();
+    burst.open();
     await ended.nth(EVENTS);
     await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
     expect(ended.all.map(({ id }) => id).sort()).toEqual(events.map(({ id }) => id).sort());

@@ -1,0 +1,45 @@
+import { createRedisDeadLetters } from 'posthorn/redis';
+import { createEvent } from 'posthorn/testing';
+import { expect } from 'vitest';
+import type { Fixture } from '../redis/fixture.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { readAll } from '../support/read-all.ts';
+import { Seen } from '../support/seen.ts';
+import { book, type openQueue } from './queue-fixture.ts';
+
+type Opened = Pick<
+  Awaited<ReturnType<typeof openQueue>>,
+  'bull' | 'promote' | 'receiver' | 'scope' | 'worker'
+>;
+
+/** Has a handler fail at each of the ten attempts of a job, of which the last one leaves a letter in Redis. */
+export async function exhaustAttempts(fixture: Fixture, { bull, promote, receiver, scope, worker }: Opened) {
+  const deadLetters = createRedisDeadLetters(await fixture.connect(), { scope });
+  const seen = new Seen<{ attempt: number; final: boolean; isStored: boolean }>();
+  const running = receiver(
+    book(async ({ id }, { attempt, final }) => {
+      seen.add({ attempt, final, isStored: (await deadLetters.get(id))?.runningUntil !== undefined });
+      throw new Error('poison');
+    }),
+    { deadLetters },
+  );
+  worker(running);
+  const event = createEvent('transfer.succeeded');
+  await running.receive(deliveryOf(event));
+  for (let attempt = 1; attempt <= 10; attempt += 1) {
+    const final = attempt === 10;
+    expect(await seen.nth(attempt)).toEqual({ attempt, final, isStored: final });
+    if (final) break;
+    await expect.poll(() => bull.getDelayedCount()).toBe(1);
+    const [job] = await bull.getDelayed();
+    expect(job).toMatchObject({ attemptsMade: attempt, failedReason: expect.stringContaining('poison') });
+    expect(job?.delay).toBeGreaterThanOrEqual(5_000 * 2 ** (attempt - 1));
+    await promote();
+  }
+  await expect.poll(() => bull.getJobCountByTypes('active', 'delayed', 'waiting', 'failed')).toBe(0);
+
+  expect(await readAll(deadLetters.list())).toMatchObject([
+    { id: event.id, reason: 'handler_failed', attempts: 10 },
+  ]);
+  return { deadLetters, event, running, seen };
+}
