@@ -5,10 +5,16 @@
 // its own, and gets real signals. What it prints goes through the channel, in its order.
 
 import { Console } from 'node:console';
+import { Server, Socket } from 'node:net';
+import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { flush } from '../../dist/src/cli/output.js';
-import { run } from '../../dist/src/cli/program.js';
+import { pathToFileURL } from 'node:url';
+
+/** The file that a process of its own would run. */
+const program = process.argv[2];
+const load = (name) => import(pathToFileURL(join(dirname(program), name)).href);
+const [{ flush }, { run }] = [await load('output.js'), await load('program.js')];
 
 const SIGNALS = ['SIGINT', 'SIGTERM'];
 /** Where Node.js keeps the connections of `fetch`. */
@@ -52,7 +58,7 @@ function prepare({ args, env, cwd, input }) {
   const [stdout, stderr] = [printer('stdout'), printer('stderr')];
   replace(process, { stdin: Readable.from(input.length === 0 ? [] : [input]), stdout, stderr });
   replace(globalThis, { console: new Console(stdout, stderr) });
-  process.argv = args;
+  process.argv = [process.execPath, program, ...args];
   process.exitCode = undefined;
   signals = 0;
 }
@@ -68,6 +74,12 @@ async function tidy() {
   if (dispatcher !== undefined) {
     globalThis[DISPATCHER] = new dispatcher.constructor();
     await dispatcher.destroy();
+  }
+  // The end of a process closes its servers and connections.
+  for (const handle of process._getActiveHandles()) {
+    if (ownHandles.has(handle)) continue;
+    if (handle instanceof Server) handle.close();
+    else if (handle instanceof Socket) handle.destroy();
   }
   for (let turn = 0; turn < TURNS; turn += 1) {
     if (process.getActiveResourcesInfo().length <= ownResources) return true;
@@ -86,5 +98,6 @@ process.on('message', async (command) => {
   process.send({ code, signals, isTidy: await tidy() });
 });
 
+const ownHandles = new Set(process._getActiveHandles());
 const ownListeners = new Set(listeners().map(([, each]) => each));
 const ownResources = process.getActiveResourcesInfo().length;

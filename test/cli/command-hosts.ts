@@ -6,7 +6,8 @@ import { packageRoot, type Running } from '../support/child-program.ts';
 
 /** A command, and what it finds. */
 interface Command {
-  /** With the two that come first in `process.argv`. */
+  /** The file of the built program. */
+  readonly program: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -31,12 +32,14 @@ const idle: CommandHost[] = [];
  * something behind, as any process would, and with one that is killed.
  */
 class CommandHost {
+  readonly #program: string;
   readonly #child: ChildProcess;
   readonly #closed: Promise<unknown>;
   readonly #modules = new Set<string>();
 
-  constructor() {
-    this.#child = fork(join(packageRoot, 'test', 'cli', 'command-host.mjs'), [], {
+  constructor(program: string) {
+    this.#program = program;
+    this.#child = fork(join(packageRoot, 'test', 'cli', 'command-host.mjs'), [program], {
       env: { PATH: process.env.PATH },
       execArgv: ['--no-warnings'],
       serialization: 'advanced',
@@ -51,6 +54,7 @@ class CommandHost {
   /** False if it has loaded the module of the command: a process loads a module once, and keeps its state. */
   isFitFor(command: Command): boolean {
     const module = moduleOf(command);
+    if (command.program !== this.#program) return false;
     return module === undefined || !this.#modules.has(module);
   }
 
@@ -101,6 +105,6 @@ class CommandHost {
 /** Runs a command in a process that has run others before it, if one is free. */
 export function runInHost(command: Command): Running {
   const found = idle.findLastIndex((host) => host.isFitFor(command));
-  const [host = new CommandHost()] = found === -1 ? [] : idle.splice(found, 1);
+  const [host = new CommandHost(command.program)] = found === -1 ? [] : idle.splice(found, 1);
   return host.run(command);
 }

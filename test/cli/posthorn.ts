@@ -30,7 +30,7 @@ export interface Surroundings {
   /** What it reads on stdin; by default nothing. */
   readonly input?: string | Uint8Array;
   readonly cwd?: string;
-  /** Another copy of the program, for which a process is started. */
+  /** Another copy of the program. */
   readonly program?: string;
 }
 
@@ -39,7 +39,6 @@ export interface Surroundings {
  * belongs to a process takes {@link posthornProcess}.
  */
 export function posthorn(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
-  if (surroundings.program !== undefined) return posthornProcess(args, surroundings);
   return endOf(startInHost(args, surroundings));
 }
 
@@ -65,7 +64,8 @@ async function endOf({ stdout, stderr, exit }: Omit<Running, 'kill'>): Promise<E
 function startInHost(args: readonly string[], surroundings: Surroundings): Running {
   const { env, input = '', cwd = packageRoot } = surroundings;
   return runInHost({
-    args: [process.execPath, program, ...args],
+    program: surroundings.program ?? program,
+    args,
     env: { PATH: process.env.PATH, ...env },
     cwd,
     input: Buffer.from(input),
