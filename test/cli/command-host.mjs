@@ -94,8 +94,9 @@ process.on('message', async (command) => {
   await run(process.argv);
   await new Promise(flush);
   isRunning = false;
-  const code = process.exitCode ?? 0;
-  process.send({ code, signals, isTidy: await tidy() });
+  process.send({ code: process.exitCode ?? 0, signals });
+  // A process of its own would have ended by now: what goes wrong from here on is not the command's.
+  process.send({ isTidy: await tidy() });
 });
 
 const ownHandles = new Set(process._getActiveHandles());

@@ -14,9 +14,11 @@ interface Command {
   readonly input: Uint8Array;
 }
 
+/** A part of the output, then the end of the command, then whether nothing remains of it. */
 type Message =
   | { readonly stream: 'stdout' | 'stderr'; readonly chunk: Uint8Array }
-  | { readonly code: number; readonly signals: number; readonly isTidy: boolean };
+  | { readonly code: number; readonly signals: number }
+  | { readonly isTidy: boolean };
 
 /** The module of the user that a command loads. */
 function moduleOf({ args }: Command): string | undefined {
@@ -63,38 +65,45 @@ class CommandHost {
     if (module !== undefined) this.#modules.add(module);
     const streams = { stdout: new PassThrough(), stderr: new PassThrough() };
     let signals = 0;
-    let isOver = false;
+    let ended: { readonly code: number | null; readonly signals: number } | undefined;
 
     // The streams of the process itself get the last words of one that fails.
     const onStdout = (chunk: Uint8Array): void => void streams.stdout.write(chunk);
     const onStderr = (chunk: Uint8Array): void => void streams.stderr.write(chunk);
     this.#child.stdout?.on('data', onStdout);
     this.#child.stderr?.on('data', onStderr);
+    const end = (result: typeof ended): void => {
+      if (ended !== undefined) return;
+      ended = result;
+      this.#child.stdout?.off('data', onStdout).resume();
+      this.#child.stderr?.off('data', onStderr).resume();
+      streams.stdout.end();
+      streams.stderr.end();
+    };
 
     const exit = new Promise<number | null>((resolve) => {
       const onMessage = (message: Message): void => {
         if ('stream' in message) streams[message.stream].write(message.chunk);
-        else end(message.code, message.isTidy && message.signals === signals);
+        else if ('code' in message) end(message);
+        // A signal that has not come yet is for the command that has ended.
+        else release(message.isTidy && ended?.signals === signals);
       };
-      const end = (code: number | null, isFit: boolean): void => {
-        if (isOver) return;
-        isOver = true;
+      const release = (isFit: boolean): void => {
         this.#child.off('message', onMessage);
-        this.#child.stdout?.off('data', onStdout);
-        this.#child.stderr?.off('data', onStderr);
-        streams.stdout.end();
-        streams.stderr.end();
         if (isFit) idle.push(this);
         else this.#child.kill('SIGKILL');
-        resolve(code);
+        resolve(ended?.code ?? null);
       };
       this.#child.on('message', onMessage);
-      void this.#closed.then(() => end(this.#child.exitCode, false));
+      void this.#closed.then(() => {
+        end({ code: this.#child.exitCode, signals });
+        release(false);
+      });
       // It may just have ended: then it is closed in a moment.
       this.#child.send(command, () => {});
     });
     const kill = (signal: NodeJS.Signals): void => {
-      if (isOver) return;
+      if (ended !== undefined) return;
       signals += 1;
       this.#child.kill(signal);
     };

@@ -256,11 +256,6 @@ describe('the module of --receiver', () => {
       message: /cannot be loaded: no\\u\{a\}database \(file_unreadable\)\n$/,
     },
     {
-      what: 'never finishes',
-      code: 'await new Promise(() => {});',
-      message: /cannot be loaded: it has not finished within 10000 ms \(file_unreadable\)\n$/,
-    },
-    {
       what: 'is TypeScript',
       code: 'export {};',
       name: 'receiver.ts',

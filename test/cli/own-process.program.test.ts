@@ -27,13 +27,10 @@ const commands: readonly {
   readonly input?: string;
 }[] = [
   { args: ['--version'], code: 0 },
-  { args: ['wehooks'], code: 2 },
   { args: ['verify', '-', '--signature', SIGNATURE], code: 0, env: { SIGNING_KEY: KEY }, input: BODY },
   { args: ['verify', '-', '--signature', SIGNATURE], code: 1, env: { SIGNING_KEY: KEY }, input: 'other' },
   { args: ['webhooks', 'list', '--base-url', 'http://127.0.0.1:2'], code: 2 },
   { args: ['lists', 'currencies', '--base-url', 'http://127.0.0.1:2', '--access-token', 't'], code: 3 },
-  { args: ['deliveries', '--sandbox', 'http://127.0.0.1:2'], code: 3 },
-  { args: ['d1', 'sql'], code: 0 },
 ];
 
 describe('in a process of its own', () => {
