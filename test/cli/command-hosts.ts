@@ -30,8 +30,8 @@ function moduleOf({ args }: Command): string | undefined {
 const idle: CommandHost[] = [];
 
 /**
- * A process that runs one command after another: test/cli/command-host.mjs. It ends with a command that leaves
- * something behind, as any process would, and with one that is killed.
+ * A process that runs one command after another: test/cli/command-host.mjs. It ends with a command that
+ * leaves something behind, as any process would, and with one that is killed.
  */
 class CommandHost {
   readonly #program: string;
@@ -83,8 +83,10 @@ class CommandHost {
 
     const exit = new Promise<number | null>((resolve) => {
       const onMessage = (message: Message): void => {
-        if ('stream' in message) streams[message.stream].write(message.chunk);
-        else if ('code' in message) end(message);
+        if ('stream' in message) {
+          // What is printed after the end would be lost in a process of its own.
+          if (ended === undefined) streams[message.stream].write(message.chunk);
+        } else if ('code' in message) end(message);
         // A signal that has not come yet is for the command that has ended.
         else release(message.isTidy && ended?.signals === signals);
       };

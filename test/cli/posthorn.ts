@@ -93,8 +93,8 @@ export async function paste(
 const END_LIMIT_MS = 10_000;
 
 /**
- * Starts a command that runs until it is told to end, in a process that has run others before it. It ends with
- * the test.
+ * Starts a command that runs until it is told to end, in a process that has run others before it. It
+ * ends with the test.
  */
 export function startPosthorn(
   args: readonly string[],
