@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // The program `posthorn`.
 
-import { exitCodeOf, exitCodes, lineOf } from './failure.ts';
-import { flush, note } from './output.ts';
+import { exitCodes } from './failure.ts';
+import { flush } from './output.ts';
 import { run } from './program.ts';
 
 // A command that changes something runs to its end, even if its output is no longer read. A command that only
@@ -13,12 +13,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-try {
-  await run(process.argv);
-} catch (error) {
-  note(lineOf(error));
-  process.exitCode = exitCodeOf(error);
-}
+await run(process.argv);
 
 // An open connection of the receiver's module must not keep the command from ending.
 flush(() => process.exit());

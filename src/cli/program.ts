@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { isInstance } from '../foreign-values.ts';
-import { EXIT_CODES_HELP, exitCodes } from './failure.ts';
+import { EXIT_CODES_HELP, exitCodeOf, exitCodes, lineOf } from './failure.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { version } from './manifest.ts';
-import { writeText } from './output.ts';
+import { note, writeText } from './output.ts';
 import { programName } from './program-name.ts';
 
 /**
@@ -30,13 +30,18 @@ const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['lists', async () => (await import('./lists.ts')).addLists],
 ]);
 
-/** Runs one command to its end. Throws its error, unless commander has already printed it. */
+/** Runs one command to its end, prints its error if it fails, and sets the exit code. */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
     await (await createProgram(argv[2])).parseAsync(argv);
   } catch (error) {
-    if (!isInstance(error, CommanderError)) throw error;
-    process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (isInstance(error, CommanderError)) {
+      // Commander has printed it.
+      process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    } else {
+      note(lineOf(error));
+      process.exitCode = exitCodeOf(error);
+    }
   }
 }
 

@@ -10,6 +10,9 @@ import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
 
 const MINUTE_MS = 60_000;
 
+/** The age from which on an attempt is the last one, less a second of its way: src/dedupe/last-attempt.ts. */
+const LAST_AGE_MS = 0.9 * 15 * MINUTE_MS - 1_000;
+
 /** A receiver with the defaults and dead letters, whose handler of failed transfers always fails. */
 async function receive(deadLetters: DeadLetters = createMapDeadLetters()) {
   const handled: string[] = [];
@@ -92,7 +95,8 @@ const ways: readonly {
   {
     way: 'only waiting, with --speed 600',
     args: ['--speed', '600'],
-    step: (dev) => until('all attempts', async () => (await sent(dev, 'evt_poison')).length === 4),
+    step: (dev) =>
+      until('the last attempt', async () => (await sent(dev, 'evt_poison')).at(-1)?.outcome === 'parked'),
   },
 ];
 
@@ -110,17 +114,19 @@ describe('a receiver with default options behind posthorn dev parks the last att
     await step(dev);
 
     const attempts = await sent(dev, 'evt_poison');
+    // A machine that stands still for a second is ten minutes late at a speed of 600. Then an attempt before
+    // the fourth one is old enough to be the last.
+    const last = attempts.at(-1);
+    const isLate = args.includes('--speed') && (last?.ageMs ?? 0) >= LAST_AGE_MS;
     expect(attempts.map(({ status, outcome }) => `${status} ${outcome}`)).toEqual([
-      '500 handler_failed',
-      '500 handler_failed',
-      '500 handler_failed',
+      ...Array(isLate ? attempts.length - 1 : 3).fill('500 handler_failed'),
       '200 parked',
     ]);
-    for (const [index, minutes] of [0, 1, 6, 21].entries()) {
+    for (const [index, { ageMs, at }] of attempts.entries()) {
       // Never less than in production; more by what answers and commands take, at the speed of the clock.
-      expect(attempts[index]?.ageMs).toBeGreaterThanOrEqual(minutes * MINUTE_MS);
-      expect(attempts[index]?.at).toBeGreaterThanOrEqual(startedAt);
-      expect(attempts[index]?.at).toBeLessThanOrEqual(Date.now());
+      expect(ageMs).toBeGreaterThanOrEqual(Number([0, 1, 6, 21][index]) * MINUTE_MS);
+      expect(at).toBeGreaterThanOrEqual(startedAt);
+      expect(at).toBeLessThanOrEqual(Date.now());
     }
     expect(await parked()).toEqual(['evt_poison']);
     // A disabled webhook would get nothing.

@@ -58,7 +58,7 @@ describe('posthorn listen --forward', () => {
     const spaces = ' '.repeat(100_000);
     const connection = ['close', `X-One${spaces},${spaces}X-Two`, `${spaces}x${spaces}x${spaces}`];
     const hops = { 'x-one': ['1'], 'x-two': ['1'], 'x-kept': ['1'] };
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     const forwarded = behind.next();
     const answer = forwarder.receive(deliveryOf(createEvent('dispute.won'), { connection, ...hops }));
     const request = await forwarded;
@@ -66,7 +66,7 @@ describe('posthorn listen --forward', () => {
     expect(await answer).toMatchObject({ status: 200 });
     expect(request.headers).toMatchObject({ 'x-kept': ['1'] });
     for (const name of ['x-one', 'x-two']) expect(request.headers).not.toHaveProperty(name);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(10_000);
   });
 
   test.each([500, 404, 302])(

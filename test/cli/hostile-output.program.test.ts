@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { createFileDeadLetters } from 'posthorn/file';
 import { signedHeaders } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -16,7 +16,7 @@ import {
   redisErrors,
 } from './hostile-parties.ts';
 import { letter, temporaryDirectory } from './letters.ts';
-import { posthorn, program } from './posthorn.ts';
+import { posthorn, start } from './posthorn.ts';
 
 type Printed = { readonly stdout: string; readonly stderr: string };
 
@@ -107,17 +107,16 @@ interface Started {
 }
 
 /** Starts a command that serves, and waits for its address. */
-async function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
-  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH, ...env } });
-  onTestFinished(() => void child.kill('SIGKILL'));
+async function serve(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
+  const { stdout, stderr, kill, exit } = start(args, { env });
   const printed = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  stdout.setEncoding('utf8').on('data', (text: string) => {
     printed.stdout += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  stderr.setEncoding('utf8').on('data', (text: string) => {
     printed.stderr += text;
   });
-  const closed = new Promise((resolve) => child.on('close', resolve));
+  const closed = Promise.all([exit, finished(stdout), finished(stderr)]);
   const address = () => /http:\/\/127\.0\.0\.1:\d+(\/webhooks)?/.exec(printed.stdout)?.[0];
   await until(
     () => `an address in ${JSON.stringify(printed)}`,
@@ -127,7 +126,7 @@ async function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Prom
     printed: () => printed,
     url: address() ?? '',
     end: async () => {
-      child.kill('SIGINT');
+      kill('SIGINT');
       await closed;
       return printed;
     },
@@ -185,7 +184,7 @@ async function fill(directory: string): Promise<string> {
 const others: Readonly<Record<string, (json: readonly string[]) => Promise<Printed>>> = {
   async demo(json) {
     const authentication = { type: 'BEARER', bearer: { token: 'to-ken' } } as const;
-    const demo = await start(['demo', '--port', '0', ...json], {
+    const demo = await serve(['demo', '--port', '0', ...json], {
       SIGNING_KEY: KEY,
       BEARER_TOKEN: authentication.bearer.token,
     });
@@ -200,17 +199,17 @@ const others: Readonly<Record<string, (json: readonly string[]) => Promise<Print
     return demo.end();
   },
   async dev(json) {
-    const dev = await start(['dev', '--port', '0', '--to', `${await openHostile()}/receiver`, ...json]);
+    const dev = await serve(['dev', '--port', '0', '--to', `${await openHostile()}/receiver`, ...json]);
     await post(`${dev.url}/sandbox/events`, JSON.stringify({ type: `transfer.${NASTY}`, id: NASTY }));
     await until('the delivery is printed', () => dev.printed().stdout.includes('FORGED'));
     return dev.end();
   },
   async sandbox(json) {
     const state = join(temporaryDirectory(), '\u001b[2J\u202e\n\tFORGED.json');
-    return (await start(['sandbox', '--port', '0', '--state', state, ...json])).end();
+    return (await serve(['sandbox', '--port', '0', '--state', state, ...json])).end();
   },
   async listen(json) {
-    const listening = await start(['listen', '--port', '0', ...json], { SIGNING_KEY: KEY });
+    const listening = await serve(['listen', '--port', '0', ...json], { SIGNING_KEY: KEY });
     const body = nastyEvent();
     await post(listening.url, body, signedHeaders(body, { key: KEY }));
     await until('the report is printed', () =>
@@ -301,7 +300,7 @@ test('nothing but output.ts writes to the terminal, so that a new command cannot
 });
 
 test('listen handles an event that is nested more deeply than JSON.stringify can go', async () => {
-  const listening = await start(['listen', '--port', '0', '--json'], { SIGNING_KEY: KEY });
+  const listening = await serve(['listen', '--port', '0', '--json'], { SIGNING_KEY: KEY });
   const deep = `{"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
   const created_at = new Date().toISOString();
   const body = `{"id":"evt_1","type":"transfer.created","created_at":"${created_at}","data":${deep}}`;

@@ -2,9 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buffer, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
+import {
+  byLines,
+  type ChildProgram,
+  packageRoot,
+  type Running,
+  startProgram,
+} from '../support/child-program.ts';
+import { runInHost } from './command-hosts.ts';
 import { temporaryDirectory } from './letters.ts';
 
 /** The built program. */
@@ -27,8 +34,16 @@ export interface Surroundings {
   readonly program?: string;
 }
 
-/** Runs the built program `posthorn` to its end. */
-export async function posthorn(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
+/**
+ * Runs a command of the built program to its end, in a process that has run others before it. A test of what
+ * belongs to a process takes {@link posthornProcess}.
+ */
+export function posthorn(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
+  return endOf(startInHost(args, surroundings));
+}
+
+/** The same in a process of its own. */
+export function posthornProcess(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
   const { env, input = '', cwd = packageRoot } = surroundings;
   const child = spawn(process.execPath, [surroundings.program ?? program, ...args], {
     cwd,
@@ -36,12 +51,25 @@ export async function posthorn(args: readonly string[], surroundings: Surroundin
   });
   child.stdin.on('error', () => {}); // it need not read what it is given
   child.stdin.end(input);
-  const [stdout, stderr] = await Promise.all([
-    buffer(child.stdout),
-    buffer(child.stderr),
-    child.exitCode ?? once(child, 'close'),
-  ]);
-  return { code: child.exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+  const { stdout, stderr } = child;
+  const exit = once(child, 'close').then(() => child.exitCode);
+  return endOf({ stdout, stderr, exit });
+}
+
+async function endOf({ stdout, stderr, exit }: Omit<Running, 'kill'>): Promise<Ended> {
+  const [out, err, code] = await Promise.all([text(stdout), text(stderr), exit]);
+  return { code, stdout: out, stderr: err };
+}
+
+function startInHost(args: readonly string[], surroundings: Surroundings): Running {
+  const { env, input = '', cwd = packageRoot } = surroundings;
+  return runInHost({
+    program: surroundings.program ?? program,
+    args,
+    env: { PATH: process.env.PATH, ...env },
+    cwd,
+    input: Buffer.from(input),
+  });
 }
 
 /** Runs a command as it was printed, in a shell that finds `posthorn`. Resolves with its output. */
@@ -61,13 +89,36 @@ export async function paste(
   return stdout;
 }
 
-/** Starts a command that runs until it is told to end; it is killed with the test. */
+/** How long a command may take to end. Then it is killed. */
+const END_LIMIT_MS = 10_000;
+
+/**
+ * Starts a command that runs until it is told to end, in a process that has run others before it. It
+ * ends with the test.
+ */
 export function startPosthorn(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   cwd: string = packageRoot,
 ): ChildProgram {
-  const started = startProgram(program, { PATH: process.env.PATH, ...env }, cwd, args);
+  return byLines(start(args, { env, cwd }));
+}
+
+/** The same, for a test that reads what is printed byte for byte. */
+export function start(args: readonly string[], surroundings: Surroundings = {}): Running {
+  const started = startInHost(args, surroundings);
+  onTestFinished(async () => {
+    started.kill('SIGTERM');
+    const timer = setTimeout(() => started.kill('SIGKILL'), END_LIMIT_MS);
+    await started.exit;
+    clearTimeout(timer);
+  });
+  return started;
+}
+
+/** The same in a process of its own; it is killed with the test. */
+export function startPosthornProcess(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProgram {
+  const started = startProgram(program, { PATH: process.env.PATH, ...env }, packageRoot, args);
   onTestFinished(() => started.kill('SIGKILL'));
   return started;
 }

@@ -6,7 +6,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
 import { letter, temporaryDirectory } from './letters.ts';
-import { posthorn } from './posthorn.ts';
+import { posthorn, posthornProcess } from './posthorn.ts';
 
 const commands = [
   'demo',
@@ -89,7 +89,9 @@ describe('posthorn', () => {
     { command: 'webhooks', rooms: ['src/cli', 'src/client'], others: /src\/(sandbox|postgres)\// },
   ])('$command loads no module of another command, which would make it slower', async (tested) => {
     const { command, rooms, others } = tested;
-    const { stdout } = await posthorn([command, '--help'], { env: { NODE_OPTIONS: `--import=${tracing}` } });
+    const { stdout } = await posthornProcess([command, '--help'], {
+      env: { NODE_OPTIONS: `--import=${tracing}` },
+    });
     const loaded = stdout.split('\n').filter((line) => line.startsWith('file:'));
     for (const room of rooms) expect(loaded.join()).toContain(`/dist/${room}/`);
     expect(loaded.filter((url) => others.test(url))).toEqual([]);

@@ -17,7 +17,7 @@ export interface Sandboxed {
 
 export async function startSandbox(...args: string[]): Promise<Sandboxed> {
   const program = startPosthorn(['sandbox', '--port', '0', '--clock', 'manual', '--json', ...args]);
-  const { url } = JSON.parse(await program.line(/"listening"/));
+  const url = await addressOf(program);
   const env = {
     POSTHORN_BASE_URL: url,
     POSTHORN_USERNAME: 'sandbox-admin',
@@ -39,6 +39,11 @@ export async function startSandbox(...args: string[]): Promise<Sandboxed> {
     },
     advance: (advanceMs) => void curl('POST', `${url}/sandbox/clock`, { advanceMs }),
   };
+}
+
+/** The address of a sandbox that a program serves, which was started with `--json`. */
+export async function addressOf(program: ChildProgram): Promise<string> {
+  return JSON.parse(await program.line(/"listening"/)).url;
 }
 
 /** The answer of curl, as JSON. */

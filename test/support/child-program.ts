@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 /** The root of the package. */
@@ -35,15 +36,28 @@ export function startCommand(
   cwd: string,
 ): ChildProgram {
   const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { stdout, stderr } = child;
+  return byLines({ stdout, stderr, exit: exitOf(child), kill: (signal) => void child.kill(signal) });
+}
+
+/** What runs, with all that it prints. */
+export interface Running extends Pick<ChildProgram, 'exit' | 'kill'> {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}
+
+/** Reads what it prints, line by line. All is read once `exit` resolves. */
+export function byLines({ stdout, stderr, exit: ended, kill }: Running): ChildProgram {
   const lines: string[] = [];
   const listeners = new Set<() => void>();
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface(stream).on('line', (line) => {
+  const read = [stdout, stderr].map((stream) => {
+    const reader = createInterface(stream).on('line', (line) => {
       lines.push(line);
       for (const listener of listeners) listener();
     });
-  }
-  const exit = exitOf(child);
+    return once(reader, 'close');
+  });
+  const exit = Promise.all(read).then(() => ended);
   const line = (pattern: RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
@@ -54,7 +68,7 @@ export function startCommand(
       look();
       void exit.then(() => reject(new Error(`the program ended without ${pattern}:\n${lines.join('\n')}`)));
     });
-  return { lines, line, exit, kill: (signal) => void child.kill(signal) };
+  return { lines, line, exit, kill };
 }
 
 async function exitOf(child: ChildProcess): Promise<number | null> {
