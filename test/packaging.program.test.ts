@@ -183,7 +183,7 @@ describe('the packed tarball, installed in an empty project', () => {
   });
 
   describe('its types', () => {
-    /** Compiles files of the project without output; returns a line for each error: `pools.ts(3,4): error …`. */
+    /** Compiles files without output; returns a line for each error: `pools.ts(3,4): error …`. */
     function compile(files: readonly string[], ...options: readonly string[]): readonly string[] {
       const tsc = join(packageRoot, 'node_modules', 'typescript', 'bin', 'tsc');
       const typeRoots = join(packageRoot, 'node_modules', '@types');
