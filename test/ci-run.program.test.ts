@@ -33,13 +33,18 @@ async function run(scripts: Readonly<Record<string, Script>>) {
 
 const assertionResults = [{ status: 'pending', fullName: 'a full disk' }];
 const test7 = { success: true, numPassedTests: 7, numFailedTests: 0, testResults: [{ assertionResults }] };
-const good = { test: { report: test7 }, 'test:matrix': { report: { ...test7, numPassedTests: 2 } } };
+const good = {
+  test: { report: test7 },
+  'test:storms': { report: { ...test7, numPassedTests: 3 } },
+  'test:matrix': { report: { ...test7, numPassedTests: 2 } },
+};
+const checks = ['run test', 'run lint', 'run types', 'run test:storms', 'run test:matrix'];
 
 test('.ci/run installs the packages, runs every check, and sums the reports', async () => {
   const { code, lines, last, calls } = await run(good);
-  expect(calls).toEqual(['ci --no-audit', 'run test', 'run lint', 'run types', 'run test:matrix']);
+  expect(calls).toEqual(['ci --no-audit', ...checks]);
   expect(lines).toContain('SKIPPED: a full disk');
-  expect(last).toBe('9 passed, 0 failed');
+  expect(last).toBe('12 passed, 0 failed');
   expect(code).toBe(0);
 });
 
@@ -48,22 +53,32 @@ test.each([
   {
     name: 'tests fail',
     scripts: { ...good, test: { report: failed, fails: true } },
-    last: '9 passed, 3 failed',
+    last: '12 passed, 3 failed',
   },
   { name: 'tests pass and the run fails', scripts: { ...good, test: { report: test7, fails: true } } },
-  { name: 'no test runs', scripts: { ...good, test: { fails: true } }, last: '2 passed, 1 failed' },
+  { name: 'no test runs', scripts: { ...good, test: { fails: true } }, last: '5 passed, 1 failed' },
   {
     name: 'a report has no test',
     scripts: { ...good, test: { report: { success: true } } },
-    last: '2 passed, 1 failed',
+    last: '5 passed, 1 failed',
+  },
+  {
+    name: 'a storm fails',
+    scripts: { ...good, 'test:storms': { report: { ...failed, numPassedTests: 1 }, fails: true } },
+    last: '10 passed, 3 failed',
+  },
+  {
+    name: 'the matrix leaves no report',
+    scripts: { ...good, 'test:matrix': {} },
+    last: '10 passed, 1 failed',
   },
   { name: 'the style is wrong', scripts: { ...good, lint: { fails: true } } },
   { name: 'a type is wrong', scripts: { ...good, types: { fails: true } } },
 ])(
   '.ci/run runs every check, and fails, if $name',
-  async ({ scripts, last: expected = '9 passed, 1 failed' }) => {
+  async ({ scripts, last: expected = '12 passed, 1 failed' }) => {
     const { code, last, calls } = await run(scripts);
-    expect(calls).toHaveLength(5);
+    expect(calls.slice(1)).toEqual(checks);
     expect(last).toBe(expected);
     expect(code).toBe(1);
   },

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from './support/child-program.ts';
+import { documents, readDocument } from './support/documents.ts';
 import { packedFiles } from './support/packed-files.ts';
 
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
@@ -20,13 +21,13 @@ const wanted = [
   /^dist\/(cjs\/)?(src|adapters)\/[\w/-]+(\.d\.ts|\.js)$/,
 ];
 
+let paths: readonly string[];
+
+beforeAll(() => {
+  paths = packedFiles();
+});
+
 describe('what npm publish would upload', () => {
-  let paths: readonly string[];
-
-  beforeAll(() => {
-    paths = packedFiles();
-  });
-
   test('is what users need, and nothing else', () => {
     expect(paths.filter((path) => !wanted.some((pattern) => pattern.test(path)))).toEqual([]);
   });
@@ -43,6 +44,36 @@ describe('what npm publish would upload', () => {
   });
 });
 
+describe('in the documents', () => {
+  test('every link leads to a file that is packed with the page, and to a heading of it', () => {
+    const isPacked = (target: string): boolean =>
+      paths.some((path) => path === target || path.startsWith(`${target}/`));
+    const broken = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)|^\[[^\]]+\]: (?!https?:)([^#\n]*)#?(.*)$/gm)]
+        .filter(([, inline, inlineAnchor, defined, definedAnchor]) => {
+          const file = inline ?? defined ?? '';
+          const anchor = inlineAnchor ?? definedAnchor ?? '';
+          const target = file === '' ? path : join(dirname(path), file).replace(/\/$/, '');
+          const isThere = existsSync(join(packageRoot, target)) && hasAnchor(target, anchor);
+          return !isThere || (isPacked(path) && !isPacked(target));
+        })
+        .map(([link]) => `${path}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('every link to a page on GitHub leads to a file of this repository that is not packed', () => {
+    const onGitHub = /https:\/\/github\.com\/posthorn\/posthorn\/(?:blob|tree|raw)\/([\w-]+)\/([\w./-]+)/g;
+    const links = documents.flatMap(({ text }) => [...text.matchAll(onGitHub)]);
+    expect(links.length).toBeGreaterThan(5);
+    const broken = links.filter(
+      ([, version, file = '']) =>
+        version !== 'HEAD' || !existsSync(join(packageRoot, file)) || paths.includes(file),
+    );
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+});
+
 test('package.json, package-lock.json and the changelog name the same version', () => {
   const { version } = JSON.parse(read('package.json'));
   const lock = JSON.parse(read('package-lock.json'));
@@ -54,3 +85,16 @@ test('security fixes are promised for the version that is released', () => {
   const [major, minor] = JSON.parse(read('package.json')).version.split('.');
   expect(read('SECURITY.md')).toContain(`| ${major}.${minor}.x | yes |`);
 });
+
+/** Whether a page has the heading that an anchor names, in GitHub's form of it. */
+function hasAnchor(path: string, anchor: string): boolean {
+  if (anchor === '') return true;
+  const headings = readDocument(path).text.match(/(?<=^#+ ).*$/gm) ?? [];
+  return headings.some(
+    (heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-') === anchor,
+  );
+}

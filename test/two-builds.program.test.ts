@@ -207,7 +207,7 @@ test.each(['ESM', 'CommonJS'])(
       });
       await deliver(receiver, createEvent('transfer.created'), { key: KEY });
       expect(print.mock.calls).toEqual([
-        [expect.stringMatching(/ \[stack: at (\S+\.)?book \(\S+two-builds\.test\.ts:\d+:\d+\)\]$/)],
+        [expect.stringMatching(/ \[stack: at (\S+\.)?book \(\S+two-builds\.program\.test\.ts:\d+:\d+\)\]$/)],
       ]);
     }
   },

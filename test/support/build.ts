@@ -1,18 +1,16 @@
-import { execSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const DONE = Symbol.for('posthorn.tests.build');
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Builds once before all tests, of however many projects: those of the examples, the README and the package
- * run what is built.
+ * Builds once before all tests, of however many projects, unless that is done: those of the examples, the
+ * README and the package run what is built.
  */
 export default function build(): void {
   if (Reflect.has(globalThis, DONE)) return;
   Reflect.set(globalThis, DONE, true);
-  // By a shell: on Windows npm is a script.
-  execSync('npm run --silent build', {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    stdio: 'inherit',
-  });
+  execFileSync(process.execPath, [join(root, 'tools', 'build.js'), '--if-changed'], { stdio: 'inherit' });
 }

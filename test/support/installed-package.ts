@@ -13,11 +13,16 @@ export interface InstalledPackage {
   readonly remove: () => void;
 }
 
+/** Packs what is built into a folder; returns the path of the tarball. */
+export function packInto(folder: string): string {
+  const packing = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+  return join(folder, JSON.parse(runIn(packageRoot, 'npm', packing))[0].filename);
+}
+
 /** Packs what is built, and installs it with `command`, with the tarball in the place of `posthorn`. */
 export function installPackage(command = 'npm install posthorn'): InstalledPackage {
   const project = mkdtempSync(join(tmpdir(), 'posthorn-package-'));
-  const packing = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
-  const tarball = join(project, JSON.parse(runIn(packageRoot, 'npm', packing))[0].filename);
+  const tarball = packInto(project);
   writeFileSync(join(project, 'package.json'), '{"private":true}');
   const [program = '', ...args] = command.split(' ');
   const installing = args.map((word) => (word === 'posthorn' ? tarball : word));

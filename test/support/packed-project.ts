@@ -2,15 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from './child-program.ts';
+import { packInto } from './installed-package.ts';
 
 /** Packs what is built, and installs it in an empty project; returns the project's folder. */
 export function createPackedProject(): string {
   const project = mkdtempSync(join(tmpdir(), 'posthorn-project-'));
-  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
-  const output = execFileSync('npm', args, { cwd: packageRoot, encoding: 'utf8', stdio: 'pipe' });
   writeFileSync(join(project, 'package.json'), '{"private":true}');
-  npmInstall(project, join(project, JSON.parse(output)[0].filename));
+  npmInstall(project, packInto(project));
   return project;
 }
 

@@ -7,7 +7,7 @@ import { useRedis } from '../../redis/fixture.ts';
 import { packageRoot, startProgram } from '../child-program.ts';
 import { startedBy } from '../started-by.ts';
 
-// Started by test/support/left-behind.program.test.ts. No test here ends what it has started.
+// Started by test/support/left-behind.storm.test.ts. No test here ends what it has started.
 
 const tell = (what: string): void => void process.stderr.write(`${what}\n`);
 

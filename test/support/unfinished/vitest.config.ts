@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import main from '../../../vitest.config.ts';
 
-/** For test/support/left-behind.program.test.ts alone: runs tests that fail or hang on purpose. */
+/** For test/support/left-behind.storm.test.ts alone: runs tests that fail or hang on purpose. */
 export default defineConfig({
   ...main,
   test: {

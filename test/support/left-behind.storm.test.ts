@@ -11,9 +11,7 @@ const config = join(packageRoot, 'test', 'support', 'unfinished', 'vitest.config
 /** What a busy machine takes for one step of a run: it starts Vitest, and three servers. */
 const LIMIT_MS = 100_000;
 
-const options = { timeout: 3 * LIMIT_MS };
-
-describe('a run of tests with servers that stand still', options, () => {
+describe('a run of tests with servers that stand still', () => {
   /** Runs test/support/unfinished, whose folders are those of its own. */
   function run(end: 'fail' | 'hang' | 'wait') {
     const folder = mkdtempSync(join(tmpdir(), 'unfinished-'));

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type PostgresServer, Servers as PostgresServers } from './postgres/servers.ts';
+import { Servers } from './redis/servers.ts';
+import { type ChildProgram, packageRoot, startProgram } from './support/child-program.ts';
+
+/** What an example can ask its senders for. */
+export const credentials = {
+  none: {},
+  BASIC: { BASIC_USERNAME: 'billing', BASIC_PASSWORD: `it's "secret" $HOME` },
+  BEARER: { BEARER_TOKEN: 'to-ken_1' },
+} as const;
+
+/** Runs a command of a shell, which prints an answer. */
+export function shell(command: string): Record<string, unknown> {
+  return JSON.parse(execFileSync('sh', ['-c', command], { encoding: 'utf8' }));
+}
+
+/** Runs the examples of a file of tests, with servers and a folder of their own. */
+export class Examples {
+  #directory = '';
+  #redisUrl = '';
+  #postgres: PostgresServer | undefined;
+
+  constructor() {
+    const servers = new Servers();
+    const postgresServers = new PostgresServers();
+    beforeAll(async () => {
+      this.#directory = mkdtempSync(join(tmpdir(), 'posthorn-examples-'));
+      this.#postgres = await postgresServers.single();
+      this.#redisUrl = `redis://127.0.0.1:${(await servers.single()).port}`;
+    });
+    afterAll(async () => {
+      await Promise.all([servers.stop(), postgresServers.stop()]);
+      rmSync(this.#directory, { recursive: true });
+    });
+  }
+
+  get postgres(): PostgresServer {
+    if (this.#postgres === undefined) throw new Error('PostgreSQL has not started yet');
+    return this.#postgres;
+  }
+
+  start(name: string, environment: NodeJS.ProcessEnv, ...args: readonly string[]): ChildProgram {
+    const { PATH } = process.env;
+    const urls = {
+      REDIS_URL: this.#redisUrl,
+      POSTGRES_URL: `postgres://postgres@127.0.0.1:${this.postgres.port}/postgres`,
+    };
+    const program = join(packageRoot, 'dist', 'examples', `${name}.js`);
+    return startProgram(program, { PATH, PORT: '0', ...urls, ...environment }, this.#directory, args);
+  }
+
+  /** Lends an example that listens, with the command that it prints; it must end well on a signal. */
+  async run(
+    name: string,
+    environment: NodeJS.ProcessEnv,
+    use: (program: ChildProgram, command: string) => Promise<void>,
+  ): Promise<void> {
+    const program = this.start(name, environment);
+    try {
+      await program.line(/^listening on http:\/\/127\.0\.0\.1:\d+\/webhooks$/);
+      await use(program, await program.line(/^body=/));
+    } finally {
+      program.kill('SIGTERM');
+      expect(await program.exit).toBe(0);
+    }
+  }
+
+  testPrintedCommand(name: string, kind: keyof typeof credentials): void {
+    test(`the command that examples/${name}.ts prints works with ${kind} as credentials`, async () => {
+      await this.run(name, credentials[kind], async (program, command) => {
+        expect(shell(command)).toMatchObject({ outcome: 'processed' });
+        await program.line(/ transfer\.succeeded evt_\S+ \{"id":"TR_sample"/);
+        expect(shell(command)).toMatchObject({ outcome: 'duplicate' });
+        expect(shell(command.replace('--data-raw "$body"', '--data-raw "$body "'))).toMatchObject({
+          status: 403,
+        });
+      });
+    });
+  }
+
+  testSigningKey(name: string): void {
+    test(`examples/${name}.ts takes the key from the environment, and refuses other credentials`, async () => {
+      const environment = { SIGNING_KEY: `o'key`, BEARER_TOKEN: 'token' };
+      await this.run(name, environment, async (program, command) => {
+        expect(program.lines.join('\n')).not.toContain('made up');
+        expect(shell(command)).toMatchObject({ outcome: 'processed' });
+        expect(shell(command.replace('Bearer token', 'Bearer other'))).toMatchObject({ status: 401 });
+      });
+    });
+  }
+}

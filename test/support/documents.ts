@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from './child-program.ts';
+
+/** A block of code. */
+export interface Block {
+  readonly language: string;
+  readonly code: string;
+}
+
+/** A page in Markdown. */
+export interface Document {
+  /** Relative to the root of the package. */
+  readonly path: string;
+  readonly text: string;
+  readonly blocks: readonly Block[];
+}
+
+export function readDocument(path: string): Document {
+  const text = readFileSync(join(packageRoot, path), 'utf8');
+  const blocks = [...text.matchAll(/^```(\S*)\n(.*?)^```$/gms)];
+  return { path, text, blocks: blocks.map(([, language = '', code = '']) => ({ language, code })) };
+}
+
+/** All pages that a person has written. */
+export const documents: readonly Document[] = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  // What lies in folders of docs/ is written by a program.
+  ...readdirSync(join(packageRoot, 'docs'), { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => `docs/${name}`),
+].map(readDocument);
+
+export const readme: Document = readDocument('README.md');
