@@ -15,3 +15,14 @@ export function fakeTime(): (ms: number) => Promise<void> {
     for (let passedMs = 0; passedMs < ms; passedMs += STEP_MS) await vi.advanceTimersByTimeAsync(STEP_MS);
   };
 }
+
+/** Lets time pass until the promise has settled. */
+export async function passUntil<T>(pass: (ms: number) => Promise<void>, promise: Promise<T>): Promise<T> {
+  let isSettled = false;
+  const end = (): void => {
+    isSettled = true;
+  };
+  promise.then(end, end);
+  while (!isSettled) await pass(STEP_MS);
+  return promise;
+}
