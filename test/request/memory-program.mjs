@@ -1,4 +1,4 @@
-// A receiver in a process of its own, which tells how much memory it holds. Run by body-memory.test.ts, with
+// A receiver in a process of its own, which tells how much memory it holds. Run by body-memory.storm.test.ts, with
 // the built package.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
