@@ -26,3 +26,20 @@ export async function passUntil<T>(pass: (ms: number) => Promise<void>, promise:
   while (!isSettled) await pass(STEP_MS);
   return promise;
 }
+
+/**
+ * Lets the time of {@link fakeTime} pass by itself until the test is over: fast, but never while the event loop
+ * has something to do. So no machine is too busy for a short time limit.
+ */
+export function flowingTime(): void {
+  const pass = fakeTime();
+  let isOver = false;
+  const flow = async (): Promise<void> => {
+    while (!isOver) await pass(STEP_MS);
+  };
+  const flowing = flow();
+  onTestFinished(async () => {
+    isOver = true;
+    await flowing;
+  });
+}
