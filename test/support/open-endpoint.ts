@@ -43,16 +43,29 @@ export async function openEndpoint(
   options: EndpointOptions,
   register: (receiver: Receiver) => void,
 ): Promise<Endpoint> {
+  const { receiver, reports, send: receive } = openDirectly(options, register);
+  const url = await serve(receiver);
+  const send: Endpoint['send'] = (event, headers = {}) =>
+    awaitedLater(deliver(url, event, { key: KEY, headers }).then(readAnswer));
+  return { url, receiver, reports, send, receive };
+}
+
+/** An {@link Endpoint} without a socket, for a test that stops the time. */
+export type DirectEndpoint = Omit<Endpoint, 'url' | 'receive' | 'send'> & {
+  readonly send: Endpoint['receive'];
+};
+
+/** Opens a receiver until the test is over. */
+export function openDirectly(
+  options: EndpointOptions,
+  register: (receiver: Receiver) => void,
+): DirectEndpoint {
   const receiver = createReceiver({ signingKey: KEY, ...options });
   const reports = new Seen<Report>();
   receiver.observe(reports.add);
   register(receiver);
-  const url = await serve(receiver);
   onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
-  const send: Endpoint['send'] = (event, headers = {}) =>
-    awaitedLater(deliver(url, event, { key: KEY, headers }).then(readAnswer));
-  const receive: Endpoint['receive'] = (event) => awaitedLater(receiveBy(receiver, event));
-  return { url, receiver, reports, send, receive };
+  return { receiver, reports, send: (event) => awaitedLater(receiveBy(receiver, event)) };
 }
 
 async function receiveBy(receiver: Receiver, event: object | string | Uint8Array): Promise<Answer> {
