@@ -1,4 +1,4 @@
-import { checkOptions, readScope } from '../check-options.ts';
+import { checkOptions, readDuration, readScope } from '../check-options.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import { createOrderedList, readStoredLetter, type StoredLetter } from '../dead-letters/ordered-list.ts';
 import { serializeLetter } from '../dead-letters/serialized-letter.ts';
@@ -25,9 +25,12 @@ export interface D1DeadLettersOptions {
    * The D1 store may have the same scope.
    */
   readonly scope: string;
+  /**
+   * How long one operation may take before it counts as failed, in milliseconds; 5,000 by default. That
+   * includes further tries.
+   */
+  readonly commandTimeoutMs?: number;
 }
-
-const COMMAND_TIMEOUT_MS = 5_000;
 
 /**
  * Keeps dead letters in D1. They do not expire. A letter that is too long for a row is split, and is there
@@ -44,10 +47,12 @@ const COMMAND_TIMEOUT_MS = 5_000;
  */
 export function createD1DeadLetters(binding: D1Binding, options: D1DeadLettersOptions): DeadLetters {
   checkBinding('createD1DeadLetters', binding);
-  checkOptions(options, ['scope'], 'createD1DeadLetters');
+  checkOptions(options, ['scope', 'commandTimeoutMs'], 'createD1DeadLetters');
+  const { commandTimeoutMs = 5_000 } = options;
+  readDuration('commandTimeoutMs', commandTimeoutMs);
   const scope = readScope('createD1DeadLetters', options.scope);
 
-  const run = createRun(binding, scope);
+  const run = createRun(binding, scope, commandTimeoutMs);
   return {
     async put(letter) {
       const key = toKey(letter.id);
@@ -78,12 +83,10 @@ export function createD1DeadLetters(binding: D1Binding, options: D1DeadLettersOp
 /** Runs statements in one transaction, and resolves with the rows of each. */
 type Run = (...statements: SqlStatement[]) => Promise<readonly (readonly unknown[])[]>;
 
-function createRun(binding: D1Binding, scope: string): Run {
+function createRun(binding: D1Binding, scope: string, limitMs: number): Run {
   return async (...statements) => {
     try {
-      return await retryInTime(limitFromNow(COMMAND_TIMEOUT_MS), d1Failures, () =>
-        runBatch(binding, statements),
-      );
+      return await retryInTime(limitFromNow(limitMs), d1Failures, () => runBatch(binding, statements));
     } catch (cause) {
       const message = `the dead letters of ${scope} in D1 failed: ${messageOf(cause)}`;
       throw new DeadLetterError('dead_letters_unavailable', message, { cause });

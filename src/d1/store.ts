@@ -1,4 +1,4 @@
-import { checkOptions, readScope } from '../check-options.ts';
+import { checkOptions, readDuration, readScope } from '../check-options.ts';
 import { createServerStore, type ServerOperation, type StoreServer } from '../dedupe/server-store.ts';
 import type { Store } from '../dedupe/store.ts';
 import { storeError } from '../dedupe/time-limited.ts';
@@ -17,19 +17,21 @@ export interface D1StoreOptions {
    * `.`, `_` or `-`. It is part of every key; receivers with the same scope share their ids.
    */
   readonly scope: string;
+  /**
+   * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. That
+   * includes further tries.
+   */
+  readonly commandTimeoutMs?: number;
 }
 
-const COMMAND_TIMEOUT_MS = 2_000;
-
 /** An operation is given up a little before its receiver does that: only here it is known why. */
-const LIMIT_MS = 0.95 * COMMAND_TIMEOUT_MS;
+const SHARE_OF_LIMIT = 0.95;
 
 /**
  * Keeps event ids in D1, the SQLite of Cloudflare, which all isolates of a Worker share. `d1Migration` has
- * its tables. An operation is one round trip, and has two seconds. One that fails in a way that passes is
- * tried again meanwhile. It rejects with UnavailableError (`store_unavailable`) if D1 refuses it or does not
- * answer; the message says what to do. Expired ids are deleted in small batches, now and then with a
- * completion.
+ * its tables. An operation is one round trip. One that fails in a way that passes is tried again until its
+ * time is over. It rejects with UnavailableError (`store_unavailable`) if D1 refuses it or does not answer;
+ * the message says what to do. Expired ids are deleted in small batches, now and then with a completion.
  *
  * @throws ConfigurationError if the binding is not a D1 database, and for a wrong or missing option.
  *
@@ -41,12 +43,15 @@ const LIMIT_MS = 0.95 * COMMAND_TIMEOUT_MS;
  */
 export function createD1Store(binding: D1Binding, options: D1StoreOptions): Store {
   checkBinding('createD1Store', binding);
-  checkOptions(options, ['scope'], 'createD1Store');
+  checkOptions(options, ['scope', 'commandTimeoutMs'], 'createD1Store');
+  const { commandTimeoutMs = 2_000 } = options;
+  readDuration('commandTimeoutMs', commandTimeoutMs);
   const scope = readScope('createD1Store', options.scope);
-  const clock = new ServerClock(LIMIT_MS);
+  const limitMs = Math.ceil(SHARE_OF_LIMIT * commandTimeoutMs);
+  const clock = new ServerClock(limitMs);
   const run: StoreServer['run'] = async (operation, read) => {
     try {
-      const limit = limitFromNow(LIMIT_MS);
+      const limit = limitFromNow(limitMs);
       const timing = { clock, endsAt: limit.endsAt };
       return read(
         await retryInTime(limit, d1Failures, () => runOperation(binding, scope, operation, timing)),
@@ -55,7 +60,7 @@ export function createD1Store(binding: D1Binding, options: D1StoreOptions): Stor
       throw storeError(operation.name, cause);
     }
   };
-  return createServerStore({ name: 'D1', commandTimeoutMs: COMMAND_TIMEOUT_MS, run });
+  return createServerStore({ name: 'D1', commandTimeoutMs, run });
 }
 
 interface Timing {

@@ -42,9 +42,12 @@ export interface DynamoDeadLettersOptions {
    * The store may have the same scope.
    */
   readonly scope: string;
+  /**
+   * How long one operation may take before it counts as failed, in milliseconds; 5,000 by default. That
+   * includes the retries of the SDK.
+   */
+  readonly commandTimeoutMs?: number;
 }
-
-const COMMAND_TIMEOUT_MS = 5_000;
 
 /** A receiver gives a letter two seconds, and what is stored must not count as failed. */
 const TIDYING_MS = 200;
@@ -52,7 +55,7 @@ const TIDYING_MS = 200;
 /**
  * Keeps dead letters in a table of DynamoDB. They do not expire. A letter that is too long for an item is
  * split, and is there whole or not at all. `list` can continue `after` a letter that was removed within the
- * last day. Operations have five seconds, with the retries of the SDK, and reject with DeadLetterError.
+ * last day. Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the client is not one of DynamoDB, and for a wrong or missing option.
  *
@@ -68,10 +71,10 @@ export function createDynamoDeadLetters(
   client: DynamoClient,
   options: DynamoDeadLettersOptions,
 ): DeadLetters {
-  const place = readPlace('createDynamoDeadLetters', client, options);
+  const place = readPlace('createDynamoDeadLetters', client, options, 5_000);
   const { scope } = place;
   const nextVersion = createVersions();
-  const run = createRun(scope, () => new TableSession(place.client, place.table, COMMAND_TIMEOUT_MS));
+  const run = createRun(scope, () => new TableSession(place.client, place.table, place.commandTimeoutMs));
   return {
     put: (letter) =>
       run((session) => putLetter({ session, scope, key: toKey(letter.id) }, letter, nextVersion)),

@@ -18,19 +18,21 @@ export interface DynamoStoreOptions {
    * `.`, `_` or `-`. It is part of every key; receivers with the same scope share their ids.
    */
   readonly scope: string;
+  /**
+   * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. That
+   * includes the retries of the SDK.
+   */
+  readonly commandTimeoutMs?: number;
 }
 
-const COMMAND_TIMEOUT_MS = 2_000;
-
 /** An operation is given up a little before its receiver does that: only here it is known why. */
-const LIMIT_MS = 0.95 * COMMAND_TIMEOUT_MS;
+const SHARE_OF_LIMIT = 0.95;
 
 /**
  * Keeps event ids in a table of DynamoDB, which all processes and functions share. A first claim, a renewal,
- * a completion and a release are one write each; any other claim is at most one write more. An operation has
- * two seconds, with the retries of the SDK. One that fails in a way that passes is tried again meanwhile. It
- * rejects with UnavailableError (`store_unavailable`) if DynamoDB refuses it or does not answer; the message
- * says what to do.
+ * a completion and a release are one write each; any other claim is at most one write more. An operation that
+ * fails in a way that passes is tried again until its time is over. It rejects with UnavailableError
+ * (`store_unavailable`) if DynamoDB refuses it or does not answer; the message says what to do.
  *
  * DynamoDB has no clock that an operation could ask, so times are those of the process. A lease or a
  * retention counts as over only ten seconds later, so clocks may be wrong by five seconds. And a claim that
@@ -47,14 +49,15 @@ const LIMIT_MS = 0.95 * COMMAND_TIMEOUT_MS;
  * ```
  */
 export function createDynamoStore(client: DynamoClient, options: DynamoStoreOptions): Store {
-  const place = readPlace('createDynamoStore', client, options);
+  const { commandTimeoutMs, ...place } = readPlace('createDynamoStore', client, options, 2_000);
+  const limitMs = Math.ceil(SHARE_OF_LIMIT * commandTimeoutMs);
   const run: StoreServer['run'] = async (operation, read) => {
     try {
-      const session = new TableSession(place.client, place.table, LIMIT_MS);
+      const session = new TableSession(place.client, place.table, limitMs);
       return read(await runOperation(session, place.scope, operation));
     } catch (cause) {
       throw storeError(operation.name, cause);
     }
   };
-  return createServerStore({ name: 'DynamoDB', commandTimeoutMs: COMMAND_TIMEOUT_MS, run });
+  return createServerStore({ name: 'DynamoDB', commandTimeoutMs, run });
 }

@@ -1,3 +1,4 @@
+import { readDuration } from '../check-options.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import { createOrderedList, readStoredLetter } from '../dead-letters/ordered-list.ts';
 import { serializeLetter } from '../dead-letters/serialized-letter.ts';
@@ -16,9 +17,10 @@ export interface RedisDeadLettersOptions {
    * The Redis store may have the same scope.
    */
   readonly scope: string;
+  /** How long one command may take before it counts as failed, in milliseconds; 2,000 by default. */
+  readonly commandTimeoutMs?: number;
 }
 
-const COMMAND_TIMEOUT_MS = 2_000;
 const POSITION_KEPT_MS = 86_400_000;
 
 /** A time in the year 2255. The numbers of Redis are exact up to a thousand times that. */
@@ -29,7 +31,7 @@ const LAST_TIME_MS = 9_000_000_000_000;
  * loses them when it restarts. In a Cluster all letters of a scope lie on one node. `list` can continue
  * `after` a letter that was removed within the last day. Operations reject with DeadLetterError.
  *
- * @throws ConfigurationError for a client that `createRedisStore` refuses, and for a wrong or missing scope.
+ * @throws ConfigurationError for a client that `createRedisStore` refuses, and for a wrong or missing option.
  *
  * @example
  * ```ts
@@ -39,9 +41,10 @@ const LAST_TIME_MS = 9_000_000_000_000;
  */
 export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLettersOptions): DeadLetters {
   const client = toScriptClient('createRedisDeadLetters', redis);
-  checkRedisOptions('createRedisDeadLetters', options, ['scope']);
-  const { scope } = options;
-  const commands = new RedisCommands(client, COMMAND_TIMEOUT_MS);
+  checkRedisOptions('createRedisDeadLetters', options, ['scope', 'commandTimeoutMs']);
+  const { scope, commandTimeoutMs = 2_000 } = options;
+  readDuration('commandTimeoutMs', commandTimeoutMs);
+  const commands = new RedisCommands(client, commandTimeoutMs);
   // No key of the store has a slash after its scope; the braces put the keys into one slot of a Cluster.
   const prefix = `${scope}/dead-letters{${scope}}`;
   const run = async (script: Script, member: string, ...values: string[]): Promise<readonly string[]> => {

@@ -31,7 +31,7 @@ async function answer(store: Store, operation: Operation, prefix: string): Promi
     case 'claim': {
       const result = await store.claim({ ...request, attemptSpacingMs: operation.attemptSpacingMs });
       if (result.state === 'busy') return { state: 'busy' };
-      return result.state === 'claimed' ? { ...result, firstClaimedMsAgo: 0 } : result;
+      return result.state === 'claimed' ? { ...result, firstClaimedMsAgo: 0, waitedMs: 0 } : result;
     }
     case 'renew':
       return store.renew(request);

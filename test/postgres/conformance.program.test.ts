@@ -1,12 +1,12 @@
 import { createPostgresStore } from 'posthorn/postgres';
 import { storeConformance } from 'posthorn/testing';
 import { describe, test } from 'vitest';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 
 const isolations = ['read committed', 'repeatable read', 'serializable'];
 
 describe('the store in PostgreSQL', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
 
   describe.each(isolations)('whose transactions are %s by default', (isolation) => {
     const connect = () =>

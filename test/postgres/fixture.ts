@@ -1,55 +1,117 @@
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { migratePostgres } from 'posthorn/postgres';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
+import type { Settings } from './server-process.ts';
 import { type PostgresServer, Servers } from './servers.ts';
 
+/** A database of its own for the tests of one file or suite, and pools, which end with it. */
+export interface DatabaseFixture {
+  readonly port: number;
+  /** Its name, which no other database of the server has; it may begin the names of roles. */
+  readonly database: string;
+  /** A pool of the superuser's clients to the database, or to what listens on another port. */
+  readonly connect: (options?: PoolConfig) => Pool;
+  /** The address of the database, for programs. */
+  readonly url: (options?: { readonly user?: string; readonly port?: number }) => string;
+  /** Runs SQL as the superuser and resolves with what psql would print: see {@link PostgresServer.sql}. */
+  readonly sql: (sql: string) => Promise<string>;
+}
+
 /** What the tests of one file or suite share: servers and pools, which end with it. */
-export interface Fixture {
+export interface Fixture extends DatabaseFixture {
   readonly servers: Servers;
   /** A server that all tests of the suite may share, with the tables of posthorn in its schema `posthorn`. */
   readonly postgres: PostgresServer;
-  /** A pool of the superuser's clients to the server, or to what listens on another port. */
-  readonly connect: (options?: PoolConfig) => Pool;
-  /** The address of the server, for programs. */
-  readonly url: (options?: { readonly user?: string; readonly port?: number }) => string;
 }
 
-/** Starts a server before the tests and ends everything after them. */
-export function usePostgres(settings: Readonly<Record<string, string>> = {}): Fixture {
-  const pools = new Set<Pool>();
+/** Pools to one database, which may have to be started first. */
+class Pools {
+  readonly #pools = new Set<Pool>();
   /** Clients that have not been given back. */
-  const taken = new Set<PoolClient>();
-  let servers: Servers | undefined;
-  let postgres: PostgresServer | undefined;
+  readonly #taken = new Set<PoolClient>();
+  readonly #address: () => { readonly port: number; readonly database: string };
+  #own: Pool | undefined;
 
-  const connect = (options: PoolConfig = {}): Pool => {
-    const pool = new Pool({
-      host: '127.0.0.1',
-      port: started(postgres).port,
-      user: 'postgres',
-      database: 'postgres',
-      ...options,
-    });
+  constructor(address: () => { readonly port: number; readonly database: string }) {
+    this.#address = address;
+  }
+
+  readonly connect = (options: PoolConfig = {}): Pool => {
+    const pool = new Pool({ host: '127.0.0.1', user: 'postgres', ...this.#address(), ...options });
     // Connections break in these tests on purpose.
     pool.on('error', () => {});
-    pool.on('acquire', (client) => taken.add(client));
-    pool.on('release', (_error, client) => taken.delete(client));
-    pools.add(pool);
+    pool.on('acquire', (client) => this.#taken.add(client));
+    pool.on('release', (_error, client) => this.#taken.delete(client));
+    this.#pools.add(pool);
     return pool;
   };
+
+  readonly url: DatabaseFixture['url'] = ({ user = 'postgres', port } = {}) => {
+    const address = this.#address();
+    return `postgres://${user}@127.0.0.1:${port ?? address.port}/${address.database}`;
+  };
+
+  readonly sql = async (text: string): Promise<string> => {
+    this.#own ??= this.connect({ max: 1 });
+    const asText = { getTypeParser: () => String };
+    // Several statements have several results.
+    const results = [await this.#own.query<unknown[]>({ text, rowMode: 'array', types: asText })].flat();
+    return results.flatMap(({ rows }) => rows.map((row) => row.join('|'))).join('\n');
+  };
+
+  /** Without waiting for clients that a test has kept. */
+  end(): void {
+    // Of a test that failed, which is what has to be read, and not that its client has lost its server.
+    for (const client of this.#taken) client.on('error', () => {});
+    for (const pool of this.#pools) if (!pool.ending) void pool.end();
+  }
+}
+
+let databases = 0;
+
+/** Makes a database before the tests, on the server that all files share: no test stops or freezes that one. */
+export function useDatabase(): DatabaseFixture {
+  const port = inject('postgresPort');
+  databases += 1;
+  const database = `of_tests_${process.pid}_${databases}`;
+  const pools = new Pools(() => ({ port, database }));
+
+  const command = async (sql: string): Promise<void> => {
+    const client = new Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' });
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  };
+
+  beforeAll(async () => {
+    await command(`create database ${database}`);
+    await migratePostgres(pools.connect());
+  });
+
+  afterAll(async () => {
+    pools.end();
+    await command(`drop database if exists ${database} with (force)`);
+  });
+
+  return { port, database, connect: pools.connect, url: pools.url, sql: pools.sql };
+}
+
+/** Starts a server before the tests, which they may stop and freeze, and ends everything after them. */
+export function usePostgres(settings: Settings = {}): Fixture {
+  let servers: Servers | undefined;
+  let postgres: PostgresServer | undefined;
+  const pools = new Pools(() => ({ port: started(postgres).port, database: 'postgres' }));
 
   beforeAll(async () => {
     servers = new Servers();
     postgres = await servers.single(settings);
-    await migratePostgres(connect());
-  }, 60_000);
+    await migratePostgres(pools.connect());
+  });
 
   afterAll(async () => {
-    // Of a test that failed, which is what has to be read, and not that its client has lost its server.
-    for (const client of taken) client.on('error', () => {});
     // First the servers: a pool waits for its clients, of which a test may have kept one.
     await servers?.stop();
-    for (const pool of pools) if (!pool.ending) void pool.end();
+    pools.end();
   });
 
   return {
@@ -59,9 +121,13 @@ export function usePostgres(settings: Readonly<Record<string, string>> = {}): Fi
     get postgres() {
       return started(postgres);
     },
-    connect,
-    url: ({ user = 'postgres', port = started(postgres).port } = {}) =>
-      `postgres://${user}@127.0.0.1:${port}/postgres`,
+    get port() {
+      return started(postgres).port;
+    },
+    database: 'postgres',
+    connect: pools.connect,
+    url: pools.url,
+    sql: pools.sql,
   };
 }
 

@@ -4,6 +4,7 @@ import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
+import { ampleDeadlines } from '../support/limits.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
@@ -28,8 +29,15 @@ const REFUSES_COMMIT = [
   'insert into conflicts values (1)',
 ];
 
+/** Which tests run: those that no other client can prove for this one, all that wait for no deadline, or all. */
+export type Part = 'the least' | 'without deadlines' | 'all';
+
 /** The tests of `begin`, for each client. `of` makes one whose connections are those of a pool. */
-export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool) => Client<Tx>): void {
+export function testClient<Tx>(
+  fixture: { readonly pool: Pool },
+  of: (pool: Pool) => Client<Tx>,
+  part: Part = 'all',
+): void {
   type Handle = (tx: Tx, run: (statement: string) => Promise<unknown>) => unknown;
 
   async function open(handle: Handle = () => {}, options: EndpointOptions = {}) {
@@ -40,7 +48,7 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
     const ended = new Seen<true>();
     const begin: BeginTransaction<Tx> = (work) => client.begin(work).finally(() => ended.add(true));
     const inbox = createPostgresInbox(pool, { scope: 'begin-test', begin });
-    const endpoint = await openEndpoint(options, (receiver) => {
+    const endpoint = await openEndpoint({ ...ampleDeadlines, ...options }, (receiver) => {
       receiver.on(
         'transfer.*',
         inbox.once(
@@ -70,18 +78,6 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
     expect(await end(event)).toEqual([1, ['book']]);
   });
 
-  test('skips what is superseded, by a microsecond', async () => {
-    const { send, reports } = await open();
-    const now = new Date().toISOString();
-    const at = (microseconds: number) => now.replace('Z', `${microseconds}Z`);
-    const event = { ...createEvent('transfer.succeeded'), created_at: at(457) };
-    await send(event);
-    const older = { ...event, id: `${event.id}-older`, created_at: at(456) };
-    expect((await send(older)).status).toBe(200);
-    expect(reports.all[1]?.handlers).toMatchObject([{ skipped: 'superseded' }]);
-    expect(await end(older)).toEqual([0, ['book']]);
-  });
-
   test('leaves no row of a handler that fails', async () => {
     const { send, reports } = await open(() => {
       throw new Error('no');
@@ -101,6 +97,35 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
       message: expect.stringContaining('an SQL error was swallowed'),
     });
     expect(await end(event)).toEqual([0, []]);
+  });
+
+  test.each([
+    { state: '40001', statements: [`do $$ begin raise sqlstate '40001'; end $$`] },
+    { state: '40P01', statements: [`do $$ begin raise sqlstate '40P01'; end $$`] },
+    { state: '40001 at the COMMIT', statements: REFUSES_COMMIT },
+  ])('runs again after $state', async ({ statements }) => {
+    let runs = 0;
+    const { send } = await open(async (_tx, run) => {
+      runs += 1;
+      if (runs < 3) for (const statement of statements) await run(statement);
+    });
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBe(200);
+    expect([runs, ...(await end(event))]).toEqual([3, 1, ['book']]);
+  });
+
+  if (part === 'the least') return;
+
+  test('skips what is superseded, by a microsecond', async () => {
+    const { send, reports } = await open();
+    const now = new Date().toISOString();
+    const at = (microseconds: number) => now.replace('Z', `${microseconds}Z`);
+    const event = { ...createEvent('transfer.succeeded'), created_at: at(457) };
+    await send(event);
+    const older = { ...event, id: `${event.id}-older`, created_at: at(456) };
+    expect((await send(older)).status).toBe(200);
+    expect(reports.all[1]?.handlers).toMatchObject([{ skipped: 'superseded' }]);
+    expect(await end(older)).toEqual([0, ['book']]);
   });
 
   test('fails an attempt whose handler ends the transaction itself', async () => {
@@ -139,20 +164,24 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
     }
   });
 
-  test.each([
-    { state: '40001', statements: [`do $$ begin raise sqlstate '40001'; end $$`] },
-    { state: '40P01', statements: [`do $$ begin raise sqlstate '40P01'; end $$`] },
-    { state: '40001 at the COMMIT', statements: REFUSES_COMMIT },
-  ])('runs again after $state', async ({ statements }) => {
-    let runs = 0;
-    const { send } = await open(async (_tx, run) => {
-      runs += 1;
-      if (runs < 3) for (const statement of statements) await run(statement);
-    });
+  test('cancels the running query when the signal aborts', async () => {
+    const ended = new Seen<unknown>();
+    const { send, receiver } = await open((_tx, run) => run('select pg_sleep(61)').catch(ended.add));
     const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(200);
-    expect([runs, ...(await end(event))]).toEqual([3, 1, ['book']]);
+    const answer = send(event);
+    await until('the handler sleeps', async () => {
+      const active = `select 1 from pg_stat_activity where query = 'select pg_sleep(61)' and state = 'active'
+        and datname = current_database()`;
+      return (await fixture.pool.query(active)).rows.length === 1;
+    });
+    await receiver.close({ graceMs: 0 });
+    expect((await answer).status).toBe(503);
+    await ended.nth(1);
+    expect((await (await open()).send(event)).status).toBe(200);
+    expect(await end(event)).toEqual([1, ['book']]);
   });
+
+  if (part === 'without deadlines') return;
 
   test('waits for a run elsewhere, and fails at its deadline', async () => {
     const gate = new Gate();
@@ -169,22 +198,6 @@ export function testClient<Tx>(fixture: { readonly pool: Pool }, of: (pool: Pool
     await third.ended.nth(2);
     gate.open();
     expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
-    expect(await end(event)).toEqual([1, ['book']]);
-  });
-
-  test('cancels the running query when the signal aborts', async () => {
-    const ended = new Seen<unknown>();
-    const { send, receiver } = await open((_tx, run) => run('select pg_sleep(61)').catch(ended.add));
-    const event = createEvent('transfer.succeeded');
-    const answer = send(event);
-    await until('the handler sleeps', async () => {
-      const active = `select 1 from pg_stat_activity where query = 'select pg_sleep(61)' and state = 'active'`;
-      return (await fixture.pool.query(active)).rows.length === 1;
-    });
-    await receiver.close({ graceMs: 0 });
-    expect((await answer).status).toBe(503);
-    await ended.nth(1);
-    expect((await (await open()).send(event)).status).toBe(200);
     expect(await end(event)).toEqual([1, ['book']]);
   });
 }

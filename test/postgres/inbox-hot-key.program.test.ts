@@ -1,73 +1,10 @@
-import type { Pool } from 'pg';
-import type { EventData, WebhookEvent } from 'posthorn';
-import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
-import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
-import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
-import { usePostgres } from './fixture.ts';
-import { isInboxError } from './inbox-failure.ts';
-import { clientOf } from './pool-client.ts';
-
-const AT = '2026-05-04T03:02:01Z';
-
-/** An event of a resource. Those of one instant run in the order of their arrival. */
-const eventOf = (id: string) => ({ ...createEvent('transfer.updated', { id }), created_at: AT });
-
-const eventsOf = (id: string, count: number) => Array.from({ length: count }, () => eventOf(id));
+import { useDatabase } from './fixture.ts';
+import { eventOf, eventsOf, open, openProcess } from './inbox-hot-key.ts';
 
 describe('events of one latest key', () => {
-  const fixture = usePostgres();
-
-  /** What a process has: a pool of eight connections, of which inboxes take six. */
-  function openProcess() {
-    const pool = fixture.connect({ max: 8 });
-    const acquired = new Seen<true>();
-    const taken = { now: 0, most: 0 };
-    pool.on('connect', (client) => void client.on('error', () => {}));
-    pool.on('acquire', () => {
-      acquired.add(true);
-      taken.now += 1;
-      taken.most = Math.max(taken.most, taken.now);
-    });
-    pool.on('release', () => {
-      taken.now -= 1;
-    });
-    return { pool, acquired, taken };
-  }
-
-  interface Settings extends EndpointOptions {
-    readonly scope?: string;
-    readonly isBegun?: boolean;
-  }
-
-  /** A receiver that tells the ids of the events that run or wait, and of those that its handler has run. */
-  async function open(pool: Pool, work: (id: string) => unknown, settings: Settings = {}) {
-    const { scope = 'hot-key-test', isBegun = false, ...options } = settings;
-    const come = new Seen<string>();
-    const run = new Seen<string>();
-    const inbox: PostgresInbox<unknown> = isBegun
-      ? createPostgresInbox(pool, { scope, begin: clientOf(pool).begin })
-      : createPostgresInbox(pool, { scope });
-    const endpoint = await openEndpoint(
-      { maxEventAgeMs: Number.POSITIVE_INFINITY, ...options },
-      (receiver) => {
-        const handle = async ({ id }: { readonly id: string }): Promise<void> => {
-          await work(id);
-          run.add(id);
-        };
-        const once = inbox.once('state', handle, {
-          latest: (event: WebhookEvent<'transfer.updated', EventData>) => {
-            come.add(event.id);
-            return event.data.id;
-          },
-        });
-        receiver.on('transfer.updated', once);
-      },
-    );
-    return { ...endpoint, come, run };
-  }
+  const fixture = useDatabase();
 
   test.each([
     { transactions: 'of the pool', isBegun: false },
@@ -77,7 +14,7 @@ describe('events of one latest key', () => {
     async ({ isBegun }) => {
       const gate = new Gate();
       gate.shut();
-      const { pool, taken } = openProcess();
+      const { pool, taken } = openProcess(fixture);
       const hot = eventsOf('hot', 12);
       const isHot = new Set(hot.map(({ id }) => id));
       const work = (id: string) => (isHot.has(id) ? gate.pass() : undefined);
@@ -94,31 +31,10 @@ describe('events of one latest key', () => {
     },
   );
 
-  test('that wait give up at their deadline, and the next ones go on', async () => {
-    const gate = new Gate();
-    gate.shut();
-    const { pool } = openProcess();
-    const one = await open(pool, () => gate.pass());
-    const hasty = await open(pool, () => expect.unreachable(), { deadlineMs: 3_000 });
-    const [first, last] = [eventOf('late'), eventOf('late')];
-    const running = one.send(first);
-    await gate.held.nth(1);
-    // One looks for the row, and the other waits for that one.
-    const hurried = eventsOf('late', 2).map((event) => hasty.send(event));
-    await hasty.come.nth(2);
-    const waiting = one.send(last);
-    await one.come.nth(2);
-    await hasty.reports.nth(2, ({ error }) => isInboxError(error?.cause, 'inbox_busy'));
-    for (const answer of hurried) expect((await answer).status).toBeGreaterThanOrEqual(500);
-    gate.open();
-    expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
-    expect(one.run.all).toEqual([first.id, last.id]);
-  });
-
   test('that wait give up when their signal aborts, and the next ones go on', async () => {
     const gate = new Gate();
     gate.shut();
-    const { pool } = openProcess();
+    const { pool } = openProcess(fixture);
     const one = await open(pool, () => gate.pass());
     const closing = await open(pool, () => expect.unreachable());
     const [first, last] = [eventOf('closed'), eventOf('closed')];
@@ -135,22 +51,8 @@ describe('events of one latest key', () => {
     expect(one.run.all).toEqual([first.id, last.id]);
   });
 
-  test('go on while one stands still whose transaction PostgreSQL has ended', async () => {
-    const gate = new Gate();
-    gate.shut();
-    const { pool } = openProcess();
-    const still = await open(pool, () => gate.pass(), { deadlineMs: 8_000 });
-    const running = still.send(eventOf('still'));
-    await gate.held.nth(1);
-    const { send } = await open(pool, () => {});
-    for (const event of eventsOf('still', 3)) expect((await send(event)).status).toBe(200);
-    gate.open();
-    expect((await running).status).toBeGreaterThanOrEqual(500);
-    await still.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_rolled_back'));
-  });
-
   test('go on beside one that runs again after a conflict', async () => {
-    const { pool, taken } = openProcess();
+    const { pool, taken } = openProcess(fixture);
     const events = eventsOf('conflict', 9);
     const conflicting = new Set(events.map(({ id }) => id));
     const { send, run } = await open(pool, (id) => {
@@ -166,7 +68,7 @@ describe('events of one latest key', () => {
   test('go on after one whose handler fails', async () => {
     const gate = new Gate();
     gate.shut();
-    const { pool } = openProcess();
+    const { pool } = openProcess(fixture);
     const [first, second] = [eventOf('failed'), eventOf('failed')];
     const { send, come, run } = await open(pool, async (id) => {
       await gate.pass();
@@ -184,10 +86,10 @@ describe('events of one latest key', () => {
   test('wait for another process on one connection', async () => {
     const gate = new Gate();
     gate.shut();
-    const one = await open(openProcess().pool, () => gate.pass());
+    const one = await open(openProcess(fixture).pool, () => gate.pass());
     const running = one.send(eventOf('elsewhere'));
     await gate.held.nth(1);
-    const { pool, acquired, taken } = openProcess();
+    const { pool, acquired, taken } = openProcess(fixture);
     const other = await open(pool, () => {});
     const events = eventsOf('elsewhere', 8);
     const answers = events.map((event) => other.send(event));
@@ -204,7 +106,7 @@ describe('events of one latest key', () => {
   test('of another scope do not wait', async () => {
     const gate = new Gate();
     gate.shut();
-    const { pool } = openProcess();
+    const { pool } = openProcess(fixture);
     const one = await open(pool, () => gate.pass());
     const running = one.send(eventOf('scopes'));
     await gate.held.nth(1);

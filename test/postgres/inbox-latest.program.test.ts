@@ -3,13 +3,14 @@ import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
+import { ampleDeadlines } from '../support/limits.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 import { recordsOf } from './ledger.ts';
 
 describe('latest', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
   let pool: Pool;
   beforeAll(async () => {
     pool = fixture.connect();
@@ -18,7 +19,7 @@ describe('latest', () => {
 
   /** A receiver whose handler writes the state of a transfer. */
   const open = (work: () => unknown = () => {}, on: Pool = pool) =>
-    openEndpoint({ maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
+    openEndpoint({ ...ampleDeadlines, maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
       receiver.on(
         'transfer.*',
         createPostgresInbox(on, { scope: 'latest-test' }).once(

@@ -3,12 +3,13 @@ import { ConfigurationError, createReceiver } from 'posthorn';
 import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ampleDeadlines } from '../support/limits.ts';
 import { type Endpoint, openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 
 describe('the names of handlers of an inbox', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
   let pool: Pool;
   beforeAll(() => {
     pool = fixture.connect();
@@ -23,7 +24,7 @@ describe('the names of handlers of an inbox', () => {
 
   /** What the factory of docs/testing.md does, with an inbox that is made once. */
   function openByFactory(inbox: PostgresInbox): Promise<Endpoint> {
-    return openEndpoint({}, (receiver) =>
+    return openEndpoint(ampleDeadlines, (receiver) =>
       receiver.on(
         'transfer.*',
         inbox.once('book', () => {}),
@@ -71,7 +72,9 @@ describe('the names of handlers of an inbox', () => {
     const inbox = createPostgresInbox(pool, { scope: 'same-function' });
     const book = (): void => {};
     for (let count = 0; count < 2; count += 1) {
-      const endpoint = await openEndpoint({}, (receiver) => receiver.on('*', inbox.once('book', book)));
+      const endpoint = await openEndpoint(ampleDeadlines, (receiver) =>
+        receiver.on('*', inbox.once('book', book)),
+      );
       expect(await warningsOf(endpoint)).toEqual([]);
     }
   });

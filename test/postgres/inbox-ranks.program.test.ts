@@ -2,8 +2,9 @@ import type { Pool } from 'pg';
 import { createPostgresInbox, type PostgresInbox, type RankedKey } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ampleDeadlines } from '../support/limits.ts';
 import { type Endpoint, openEndpoint } from '../support/open-endpoint.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
 import { recordsOf } from './ledger.ts';
 
@@ -12,11 +13,8 @@ const AT = '2026-05-04T03:02:01Z';
 const LATER = '2026-05-04T03:02:02Z';
 const EARLIER = '2026-05-04T03:02:00Z';
 
-/** Of a transfer, from the first to the last. */
-const STATES = ['PENDING', 'SUBMITTED', 'SUCCEEDED'];
-
 describe('the ranks of latest', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
   let pool: Pool;
   beforeAll(async () => {
     pool = fixture.connect();
@@ -24,7 +22,7 @@ describe('the ranks of latest', () => {
   });
 
   const openWith = (once: (inbox: PostgresInbox) => ReturnType<PostgresInbox['once']>): Promise<Endpoint> =>
-    openEndpoint({ maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
+    openEndpoint({ ...ampleDeadlines, maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
       receiver.on('transfer.*', once(createPostgresInbox(pool, { scope })));
     });
 
@@ -32,7 +30,7 @@ describe('the ranks of latest', () => {
   const open = (
     latest: (data: { readonly id?: string; readonly [name: string]: unknown }) => string | RankedKey,
   ) =>
-    openEndpoint({ maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
+    openEndpoint({ ...ampleDeadlines, maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
       receiver.on(
         'transfer.*',
         createPostgresInbox(pool, { scope }).once(
@@ -68,24 +66,6 @@ describe('the ranks of latest', () => {
     );
     return rows[0]?.recorded;
   }
-
-  test('leave each of 200 transfers in its last state, in whatever order its events of a second come', async () => {
-    const { send } = await open(({ id, state }) => ({ key: id, rank: STATES.indexOf(String(state)) }));
-    const ids = Array.from({ length: 200 }, (_, number) => `TR${number}`);
-    const events = ids.flatMap((id) => STATES.map((state) => eventOf(id, state, AT)));
-    const shuffled = events
-      .map((event) => ({ event, place: Math.random() }))
-      .sort((one, other) => one.place - other.place);
-    // Side by side, but no more at once than are handled before their deadline on a slow machine.
-    while (shuffled.length > 0) {
-      const answers = await Promise.all(shuffled.splice(0, 60).map(({ event }) => send(event)));
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    }
-    const { rows } = await pool.query(
-      "select state, count(*)::int from transfers where id like 'TR%' group by state",
-    );
-    expect(rows).toEqual([{ state: 'SUCCEEDED', count: 200 }]);
-  });
 
   test.each<[string, [string, number?], [string, number?], 'a' | 'b']>([
     ['a higher rank of the same instant', [AT, 1], [AT, 2], 'b'],

@@ -3,14 +3,15 @@ import { createMemoryStore, type DeadLetter, type Store } from 'posthorn';
 import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ampleDeadlines } from '../support/limits.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, eventAt, openEndpoint } from '../support/open-endpoint.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 
 describe('an inbox and what else remembers an event', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
   let pool: Pool;
   let inbox: () => PostgresInbox;
   beforeAll(async () => {
@@ -21,7 +22,7 @@ describe('an inbox and what else remembers an event', () => {
 
   /** A receiver with the handler `book` of an inbox, and perhaps others. */
   const open = (options: EndpointOptions, others: { readonly [name: string]: () => unknown } = {}) =>
-    openEndpoint(options, (receiver) => {
+    openEndpoint({ ...ampleDeadlines, ...options }, (receiver) => {
       receiver.on(
         'transfer.*',
         inbox().once('book', (event, { transaction }) => book(event, transaction)),
@@ -78,7 +79,7 @@ describe('an inbox and what else remembers an event', () => {
   });
 
   test('keeps its rows when another handler of the event fails, and by handler', async () => {
-    const { send } = await openEndpoint({}, (receiver) => {
+    const { send } = await openEndpoint(ampleDeadlines, (receiver) => {
       const shared = inbox();
       receiver.on(
         'transfer.*',
@@ -122,7 +123,7 @@ describe('an inbox and what else remembers an event', () => {
     let fails = true;
     const deadLetters = createMapDeadLetters(letters);
     const options = { store: forgetful(), deadLetters };
-    const { send, receiver } = await openEndpoint(options, (one) => {
+    const { send, receiver } = await openEndpoint({ ...ampleDeadlines, ...options }, (one) => {
       one.on(
         'transfer.*',
         inbox().once('book', async (event, { transaction }) => {
@@ -148,7 +149,7 @@ describe('an inbox and what else remembers an event', () => {
 
   test('runs a letter that was dropped not at all, and leaves no row of it', async () => {
     const deadLetters = createMapDeadLetters();
-    const { send, receiver } = await openEndpoint({ deadLetters }, (one) => {
+    const { send, receiver } = await openEndpoint({ ...ampleDeadlines, deadLetters }, (one) => {
       one.on('transfer.*', inbox().once('book', fail));
     });
     const event = eventAt(Date.now() - 20 * MINUTE_MS);

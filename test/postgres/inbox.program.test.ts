@@ -3,15 +3,16 @@ import { type ConfigurationError, createReceiver, PermanentError } from 'posthor
 import { createPostgresInbox, type PostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ampleDeadlines } from '../support/limits.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 
 const scope = 'inbox-test';
 
 describe('an inbox', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
   let pool: Pool;
   beforeAll(async () => {
     pool = fixture.connect();
@@ -22,7 +23,7 @@ describe('an inbox', () => {
 
   /** A receiver with a store of its own, which has forgotten everything, and one handler. */
   function open(handle: Handle, inbox: PostgresInbox = createPostgresInbox(pool, { scope })) {
-    return openEndpoint({}, (receiver) => {
+    return openEndpoint(ampleDeadlines, (receiver) => {
       receiver.on(
         'transfer.*',
         inbox.once('book', async (event, { transaction }) => {
@@ -233,7 +234,7 @@ describe('an inbox', () => {
     await pool.query('create table accounts (id integer primary key, balance integer)');
     await pool.query('insert into accounts values (1, 0), (2, 0)');
     const inbox = createPostgresInbox(pool, { scope });
-    const { send } = await openEndpoint({}, (receiver) => {
+    const { send } = await openEndpoint(ampleDeadlines, (receiver) => {
       for (const order of [
         [1, 2],
         [2, 1],
@@ -303,7 +304,7 @@ describe('an inbox', () => {
       createPostgresInbox(own, { scope }),
     );
     expect((await send(createEvent('transfer.succeeded'))).status).toBe(200);
-    expect(seen).toEqual([{ locks: '4321ms', idle: '25s' }]);
+    expect(seen).toEqual([{ locks: '4321ms', idle: `${ampleDeadlines.deadlineMs / 1_000}s` }]);
     const { rows } = await own.query('show idle_in_transaction_session_timeout');
     expect(rows).toEqual([{ idle_in_transaction_session_timeout: '0' }]);
   });
@@ -330,7 +331,7 @@ describe('an inbox', () => {
       const event = { ...createEvent('transfer.succeeded'), id };
       const runs: string[] = [];
       const inbox = createPostgresInbox(pool, { scope });
-      const { send } = await openEndpoint({}, (receiver) => {
+      const { send } = await openEndpoint(ampleDeadlines, (receiver) => {
         receiver.on(
           '*',
           inbox.once('note', (seen) => void runs.push(seen.id)),

@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
 import type { WebhookEvent } from 'posthorn';
-import type { PostgresTransaction } from 'posthorn/postgres';
+import type { PostgresInbox, PostgresTransaction } from 'posthorn/postgres';
+import { ampleDeadlines } from '../support/limits.ts';
+import { type Endpoint, type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
 
 /** Bookings without a unique index: what runs twice is there twice. */
 export async function createLedger(pool: Pool): Promise<void> {
@@ -13,6 +15,26 @@ export async function book(
   transaction: PostgresTransaction,
 ): Promise<void> {
   await transaction.query('insert into ledger (event_id, amount) values ($1, $2)', [id, 1250]);
+}
+
+/** What a handler does after it has booked the event. */
+export type Handle = (transaction: PostgresTransaction, id: string) => unknown;
+
+/** A receiver with one handler, of an inbox, which books first. */
+export function openBook(
+  inbox: PostgresInbox,
+  handle: Handle = () => {},
+  options: EndpointOptions = {},
+): Promise<Endpoint> {
+  return openEndpoint({ ...ampleDeadlines, ...options }, (receiver) => {
+    receiver.on(
+      'transfer.*',
+      inbox.once('book', async (event, { transaction }) => {
+        await book(event, transaction);
+        await handle(transaction, event.id);
+      }),
+    );
+  });
 }
 
 /** How often an event has been booked. */

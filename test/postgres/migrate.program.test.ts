@@ -2,21 +2,23 @@ import { Client, Pool } from 'pg';
 import { migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 
 const isolations = ['read committed', 'repeatable read', 'serializable'];
 const TABLES = ['dead_letters', 'events', 'inbox', 'inbox_latest', 'migrations'];
 
 describe('migratePostgres', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
 
-  const tablesOf = (schema: string): string[] =>
-    fixture.postgres
-      .sql(`select tablename from pg_tables where schemaname = '${schema}' order by 1`)
-      .split('\n');
+  const tablesOf = async (schema: string): Promise<string[]> =>
+    (await fixture.sql(`select tablename from pg_tables where schemaname = '${schema}' order by 1`)).split(
+      '\n',
+    );
+  const versionsOf = (schema: string): Promise<string> =>
+    fixture.sql(`select version from "${schema}".migrations order by 1`);
 
-  test('creates the tables in the schema posthorn', () => {
-    expect(tablesOf('posthorn')).toEqual(TABLES);
+  test('creates the tables in the schema posthorn', async () => {
+    expect(await tablesOf('posthorn')).toEqual(TABLES);
   });
 
   test.each(isolations)('creates them once, however many processes start at once: %s', async (isolation) => {
@@ -24,41 +26,42 @@ describe('migratePostgres', () => {
     const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`;
     const pool = fixture.connect({ options });
     await Promise.all(Array.from({ length: 8 }, () => migratePostgres(pool, { schema })));
-    expect(tablesOf(schema)).toEqual(TABLES);
-    expect(fixture.postgres.sql(`select version from "${schema}".migrations order by 1`)).toBe('1\n2');
+    expect(await tablesOf(schema)).toEqual(TABLES);
+    expect(await versionsOf(schema)).toBe('1\n2');
   });
 
   test('leaves alone what a later version has made', async () => {
     const pool = fixture.connect();
     await migratePostgres(pool, { schema: 'later' });
-    fixture.postgres.sql('insert into later.migrations (version) values (1000)');
+    await fixture.sql('insert into later.migrations (version) values (1000)');
     await migratePostgres(pool, { schema: 'later' });
-    expect(fixture.postgres.sql('select version from later.migrations order by 1')).toBe('1\n2\n1000');
+    expect(await versionsOf('later')).toBe('1\n2\n1000');
   });
 
   test('makes all or nothing', async () => {
-    fixture.postgres.sql('create schema halfway; create table halfway.inbox (taken text)');
+    await fixture.sql('create schema halfway; create table halfway.inbox (taken text)');
     await expect(migratePostgres(fixture.connect(), { schema: 'halfway' })).rejects.toMatchObject({
       code: 'configuration_invalid',
       message: expect.stringContaining('relation "inbox" already exists'),
     });
-    expect(tablesOf('halfway')).toEqual(['inbox']);
+    expect(await tablesOf('halfway')).toEqual(['inbox']);
   });
 
   test('needs no right to create a schema that is there', async () => {
-    fixture.postgres.sql('create role owner login; create schema own authorization owner');
-    await migratePostgres(fixture.connect({ user: 'owner' }), { schema: 'own' });
-    expect(tablesOf('own')).toEqual(TABLES);
+    const owner = `${fixture.database}_owner`;
+    await fixture.sql(`create role ${owner} login; create schema own authorization ${owner}`);
+    await migratePostgres(fixture.connect({ user: owner }), { schema: 'own' });
+    expect(await tablesOf('own')).toEqual(TABLES);
   });
 
   test('says what PostgreSQL refused', async () => {
-    fixture.postgres.sql('create role nobody login');
-    await expect(
-      migratePostgres(fixture.connect({ user: 'nobody' }), { schema: 'forbidden' }),
-    ).rejects.toMatchObject({
+    const user = `${fixture.database}_nobody`;
+    await fixture.sql(`create role ${user} login`);
+    await expect(migratePostgres(fixture.connect({ user }), { schema: 'forbidden' })).rejects.toMatchObject({
       code: 'configuration_invalid',
       message:
-        'the tables of posthorn in the schema "forbidden" could not be migrated: permission denied for database postgres',
+        'the tables of posthorn in the schema "forbidden" could not be migrated: ' +
+        `permission denied for database ${fixture.database}`,
     });
   });
 

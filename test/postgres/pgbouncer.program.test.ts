@@ -5,19 +5,18 @@ import {
   createPostgresInbox,
   createPostgresStore,
   migratePostgres,
-  type PostgresTransaction,
 } from 'posthorn/postgres';
-import { createEvent, storeConformance } from 'posthorn/testing';
+import { createEvent } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
+import { createLetter } from '../dead-letters/conformance.ts';
 import { awaitedLater } from '../support/awaited-later.ts';
 import { Gate } from '../support/gate.ts';
-import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
+import { ampleDeadlines, ampleTime } from '../support/limits.ts';
+import { openEndpoint } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
 import { until } from '../support/until.ts';
-import { usePostgres } from './fixture.ts';
-import { isInboxError } from './inbox-failure.ts';
-import { book, bookings, createLedger, recordsOf } from './ledger.ts';
+import { useDatabase } from './fixture.ts';
+import { bookings, createLedger, type Handle, openBook, recordsOf } from './ledger.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 /** Fewer than the clients of all pools here, so that these share them. */
@@ -26,34 +25,19 @@ const POOL_SIZE = 4;
 const scope = 'bouncer';
 
 describe('through PgBouncer', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
   let bouncer: PgBouncer;
   let pool: Pool;
   /** The server itself. */
   let direct: Pool;
 
   beforeAll(async () => {
-    bouncer = await startPgBouncer(fixture.postgres.port, POOL_SIZE);
+    bouncer = await startPgBouncer(fixture.port, POOL_SIZE);
     pool = fixture.connect({ port: bouncer.port, max: POOL_SIZE });
     direct = fixture.connect();
     await createLedger(direct);
   });
   afterAll(() => bouncer?.stop());
-
-  describe('the store', () => {
-    let store: ReturnType<typeof createPostgresStore> | undefined;
-    const cases = storeConformance(() => {
-      store ??= createPostgresStore(pool, { scope });
-      return store;
-    });
-    for (const { name, run } of cases) test(name, run);
-  });
-
-  describe('dead letters', () => {
-    for (const { name, check } of deadLettersConformance) {
-      test(name, () => check(createPostgresDeadLetters(pool, { scope: randomUUID() })));
-    }
-  });
 
   test('several processes migrate at once', async () => {
     const schema = 'bouncing';
@@ -61,22 +45,14 @@ describe('through PgBouncer', () => {
     await Promise.all(pools.map((one) => migratePostgres(one, { schema })));
     const { rows } = await direct.query(`select version from ${schema}.migrations`);
     expect(rows).toEqual([{ version: 1 }, { version: 2 }]);
-    const store = createPostgresStore(pool, { scope, schema });
+    const store = createPostgresStore(pool, { scope, schema, ...ampleTime });
     const request = { id: 'evt_1', token: 'a', leaseMs: 20_000, retentionMs: 60_000 };
     expect((await store.claim(request)).state).toBe('claimed');
   });
 
-  type Handle = (transaction: PostgresTransaction) => unknown;
-
-  const open = (handle: Handle = () => {}, options: EndpointOptions = {}, on: Pool = pool) =>
-    openEndpoint({ store: createPostgresStore(on, { scope: randomUUID() }), ...options }, (receiver) => {
-      receiver.on(
-        'transfer.*',
-        createPostgresInbox(on, { scope }).once('book', async (event, { transaction }) => {
-          await book(event, transaction);
-          await handle(transaction);
-        }),
-      );
+  const open = (handle?: Handle, on: Pool = pool) =>
+    openBook(createPostgresInbox(on, { scope }), handle, {
+      store: createPostgresStore(on, { scope: randomUUID(), ...ampleTime }),
     });
 
   describe('an inbox', () => {
@@ -92,7 +68,7 @@ describe('through PgBouncer', () => {
     test('handles many at once, while more clients than connections share them', async () => {
       const others = [1, 2].map(() => fixture.connect({ port: bouncer.port, max: POOL_SIZE }));
       // Two receivers share a pool, and none of them a store.
-      const endpoints = await Promise.all([pool, pool, ...others].map((one) => open(() => {}, {}, one)));
+      const endpoints = await Promise.all([pool, pool, ...others].map((one) => open(() => {}, one)));
       const events = Array.from({ length: 40 }, () => createEvent('transfer.succeeded'));
       const answers = await Promise.all(
         events.flatMap((event) => endpoints.map(async ({ send }) => (await send(event)).status)),
@@ -123,7 +99,7 @@ describe('through PgBouncer', () => {
       const isReleased = new Seen<true>();
       own.on('release', () => isReleased.add(true));
       // Its store is in memory, so all that this pool gives back are looks for the row.
-      const second = await openEndpoint({}, (receiver) => {
+      const second = await openEndpoint(ampleDeadlines, (receiver) => {
         const inbox = createPostgresInbox(own, { scope });
         receiver.on(
           'transfer.*',
@@ -136,20 +112,6 @@ describe('through PgBouncer', () => {
       expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
       expect(second.reports.all[0]?.handlers).toMatchObject([{ skipped: 'handled_before' }]);
       expect(await bookings(direct, event)).toBe(1);
-    });
-
-    test('fails at its deadline where that run goes on', async () => {
-      const gate = new Gate();
-      gate.shut();
-      const first = await open(() => gate.pass());
-      const event = createEvent('transfer.succeeded');
-      const running = first.send(event);
-      await gate.held.nth(1);
-      const second = await open(() => expect.unreachable(), { deadlineMs: 5_000 });
-      expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
-      await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
-      gate.open();
-      expect((await running).status).toBe(200);
     });
 
     test('cancels the query that runs when the signal aborts, and no other', async () => {
@@ -179,7 +141,7 @@ describe('through PgBouncer', () => {
 
     async function sleeping(seconds: number): Promise<number> {
       const { rows } = await direct.query<{ count: number }>(
-        "select count(*)::int as count from pg_stat_activity where query = $1 and state = 'active'",
+        "select count(*)::int as count from pg_stat_activity where query = $1 and state = 'active' and datname = current_database()",
         [`select pg_sleep(${seconds})`],
       );
       return rows[0]?.count ?? 0;
@@ -187,19 +149,21 @@ describe('through PgBouncer', () => {
   });
 
   test('nothing is left in the connection that others get next', async () => {
-    const single = await startPgBouncer(fixture.postgres.port, 1);
+    const single = await startPgBouncer(fixture.port, 1);
     try {
       const own = fixture.connect({ port: single.port });
       const before = await stateOf(own);
       await migratePostgres(own, { schema: 'left' });
-      const deadLetters = createPostgresDeadLetters(own, { scope });
+      const deadLetters = createPostgresDeadLetters(own, { scope, ...ampleTime });
       await deadLetters.put(createLetter({ id: 'left' }));
       await deadLetters.remove('left');
       const idleLimit = new Seen<unknown>();
       const show = 'show idle_in_transaction_session_timeout';
-      const { send } = await open(async ({ query }) => idleLimit.add((await query(show)).rows), {}, own);
+      const { send } = await open(async ({ query }) => idleLimit.add((await query(show)).rows), own);
       expect((await send(createEvent('transfer.succeeded'))).status).toBe(200);
-      expect(await idleLimit.nth(1)).toEqual([{ idle_in_transaction_session_timeout: '25s' }]);
+      expect(await idleLimit.nth(1)).toEqual([
+        { idle_in_transaction_session_timeout: `${ampleDeadlines.deadlineMs / 1_000}s` },
+      ]);
       expect(await createPostgresInbox(own, { scope }).prune({ olderThanMs: 86_400_000 })).toBe(0);
       expect(await stateOf(own)).toEqual(before);
     } finally {

@@ -5,43 +5,42 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { KEY, reportsOf, serve } from '../redis/deliveries.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { ampleTime } from '../support/limits.ts';
 import { readAll } from '../support/read-all.ts';
 import { KEY as SERVED_KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 
 const request = { id: 'evt_1', token: 'a', leaseMs: 20_000, retentionMs: 60_000, handled: [] };
 
 /** What docs/postgres.md says. */
-const grants = `
-create role posthorn_service login;
-grant usage on schema posthorn to posthorn_service;
-grant select, insert, update, delete on all tables in schema posthorn to posthorn_service;
+const grantsTo = (role: string): string => `
+create role ${role} login;
+grant usage on schema posthorn to ${role};
+grant select, insert, update, delete on all tables in schema posthorn to ${role};
 `;
 
-/** A deletion that is given up comes again after a minute only. */
-const commandTimeoutMs = 15_000;
-
 describe('a role in PostgreSQL', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
 
   test('needs no more than to read and write the tables', async () => {
-    fixture.postgres.sql(grants);
+    const user = `${fixture.database}_service`;
+    await fixture.sql(grantsTo(user));
     vi.spyOn(Math, 'random').mockReturnValue(0);
     onTestFinished(() => void vi.restoreAllMocks());
-    fixture.postgres.sql(
+    await fixture.sql(
       "insert into posthorn.events (scope, key, first_expires_at, expires_at) values ('a', 'old', now(), now())",
     );
-    const pool = fixture.connect({ user: 'posthorn_service' });
+    const pool = fixture.connect({ user });
     await expect(pool.query('create table posthorn.own (a text)')).rejects.toThrow('permission denied');
-    const store = createPostgresStore(pool, { scope: 'billing', commandTimeoutMs });
+    const store = createPostgresStore(pool, { scope: 'billing', ...ampleTime });
     expect((await store.claim(request)).state).toBe('claimed');
     expect((await store.renew(request)).state).toBe('held');
     expect((await store.release(request)).state).toBe('released');
     expect((await store.claim({ ...request, token: 'b' })).state).toBe('claimed');
     expect((await store.complete(request)).state).toBe('completed');
-    await until('an expired id is deleted', () => {
-      return fixture.postgres.sql("select count(*) from posthorn.events where key = 'old'") === '0';
+    await until('an expired id is deleted', async () => {
+      return (await fixture.sql("select count(*) from posthorn.events where key = 'old'")) === '0';
     });
     const inbox = createPostgresInbox(pool, { scope: 'billing' });
     const receiver = createReceiver({ signingKey: SERVED_KEY, store });
@@ -53,7 +52,7 @@ describe('a role in PostgreSQL', () => {
     const { status } = await receiver.receive(deliveryOf(createEvent('transfer.succeeded')));
     expect(status).toBe(200);
     expect(await inbox.prune({ olderThanMs: 0 })).toBe(1);
-    const letters = createPostgresDeadLetters(pool, { scope: 'billing' });
+    const letters = createPostgresDeadLetters(pool, { scope: 'billing', ...ampleTime });
     for (const id of ['1', '2', '1']) await letters.put(createLetter({ id }));
     expect((await letters.get('1'))?.id).toBe('1');
     expect(await letters.remove('1')).toBe(true);
@@ -61,15 +60,16 @@ describe('a role in PostgreSQL', () => {
   });
 
   test('that may not delete is warned of once, and served', async () => {
-    fixture.postgres.sql(
-      `create role cautious login; grant usage on schema posthorn to cautious;
-       grant select, insert, update on posthorn.events to cautious`,
+    const user = `${fixture.database}_cautious`;
+    await fixture.sql(
+      `create role ${user} login; grant usage on schema posthorn to ${user};
+       grant select, insert, update on posthorn.events to ${user}`,
     );
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
     onTestFinished(() => void vi.restoreAllMocks());
-    const pool = fixture.connect({ user: 'cautious' });
-    const store = createPostgresStore(pool, { scope: 'cautious', commandTimeoutMs });
+    const pool = fixture.connect({ user });
+    const store = createPostgresStore(pool, { scope: 'cautious', ...ampleTime });
     expect((await store.claim(request)).state).toBe('claimed');
     await until('the warning', () => warn.mock.calls.length > 0);
     expect(warn.mock.calls).toEqual([
@@ -80,7 +80,7 @@ describe('a role in PostgreSQL', () => {
 });
 
 describe('a PostgreSQL without the tables', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
 
   test('is told by every operation, and the delivery is answered 503', async () => {
     const pool = fixture.connect({ max: 1 });
@@ -88,8 +88,8 @@ describe('a PostgreSQL without the tables', () => {
     const advice =
       `run migratePostgres(pool, { schema: 'not-there' }) or ` +
       '"npx posthorn postgres migrate --schema not-there" with POSTGRES_URL set';
-    const store = createPostgresStore(pool, { scope: 'a', schema });
-    const letters = createPostgresDeadLetters(pool, { scope: 'a', schema });
+    const store = createPostgresStore(pool, { scope: 'a', schema, ...ampleTime });
+    const letters = createPostgresDeadLetters(pool, { scope: 'a', schema, ...ampleTime });
     for (const operate of [store.claim, store.renew, store.complete, store.release]) {
       await expect(operate(request)).rejects.toMatchObject({
         code: 'store_unavailable',

@@ -3,10 +3,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
 import { usePostgres } from './fixture.ts';
 import { bookings, createLedger } from './ledger.ts';
-import type { StopMode } from './servers.ts';
+import type { StopMode } from './server-process.ts';
 import { Storm, type StormOptions } from './storm.ts';
-
-const LIMIT_MS = 120_000;
 
 describe('receivers that are killed at random', () => {
   const fixture = usePostgres({ fsync: 'on' });
@@ -43,9 +41,7 @@ describe('receivers that are killed at random', () => {
     expect(counts.skipped).toBeGreaterThan(0);
   }
 
-  test('and whose server is restarted book every acknowledged event once', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  test('and whose server is restarted book every acknowledged event once', async () => {
     const restart =
       (mode: StopMode) =>
       async (storm: Storm): Promise<void> => {
@@ -64,9 +60,7 @@ describe('receivers that are killed at random', () => {
   describe('with the ids of events in Redis', () => {
     const fixtureOfRedis = useRedis();
 
-    test('which is emptied in between, book every acknowledged event once', {
-      timeout: LIMIT_MS,
-    }, async () => {
+    test('which is emptied in between, book every acknowledged event once', async () => {
       const { redis } = fixtureOfRedis;
       const empty = async (): Promise<void> => void redis.command('flushall');
       await weather(

@@ -1,17 +1,19 @@
 import { createPostgresStore } from 'posthorn/postgres';
 import { describe, test } from 'vitest';
 import { expectKept, retentionCases } from '../dedupe/retention-cases.ts';
-import { usePostgres } from './fixture.ts';
+import { ampleTime } from '../support/limits.ts';
+import { useDatabase } from './fixture.ts';
+import { psql } from './server-process.ts';
 
 const scope = 'retention';
 
 describe('an id is kept in PostgreSQL, from its claim on,', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
 
   test.each(retentionCases)('$name', async (retention) => {
     const left = 'select extract(epoch from expires_at - now()) * 1000 from posthorn.events';
-    await expectKept(retention, createPostgresStore(fixture.connect(), { scope }), (id) =>
-      Number(fixture.postgres.sql(`${left} where scope = '${scope}' and key = '${id}'`)),
+    await expectKept(retention, createPostgresStore(fixture.connect(), { scope, ...ampleTime }), (id) =>
+      Number(psql(fixture.port, fixture.database, `${left} where scope = '${scope}' and key = '${id}'`)),
     );
   });
 });

@@ -2,12 +2,13 @@ import { ConfigurationError } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresStore, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
-import { usePostgres } from './fixture.ts';
+import { ampleTime } from '../support/limits.ts';
+import { useDatabase } from './fixture.ts';
 
 const times = { token: 'a', leaseMs: 20_000, retentionMs: 60_000 };
 
 describe('a scope in PostgreSQL', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
 
   test('never answers for another, nor one schema for another', async () => {
     const pool = fixture.connect();
@@ -15,12 +16,12 @@ describe('a scope in PostgreSQL', () => {
     const scopes = ['a', 'a.b', 'ab', 'a-', 'A', 'a_'];
     for (const schema of ['posthorn', 'Other-1']) {
       for (const scope of scopes) {
-        const store = createPostgresStore(pool, { scope, schema });
+        const store = createPostgresStore(pool, { scope, schema, ...ampleTime });
         for (const id of ['b:c', 'c', 'a:c', '']) {
           expect((await store.claim({ ...times, id })).state).toBe('claimed');
           await store.complete({ ...times, id });
         }
-        const letters = createPostgresDeadLetters(pool, { scope, schema });
+        const letters = createPostgresDeadLetters(pool, { scope, schema, ...ampleTime });
         expect(await letters.get('c')).toBeUndefined();
         await letters.put(createLetter({ id: 'c' }));
       }

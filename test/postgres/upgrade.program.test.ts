@@ -6,15 +6,16 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../support/awaited-later.ts';
 import { packageRoot } from '../support/child-program.ts';
+import { ampleDeadlines } from '../support/limits.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 
 const scope = 'upgrade-test';
 const AT = '2026-05-04T03:02:01Z';
 
 describe('tables of version 1', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
 
   async function createSchema(schema: string): Promise<Pool> {
     const pool = fixture.connect();
@@ -35,14 +36,17 @@ describe('tables of version 1', () => {
     await migratePostgres(pool, { schema });
     const inbox = createPostgresInbox(pool, { scope, schema });
     const ran: unknown[] = [];
-    const { send } = await openEndpoint({ maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
-      receiver.on(
-        'transfer.*',
-        inbox.once('state', ({ data }) => ran.push(data.rank), {
-          latest: ({ data }) => ({ key: data.id, rank: Number(data.rank) }),
-        }),
-      );
-    });
+    const { send } = await openEndpoint(
+      { ...ampleDeadlines, maxEventAgeMs: Number.POSITIVE_INFINITY },
+      (receiver) => {
+        receiver.on(
+          'transfer.*',
+          inbox.once('state', ({ data }) => ran.push(data.rank), {
+            latest: ({ data }) => ({ key: data.id, rank: Number(data.rank) }),
+          }),
+        );
+      },
+    );
     for (const rank of [-1, 1, 0]) {
       const event = { ...createEvent('transfer.updated', { id: 'TR1', rank }), created_at: AT };
       expect((await send(event)).status).toBe(200);

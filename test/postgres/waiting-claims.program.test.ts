@@ -1,30 +1,37 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { createPostgresStore, type PostgresPool } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../support/awaited-later.ts';
+import { fakeTime } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
+import { ampleTime } from '../support/limits.ts';
 import { until } from '../support/until.ts';
-import { usePostgres } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
 const firstAttempt = { state: 'claimed', attempt: 1 };
-/** Enough for a busy machine to send, and to answer. */
+/** Of the tests that let this time pass. */
 const COMMAND_TIMEOUT_MS = 2_000;
 
+interface Limit {
+  readonly commandTimeoutMs: number;
+}
+
 describe('a claim that waits for a client of the pool', () => {
-  const fixture = usePostgres();
+  const fixture = useDatabase();
 
   const newRequest = () => ({ ...times, id: randomUUID(), token: 'a', handled: [] });
-  const storeOn = (pool: PostgresPool) =>
-    createPostgresStore(pool, { scope: 'waiting', commandTimeoutMs: COMMAND_TIMEOUT_MS });
+  const storeOn = (pool: PostgresPool, { commandTimeoutMs }: Limit = ampleTime) =>
+    createPostgresStore(pool, { scope: 'waiting', commandTimeoutMs });
 
   /** A store on a pool whose only client somebody else has. */
-  async function openExhausted() {
+  async function openExhausted(limit?: Limit) {
     const pool = fixture.connect({ max: 1 });
     const taken = await pool.connect();
     const sent: unknown[] = [];
     const watched = watch(pool, (names) => void sent.push(names));
-    return { store: storeOn(watched), free: () => taken.release(), sent };
+    return { store: storeOn(watched, limit), free: () => taken.release(), sent };
   }
 
   /** The pool, which tells the names of the operations in each statement before it is sent. */
@@ -47,19 +54,18 @@ describe('a claim that waits for a client of the pool', () => {
       }),
   });
 
-  const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
   test('waits for its waitMs, and has its time limit and its lease from the sending on', async () => {
-    const { store, free } = await openExhausted();
+    const pass = fakeTime();
+    const { store, free } = await openExhausted({ commandTimeoutMs: COMMAND_TIMEOUT_MS });
     const request = { ...newRequest(), leaseMs: 10_000 };
     const claimed = store.claim({ ...request, waitMs: 30_000 });
     const waitMs = COMMAND_TIMEOUT_MS + 1_500;
-    await sleep(waitMs);
+    await pass(waitMs);
     free();
     const result = await claimed;
     expect(result).toMatchObject(firstAttempt);
     const { waitedMs = 0 } = result.state === 'claimed' ? result : {};
-    expect(waitedMs).toBeGreaterThan(waitMs - 100);
+    expect(waitedMs).toBeGreaterThanOrEqual(waitMs);
     const other = await store.claim({ ...request, token: 'another' });
     const msLeft = other.state === 'busy' ? other.msLeft : 0;
     expect(msLeft, 'counted from the start of the claim it would be less').toBeGreaterThan(10_000 - waitMs);
@@ -75,13 +81,16 @@ describe('a claim that waits for a client of the pool', () => {
   });
 
   test('waits for commandTimeoutMs with a waitMs of 0, because the pool is connected', async () => {
-    const { store, free } = await openExhausted();
+    const pass = fakeTime();
+    const { store, free } = await openExhausted({ commandTimeoutMs: COMMAND_TIMEOUT_MS });
     const claimed = store.claim({ ...newRequest(), waitMs: 0 });
-    await sleep(COMMAND_TIMEOUT_MS / 4);
+    await pass(COMMAND_TIMEOUT_MS / 4);
     free();
     expect(await claimed).toMatchObject(firstAttempt);
-    const exhausted = await openExhausted();
-    await expect(exhausted.store.claim({ ...newRequest(), waitMs: 0 })).rejects.toMatchObject({
+    const exhausted = await openExhausted({ commandTimeoutMs: COMMAND_TIMEOUT_MS });
+    const refused = awaitedLater(Promise.resolve(exhausted.store.claim({ ...newRequest(), waitMs: 0 })));
+    await pass(COMMAND_TIMEOUT_MS);
+    await expect(refused).rejects.toMatchObject({
       code: 'store_unavailable',
       message: expect.stringContaining('the pool had no client in time'),
     });
@@ -96,7 +105,8 @@ describe('a claim that waits for a client of the pool', () => {
       // Of an id that has no claim here.
       store.release(newRequest()),
     ];
-    await sleep(50);
+    // By the next turn of the event loop all of them wait.
+    await setImmediate();
     free();
     await Promise.all([...claims, ...others]);
     expect(sent[0]).toEqual(expect.arrayContaining(['complete', 'renew', 'release']));
@@ -138,12 +148,19 @@ describe('a claim that waits for a client of the pool', () => {
     gate.shut();
     const holdClaims = (names: unknown): unknown =>
       JSON.stringify(names).includes('claim') ? gate.pass() : undefined;
-    const store = storeOn(watch(fixture.connect(), holdClaims));
+    const sent: unknown[] = [];
+    const watched = watch(fixture.connect(), (names) => {
+      sent.push(names);
+      return holdClaims(names);
+    });
+    const store = storeOn(watched);
     const request = newRequest();
     const claimed = store.claim(request);
     await gate.held.nth(1);
     const released = store.release(request);
-    await sleep(200);
+    // What comes after the release is answered, so that one waits.
+    await store.complete(newRequest());
+    expect(sent).toEqual([['claim'], ['complete']]);
     gate.open();
     expect(await claimed).toMatchObject(firstAttempt);
     expect(await released).toEqual({ state: 'released' });

@@ -3,13 +3,21 @@ import fs, { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSqliteDeadLetters, createSqliteStore, migrateSqlite } from 'posthorn/sqlite';
+import {
+  createSqliteDeadLetters,
+  createSqliteStore,
+  migrateSqlite,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
+import { forwardedClock } from '../support/monotonic-clock.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
 import { skipIf } from '../support/skip-if.ts';
+import { until } from '../support/until.ts';
 import { type Connection, openDatabase } from './driver.ts';
 import { useSqlite } from './fixture.ts';
 
@@ -75,6 +83,45 @@ describe('a file of SQLite', () => {
     other.exec('rollback');
     expect((await answer).status).toBe(200);
   });
+
+  const limited = {
+    createSqliteStore: (connection: SqliteDatabase, commandTimeoutMs: number) =>
+      createSqliteStore(connection, { scope, commandTimeoutMs }).claim(claim),
+    createSqliteDeadLetters: (connection: SqliteDatabase, commandTimeoutMs: number) =>
+      createSqliteDeadLetters(connection, { scope, commandTimeoutMs }).remove('evt'),
+  };
+
+  test.each(Object.entries(limited))(
+    'that is locked is waited for as long as commandTimeoutMs of %s says',
+    async (_name, run) => {
+      const forward = forwardedClock();
+      let tries = 0;
+      const watched: SqliteDatabase = {
+        exec: (sql) => database.exec(sql),
+        prepare: (sql) => {
+          const statement = database.prepare(sql);
+          const begin: SqliteStatement['run'] = () => {
+            tries += 1;
+            return statement.run();
+          };
+          return sql === 'begin immediate' ? { ...statement, run: begin } : statement;
+        },
+      };
+      const other = fixture.open();
+      other.exec('begin immediate');
+      const waiting = run(watched, 3_600_000);
+      forward(3_000_000);
+      const before = tries;
+      await until('it is tried again', () => tries > before + 1);
+      other.exec('rollback');
+      await waiting;
+      other.exec('begin immediate');
+      const late = run(watched, 3_600_000);
+      forward(3_600_000);
+      await expect(late).rejects.toThrow('has had the file locked for 3600000 ms');
+      other.exec('rollback');
+    },
+  );
 
   test('whose transaction of another process never commits: a claim that was given up never runs', async () => {
     const store = createSqliteStore(database, { scope, commandTimeoutMs: 100 });

@@ -1,4 +1,4 @@
-import { checkOptions, readScope } from '../../check-options.ts';
+import { checkOptions, readDuration, readScope } from '../../check-options.ts';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { createOrderedList, readStoredLetter } from '../../dead-letters/ordered-list.ts';
 import { serializeLetter } from '../../dead-letters/serialized-letter.ts';
@@ -17,11 +17,12 @@ export interface PostgresDeadLettersOptions {
   readonly scope: string;
   /** The schema of the tables; `posthorn` by default. */
   readonly schema?: string;
+  /**
+   * How long one operation may take before it counts as failed, in milliseconds; 5,000 by default. That
+   * includes the wait for the pool.
+   */
+  readonly commandTimeoutMs?: number;
 }
-
-const COMMAND_TIMEOUT_MS = 5_000;
-
-const LIMITS_LOCK_WAIT = limitsLockWait(COMMAND_TIMEOUT_MS);
 
 /**
  * Keeps dead letters in PostgreSQL. They do not expire. `list` can continue `after` a letter that was removed
@@ -40,11 +41,13 @@ export function createPostgresDeadLetters(
   options: PostgresDeadLettersOptions,
 ): DeadLetters {
   checkPool('createPostgresDeadLetters', pool);
-  checkOptions(options, ['scope', 'schema'], 'createPostgresDeadLetters');
+  checkOptions(options, ['scope', 'schema', 'commandTimeoutMs'], 'createPostgresDeadLetters');
+  const { commandTimeoutMs = 5_000 } = options;
+  readDuration('commandTimeoutMs', commandTimeoutMs);
   const scope = readScope('createPostgresDeadLetters', options.scope);
   const schema = readSchema('createPostgresDeadLetters', options.schema);
-  const statements = new PostgresStatements(pool, schema, COMMAND_TIMEOUT_MS);
-  const { put, get, remove, next } = actionsOn(`${schema}.dead_letters`);
+  const statements = new PostgresStatements(pool, schema, commandTimeoutMs);
+  const { put, get, remove, next } = actionsOn(`${schema}.dead_letters`, limitsLockWait(commandTimeoutMs));
   const run = async (action: string, ...values: unknown[]): Promise<Row | undefined> => {
     try {
       return await statements.run(action, [scope, ...values]);
@@ -83,15 +86,15 @@ export function createPostgresDeadLetters(
 }
 
 /**
- * The actions. `$2` is the scope and `$3` the key. A letter that is written in place of another keeps its
- * position if both were parked in the same millisecond. The row of a removed letter is kept for a day, for
- * lists that continue after it.
+ * The actions; `limitsWait` is a condition that limits how long they wait for a lock. `$2` is the scope and
+ * `$3` the key. A letter that is written in place of another keeps its position if both were parked in the
+ * same millisecond. The row of a removed letter is kept for a day, for lists that continue after it.
  */
-function actionsOn(table: string): Record<'put' | 'get' | 'remove' | 'next', string> {
+function actionsOn(table: string, limitsWait: string): Record<'put' | 'get' | 'remove' | 'next', string> {
   return {
     put: `action as (
 insert into ${table} as present (scope, key, parked_at, letter)
-select $2, $3, $4::bigint, $5::text where ${LIMITS_LOCK_WAIT} and not ${IS_LATE}
+select $2, $3, $4::bigint, $5::text where ${limitsWait} and not ${IS_LATE}
 on conflict (scope, key) do update set
   parked_at = excluded.parked_at, letter = excluded.letter, removed_at = null,
   position = case
@@ -113,7 +116,7 @@ select true as found, letter from ${table} where scope = $2 and key = $3 and let
   ))
 ), action as (
 update ${table} set letter = null, removed_at = clock_timestamp()
-where scope = $2 and key = $3 and letter is not null and ${LIMITS_LOCK_WAIT} and not ${IS_LATE}
+where scope = $2 and key = $3 and letter is not null and ${limitsWait} and not ${IS_LATE}
 returning true as found
 )`,
 

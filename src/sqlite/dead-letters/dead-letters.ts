@@ -1,4 +1,4 @@
-import { checkOptions, readScope } from '../../check-options.ts';
+import { checkOptions, readDuration, readScope } from '../../check-options.ts';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
 import { createOrderedList, readStoredLetter } from '../../dead-letters/ordered-list.ts';
 import { serializeLetter } from '../../dead-letters/serialized-letter.ts';
@@ -17,9 +17,12 @@ export interface SqliteDeadLettersOptions {
    * The SQLite store may have the same scope.
    */
   readonly scope: string;
+  /**
+   * How long one operation may take before it counts as failed, in milliseconds; 5,000 by default. That
+   * includes the time during which another process has the file locked.
+   */
+  readonly commandTimeoutMs?: number;
 }
-
-const COMMAND_TIMEOUT_MS = 5_000;
 
 /**
  * Keeps dead letters in a file of SQLite. They do not expire. `list` can continue `after` a letter that was
@@ -39,12 +42,14 @@ export function createSqliteDeadLetters(
   options: SqliteDeadLettersOptions,
 ): DeadLetters {
   checkDatabase('createSqliteDeadLetters', database);
-  checkOptions(options, ['scope'], 'createSqliteDeadLetters');
+  checkOptions(options, ['scope', 'commandTimeoutMs'], 'createSqliteDeadLetters');
+  const { commandTimeoutMs = 5_000 } = options;
+  readDuration('commandTimeoutMs', commandTimeoutMs);
   const scope = readScope('createSqliteDeadLetters', options.scope);
   const connection = SqliteConnection.of(database);
   const run = async (work: () => Row | undefined | typeof BUSY): Promise<Row | undefined> => {
     try {
-      return await retryWhileBusy(COMMAND_TIMEOUT_MS, work);
+      return await retryWhileBusy(commandTimeoutMs, work);
     } catch (error) {
       const cause = explain(error);
       const message = `the dead letters of ${scope} in SQLite failed: ${cause.message}`;

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { UnavailableError } from 'posthorn';
-import {
-  createPostgresDeadLetters,
-  createPostgresStore,
-  migratePostgres,
-  type PostgresPool,
-} from 'posthorn/postgres';
+import { createPostgresDeadLetters, createPostgresStore, type PostgresPool } from 'posthorn/postgres';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { awaitedLater } from '../support/awaited-later.ts';
+import { ampleTime } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
 
@@ -20,10 +16,12 @@ describe('a statement that its caller has given up', () => {
   const fixture = usePostgres();
 
   const newRequest = () => ({ ...times, id: randomUUID(), token: 'late', handled: [] });
-  /** A busy machine is no reason to give up, except where a test waits for that. */
-  const storeOn = (pool: PostgresPool, commandTimeoutMs = 15_000) =>
-    createPostgresStore(pool, { scope: 'late', commandTimeoutMs });
-  const impatientStoreOn = (pool: PostgresPool) => storeOn(pool, 500);
+  /** Gives up only where a test waits for that. */
+  const storeOn = (
+    pool: PostgresPool,
+    { commandTimeoutMs }: { readonly commandTimeoutMs: number } = ampleTime,
+  ) => createPostgresStore(pool, { scope: 'late', commandTimeoutMs });
+  const impatientStoreOn = (pool: PostgresPool) => storeOn(pool, { commandTimeoutMs: 500 });
 
   async function throughProxy() {
     const proxy = await TcpProxy.start(fixture.postgres.port);
@@ -35,10 +33,10 @@ describe('a statement that its caller has given up', () => {
 
   /** Whatever statements were under way have ended. */
   const untilQuiet = (): Promise<void> =>
-    until('no statement is running', () => {
+    until('no statement is running', async () => {
       const running =
         "select count(*) from pg_stat_activity where state = 'active' and pid <> pg_backend_pid()";
-      return fixture.postgres.sql(running) === '0';
+      return (await fixture.sql(running)) === '0';
     });
 
   test('takes nothing when it reaches the server late', async () => {
@@ -54,9 +52,8 @@ describe('a statement that its caller has given up', () => {
   });
 
   test('takes nothing when a frozen server wakes', async () => {
-    const server = await fixture.servers.single();
-    const pool = fixture.connect({ port: server.port });
-    await migratePostgres(pool);
+    const { postgres: server } = fixture;
+    const pool = fixture.connect();
     const store = impatientStoreOn(pool);
     const request = newRequest();
     await pool.query('select');
@@ -82,7 +79,11 @@ describe('a statement that its caller has given up', () => {
     const [store, patient] = [impatientStoreOn(pool), storeOn(pool)];
     const request = newRequest();
     await patient.claim({ ...request, leaseMs: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    // By the clock of the server.
+    await until('the lease has ended', async () => {
+      const ended = `select lease_ends_at < clock_timestamp() from posthorn.events where key = '${request.id}'`;
+      return (await fixture.sql(ended)) === 't';
+    });
     const holder = await fixture.connect().connect();
     await holder.query('begin');
     await holder.query('select from posthorn.events where key = $1 for update', [request.id]);
@@ -91,8 +92,8 @@ describe('a statement that its caller has given up', () => {
     await expect(store[name]({ ...request, token })).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(performance.now() - startedAt).toBeLessThan(5_000);
     // Nor does its process go on waiting.
-    await until('nobody waits for the lock', () => {
-      return fixture.postgres.sql('select count(*) from pg_locks where not granted') === '0';
+    await until('nobody waits for the lock', async () => {
+      return (await fixture.sql('select count(*) from pg_locks where not granted')) === '0';
     });
     await holder.query('commit');
     holder.release();
@@ -140,9 +141,9 @@ describe('a statement that its caller has given up', () => {
     const request = newRequest();
     proxy.treatReplies('swallow');
     const claimed = awaitedLater(Promise.resolve(storeOn(pool).claim(request)));
-    await until('the claim has run', () => {
+    await until('the claim has run', async () => {
       const rows = `select count(*) from posthorn.events where key = '${request.id}'`;
-      return fixture.postgres.sql(rows) === '1';
+      return (await fixture.sql(rows)) === '1';
     });
     proxy.cutConnections();
     proxy.treatReplies('pass');
@@ -169,9 +170,9 @@ describe('a statement that its caller has given up', () => {
   test('does not take out a letter that was parked anew', async () => {
     const { proxy, pool } = await throughProxy();
     const id = randomUUID();
-    const late = createPostgresDeadLetters(pool, { scope: 'late' });
-    const direct = createPostgresDeadLetters(fixture.connect(), { scope: 'late' });
-    await late.put(createLetter({ id }));
+    const late = createPostgresDeadLetters(pool, { scope: 'late', commandTimeoutMs: 500 });
+    const direct = createPostgresDeadLetters(fixture.connect(), { scope: 'late', ...ampleTime });
+    await direct.put(createLetter({ id }));
     proxy.holdRequests();
     await expect(late.remove(id)).rejects.toMatchObject({ code: 'dead_letters_unavailable' });
     await direct.put(createLetter({ id }));
@@ -181,7 +182,9 @@ describe('a statement that its caller has given up', () => {
   });
 
   test('leaves no process behind that waits for the lock of a letter', async () => {
-    const deadLetters = createPostgresDeadLetters(fixture.connect(), { scope: 'late' });
+    const pool = fixture.connect();
+    const deadLetters = createPostgresDeadLetters(pool, { scope: 'late', ...ampleTime });
+    const impatient = createPostgresDeadLetters(pool, { scope: 'late', commandTimeoutMs: 500 });
     const ids = { put: randomUUID(), remove: randomUUID() };
     for (const id of Object.values(ids)) await deadLetters.put(createLetter({ id }));
     const holder = await fixture.connect().connect();
@@ -191,11 +194,11 @@ describe('a statement that its caller has given up', () => {
     ]);
     const refused = { code: 'dead_letters_unavailable' };
     await Promise.all([
-      expect(deadLetters.put(createLetter({ id: ids.put, attempts: 7 }))).rejects.toMatchObject(refused),
-      expect(deadLetters.remove(ids.remove)).rejects.toMatchObject(refused),
+      expect(impatient.put(createLetter({ id: ids.put, attempts: 7 }))).rejects.toMatchObject(refused),
+      expect(impatient.remove(ids.remove)).rejects.toMatchObject(refused),
     ]);
-    await until('nobody waits for the lock', () => {
-      return fixture.postgres.sql('select count(*) from pg_locks where not granted') === '0';
+    await until('nobody waits for the lock', async () => {
+      return (await fixture.sql('select count(*) from pg_locks where not granted')) === '0';
     });
     await holder.query('commit');
     holder.release();
