@@ -43,7 +43,7 @@ export function createSlowDisk(msEach: number) {
   return { deadLetters: { ...map, put }, map, begun, written: () => last };
 }
 
-/** Sends so many last attempts at once, and expects all to be parked on a disk that takes so long for each. */
+/** Sends so many last attempts at once, to a disk that takes so long for each; expects all to be parked. */
 export async function expectBacklogParked(count: number, msEach: number): Promise<void> {
   const { deadLetters, map } = createSlowDisk(msEach);
   const { events, ids, receive } = await openBacklog({ deadLetters }, count);

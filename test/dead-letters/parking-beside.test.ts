@@ -53,7 +53,7 @@ describe('a letter that was parked beside a run is no sign of a crash', () => {
     const store: Store = {
       ...memory,
       claim: async (request) => {
-        // Only the run's own questions after the first are held, and not the one by which the id is read again.
+        // Only the run's own questions after the first, and not the one by which the id is read again.
         asked.push(request.token);
         if (asked.length > 1 && asked[0] === request.token) await polling.pass();
         return memory.claim(request);

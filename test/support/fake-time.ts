@@ -28,8 +28,8 @@ export async function passUntil<T>(pass: (ms: number) => Promise<void>, promise:
 }
 
 /**
- * Lets the time of {@link fakeTime} pass by itself until the test is over: fast, but never while the event loop
- * has something to do. So no machine is too busy for a short time limit.
+ * Lets the time of {@link fakeTime} pass by itself until the test is over: fast, and a step for each round of
+ * the event loop. So no machine is too busy for a short time limit.
  */
 export function flowingTime(): void {
   const pass = fakeTime();
