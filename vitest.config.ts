@@ -46,6 +46,7 @@ export default defineConfig({
     // Each file would load the package, zod and Express again. What a file replaces in its process it puts
     // back.
     isolate: false,
+    setupFiles: ['test/support/name-late-failures.ts'],
     // What fails in silence is what these tests are about, so nothing is left to a default.
     dangerouslyIgnoreUnhandledErrors: false,
     allowOnly: false,

@@ -1,7 +1,9 @@
-// Clears leftovers away at a given moment, at which other processes do the same. Run by file.test.ts, with the
-// built package.
+// Clears leftovers away as soon as a file appears, for which other processes wait too. Run by
+// file.program.test.ts, with the built package.
+import { existsSync } from 'node:fs';
 import { createFileDeadLetters } from 'posthorn/file';
 
-const { DIRECTORY, START_AT } = process.env;
-while (Date.now() < Number(START_AT)); // not one millisecond later than the others
+const { DIRECTORY, SIGNAL } = process.env;
+process.stdout.write('ready\n');
+while (!existsSync(SIGNAL)); // not one millisecond later than the others
 createFileDeadLetters(DIRECTORY);

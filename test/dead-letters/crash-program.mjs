@@ -1,4 +1,5 @@
-// A receiver in a process of its own, whose handler kills it. Run by crash.test.ts, with the built package.
+// A receiver in a process of its own, whose handler kills it. Run by file-crash.program.test.ts, with the built
+// package.
 import { writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createReceiver } from 'posthorn';

@@ -2,21 +2,15 @@ import { createMemoryStore, createReceiver, type DeadLetter, type DeadLetters, t
 import { describe, expect, test } from 'vitest';
 import { ListQueue } from '../queue/list-queue.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { fakeTime, passUntil } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { type EndpointOptions, eventAt } from '../support/open-endpoint.ts';
+import type { EndpointOptions } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
-import { createLetter } from './conformance.ts';
+import { dropsAndReplays, letterAt } from './drop-or-replay.ts';
 
 const HOUR_MS = 3_600_000;
-
-/** A letter as a failed last attempt leaves it. */
-function letterAt(createdAt: number): DeadLetter {
-  const event = eventAt(createdAt);
-  const rawBody = Buffer.from(JSON.stringify(event));
-  return createLetter({ id: event.id, rawBody, handled: [], runningUntil: undefined });
-}
 
 /** A process that may handle an event, and a letter of it. */
 async function openWithLetter(options: EndpointOptions = {}) {
@@ -223,69 +217,10 @@ describe('with a queue, a drop', () => {
   });
 });
 
-/** Gives each operation of a store a random delay before it runs, and one before its answer arrives. */
-function slowly(store: Store): Store {
-  const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
-  const slow =
-    <Request, Result>(operation: (request: Request) => Result | Promise<Result>) =>
-    async (request: Request): Promise<Result> => {
-      await pause();
-      const result = await operation(request);
-      await pause();
-      return result;
-    };
-  const { claim, renew, complete, release } = store;
-  return { claim: slow(claim), renew: slow(renew), complete: slow(complete), release: slow(release) };
-}
-
-const stores: readonly (readonly [string, (store: Store) => Store])[] = [
-  ['a memory store', (store) => store],
-  ['a slow store', slowly],
-];
-const places = ['one process', 'two processes'];
-
 describe('of a drop and a replay at once exactly one tells that it has the event,', () => {
-  const cases = stores.flatMap(([name, change]) => places.map((place) => [name, place, change] as const));
-  test.each(cases)('with %s and %s, in 300 rounds', { timeout: 60_000 }, async (_store, place, change) => {
-    const letters = new Map<string, DeadLetter>();
-    const runs: string[] = [];
-    const deadLetters = createMapDeadLetters(letters);
-    const settings = { signingKey: KEY, store: change(createMemoryStore()), deadLetters };
-    const start = () => {
-      const receiver = createReceiver(settings).on('*', async ({ id }) => {
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
-        runs.push(id);
-      });
-      return receiver.observe(() => {});
-    };
-    const replaying = start();
-    const dropping = place === 'one process' ? replaying : start();
-    const rounds = Array.from({ length: 300 }, async () => {
-      const letter = letterAt(Date.now());
-      letters.set(letter.id, letter);
-      const later = <T>(act: () => Promise<T>): Promise<T> =>
-        new Promise((resolve, reject) => {
-          setTimeout(() => act().then(resolve, reject), Math.random() * 25);
-        });
-      const [isDropped, report] = await Promise.all([
-        later(() => dropping.drop(letter)),
-        later(() => replaying.replay(letter)),
-      ]);
-      const isHandled = runs.includes(letter.id);
-      return { isDropped, isHandled, saysHandled: report.outcome === 'processed', outcome: report.outcome };
+  for (const { name, run } of dropsAndReplays) {
+    test(`${name}, in 80 rounds`, async () => {
+      await passUntil(fakeTime(), run(80));
     });
-    const results = await Promise.all(rounds);
-    for (const { isDropped, isHandled, saysHandled, outcome } of results) {
-      expect({ isDropped, saysHandled, outcome }).toEqual({
-        isDropped: !isHandled,
-        saysHandled: isHandled,
-        outcome: expect.stringMatching(isHandled ? 'processed' : /^(busy|duplicate)$/),
-      });
-    }
-    expect(letters.size).toBe(0);
-    // Both must have won some rounds, or the test shows nothing.
-    const dropped = results.filter(({ isDropped }) => isDropped).length;
-    expect(dropped).toBeGreaterThan(0);
-    expect(dropped).toBeLessThan(300);
-  });
+  }
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { chmod, copyFile, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -106,16 +107,18 @@ describe('file dead letters', () => {
     const longAgo = new Date(Date.now() - 2 * 3_600_000);
     for (let count = 0; count < 3_000; count += 1) {
       const path = join(directory, `.${fileNameOf(String(count))}.0b1d.tmp`);
-      await writeFile(path, '');
-      await utimes(path, longAgo, longAgo);
+      writeFileSync(path, '');
+      utimesSync(path, longAgo, longAgo);
     }
     const program = fileURLToPath(new URL('cleaning-program.mjs', import.meta.url));
-    const startAt = String(Date.now() + 3_000);
+    const signal = join(await temporaryDirectory(), 'signal');
     const cleaners = [0, 1].map(() =>
-      startProgram(program, { DIRECTORY: directory, START_AT: startAt }, packageRoot),
+      startProgram(program, { DIRECTORY: directory, SIGNAL: signal }, packageRoot),
     );
+    await Promise.all(cleaners.map(({ line }) => line(/^ready$/)));
+    await writeFile(signal, '');
     const ends = await Promise.all(cleaners.map(async ({ exit, lines }) => ({ code: await exit, lines })));
-    expect(ends).toEqual(cleaners.map(() => ({ code: 0, lines: [] })));
+    expect(ends).toEqual(cleaners.map(() => ({ code: 0, lines: ['ready'] })));
     expect(await readdir(directory)).toEqual([]);
   });
 

@@ -1,9 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { DeadLetters } from 'posthorn';
 import { expect, test } from 'vitest';
 import { LetterOperations } from '../../src/dead-letters/letter-operations.ts';
 import { BodyMemory } from '../../src/request/body-memory.ts';
+import { fakeTime, passUntil } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { readAll } from '../support/read-all.ts';
@@ -22,6 +22,9 @@ const step = fc.record({
 /** How long the dead letters take, call by call; more than the limit is late. */
 const delays = fc.array(fc.constantFrom(0, 1, 5, 100), { minLength: 1, maxLength: 20 });
 
+/** In the time of the test. */
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** Dead letters that take their time, and note which calls on one id overlap. */
 function slowed(deadLetters: DeadLetters, delaysMs: readonly number[]) {
   const active = new Map<string, number>();
@@ -31,7 +34,7 @@ function slowed(deadLetters: DeadLetters, delaysMs: readonly number[]) {
     if ((active.get(id) ?? 0) > 0) overlaps.push(id);
     active.set(id, (active.get(id) ?? 0) + 1);
     calls += 1;
-    await setTimeout(delaysMs[calls % delaysMs.length]);
+    await pause(delaysMs[calls % delaysMs.length] ?? 0);
     const result = await call();
     active.set(id, (active.get(id) ?? 0) - 1);
     return result;
@@ -46,6 +49,7 @@ function slowed(deadLetters: DeadLetters, delaysMs: readonly number[]) {
 }
 
 test('operations on one id run in the order of their calls, and none of a removed letter afterwards', async () => {
+  const pass = fakeTime();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), delays, async (steps, delaysMs) => {
       const map = createMapDeadLetters();
@@ -59,7 +63,7 @@ test('operations on one id run in the order of their calls, and none of a remove
       const stored: number[] = [];
       const removed = new Map<string, number>();
       const outcomes = steps.map(async ({ id, kind, isUrgent, waitMs }, number) => {
-        await setTimeout(steps.slice(0, number).reduce((sum, { pauseMs }) => sum + pauseMs, 0));
+        await pause(steps.slice(0, number).reduce((sum, { pauseMs }) => sum + pauseMs, 0));
         const wait = { answerBy: performance.now() + waitMs, isUrgent, bodyBytes: 0 };
         if (kind === 'find') return operations.find(id, wait);
         if (kind === 'remove') return operations.remove(id, wait).then(() => removed.set(id, number));
@@ -71,9 +75,9 @@ test('operations on one id run in the order of their calls, and none of a remove
             stored.push(number);
           });
       });
-      await Promise.allSettled(outcomes);
+      await passUntil(pass, Promise.allSettled(outcomes));
       // What was late goes on by itself.
-      await expect.poll(isIdle).toBe(true);
+      while (!isIdle()) await pass(20);
       expect(overlaps).toEqual([]);
       for (const letter of await readAll(map.list())) {
         expect(Number(letter.reason)).toBeGreaterThan(removed.get(letter.id) ?? -1);

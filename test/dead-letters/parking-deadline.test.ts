@@ -5,17 +5,19 @@ import {
   PermanentError,
   type Store,
 } from 'posthorn';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
-import { fakeTime } from '../support/fake-time.ts';
+import { fakeTime, flowingTime } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { forwardedClock } from '../support/monotonic-clock.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { accepted, eventAt, openDirectly, refused } from '../support/open-endpoint.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 
 describe('a deadline that falls into the recording of a failure', () => {
+  beforeEach(flowingTime);
+
   interface Failing {
     readonly deadlineMs: number;
     readonly deadLetters: DeadLetters;
@@ -31,7 +33,7 @@ describe('a deadline that falls into the recording of a failure', () => {
     const gate = new Gate();
     const memory = createMemoryStore({ now: clock.now });
     const store: Store = { ...memory, release: (request) => gate.pass().then(() => memory.release(request)) };
-    const endpoint = await openEndpoint({ now: clock.now, store, ...options }, (receiver) =>
+    const endpoint = openDirectly({ now: clock.now, store, ...options }, (receiver) =>
       receiver.on('transfer.*', handle),
     );
     const event = eventAt(clock.startedAt);
@@ -121,7 +123,7 @@ test('a concurrent duplicate that is final by age is answered before its deadlin
   const deadlineMs = 3_000;
   const pause = () => new Promise((resolve) => setTimeout(resolve, 500));
   const deadLetters: DeadLetters = { ...map, put: (letter) => pause().then(() => map.put(letter)) };
-  const { reports, receiver } = await openEndpoint({ now: clock.now, deadLetters, deadlineMs }, (receiver) =>
+  const { reports, receiver } = await openDirectly({ now: clock.now, deadLetters, deadlineMs }, (receiver) =>
     receiver.on('transfer.*', held.handle),
   );
   const pass = fakeTime();

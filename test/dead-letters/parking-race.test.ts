@@ -1,13 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, type DeadLetters, type Store } from 'posthorn';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { flowingTime } from '../support/fake-time.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { accepted, type EndpointOptions, eventAt, openDirectly, refused } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+
+beforeEach(flowingTime);
 
 const MAX_RUN_MS = 200_000;
 
@@ -27,7 +30,7 @@ describe('a concurrent duplicate that is final parks beside the run of an earlie
       deadLetters,
       ...options,
     };
-    const endpoint = await openEndpoint(settings, (receiver) => receiver.on('transfer.*', held.handle));
+    const endpoint = openDirectly(settings, (receiver) => receiver.on('transfer.*', held.handle));
     const event = eventAt(clock.startedAt);
     clock.moveTo(13 * MINUTE_MS);
     const first = endpoint.send(event);
@@ -129,10 +132,10 @@ describe('a concurrent duplicate that is final parks beside a run in another pro
     const held = new HeldHandler();
     // The lease outlasts the step of the clock.
     const shared = { now: clock.now, maxRunMs: MAX_RUN_MS, leaseMs: 5 * MINUTE_MS };
-    const a = await openEndpoint({ ...shared, store, deadLetters }, (receiver) =>
+    const a = await openDirectly({ ...shared, store, deadLetters }, (receiver) =>
       receiver.on('transfer.*', held.handle),
     );
-    const b = await openEndpoint(
+    const b = await openDirectly(
       { ...shared, store: storeOfB, deadLetters: deadLettersOfB(deadLetters), deadlineMs: 1_000 },
       (receiver) => receiver.on('transfer.*', held.handle),
     );

@@ -1,17 +1,20 @@
 import { createMemoryStore, PermanentError } from 'posthorn';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { flowingTime } from '../support/fake-time.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import {
   accepted,
-  type Endpoint,
+  type DirectEndpoint,
   type EndpointOptions,
   eventAt,
-  openEndpoint,
+  openDirectly,
   refused,
 } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+
+beforeEach(flowingTime);
 
 const MAX_RUN_MS = 60_000;
 const SHORT = { deadlineMs: 200 };
@@ -23,7 +26,7 @@ async function openHeld(options: EndpointOptions = {}) {
   clock.moveTo(15 * MINUTE_MS);
   const held = new HeldHandler();
   const settings = { now: clock.now, maxRunMs: MAX_RUN_MS, ...options };
-  const endpoint = await openEndpoint(settings, (receiver) => receiver.on('transfer.*', held.handle));
+  const endpoint = openDirectly(settings, (receiver) => receiver.on('transfer.*', held.handle));
   return { ...endpoint, clock, event, held };
 }
 
@@ -31,7 +34,7 @@ async function openHeld(options: EndpointOptions = {}) {
  * Lets an event pass that no handler wants, and returns what was reported of the first one: all has come by
  * then.
  */
-async function reportsOf({ send, reports }: Endpoint, id: string) {
+async function reportsOf({ send, reports }: DirectEndpoint, id: string) {
   const other = { ...eventAt(Date.parse('2025-03-01T12:15:00Z')), type: 'dispute.won' };
   expect(await send(other)).toEqual(accepted('ignored', other.id));
   return reports.all.filter(({ event }) => event?.id === id);
@@ -79,7 +82,7 @@ describe('handlers that hang past the deadline of a last attempt', () => {
     expect(held.calls.all).toHaveLength(1);
   });
 
-  test('by count, while the event is young', async () => {
+  test('are parked there too if the attempt is the last by count, of an event that is young', async () => {
     const deadLetters = createMapDeadLetters();
     const { clock, event, held, reports, send } = await openHeld({ deadLetters, deadlineMs: 1_000 });
     const young = { ...event, created_at: new Date(clock.now()).toISOString() };
@@ -162,7 +165,7 @@ describe('a PermanentError', () => {
   test('counts beside other failures and successes of the same event', async () => {
     const deadLetters = createMapDeadLetters();
     const event = eventAt(Date.now());
-    const { send } = await openEndpoint({ deadLetters }, (receiver) =>
+    const { send } = await openDirectly({ deadLetters }, (receiver) =>
       receiver
         .on('transfer.*', () => Promise.reject(new Error('for now')), { name: 'flaky' })
         .on('transfer.*', () => Promise.reject(new PermanentError('for ever')), { name: 'poison' })
@@ -185,7 +188,7 @@ describe('an event whose earlier attempt ended with its process', () => {
     await store.claim({ id: event.id, token: 'dead', leaseMs: 20_000, retentionMs: 86_400_000 });
     clock.moveTo(minutesLater * MINUTE_MS);
     const runs: number[] = [];
-    const endpoint = await openEndpoint({ now: clock.now, store, ...options }, (receiver) =>
+    const endpoint = openDirectly({ now: clock.now, store, ...options }, (receiver) =>
       receiver.on('transfer.*', (_event, { attempt }) => runs.push(attempt)),
     );
     return { ...endpoint, event, runs };
@@ -214,7 +217,7 @@ describe('an event whose earlier attempt ended with its process', () => {
     expect(await first.send(first.event)).toEqual(accepted('parked', first.event.id));
     clock.moveTo(16 * MINUTE_MS);
     const runs: string[] = [];
-    const { send } = await openEndpoint({ now: clock.now, deadLetters }, (receiver) =>
+    const { send } = await openDirectly({ now: clock.now, deadLetters }, (receiver) =>
       receiver.on('transfer.*', ({ id }) => runs.push(id)),
     );
     expect(await send(first.event)).toEqual(accepted('processed', first.event.id));
@@ -230,7 +233,7 @@ describe('an event whose earlier attempt ended with its process', () => {
     await crashing.held.calls.nth(1);
     clock.moveTo(16 * MINUTE_MS);
     const runs: string[] = [];
-    const { reports, send } = await openEndpoint({ now: clock.now, deadLetters }, (receiver) =>
+    const { reports, send } = await openDirectly({ now: clock.now, deadLetters }, (receiver) =>
       receiver.on('transfer.*', ({ id }) => runs.push(id)),
     );
     expect(await send(crashing.event)).toEqual(accepted('parked', crashing.event.id));

@@ -1,5 +1,5 @@
-// Lists letters in a directory whose mode has changed, and prints the error. Run by file.test.ts, with the built
-// package.
+// Lists letters in a directory whose mode has changed, and prints the error. Run by
+// file.program.test.ts, with the built package.
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';

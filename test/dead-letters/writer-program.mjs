@@ -1,5 +1,5 @@
-// Writes letters of one id over and over, and reads them meanwhile. Run by file.test.ts, with the built
-// package.
+// Writes letters of one id over and over, and reads them meanwhile. Run by
+// file.program.test.ts, with the built package.
 import { createFileDeadLetters } from 'posthorn/file';
 
 const { DIRECTORY, WRITER } = process.env;

@@ -1,11 +1,14 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, type Store } from 'posthorn';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { flowingTime } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { accepted, eventAt, openDirectly, refused } from '../support/open-endpoint.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+
+beforeEach(flowingTime);
 
 const COMMAND_TIMEOUT_MS = 50;
 const PENDING = expect.stringMatching(/^completion_pending: /);
@@ -36,7 +39,7 @@ test('an event that this process completed while the store is away is a duplicat
   let isMended = false;
   let runs = 0;
   const options = { now: clock.now, store: switched, deadLetters, onStoreFailure: 'process' } as const;
-  const { receiver, send } = await openEndpoint(options, (fresh) =>
+  const { receiver, send } = await openDirectly(options, (fresh) =>
     fresh.on('transfer.*', () => {
       runs += 1;
       if (!isMended) throw new Error('poison');
@@ -74,7 +77,7 @@ describe('completion_pending', () => {
       release: (request) => gate.pass().then(() => store.release(request)),
     };
     const options = { store: slow, deadlineMs, deadLetters: createMapDeadLetters() };
-    const endpoint = await openEndpoint(options, (receiver) => receiver.on('transfer.*', handle));
+    const endpoint = openDirectly(options, (receiver) => receiver.on('transfer.*', handle));
     gate.shut();
     onTestFinished(gate.open);
     return { ...endpoint, event: eventAt(Date.now()), gate };
@@ -112,7 +115,7 @@ describe('completion_pending', () => {
       return tries === 1 ? away() : store.complete(request);
     };
     const options = { store: { ...store, complete }, deadLetters: createMapDeadLetters() };
-    const { reports, send } = await openEndpoint(options, (receiver) => receiver.on('transfer.*', () => {}));
+    const { reports, send } = await openDirectly(options, (receiver) => receiver.on('transfer.*', () => {}));
     const event = eventAt(Date.now());
     expect(await send(event)).toEqual(accepted('processed', event.id));
     expect(tries).toBe(2);
@@ -131,13 +134,14 @@ test('a store that comes back is told of one event at a time', async () => {
     if (isAway) return away();
     underWay += 1;
     mostUnderWay = Math.max(mostUnderWay, underWay);
-    await setTimeout(20);
+    // In which another one would come to the store.
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
     underWay -= 1;
     return store.complete(request);
   };
   // Far above the time that a completion takes, so that none of them is given up.
   const options = { store: { ...store, complete, commandTimeoutMs: 400 } };
-  const { send } = await openEndpoint(options, (receiver) => receiver.on('transfer.*', () => {}));
+  const { send } = await openDirectly(options, (receiver) => receiver.on('transfer.*', () => {}));
   const events = Array.from({ length: 5 }, () => eventAt(Date.now()));
   expect(await Promise.all(events.map((event) => send(event)))).toEqual(
     events.map(({ id }) => accepted('processed', id)),
@@ -164,7 +168,7 @@ test('a completion that the store always refuses does not hold up the others', a
       isRefusing && request.id === refusedAlways.id ? away() : switched.complete(request),
   };
   let runs = 0;
-  const { reports, send } = await openEndpoint({ store: picky }, (receiver) =>
+  const { reports, send } = await openDirectly({ store: picky }, (receiver) =>
     receiver.on('transfer.*', () => {
       runs += 1;
       state.isAway = true;
@@ -180,7 +184,7 @@ test('a completion that the store always refuses does not hold up the others', a
   state.isAway = false;
   const claimByAnother = () =>
     store.claim({ id: event.id, token: 'another', leaseMs: 1, retentionMs: 1_000 });
-  await expect.poll(claimByAnother, { timeout: 10_000 }).toEqual({ state: 'completed' });
+  await expect.poll(claimByAnother).toEqual({ state: 'completed' });
   // The refused one is remembered all the while.
   expect(await send(refusedAlways)).toEqual(accepted('duplicate', refusedAlways.id));
   expect(runs).toBe(2);
@@ -189,7 +193,7 @@ test('a completion that the store always refuses does not hold up the others', a
 test('a completion that is lost with its process: a further delivery runs the handlers again', async () => {
   const { state, store, switched } = createSwitchedStore();
   let runs = 0;
-  const dying = await openEndpoint({ store: switched, leaseMs: 300 }, (receiver) =>
+  const dying = await openDirectly({ store: switched, leaseMs: 300 }, (receiver) =>
     receiver.on('transfer.*', () => {
       runs += 1;
       state.isAway = true;
@@ -199,7 +203,7 @@ test('a completion that is lost with its process: a further delivery runs the ha
   expect(await dying.send(event)).toEqual(accepted('processed', event.id));
   expect(dying.reports.all[0]?.warnings).toContainEqual(PENDING);
   // To this one the store is there, and the other has died: nobody tells of the completion.
-  const other = await openEndpoint({ store }, (receiver) =>
+  const other = await openDirectly({ store }, (receiver) =>
     receiver.on('transfer.*', () => {
       runs += 1;
     }),

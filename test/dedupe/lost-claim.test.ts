@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, createReceiver, type ReceiverOptions, type Report, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -72,14 +72,19 @@ describe('an event whose claim ran out before its handlers could start', () => {
   });
 
   test('waits for another process that is handling it, and runs when that one fails', async () => {
+    const memory = createMemoryStore();
     let isReleased = false;
-    const { isRun, answer, report } = await handleTwo(async (store, id) => {
-      expect(await store.claim({ ...another, id, leaseMs: HOUR_MS })).toMatchObject({ state: 'claimed' });
-      setTimeout(async () => {
+    const claim: Store['claim'] = async (request) => {
+      const result = await memory.claim(request);
+      if (result.state === 'busy' && !isReleased) {
         isReleased = true;
-        await store.release({ ...another, id, handled: [] });
-      }, 100);
-    });
+        await memory.release({ ...another, id: request.id, handled: [] });
+      }
+      return result;
+    };
+    const whileBlocked = async (_: Store, id: string) =>
+      expect(await memory.claim({ ...another, id, leaseMs: HOUR_MS })).toMatchObject({ state: 'claimed' });
+    const { isRun, answer, report } = await handleTwo(whileBlocked, { store: { ...memory, claim } });
     expect([isRun, ...answer]).toEqual([true, 200, 'processed']);
     expect(isReleased).toBe(true);
     expect(report).toMatchObject({ attempt: 3, warnings: [] });
@@ -189,7 +194,7 @@ test('an answer to a renewal that comes after the event was claimed anew aborts 
   };
   const validate = async (value: unknown) => {
     // Past half of the lease the claim is confirmed, and by then it is lost.
-    if (asked.all.length === 1) await renewing.nth(1).then(() => sleep(0.4 * 900));
+    if (asked.all.length === 1) await renewing.nth(1).then(() => forward(0.4 * 900));
     return { value };
   };
   const schema = { '~standard': { version: 1, vendor: 'test', validate } } as const;

@@ -1,11 +1,14 @@
 import { createMemoryStore, type DeadLetters, type Store } from 'posthorn';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { flowingTime } from '../support/fake-time.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { accepted, type EndpointOptions, eventAt, openDirectly, refused } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
 import { Seen } from '../support/seen.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 import { until } from '../support/until.ts';
+
+beforeEach(flowingTime);
 
 const away = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'));
 const never = (): Promise<never> => new Promise(() => {});
@@ -25,7 +28,7 @@ async function openAt(minutes: number, options: EndpointOptions) {
   const event = eventAt(clock.startedAt);
   clock.moveTo(minutes * MINUTE_MS);
   const runs: string[] = [];
-  const endpoint = await openEndpoint({ now: clock.now, ...options }, (receiver) =>
+  const endpoint = openDirectly({ now: clock.now, ...options }, (receiver) =>
     receiver.on('transfer.*', ({ id, data }) => {
       runs.push(id);
       if (data.state === 'FAILED') throw new Error('poison');
@@ -196,7 +199,7 @@ test('a handled event that the store does not take is answered 200 after two com
   });
   expect(await send(fresh)).toEqual(accepted('duplicate', fresh.id));
   isAway = false;
-  await expect.poll(claimByAnother, { timeout: 10_000 }).toEqual({ state: 'completed' });
+  await expect.poll(claimByAnother).toEqual({ state: 'completed' });
   expect(await send(fresh)).toEqual(accepted('duplicate', fresh.id));
   expect(runs).toEqual([fresh.id]);
-}, 30_000);
+});

@@ -1,6 +1,7 @@
 import { type AnyEvent, ConfigurationError, catalog, createMemoryStore, createReceiver } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
 import { KEY, serve } from '../support/served.ts';
 
 const store = createMemoryStore();
@@ -16,12 +17,10 @@ async function typesSeenBy(patterns: readonly string[], sent: readonly string[])
   const seen: string[] = [];
   const receiver = create();
   Reflect.apply(receiver.on, receiver, [patterns, (event: AnyEvent) => seen.push(event.type)]);
-  const url = await serve(receiver);
-  for (const type of sent)
-    expect(await deliver(url, createEvent(type, undefined, { any: true }), { key: KEY })).toHaveProperty(
-      'status',
-      200,
-    );
+  for (const type of sent) {
+    const delivery = deliveryOf(createEvent(type, undefined, { any: true }));
+    expect(await receiver.receive(delivery)).toHaveProperty('status', 200);
+  }
   return seen;
 }
 
@@ -51,6 +50,15 @@ describe('a pattern gets', () => {
   });
 });
 
+function thrownBy(attempt: () => unknown): Error {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
 describe('on() throws ConfigurationError for', () => {
   const misspelt = [
     'transfer.suceeded',
@@ -74,7 +82,8 @@ describe('on() throws ConfigurationError for', () => {
     const attempt = (): unknown => Reflect.apply(receiver.on, receiver, [pattern, () => {}]);
     expect(attempt).toThrow(ConfigurationError);
     expect(attempt).toThrow(JSON.stringify(pattern));
-    for (const type of types) expect(attempt).toThrow(type);
+    const { message } = thrownBy(attempt);
+    for (const type of types) expect(message).toContain(type);
     expect(() => Reflect.apply(receiver.on, receiver, [['*', pattern], () => {}])).toThrow(
       ConfigurationError,
     );

@@ -1,8 +1,9 @@
-import { createMemoryStore, createReceiver, type Report } from 'posthorn';
-import { createEvent, deliver } from 'posthorn/testing';
+import { createMemoryStore, createReceiver, type Receiver, type Report } from 'posthorn';
+import { createEvent } from 'posthorn/testing';
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { KEY, serve } from '../support/served.ts';
+import { KEY } from '../support/served.ts';
 
 let consoleError: MockInstance<typeof console.error>;
 beforeEach(() => {
@@ -21,15 +22,15 @@ function create() {
   return createReceiver(options).on('transfer.succeeded', () => {});
 }
 
-async function send(url: string, types: readonly string[]): Promise<void> {
+async function send(receiver: Receiver, types: readonly string[]): Promise<void> {
   for (const type of types) {
-    const response = await deliver(url, createEvent(type, undefined, { any: true }), { key: KEY });
-    expect(await response.json()).toMatchObject({ outcome: 'ignored' });
+    const { body } = await receiver.receive(deliveryOf(createEvent(type, undefined, { any: true })));
+    expect(JSON.parse(body)).toMatchObject({ outcome: 'ignored' });
   }
 }
 
 test('a type that no handler wants is told once, with what was answered and the way out', async () => {
-  await send(await serve(create()), ['dispute.won', 'payout.created', 'dispute.won', 'payout.created']);
+  await send(create(), ['dispute.won', 'payout.created', 'dispute.won', 'payout.created']);
   expect(printed()).toEqual([
     'posthorn: no handler wants events of the type "dispute.won": they are answered 200 "ignored" and not sent ' +
       "again. Handle them with on() or onUnhandled(), or leave them out of the webhook's enabled_events",
@@ -39,15 +40,15 @@ test('a type that no handler wants is told once, with what was answered and the 
 
 test('after 100 types one more line says that there are others, and no type is remembered any more', async () => {
   const types = Array.from({ length: 103 }, (_, index) => `payout.type_${index}`);
-  const url = await serve(create());
-  await send(url, types);
-  await send(url, types.slice(98));
+  const receiver = create();
+  await send(receiver, types);
+  await send(receiver, types.slice(98));
   expect(printed()).toHaveLength(101);
   expect(printed().at(-1)).toContain('events of more than 100 types: ');
 });
 
 test('a type of any length and characters takes one short line', async () => {
-  await send(await serve(create()), [`payout.\n\u001b[2J\u202e${'x'.repeat(500_000)}`, 'payout.\ud800']);
+  await send(create(), [`payout.\n\u001b[2J\u202e${'x'.repeat(500_000)}`, 'payout.\ud800']);
   expect(printed()).toHaveLength(2);
   for (const line of printed()) {
     expect(line.length).toBeLessThan(500);
@@ -57,12 +58,15 @@ test('a type of any length and characters takes one short line', async () => {
 
 test('of a long type only the beginning is remembered', async () => {
   const long = `payout.${'x'.repeat(500_000)}`;
-  await send(await serve(create()), [long, `${long}y`]);
+  await send(create(), [long, `${long}y`]);
   expect(printed()).toHaveLength(1);
 });
 
 test('with an observer nothing is printed: it has the report', async () => {
   const outcomes: Report['outcome'][] = [];
-  await send(await serve(create().observe(({ outcome }) => outcomes.push(outcome))), ['dispute.won']);
+  await send(
+    create().observe(({ outcome }) => outcomes.push(outcome)),
+    ['dispute.won'],
+  );
   expect([outcomes, printed()]).toEqual([['ignored'], []]);
 });

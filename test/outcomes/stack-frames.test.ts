@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { createMemoryStore, createReceiver, type Receiver, type ReceiverOptions } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
+import { deliveryOf } from '../support/delivery-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { nastyValues } from '../support/nasty-values.ts';
 import { KEY, serve } from '../support/served.ts';
@@ -222,12 +223,11 @@ test('a foreign value costs no delivery its answer or its line, as a cause neith
   const receiver = createReceiver(options).on('*', () => {
     throw thrown;
   });
-  const url = await serve(receiver);
   for (const { name, value } of nastyValues) {
     for (const error of [value, new Error('a', { cause: value })]) {
       thrown = error;
-      const response = await deliver(url, createEvent('transfer.succeeded'), { key: KEY });
-      expect([name, response.status]).toEqual([name, 500]);
+      const { status } = await receiver.receive(deliveryOf(createEvent('transfer.succeeded')));
+      expect([name, status]).toEqual([name, 500]);
       const line = consoleError.mock.calls.flat().join('\n');
       expect(line, name).toMatch(/^posthorn: failed 500 [^\n]*handler_failed: [^\n]*$/);
       if (error !== value) expect(line, name).toMatch(here);

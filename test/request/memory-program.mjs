@@ -1,5 +1,5 @@
-// A receiver in a process of its own, which tells how much memory it holds. Run by body-memory.test.ts, with
-// the built package.
+// A receiver in a process of its own, which tells how much memory it holds. Run by
+// body-memory.storm.test.ts, with the built package.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';

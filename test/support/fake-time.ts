@@ -15,3 +15,31 @@ export function fakeTime(): (ms: number) => Promise<void> {
     for (let passedMs = 0; passedMs < ms; passedMs += STEP_MS) await vi.advanceTimersByTimeAsync(STEP_MS);
   };
 }
+
+/** Lets time pass until the promise has settled. */
+export async function passUntil<T>(pass: (ms: number) => Promise<void>, promise: Promise<T>): Promise<T> {
+  let isSettled = false;
+  const end = (): void => {
+    isSettled = true;
+  };
+  promise.then(end, end);
+  while (!isSettled) await pass(STEP_MS);
+  return promise;
+}
+
+/**
+ * Lets the time of {@link fakeTime} pass by itself until the test is over: fast, and a step for each round of
+ * the event loop. So no machine is too busy for a short time limit.
+ */
+export function flowingTime(): void {
+  const pass = fakeTime();
+  let isOver = false;
+  const flow = async (): Promise<void> => {
+    while (!isOver) await pass(STEP_MS);
+  };
+  const flowing = flow();
+  onTestFinished(async () => {
+    isOver = true;
+    await flowing;
+  });
+}

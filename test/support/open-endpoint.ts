@@ -10,6 +10,7 @@ import {
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished } from 'vitest';
 import { awaitedLater } from './awaited-later.ts';
+import { deliveryOf } from './delivery-of.ts';
 import { Seen } from './seen.ts';
 import { KEY, serve } from './served.ts';
 
@@ -23,6 +24,8 @@ export interface Endpoint {
     event: object | string | Uint8Array<ArrayBuffer>,
     headers?: Readonly<Record<string, string>>,
   ) => Promise<Answer>;
+  /** Sends without a socket: for thousands of events, and where a test stops the time. */
+  readonly receive: (event: object | string | Uint8Array) => Promise<Answer>;
 }
 
 /** The parts of an answer that are a contract. */
@@ -40,15 +43,35 @@ export async function openEndpoint(
   options: EndpointOptions,
   register: (receiver: Receiver) => void,
 ): Promise<Endpoint> {
+  const { receiver, reports, send: receive } = openDirectly(options, register);
+  const url = await serve(receiver);
+  const send: Endpoint['send'] = (event, headers = {}) =>
+    awaitedLater(deliver(url, event, { key: KEY, headers }).then(readAnswer));
+  return { url, receiver, reports, send, receive };
+}
+
+/** An {@link Endpoint} without a socket, for a test that stops the time. */
+export type DirectEndpoint = Omit<Endpoint, 'url' | 'receive' | 'send'> & {
+  readonly send: Endpoint['receive'];
+};
+
+/** Opens a receiver until the test is over. */
+export function openDirectly(
+  options: EndpointOptions,
+  register: (receiver: Receiver) => void,
+): DirectEndpoint {
   const receiver = createReceiver({ signingKey: KEY, ...options });
   const reports = new Seen<Report>();
   receiver.observe(reports.add);
   register(receiver);
-  const url = await serve(receiver);
   onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
-  const send: Endpoint['send'] = (event, headers = {}) =>
-    awaitedLater(deliver(url, event, { key: KEY, headers }).then(readAnswer));
-  return { url, receiver, reports, send };
+  return { receiver, reports, send: (event) => awaitedLater(receiveBy(receiver, event)) };
+}
+
+async function receiveBy(receiver: Receiver, event: object | string | Uint8Array): Promise<Answer> {
+  const { status, headers, body } = await receiver.receive(deliveryOf(event));
+  const contentType = headers['content-type'] ?? null;
+  return { status, contentType, retryAfter: headers['retry-after'] ?? null, body: JSON.parse(body) };
 }
 
 /** Reads an answer to its end. */

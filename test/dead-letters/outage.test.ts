@@ -1,85 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, readdirSync, rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createReceiver, type DeadLetters, type Receiver, type Report } from 'posthorn';
-import { createFileDeadLetters } from 'posthorn/file';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { createReceiver, type DeadLetters, type Receiver } from 'posthorn';
+import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../support/awaited-later.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
-import { fakeTime } from '../support/fake-time.ts';
+import { fakeTime, flowingTime } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
-import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { accepted, eventAt } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
 import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
-import { createLetter } from './conformance.ts';
-
-const NOT_STORED = expect.stringMatching(/^dead_letter_not_stored: /);
-
-/** An endpoint at the moment of the last retry; what becomes of an event is in its data. */
-async function openLastChance(deadLetters: DeadLetters, deadlineMs = 1_000) {
-  const clock = new StepClock();
-  const createdAt = clock.startedAt;
-  clock.moveTo(15 * MINUTE_MS);
-  const held = new HeldHandler();
-  const settings = { now: clock.now, deadLetters, deadlineMs };
-  const endpoint = await openEndpoint(settings, (receiver) =>
-    receiver.on('transfer.*', (event, context) => {
-      if (event.data.state === 'HELD') return held.handle(event, context);
-      if (event.data.state === 'FAILED') throw new Error('poison');
-      return 'done';
-    }),
-  );
-  const eventThat = (state: string) => ({ ...eventAt(createdAt), data: { state } });
-  return { ...endpoint, clock, eventThat, held };
-}
-
-type LastChance = Awaited<ReturnType<typeof openLastChance>>;
-
-async function expectNothingToBeParked({ send, reports, eventThat, held }: LastChance): Promise<void> {
-  const reportOf = (id: string) => reports.first(({ event }) => event?.id === id);
-  const good = eventThat('SUCCEEDED');
-  expect(await send(good)).toEqual(accepted('processed', good.id));
-  expect(await reportOf(good.id)).toMatchObject({
-    outcome: 'processed',
-    late: false,
-    final: true,
-    endpointAtRisk: false,
-    warnings: expect.arrayContaining([NOT_STORED]),
-  });
-  expect(await send(good)).toEqual(accepted('duplicate', good.id));
-
-  const bad = eventThat('FAILED');
-  expect(await send(bad)).toEqual(refused(500, 'handler_failed'));
-  expect(await reportOf(bad.id)).toMatchObject({
-    outcome: 'failed',
-    late: false,
-    final: true,
-    endpointAtRisk: true,
-    warnings: expect.arrayContaining([NOT_STORED]),
-  });
-
-  const slow = eventThat('HELD');
-  expect(await send(slow)).toEqual(refused(503, 'deadline_reached'));
-  expect(await reportOf(slow.id)).toMatchObject({
-    outcome: 'failed',
-    late: false,
-    endpointAtRisk: true,
-    warnings: expect.arrayContaining([NOT_STORED]),
-  });
-  held.calls.all[0]?.succeed();
-  const isItsEnd = ({ event, late }: Report): boolean => event?.id === slow.id && late;
-  expect(await reports.first(isItsEnd)).toMatchObject({ outcome: 'processed' });
-
-  expect(await send('no event')).toEqual(refused(400, 'body_not_json'));
-  const unread = await reports.first(({ code }) => code === 'body_not_json');
-  expect(unread.warnings).toEqual([NOT_STORED]);
-}
+import { MINUTE_MS } from '../support/step-clock.ts';
+import { expectNothingToBeParked, openLastChance } from './last-chance.ts';
 
 /** Dead letters of which some operations are replaced. */
 function broken(operations: Partial<DeadLetters>): DeadLetters {
@@ -91,15 +22,18 @@ const noSpace = (): Promise<never> =>
   Promise.reject(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
 
 test('dead letters that refuse to be written: the handlers run all the same', async () => {
-  await expectNothingToBeParked(await openLastChance(broken({ put: noSpace })));
+  flowingTime();
+  await expectNothingToBeParked(openLastChance(broken({ put: noSpace })));
 });
 
 test('dead letters that hang when written: the handlers run all the same', async () => {
-  await expectNothingToBeParked(await openLastChance(broken({ put: never })));
+  flowingTime();
+  await expectNothingToBeParked(openLastChance(broken({ put: never })));
 });
 
 test('dead letters that hang altogether: the handlers run all the same', async () => {
-  await expectNothingToBeParked(await openLastChance(broken({ put: never, get: never, remove: never })));
+  flowingTime();
+  await expectNothingToBeParked(openLastChance(broken({ put: never, get: never, remove: never })));
 });
 
 /** Dead letters of which some operations hang while the gate is shut. */
@@ -129,7 +63,7 @@ describe.each([
     const gate = new Gate();
     const deadLetters = hanging(gate, names);
     const deadlineMs = 4_000;
-    const { clock, reports, receiver, eventThat } = await openLastChance(deadLetters, deadlineMs);
+    const { clock, reports, receiver, eventThat } = openLastChance(deadLetters, deadlineMs);
     const isReported = (id: string) => reports.first(({ event }) => event?.id === id);
     const pass = fakeTime();
     const send = (event: object) => receiveBy(receiver, event);
@@ -188,7 +122,7 @@ test('dead letters that hang when written delay handlers by their time limits, n
 test('dead letters that cannot be read are written', async () => {
   const deadLetters = createMapDeadLetters();
   const unreadable = { ...deadLetters, get: () => Promise.reject(new Error('EIO')) };
-  const { send, reports, eventThat } = await openLastChance(unreadable);
+  const { send, reports, eventThat } = openLastChance(unreadable);
   const event = eventThat('FAILED');
   expect(await send(event)).toEqual(accepted('parked', event.id));
   expect(reports.all.at(-1)?.warnings).toEqual([expect.stringMatching(/^dead_letter_not_read: /)]);
@@ -199,7 +133,7 @@ test('a letter that cannot be taken out changes no success; a replay finds the e
   const deadLetters = createMapDeadLetters();
   let refusing = true;
   const remove: DeadLetters['remove'] = (id) => (refusing ? noSpace() : deadLetters.remove(id));
-  const { send, reports, eventThat, receiver } = await openLastChance({ ...deadLetters, remove });
+  const { send, reports, eventThat, receiver } = openLastChance({ ...deadLetters, remove });
   const event = eventThat('SUCCEEDED');
   expect(await send(event)).toEqual(accepted('processed', event.id));
   expect(reports.all.at(-1)?.warnings).toEqual([expect.stringMatching(/^dead_letter_not_removed: /)]);
@@ -213,6 +147,7 @@ test('a letter that cannot be taken out changes no success; a replay finds the e
 });
 
 test('a letter whose writing was given up as late cannot appear after its removal', async () => {
+  flowingTime();
   const deadLetters = createMapDeadLetters();
   const writes = new Seen<() => Promise<void>>();
   const removals = new Seen<string>();
@@ -228,59 +163,10 @@ test('a letter whose writing was given up as late cannot appear after its remova
       return removed;
     },
   };
-  const { send, eventThat } = await openLastChance(slow);
+  const { send, eventThat } = openLastChance(slow);
   const event = eventThat('SUCCEEDED');
   expect(await send(event)).toEqual(accepted('processed', event.id));
   await writes.all[0]?.();
   await removals.first((id) => id === event.id);
   expect(await deadLetters.get(event.id)).toBeUndefined();
-});
-
-describe('a full disk', () => {
-  /** Mounts a disk of 64 KiB; undefined where the system forbids it. */
-  async function mountSmallDisk(): Promise<string | undefined> {
-    const directory = await mkdtemp(join(tmpdir(), 'posthorn-disk-'));
-    onTestFinished(() => rm(directory, { recursive: true }));
-    try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory], { stdio: 'ignore' });
-    } catch {
-      return undefined;
-    }
-    onTestFinished(() => void execFileSync('umount', [directory]));
-    return directory;
-  }
-
-  function fill(path: string): void {
-    for (;;) {
-      try {
-        appendFileSync(path, Buffer.alloc(1_024));
-      } catch {
-        return;
-      }
-    }
-  }
-
-  test('under file dead letters: nothing is parked until there is room', async ({ skip }) => {
-    const directory = await mountSmallDisk();
-    // The refusal itself, ENOSPC, is tested above on every system.
-    if (directory === undefined) return skip('a tmpfs can be mounted by root only');
-    const deadLetters = createFileDeadLetters(directory);
-    const old = createLetter();
-    await deadLetters.put(old);
-    const filler = join(directory, 'filler');
-    fill(filler);
-
-    const lastChance = await openLastChance(deadLetters);
-    await expectNothingToBeParked(lastChance);
-    await expect(deadLetters.put({ ...old, rawBody: Buffer.alloc(50_000) })).rejects.toMatchObject({
-      code: 'dead_letters_unavailable',
-    });
-    expect(await deadLetters.get(old.id)).toMatchObject({ message: old.message });
-    expect(readdirSync(directory)).toHaveLength(2);
-
-    rmSync(filler);
-    const { send, eventThat } = lastChance;
-    const event = eventThat('FAILED');
-    expect(await send(event)).toEqual(accepted('parked', event.id));
-  });
 });

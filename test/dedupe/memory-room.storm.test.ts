@@ -1,30 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createMemoryStore, type Store } from 'posthorn';
+import { createMemoryStore } from 'posthorn';
 import { expect, test } from 'vitest';
+import { complete, expectLatestRemembered, idForms, isCompleted, RETENTION_MS } from './remembered-ids.ts';
 
-const RETENTION_MS = 1_000;
-
-/** Completes an id and says what a later claim finds. */
-const complete = (store: Store, id: string) => store.complete({ id, token: 't', retentionMs: RETENTION_MS });
-const isCompleted = async (store: Store, id: string): Promise<boolean> => {
-  const { state } = await store.claim({ id, token: 't', leaseMs: 1, retentionMs: RETENTION_MS });
-  return state === 'completed';
-};
-
-test.each([
-  ['that begin alike', (index: number) => `evt_${index}`],
-  ['of twice the same digits', (index: number) => `${index}:${index}`],
-  ['of digits that only count', (index: number) => String(index)],
-  ['of padded digits', (index: number) => `evt_${String(index).padStart(24, '0')}`],
-])('a large store remembers exactly the latest ids, with ids %s', async (_, idOf) => {
-  const maxEntries = 100_000;
-  const store = createMemoryStore({ maxEntries, now: () => 0 });
-  const ids = Array.from({ length: maxEntries + 50_000 }, (_, index) => idOf(index));
-  for (const id of ids) await complete(store, id);
-  const remembered = await Promise.all(ids.toReversed().map((id) => isCompleted(store, id)));
-  expect(remembered.indexOf(false)).toBe(maxEntries);
-  expect(remembered.lastIndexOf(true)).toBe(maxEntries - 1);
+test.each(idForms)('a large store remembers exactly the latest ids, with ids %s', async (_, idOf) => {
+  await expectLatestRemembered({ maxEntries: 100_000, count: 150_000, idOf });
 });
 
 test('a store too large for one cache remembers the latest ids, and nearly as many as maxEntries', async () => {
@@ -62,19 +43,6 @@ test('a store takes room for `maxEntries` ids only once it has some hundreds', a
   for (const store of stores) await complete(store, 'evt');
   expect(usedBytes() - before).toBeLessThan(5_000_000);
   expect(await Promise.all(stores.map((store) => isCompleted(store, 'evt')))).not.toContain(false);
-});
-
-test('a store that grows keeps the order in which its ids were used', async () => {
-  const maxEntries = 300;
-  const store = createMemoryStore({ maxEntries, now: () => 0 });
-  const ids = Array.from({ length: 400 }, (_, index) => `evt_${index}`);
-  for (const id of ids.slice(0, 256)) await complete(store, id);
-  // A use of it, so that it is not the first to be forgotten.
-  expect(await isCompleted(store, 'evt_0')).toBe(true);
-  for (const id of ids.slice(256, 300)) await complete(store, id);
-  for (const id of ids.slice(300)) await complete(store, id);
-  const forgotten = new Set(ids.slice(1, 101));
-  for (const id of ids.toReversed()) expect(await isCompleted(store, id), id).toBe(!forgotten.has(id));
 });
 
 function usedBytes(): number {
