@@ -69,7 +69,7 @@ class Pools {
 
 let databases = 0;
 
-/** Makes a database before the tests, on the server that all files share: no test stops or freezes that one. */
+/** Makes a database before the tests, on the server that all files share, which no test stops or freezes. */
 export function useDatabase(): DatabaseFixture {
   const port = inject('postgresPort');
   databases += 1;
