@@ -4,7 +4,7 @@ import { ConfigurationError } from '../errors.ts';
 import { propertyOf, show } from '../foreign-values.ts';
 import type { DynamoClient } from './client.ts';
 
-/** The table and the scope of a store or of dead letters, the client that reaches them, and its time limit. */
+/** Where a store or dead letters are, the client that reaches them, and the time limit of an operation. */
 export interface Place {
   readonly client: DynamoDBClient;
   readonly table: string;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DeadLetter, DeadLetters } from 'posthorn';
 import { expect } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { readAll } from '../support/read-all.ts';
 
 /** A promise of the interface DeadLetters; `check` gets dead letters that are empty. */
@@ -199,9 +200,9 @@ const promises: Record<string, DeadLettersCase['check']> = {
     const readings: Promise<DeadLetter | undefined>[] = [];
     const writings = Array.from({ length: 40 }, async (_, number) => {
       await deadLetters.put(version(number + 1));
-      readings.push(deadLetters.get(letter.id));
+      readings.push(awaitedLater(deadLetters.get(letter.id)));
     });
-    for (let count = 0; count < 40; count += 1) readings.push(deadLetters.get(letter.id));
+    for (let count = 0; count < 40; count += 1) readings.push(awaitedLater(deadLetters.get(letter.id)));
     await Promise.all(writings);
     for (const found of await Promise.all(readings)) {
       const expected = version(found?.attempts ?? -1);

@@ -3,6 +3,7 @@ import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
 import { KEY, serve } from '../redis/deliveries.ts';
 import { HeldHandler } from '../support/held-handler.ts';
+import { ampleDeadlines } from '../support/limits.ts';
 
 const HOUR_MS = 3_600_000;
 const MARGIN_MS = 10 * 60_000;
@@ -44,7 +45,13 @@ export async function expectKept(
   readKeptMs: (id: string) => number,
 ): Promise<void> {
   const held = new HeldHandler();
-  const settings = { signingKey: KEY, store, retentionMs: HOUR_MS, retryScheduleMs: [60_000] };
+  const settings = {
+    signingKey: KEY,
+    store,
+    retentionMs: HOUR_MS,
+    retryScheduleMs: [60_000],
+    ...ampleDeadlines,
+  };
   const receiver = createReceiver({ ...settings, ...options })
     .on('*', held.handle)
     .observe(() => {});

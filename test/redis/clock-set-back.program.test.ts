@@ -1,5 +1,6 @@
 import { createRedisStore } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
+import { ampleTime } from '../support/limits.ts';
 import { useRedis } from './fixture.ts';
 
 /** Moves the times of an open claim into the future, as they look to a server whose clock is set back. */
@@ -14,7 +15,7 @@ describe('a Redis whose clock is set back', () => {
 
   test('counts the next attempt all the same, and concurrent duplicates after it once', async () => {
     const client = await fixture.connect();
-    const store = createRedisStore(client, { scope: 'clock' });
+    const store = createRedisStore(client, { scope: 'clock', ...ampleTime });
     const request = { id: 'event', leaseMs: 20_000, retentionMs: 86_400_000, attemptSpacingMs: 30_000 };
     const countOf = async (token: string): Promise<unknown> => {
       const claim = await store.claim({ ...request, token });

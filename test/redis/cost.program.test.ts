@@ -2,6 +2,7 @@ import { createReceiver } from 'posthorn';
 import { createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
+import { ampleTime } from '../support/limits.ts';
 import { createClient, ready } from './clients.ts';
 import { KEY, reportsOf, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
@@ -22,7 +23,7 @@ describe('an event costs little', () => {
 
   test('room: at most 104 bytes completed, 200 while it is open', async () => {
     expect(request.id).toHaveLength(32);
-    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1' });
+    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1', ...ampleTime });
     await store.claim(request);
     const open = memoryUsage();
     await store.complete(request);
@@ -32,7 +33,7 @@ describe('an event costs little', () => {
   });
 
   test('an id of any length costs no more than one of 64 characters', async () => {
-    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1' });
+    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1', ...ampleTime });
     await store.complete({ ...request, id: 'x'.repeat(100_000) });
     const [key = ''] = fixture.redis.command('keys', '*').split('\n');
     expect(Number(fixture.redis.command('memory', 'usage', key))).toBeLessThanOrEqual(136);
@@ -40,7 +41,7 @@ describe('an event costs little', () => {
 
   test('trips: 2 for a new event, 1 for a duplicate', async () => {
     const client = await fixture.connect();
-    const store = createRedisStore(client, { scope: 'billing-1' });
+    const store = createRedisStore(client, { scope: 'billing-1', ...ampleTime });
     await store.claim({ ...request, id: 'makes the scripts known' });
     await store.complete({ ...request, id: 'makes the scripts known' });
     const fresh = await commandsOf(store.claim.bind(store), store.complete.bind(store));
@@ -49,7 +50,7 @@ describe('an event costs little', () => {
   });
 
   test('the same through a receiver, and one more where the server has forgotten the script', async () => {
-    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1' });
+    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1', ...ampleTime });
     const receiver = createReceiver({ signingKey: KEY, store }).on('*', () => {});
     const reports = reportsOf(receiver);
     const deliver = await serve(receiver);
@@ -69,7 +70,7 @@ describe('an event costs little', () => {
   });
 
   test('it is forgotten after its retention', async () => {
-    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1' });
+    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1', ...ampleTime });
     const key = `billing-1:${request.id}`;
     const expiry = (): number => Number(fixture.redis.command('pttl', key));
     await store.claim(request);

@@ -6,8 +6,9 @@ import { toNode } from 'posthorn/node';
 import { deliver } from 'posthorn/testing';
 import { onTestFinished } from 'vitest';
 import { awaitedLater } from '../support/awaited-later.ts';
+import { KEY } from '../support/served.ts';
 
-export const KEY = 'key-of-the-redis-tests';
+export { KEY };
 
 export interface Answered {
   readonly status: number;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { type Client, createClient, type Major, ready } from './clients.ts';
+import type { OpenClient } from './drivers.ts';
 import { type RedisServer, Servers } from './servers.ts';
 
 /** What the tests of one file or suite share: servers and clients, which end with it. */
@@ -11,21 +12,28 @@ export interface Fixture {
   readonly connect: (options?: { port?: number; major?: Major; keyPrefix?: string }) => Promise<Client>;
   /** Closes the client in the end. */
   readonly keep: <C extends Client>(client: C) => C;
+  /** The same for a client of whichever package. */
+  readonly keepOpen: (open: Promise<OpenClient>) => Promise<OpenClient>;
+  /** The port of a node of a Cluster that all tests of the suite may share. */
+  readonly clusterPort: () => Promise<number>;
 }
 
 /** Starts a single Redis before the tests and ends everything after them. */
 export function useRedis(settings: Readonly<Record<string, string>> = {}): Fixture {
   const clients = new Set<Client>();
+  const opened = new Set<OpenClient>();
+  let clusterPort: Promise<number> | undefined;
   let servers: Servers | undefined;
   let redis: RedisServer | undefined;
 
   beforeAll(async () => {
     servers = new Servers();
     redis = await servers.single(settings);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     for (const client of clients) client.disconnect();
+    for (const { close } of opened) close();
     await servers?.stop();
   });
 
@@ -33,8 +41,21 @@ export function useRedis(settings: Readonly<Record<string, string>> = {}): Fixtu
     clients.add(client);
     return client;
   };
+  const startCluster = async (): Promise<number> => {
+    const [node] = await started(servers).cluster();
+    return started(node).port;
+  };
   return {
     keep,
+    keepOpen: async (opening) => {
+      const open = await opening;
+      opened.add(open);
+      return open;
+    },
+    clusterPort: () => {
+      clusterPort ??= startCluster();
+      return clusterPort;
+    },
     get servers() {
       return started(servers);
     },

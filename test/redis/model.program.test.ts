@@ -1,12 +1,13 @@
 import { createRedisStore } from 'posthorn/redis';
 import { describe, test } from 'vitest';
 import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
+import { ampleTime } from '../support/limits.ts';
 import { useRedis } from './fixture.ts';
 
 describe('the Redis store and the memory store', () => {
   const fixture = useRedis();
 
-  test('answer alike, whatever the operations', { timeout: 60_000 }, async () => {
-    await expectLikeMemoryStore(createRedisStore(await fixture.connect(), { scope: 'model' }));
+  test('answer alike, whatever the operations', async () => {
+    await expectLikeMemoryStore(createRedisStore(await fixture.connect(), { scope: 'model', ...ampleTime }));
   });
 });

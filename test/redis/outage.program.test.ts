@@ -1,11 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createReceiver, type DeadLetter, type ReceiverOptions } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore, type IoredisClient } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { fakeTime } from '../support/fake-time.ts';
 import { freePort } from '../support/free-port.ts';
+import { ampleDeadlines, ampleTime } from '../support/limits.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { forwardedClock } from '../support/monotonic-clock.ts';
 import { until } from '../support/until.ts';
 import { type Client, closed, createClient } from './clients.ts';
 import { KEY, reportsOf, serve } from './deliveries.ts';
@@ -14,6 +17,8 @@ import { TcpProxy } from './tcp-proxy.ts';
 
 /** Longer than a test lasts: what waits for so long fails it. */
 const ENDLESS_MS = 600_000;
+/** How long `receiver.health()` waits for an answer. */
+const HEALTH_LIMIT_MS = 2_000;
 const hourAgo = (): string => new Date(Date.now() - 3_600_000).toISOString();
 const request = { id: 'evt_1', token: 'a', leaseMs: 60_000, retentionMs: 120_000 };
 const notConnected = (status: string) => ({
@@ -50,19 +55,23 @@ describe('while Redis is away for long', () => {
   }
 
   test('the first deliveries wait, all later ones fail at once, until it is back', async () => {
-    const limitMs = 1_000;
+    // Less than the deadline of a delivery.
+    const limitMs = 10_000;
     const { client, connect, cut } = await away();
     const { receiver, deliver } = await open(client, {}, limitMs);
     receiver.on('*', () => {});
     const event = createEvent('transfer.created');
     const refused = { status: 503, code: 'store_unavailable' };
-    const startedAt = performance.now();
-    expect(await deliver(event)).toMatchObject(refused);
-    expect(performance.now() - startedAt).toBeGreaterThan(limitMs / 2);
+    const forward = forwardedClock();
+    const first = deliver(event);
+    await until('the first one waits', async () => (await receiver.health()).running === 1);
+    forward(limitMs);
+    expect(await first).toMatchObject(refused);
 
     const laterAt = performance.now();
-    const later = 40;
+    const later = 20;
     for (let count = 0; count < later; count += 1) expect(await deliver(event)).toMatchObject(refused);
+    // Had they waited, each would have done so for as long as the first.
     expect(performance.now() - laterAt).toBeLessThan((later * limitMs) / 2);
 
     connect();
@@ -78,22 +87,27 @@ describe('while Redis is away for long', () => {
 
   test('those that wait fail together, when the first has waited in vain', async () => {
     const { client } = await away();
-    const limitMs = 1_000;
+    const limitMs = 100_000;
     const claim = async (commandTimeoutMs: number): Promise<void> => {
       const store = createRedisStore(client, { scope: 'together', commandTimeoutMs });
       await expect(store.claim(request)).rejects.toMatchObject({ code: 'store_unavailable' });
     };
+    const forward = forwardedClock();
+    const startedAt = performance.now();
     let hasLongerFailed = false;
     const first = claim(limitMs);
     const longer = claim(ENDLESS_MS).then(() => {
       hasLongerFailed = true;
     });
-    await sleep(0.75 * limitMs);
-    const second = claim(limitMs).then(() => 'failed');
-    await first;
-    // By itself it would fail 0.75 × limitMs after the first.
-    expect(await Promise.race([second, sleep(0.5 * limitMs)])).toBe('failed');
+    forward(0.75 * limitMs);
+    const second = claim(limitMs);
+    forward(0.25 * limitMs);
+    await Promise.all([first, second]);
+    // By itself the second would fail 0.75 × limitMs later.
+    expect(performance.now() - startedAt).toBeLessThan(1.5 * limitMs);
     expect(hasLongerFailed).toBe(false);
+    // ioredis does not say that it has ended if it is told so in the pause before it connects again.
+    await until('the client connects', () => client.status === 'connect');
     client.disconnect();
     await longer;
   });
@@ -117,8 +131,9 @@ describe('while Redis is away for long', () => {
     const full = await fixture.connect({ port: (await fixture.servers.single({ maxmemory: '1' })).port });
     for (const client of [ended, full]) {
       print.mockClear();
-      const store = createRedisStore(client, { scope: 'no-stack' });
-      const receiver = createReceiver({ signingKey: KEY, store, deadLetters: createMapDeadLetters() });
+      const store = createRedisStore(client, { scope: 'no-stack', ...ampleTime });
+      const deadLetters = createMapDeadLetters();
+      const receiver = createReceiver({ signingKey: KEY, store, deadLetters, ...ampleDeadlines });
       const deliver = await serve(receiver.on('*', () => {}));
       expect(await deliver(createEvent('transfer.created'))).toMatchObject({ code: 'store_unavailable' });
       expect(print.mock.calls).toEqual([[expect.stringMatching(/ store_unavailable: .*(OOM|"end")/)]]);
@@ -152,15 +167,18 @@ describe('while Redis is away for long', () => {
   test('health answers in its own time', async () => {
     const { client } = await away();
     const { receiver } = await open(client);
-    const { store } = await receiver.health();
+    const advance = fakeTime();
+    const health = receiver.health();
+    await advance(HEALTH_LIMIT_MS);
+    const { store } = await health;
     expect(store).toMatchObject({ ok: false, error: { code: 'store_unavailable' } });
-    expect(store.latencyMs).toBeLessThan(10_000);
+    expect(store.latencyMs).toBeLessThanOrEqual(HEALTH_LIMIT_MS);
   });
 
   test('bodies that wait are counted, and one that does not fit does not wait', async () => {
     const { client, connect } = await away();
-    const limits = { maxBodyBytes: 10_000, maxBufferedBytes: 10_000, maxRunMs: 10_000 };
-    const { receiver, reports, deliver } = await open(client, { ...limits, leaseMs: 2_000 });
+    const limits = { maxBodyBytes: 10_000, maxBufferedBytes: 10_000 };
+    const { receiver, reports, deliver } = await open(client, { ...limits, ...ampleDeadlines });
     const handled: string[] = [];
     receiver.on('*', ({ id }) => handled.push(id));
     const large = () => createEvent('transfer.created', { note: 'x'.repeat(6_000) });
@@ -218,22 +236,26 @@ describe('while Redis is away for long', () => {
     });
     expect(await deliver(createEvent('transfer.created'))).toMatchObject({ status: 500 });
     expect(reports[0]?.warnings.join()).toMatch(/claimed_nothing: .*release_failed: /);
-    expect((await receiver.health()).store).toMatchObject({
-      ok: false,
-      error: notConnected(CONNECTING),
-    });
+    const advance = fakeTime();
+    const health = receiver.health();
+    await advance(HEALTH_LIMIT_MS);
+    expect((await health).store).toMatchObject({ ok: false, error: notConnected(CONNECTING) });
   });
 
   test("with onStoreFailure: 'process' a last attempt does not wait for its letter either", async () => {
     const { client } = await away();
-    const deadLetters = createRedisDeadLetters(client, { scope: 'outage' });
-    // The completion is tried until the deadline.
-    const options = { onStoreFailure: 'process', deadLetters, deadlineMs: 5_000 } as const;
-    const { receiver, reports, deliver } = await open(client, options);
+    const deadLetters = createRedisDeadLetters(client, { scope: 'outage', ...ampleTime });
+    const deadlineMs = 5_000;
+    const { receiver, reports } = await open(client, { onStoreFailure: 'process', deadLetters, deadlineMs });
     const handled: unknown[] = [];
     receiver.on('transfer.*', ({ id }) => handled.push(id));
     const event = { ...createEvent('transfer.created'), created_at: hourAgo() };
-    expect(await deliver(event)).toMatchObject({ status: 200, outcome: 'processed' });
+    const advance = fakeTime();
+    const answer = receiver.receive(deliveryOf(event));
+    // The completion is tried until the deadline.
+    await advance(deadlineMs);
+    expect((await answer).status).toBe(200);
+    expect(reports[0]?.outcome).toBe('processed');
     expect(handled).toEqual([event.id]);
     // The dead letters themselves would have waited, and then given the status of the client.
     expect(reports[0]?.warnings.join()).toContain(

@@ -1,6 +1,7 @@
 import { createRedisStore } from 'posthorn/redis';
 import { describe, test } from 'vitest';
 import { expectKept, retentionCases } from '../dedupe/retention-cases.ts';
+import { ampleTime } from '../support/limits.ts';
 import { useRedis } from './fixture.ts';
 
 const scope = 'retention';
@@ -9,7 +10,7 @@ describe('an id is kept in Redis, from its claim on,', () => {
   const fixture = useRedis();
 
   test.each(retentionCases)('$name', async (retention) => {
-    const store = createRedisStore(await fixture.connect(), { scope });
+    const store = createRedisStore(await fixture.connect(), { scope, ...ampleTime });
     await expectKept(retention, store, (id) => Number(fixture.redis.command('pttl', `${scope}:${id}`)));
   });
 });

@@ -3,6 +3,7 @@ import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
+import { ampleTime } from '../support/limits.ts';
 import { KEY, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
 
@@ -14,11 +15,11 @@ describe('a scope', () => {
   test('begins every key', async () => {
     fixture.redis.command('flushall');
     const client = await fixture.connect();
-    await createRedisStore(client, { scope: 'billing' }).claim({ ...times, id: 'a' });
-    await createRedisStore(client, { scope: 'billing' }).complete({ ...times, id: '{b}' });
-    await createRedisDeadLetters(client, { scope: 'billing' }).put(createLetter({ id: 'c' }));
-    await createRedisDeadLetters(client, { scope: 'billing' }).remove('c');
-    await createRedisDeadLetters(client, { scope: 'billing' }).put(createLetter({ id: 'd' }));
+    await createRedisStore(client, { scope: 'billing', ...ampleTime }).claim({ ...times, id: 'a' });
+    await createRedisStore(client, { scope: 'billing', ...ampleTime }).complete({ ...times, id: '{b}' });
+    await createRedisDeadLetters(client, { scope: 'billing', ...ampleTime }).put(createLetter({ id: 'c' }));
+    await createRedisDeadLetters(client, { scope: 'billing', ...ampleTime }).remove('c');
+    await createRedisDeadLetters(client, { scope: 'billing', ...ampleTime }).put(createLetter({ id: 'd' }));
     const keys = fixture.redis.command('keys', '*').split('\n');
     expect(keys).toHaveLength(5);
     expect(keys.filter((key) => !key.startsWith('billing'))).toEqual([]);
@@ -29,7 +30,7 @@ describe('a scope', () => {
     const scopes = ['a', 'a.b', 'ab', 'a-', 'A', 'a_'];
     const ids = ['b:c', 'c', 'a:c', '{a}', '/dead-letters{a}:letters', ''];
     for (const scope of scopes) {
-      const store = createRedisStore(client, { scope });
+      const store = createRedisStore(client, { scope, ...ampleTime });
       for (const id of ids) {
         expect((await store.claim({ ...times, id })).state).toBe('claimed');
         await store.complete({ ...times, id });
@@ -42,7 +43,7 @@ describe('a scope', () => {
     const handled: string[] = [];
     const deliveries = ['staging', 'production'].map((scope) =>
       serve(
-        createReceiver({ signingKey: KEY, store: createRedisStore(client, { scope }) })
+        createReceiver({ signingKey: KEY, store: createRedisStore(client, { scope, ...ampleTime }) })
           .on('*', ({ id }) => void handled.push(`${scope} ${id}`))
           .observe(() => {}),
       ),

@@ -11,7 +11,8 @@ import { toNode } from 'posthorn/node';
 import { createRedisStore } from 'posthorn/redis';
 import { createCluster } from 'redis';
 
-const { REDIS_PORT, CLIENT, LOG, KEY, LEASE_MS, GATES, DEAD_LETTERS, OPTIONS } = process.env;
+const { REDIS_PORT, CLIENT, LOG, KEY, LEASE_MS, COMMAND_TIMEOUT_MS, GATES, DEAD_LETTERS, OPTIONS } =
+  process.env;
 
 function note(...words) {
   const line = [process.pid, ...words].join(' ');
@@ -48,7 +49,7 @@ else await new Promise((resolve) => redis.once('ready', resolve));
 
 const receiver = createReceiver({
   signingKey: KEY,
-  store: createRedisStore(redis, { scope: 'workers' }),
+  store: createRedisStore(redis, { scope: 'workers', commandTimeoutMs: Number(COMMAND_TIMEOUT_MS) }),
   leaseMs: Number(LEASE_MS),
   ...(DEAD_LETTERS !== undefined && { deadLetters: createFileDeadLetters(DEAD_LETTERS) }),
   ...JSON.parse(OPTIONS ?? '{}'),

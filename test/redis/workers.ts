@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReceiverOptions } from 'posthorn';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
+import { ampleTime } from '../support/limits.ts';
 import { KEY } from './deliveries.ts';
 
 /** What a worker has noted. */
@@ -23,6 +24,8 @@ export interface Worker extends ChildProgram {
 export interface WorkerOptions {
   readonly redisPort: number;
   readonly leaseMs: number;
+  /** The limit of the commands of the store; ample if left out. */
+  readonly commandTimeoutMs?: number;
   /** Whether handlers wait until `openGate` says how they end. */
   readonly gated: boolean;
   /** The client, if the Redis is a node of a Cluster. */
@@ -47,12 +50,14 @@ export class Workers {
 
   async start(): Promise<Worker> {
     const { redisPort, leaseMs, gated, cluster = 'single', deadLetters, receiver } = this.#options;
+    const { commandTimeoutMs } = { ...ampleTime, ...this.#options };
     const program = startProgram(
       join(packageRoot, 'test', 'redis', 'worker.mjs'),
       {
         PATH: process.env.PATH,
         REDIS_PORT: String(redisPort),
         LEASE_MS: String(leaseMs),
+        COMMAND_TIMEOUT_MS: String(commandTimeoutMs),
         LOG: this.#log,
         KEY,
         CLIENT: cluster,

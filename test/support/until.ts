@@ -1,7 +1,7 @@
 import { WAIT_LIMIT_MS } from './limits.ts';
 
 /**
- * Resolves once the condition holds; rejects, naming it, if that takes longer than a busy machine would need. A
+ * Resolves once the condition holds; rejects, naming it, after a time that not even a busy machine needs. A
  * function gives the name then, with what has been seen last.
  */
 export async function until(

@@ -10,7 +10,8 @@ const WORKERS = 3;
 const SENDERS = 12;
 const LEAST_EVENTS = 150;
 const LEAST_KILLS = 10;
-const LIMIT_MS = 120_000;
+/** Longer than a busy machine lets a process stand still: a lease that runs out is not the subject. */
+const LEASE_MS = 5_000;
 
 describe('a worker that was killed while it ran an event', () => {
   const fixture = useRedis();
@@ -34,7 +35,7 @@ describe('a worker that was killed while it ran an event', () => {
 
   test('is waited for until its lease ends, and the report of the retry says so, once', async () => {
     const event = createEvent('transfer.created');
-    const next = await killWith(event, 3_000, {});
+    const next = await killWith(event, 10_000, {});
     expect(await send(next.url, event)).toMatchObject({ status: 200, outcome: 'processed' });
     expect(await send(next.url, event)).toMatchObject({ status: 200, outcome: 'duplicate' });
     const reports = next.lines.filter((line) => line.includes(` reported ${event.id} `));
@@ -47,24 +48,22 @@ describe('a worker that was killed while it ran an event', () => {
 
   test('holds its claim past the deadline: the answer is busy, and the report says when the claim ends', async () => {
     const event = createEvent('transfer.created');
-    const next = await killWith(event, 60_000, { deadlineMs: 500 });
+    const next = await killWith(event, 120_000, { deadlineMs: 2_000 });
     expect(await send(next.url, event)).toMatchObject({ status: 503, code: 'event_running' });
     const report = await next.line(new RegExp(` reported ${event.id} `));
     const [, ms] =
       / event_running "another process [^"]*; if it was killed, its claim ends in (\d+) ms"/.exec(report) ??
       [];
-    expect(Number(ms)).toBeGreaterThan(30_000);
-    expect(Number(ms)).toBeLessThan(60_000);
+    expect(Number(ms)).toBeGreaterThan(60_000);
+    expect(Number(ms)).toBeLessThan(120_000);
   });
 });
 
 describe('workers that are killed at random', () => {
   const fixture = useRedis();
 
-  test('handle every event before they acknowledge it, and again only where a kill fell in between', {
-    timeout: LIMIT_MS,
-  }, async () => {
-    const workers = new Workers({ redisPort: fixture.redis.port, leaseMs: 2_000, gated: false });
+  test('handle every event before they acknowledge it, and again only where a kill fell in between', async () => {
+    const workers = new Workers({ redisPort: fixture.redis.port, leaseMs: LEASE_MS, gated: false });
     onTestFinished(() => workers.stop());
     const running = await Promise.all(Array.from({ length: WORKERS }, () => workers.start()));
     const killed = new Set<string>();

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createReceiver, type WebhookEvent } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { pause } from '../dedupe/process-storm.ts';
 import { awaitedLater } from '../support/awaited-later.ts';
+import { randomPause } from '../support/random-pause.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import { createClusterClient, ready } from './clients.ts';
 import { type Answered, KEY, send } from './deliveries.ts';
@@ -15,28 +14,28 @@ import { useRedis } from './fixture.ts';
 import type { RedisServer } from './servers.ts';
 import { type Note, type Worker, Workers } from './workers.ts';
 
-const LIMIT_MS = 90_000;
 const NODE_TIMEOUT_MS = 1_000;
 /** The service's 1, 5 and 15 minutes, shortened. */
 const RETRY_SCHEDULE_MS = [1_000, 2_500, 5_000];
 const DEADLINE_MS = 4_000;
+/** How long an answer may take on a busy machine; the service hangs up after 30 seconds. */
+const ANSWER_LIMIT_MS = 15_000;
+/** So many events at once, and no more on a busy machine. */
+const MOST_UNANSWERED = 300;
 
 describe('a Cluster that fails over under load', () => {
   const fixture = useRedis();
 
   test.each(['ioredis Cluster', 'node-redis Cluster'] as const)(
     'no event is lost, none hangs, and what was completed before is not handled again: %s',
-    {
-      timeout: LIMIT_MS,
-    },
     async (cluster) => {
       const nodes = await fixture.servers.cluster({ nodeTimeoutMs: NODE_TIMEOUT_MS });
-      const directory = mkdtempSync(join(tmpdir(), 'posthorn-failover-'));
-      onTestFinished(() => rmSync(directory, { recursive: true }));
+      const directory = await temporaryDirectory();
       const workers = new Workers({
         redisPort: nodes[0]?.port ?? 0,
         cluster,
-        leaseMs: 2_000,
+        leaseMs: 3_000,
+        commandTimeoutMs: 2_000,
         gated: false,
         deadLetters: directory,
         receiver: { retryScheduleMs: RETRY_SCHEDULE_MS, deadlineMs: DEADLINE_MS, maxRunMs: 2_000 },
@@ -97,7 +96,7 @@ describe('a Cluster that fails over under load', () => {
       process.stdout.write(
         `failover test: ${JSON.stringify({ events: sender.sent.length, ...sender.counts, letters: replayed.length, handledTwice: twice.length })}\n`,
       );
-      expect(sender.slowestMs).toBeLessThan(DEADLINE_MS + 2_000);
+      expect(sender.slowestMs).toBeLessThan(ANSWER_LIMIT_MS);
       for (const { event, outcome, answeredAt } of sender.sent) {
         const [first] = handlingsOf(event.id);
         if (outcome === 'parked') expect([first?.id, ...replayed]).toContain(event.id);
@@ -139,10 +138,17 @@ class Sender {
 
   /** Resolves once the last event has its 2xx, or was given up. */
   async sendUntilStopped(): Promise<void> {
-    const lives: Promise<void>[] = [];
+    const lives = new Set<Promise<void>>();
     while (!this.#isStopped) {
-      lives.push(this.#sendWithRetries());
-      await sleep(15);
+      const life = this.#sendWithRetries();
+      lives.add(life);
+      // One that has failed stays, for the end.
+      life.then(
+        () => lives.delete(life),
+        () => {},
+      );
+      await randomPause(30);
+      await until('fewer events are unanswered', () => lives.size < MOST_UNANSWERED);
     }
     await Promise.all(lives);
   }
@@ -151,7 +157,7 @@ class Sender {
     const sent: Sent = { event: createEvent('transfer.created'), answeredAt: Number.NaN };
     this.sent.push(sent);
     for (const delayMs of [0, ...RETRY_SCHEDULE_MS]) {
-      await sleep(delayMs);
+      await pause(delayMs);
       const duplicates = Math.random() < 0.4 ? 2 : 1;
       await Promise.all(Array.from({ length: duplicates }, () => this.#deliver(sent)));
       if (sent.outcome !== undefined) return;

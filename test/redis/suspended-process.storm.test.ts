@@ -24,7 +24,7 @@ describe('a process that was stopped past its lease', () => {
   let stopped: Worker;
   let other: Worker;
   beforeAll(async () => {
-    workers = new Workers({ redisPort: fixture.redis.port, leaseMs: 900, gated: true });
+    workers = new Workers({ redisPort: fixture.redis.port, leaseMs: 2_000, gated: true });
     [stopped, other] = await Promise.all([workers.start(), workers.start()]);
   });
   afterAll(() => workers.stop());

@@ -1,0 +1,127 @@
+// @ts-check
+// Puts each mutant of mutants.json into the sources and runs the tests that are nearest to it, until one fails:
+// `npm run mutants -- [--only 1,2,3] [--first 10]`. Prints a table. Leave the checkout alone while it runs.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    first: { type: 'string' },
+    // Another checkout, for instance of an earlier commit, and its names of the layers.
+    checkout: { type: 'string', default: join(import.meta.dirname, '../..') },
+    quick: { type: 'string', default: 'quick' },
+    slow: { type: 'string', default: 'program,storm' },
+  },
+});
+const root = options.checkout;
+
+/** A mutant that makes the tests hang is noticed as well. */
+const LIMIT_MS = 900_000;
+
+/** @typedef {{ file: string, find: string, replace: string }} Mutant */
+
+/** @returns {string[]} */
+function sources() {
+  return ['src', 'adapters'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
+}
+
+/**
+ * Where a mutant's text stands today: in its file, or in another if it has moved; white space does not count.
+ *
+ * @param {Mutant} mutant
+ */
+function place({ file, find, replace }) {
+  const escaped = find
+    .trim()
+    .split(/\s+/)
+    .map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  const pattern = new RegExp(escaped.join('\\s+'), 'g');
+  for (const candidate of [file, ...sources()]) {
+    if (!existsSync(join(root, candidate))) continue;
+    const text = readFileSync(join(root, candidate), 'utf8');
+    if ((text.match(pattern) ?? []).length === 1) {
+      return { file: candidate, text, mutated: text.replace(pattern, () => replace) };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The tests to run, the nearest first: quick ones of the room, all of the room, all quick ones.
+ *
+ * @param {string} file
+ */
+function stagesOf(file) {
+  const room = file.startsWith('adapters/') ? 'adapters' : file.split('/')[1];
+  const folder = `test/${room}`;
+  const slow = options.slow.split(',').flatMap((name) => ['--project', name]);
+  const hasRoom = existsSync(join(root, folder));
+  return [
+    ...(hasRoom
+      ? [
+          { name: 'room, quick', args: ['--project', options.quick, folder] },
+          { name: 'room', args: [...slow, folder] },
+        ]
+      : []),
+    { name: 'all quick', args: ['--project', options.quick] },
+  ];
+}
+
+/**
+ * The stage that notices what is in the sources now.
+ *
+ * @param {string} file
+ */
+function firstToNotice(file) {
+  for (const { name, args } of stagesOf(file)) {
+    const begunAt = performance.now();
+    const { status, stdout, error } = spawnSync(
+      'npx',
+      ['vitest', 'run', '--bail', '1', '--passWithNoTests', '--reporter=dot', '--no-color', ...args],
+      { cwd: root, encoding: 'utf8', timeout: LIMIT_MS, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    const seconds = Math.round((performance.now() - begunAt) / 1_000);
+    if (error !== undefined) return { stage: name, seconds, by: 'no end' };
+    const by =
+      /FAIL +(?:\|?\w+\|? +)?(.*)/.exec(stdout)?.[1]?.slice(0, 90) ?? 'an error outside of the tests';
+    if (status !== 0) return { stage: name, seconds, by };
+  }
+  return undefined;
+}
+
+/** @param {string} line */
+function print(line) {
+  process.stdout.write(`${line}\n`);
+}
+
+/** @type {Mutant[]} */
+const mutants = JSON.parse(readFileSync(join(import.meta.dirname, 'mutants.json'), 'utf8'));
+const wanted = options.only?.split(',').map(Number);
+print('| mutant | file | change | noticed by | seconds | first test |');
+print('| --- | --- | --- | --- | --- | --- |');
+for (const [index, mutant] of mutants.entries()) {
+  const number = index + 1;
+  if (wanted !== undefined && !wanted.includes(number)) continue;
+  if (number > Number(options.first ?? mutants.length)) break;
+  const found = place(mutant);
+  const change = `\`${mutant.find.split('\n').at(-1)?.trim()}\` → \`${mutant.replace.split('\n').at(-1)?.trim()}\``;
+  if (found === undefined) {
+    print(`| ${number} | ${mutant.file} | ${change} | its text is gone | | |`);
+    continue;
+  }
+  writeFileSync(join(root, found.file), found.mutated);
+  try {
+    const { stage, seconds, by } = firstToNotice(found.file) ?? { stage: '**nothing**', seconds: '', by: '' };
+    print(`| ${number} | ${found.file} | ${change} | ${stage} | ${seconds} | ${by} |`);
+  } finally {
+    writeFileSync(join(root, found.file), found.text);
+  }
+}
