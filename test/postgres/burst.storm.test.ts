@@ -12,9 +12,12 @@ const scope = 'burst';
 const DELIVERIES = 3_000;
 /**
  * One of so many is booked in a transaction of an inbox: 3,000 transactions would take a busy machine longer
- * than a delivery has.
+ * than a delivery has. Each keeps its client for as long on any machine.
  */
 const DELIVERIES_FOR_A_BOOKING = 4;
+const BOOKING_SECONDS = 0.02;
+/** The default of the store. */
+const COMMAND_TIMEOUT_MS = 2_000;
 /** How many clients of the ten that a pool has by default somebody else keeps, and for how long. */
 const HELD_CLIENTS = 8;
 const HELD_MS = 4_000;
@@ -33,7 +36,10 @@ describe('a burst', () => {
       receiver.on('transfer.created', ({ id }) => run.add(id));
       receiver.on(
         'transfer.succeeded',
-        inbox.once('book', (event, { transaction }) => book(event, transaction)),
+        inbox.once('book', async (event, { transaction }) => {
+          await book(event, transaction);
+          await transaction.query('select pg_sleep($1)', [BOOKING_SECONDS]);
+        }),
       );
     });
     return { pool, run, ...endpoint };
@@ -56,6 +62,9 @@ describe('a burst', () => {
     const refused = reports.all.filter(({ status }) => status !== 200);
     expect(refused.slice(0, 1)).toEqual([]);
     expect(answers).toEqual(events.map(({ id }) => ({ outcome: 'processed', id })));
+    // A delivery without a transaction waits for the store alone.
+    const waits = reports.all.filter(({ event }) => event?.type === 'transfer.created');
+    expect(Math.max(...waits.map(({ durationMs }) => durationMs))).toBeGreaterThan(COMMAND_TIMEOUT_MS);
     const { rows } = await pool.query(
       'select count(*)::int, count(distinct event_id)::int as events from ledger',
     );

@@ -1,5 +1,5 @@
 import type { Store } from 'posthorn';
-import { createPostgresStore } from 'posthorn/postgres';
+import { createPostgresStore, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { ampleTime } from '../support/limits.ts';
 import { until } from '../support/until.ts';
@@ -64,8 +64,10 @@ describe('thousands of events in PostgreSQL cost little', () => {
   });
 
   test('room: at most 450 bytes for a completed one, indexes included', async () => {
-    await fixture.sql('truncate posthorn.events');
-    const store = createPostgresStore(fixture.connect(), { scope: 'billing-1', ...ampleTime });
+    const server = await fixture.servers.single();
+    const pool = fixture.connect({ port: server.port });
+    await migratePostgres(pool);
+    const store = createPostgresStore(pool, { scope: 'billing-1', ...ampleTime });
     for (let first = 0; first < 10_000; first += 100) {
       await Promise.all(
         Array.from({ length: 100 }, async (_, index) => {
@@ -75,7 +77,7 @@ describe('thousands of events in PostgreSQL cost little', () => {
         }),
       );
     }
-    const bytes = Number(await fixture.sql("select pg_total_relation_size('posthorn.events')"));
+    const bytes = Number(server.sql("select pg_total_relation_size('posthorn.events')"));
     expect(bytes / 10_000).toBeLessThan(450);
   });
 });

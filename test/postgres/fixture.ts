@@ -59,17 +59,20 @@ class Pools {
     return results.flatMap(({ rows }) => rows.map((row) => row.join('|'))).join('\n');
   };
 
+  /** For a test that failed, which is what has to be read, and not that a client which it kept is cut off. */
+  expectCuts(): void {
+    for (const client of this.#taken) client.on('error', () => {});
+  }
+
   /** Without waiting for clients that a test has kept. */
   end(): void {
-    // Of a test that failed, which is what has to be read, and not that its client has lost its server.
-    for (const client of this.#taken) client.on('error', () => {});
     for (const pool of this.#pools) if (!pool.ending) void pool.end();
   }
 }
 
 let databases = 0;
 
-/** Makes a database before the tests, on the server that all files share: no test stops or freezes that one. */
+/** Makes a database before the tests, on the server that all files share, which no test stops or freezes. */
 export function useDatabase(): DatabaseFixture {
   const port = inject('postgresPort');
   databases += 1;
@@ -89,6 +92,7 @@ export function useDatabase(): DatabaseFixture {
   });
 
   afterAll(async () => {
+    pools.expectCuts();
     pools.end();
     await command(`drop database if exists ${database} with (force)`);
   });
@@ -109,6 +113,7 @@ export function usePostgres(settings: Settings = {}): Fixture {
   });
 
   afterAll(async () => {
+    pools.expectCuts();
     // First the servers: a pool waits for its clients, of which a test may have kept one.
     await servers?.stop();
     pools.end();

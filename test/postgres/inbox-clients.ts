@@ -29,7 +29,7 @@ const REFUSES_COMMIT = [
   'insert into conflicts values (1)',
 ];
 
-/** Which tests run: those that no other client can prove for this one, all that wait for no deadline, or all. */
+/** Which tests run: those that every client has to prove, all that wait for no deadline, or all. */
 export type Part = 'the least' | 'without deadlines' | 'all';
 
 /** The tests of `begin`, for each client. `of` makes one whose connections are those of a pool. */

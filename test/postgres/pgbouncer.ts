@@ -29,7 +29,10 @@ export async function startPgBouncer(serverPort: number, size: number): Promise<
   };
 }
 
-/** Everybody may connect to any database, and is the superuser. What a transaction leaves behind, the next one finds. */
+/**
+ * Everybody may connect to any database, and is the superuser. What a transaction leaves behind, the next one
+ * finds.
+ */
 function settings(port: number, serverPort: number, size: number): string {
   return `[databases]
 * = host=127.0.0.1 port=${serverPort} user=postgres
