@@ -4,25 +4,32 @@ import type { DeliveryAttempt, Sandbox, SandboxOptions } from 'posthorn/sandbox'
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { assembleSandbox } from '../../src/sandbox/assemble.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { BANKING, CONTROL, createWebhook, type Played, START_AT, serveUntilTheEnd } from './play.ts';
+import {
+  BANKING,
+  CONTROL,
+  createWebhook,
+  type OpenedSandbox,
+  START_AT,
+  serveUntilTheEnd,
+} from './opened-sandbox.ts';
 import { record } from './recording-endpoint.ts';
 
 const QUOTE = '{"destination":{"currency":"EUR","amount":"250.00"}}';
 const CREATED_AT = '2026-03-01T12:00:00.500Z';
 
 /** Opens a sandbox that ages events. The real time stands, so that only steps age them. */
-function playAging(options: SandboxOptions = {}): Promise<Played> {
+function openAging(options: SandboxOptions = {}): Promise<OpenedSandbox> {
   vi.setSystemTime(START_AT);
   onTestFinished(() => void vi.useRealTimers());
   return serveUntilTheEnd(assembleSandbox(options, { agesEvents: true }));
 }
 
 /** The same, with a webhook whose endpoint always fails. */
-async function playFailing(options: SandboxOptions = {}): Promise<Played> {
-  const played = await playAging(options);
+async function openFailing(options: SandboxOptions = {}): Promise<OpenedSandbox> {
+  const opened = await openAging(options);
   const endpoint = await record((response) => void response.writeHead(500).end());
-  await createWebhook(played, `{"url":"${endpoint.url}"}`);
-  return played;
+  await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+  return opened;
 }
 
 function createdAt({ request }: DeliveryAttempt): string {
@@ -35,7 +42,7 @@ function agesOf(sandbox: Sandbox, event: string): (string | number | undefined)[
 
 describe('a sandbox that ages events', () => {
   test('sends retries with an earlier created_at, at real times; new events are not older', async () => {
-    const { sandbox, call } = await playFailing();
+    const { sandbox, call } = await openFailing();
     sandbox.send({ type: 'transfer.created', id: 'a' });
     await sandbox.settled();
     const step = await call('POST', '/sandbox/clock', CONTROL, '{"advanceMs":360000}');
@@ -58,7 +65,7 @@ describe('a sandbox that ages events', () => {
   });
 
   test('ages what is delayed, its copies, and what is old from the start', async () => {
-    const { sandbox } = await playFailing();
+    const { sandbox } = await openFailing();
     const event = { type: 'transfer.created', id: 'e', delayMs: 5_000, duplicates: 1, ageMs: 60_000 };
     expect(sandbox.send(event).created_at).toBe('2026-03-01T11:59:00.500Z');
     await sandbox.clock.advance(5_000);
@@ -67,7 +74,7 @@ describe('a sandbox that ages events', () => {
   });
 
   test('signs an aged event before its body is changed', async () => {
-    const { sandbox } = await playFailing({ signingKey: 'key' });
+    const { sandbox } = await openFailing({ signingKey: 'key' });
     sandbox.send({ type: 'transfer.created', id: 'e', changed: true, delayMs: 5_000 });
     await sandbox.clock.advance(5_000);
     const [attempt] = sandbox.deliveries();
@@ -82,7 +89,7 @@ describe('a sandbox that ages events', () => {
   });
 
   test('a slow clock does not make an event younger', async () => {
-    const { sandbox } = await playFailing({ speed: 0.5 });
+    const { sandbox } = await openFailing({ speed: 0.5 });
     sandbox.send({ type: 'transfer.created', id: 'e' });
     await sandbox.settled();
     vi.setSystemTime(START_AT + 120_000);
@@ -92,17 +99,17 @@ describe('a sandbox that ages events', () => {
 
   test('goes on aging what is in its state file', async () => {
     const state = join(await temporaryDirectory(), 'state.json');
-    const { sandbox } = await playFailing({ state });
+    const { sandbox } = await openFailing({ state });
     sandbox.send({ type: 'transfer.created', id: 'e' });
     await sandbox.clock.advance(30_000);
     await sandbox.close();
-    const { sandbox: next } = await playAging({ state });
+    const { sandbox: next } = await openAging({ state });
     await next.clock.advance(30_000);
     expect(agesOf(next, 'e').at(-1)).toEqual([CREATED_AT, '2026-03-01T11:59:00.500Z', 60_000]);
   });
 
   test('FX quotes grow older, and expire by it, in whole seconds of real time', async () => {
-    const { sandbox, call } = await playAging();
+    const { sandbox, call } = await openAging();
     await sandbox.clock.advance(123_456);
     const { body } = await call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, QUOTE);
     const { id, ...quote } = body as { id: number; createdOn: string; fxQuoteExpiry: string };
@@ -121,18 +128,18 @@ describe('a sandbox that ages events', () => {
   });
 
   test('a quote that is accepted changes its time, and the webhooks have real times', async () => {
-    const played = await playFailing();
-    const { sandbox, call } = played;
+    const opened = await openFailing();
+    const { sandbox, call } = opened;
     await sandbox.clock.advance(999);
     const { body } = await call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, QUOTE);
     const { id, lastUpdatedOn } = body as { id: number; lastUpdatedOn: string };
     expect(sandbox.acceptQuote(id).lastUpdatedOn > lastUpdatedOn).toBe(true);
-    const { created_at } = await createWebhook(played, '{"url":"https://example.com/webhooks"}');
+    const { created_at } = await createWebhook(opened, '{"url":"https://example.com/webhooks"}');
     expect(created_at).toBe(CREATED_AT);
   });
 
   test('shows the page real times, at which by its speed things will happen', async () => {
-    const { sandbox, url, call } = await playFailing({ speed: 60 });
+    const { sandbox, url, call } = await openFailing({ speed: 60 });
     await sandbox.clock.advance(3_600_000);
     sandbox.send({ type: 'transfer.created', id: 'e' });
     await sandbox.settled();
@@ -166,13 +173,13 @@ describe('an attempt names the event that it has become older than', () => {
   });
 
   /** Fails the retried event, and none else. */
-  async function playOne(): Promise<Played> {
-    const played = await playAging();
+  async function openOne(): Promise<OpenedSandbox> {
+    const opened = await openAging();
     const endpoint = await record((response, { body }) => {
       response.writeHead(body.id === 'retried' ? 500 : 200).end();
     });
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    return played;
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    return opened;
   }
 
   async function olderThan(sandbox: Sandbox): Promise<(string | undefined)[]> {
@@ -182,7 +189,7 @@ describe('an attempt names the event that it has become older than', () => {
   }
 
   test('once, if that happened before it and has ended', async () => {
-    const { sandbox } = await playOne();
+    const { sandbox } = await openOne();
     sandbox.send(transfer('before'));
     vi.setSystemTime(START_AT + 1);
     sandbox.send(transfer('retried'));
@@ -197,7 +204,7 @@ describe('an attempt names the event that it has become older than', () => {
     { name: 'was changed on its way', before: { ...transfer('other'), changed: true }, after: undefined },
     { name: 'was older all the same', before: { ...transfer('other'), ageMs: 3_600_000 }, after: undefined },
   ])('but not if that $name', async ({ before, after }) => {
-    const { sandbox } = await playOne();
+    const { sandbox } = await openOne();
     if (before !== undefined) sandbox.send(before);
     vi.setSystemTime(START_AT + 1);
     sandbox.send(transfer('retried'));
@@ -207,7 +214,7 @@ describe('an attempt names the event that it has become older than', () => {
   });
 
   test('but not if a copy of a later one has its aged created_at', async () => {
-    const { sandbox, call } = await playOne();
+    const { sandbox, call } = await openOne();
     sandbox.send(transfer('retried'));
     vi.setSystemTime(START_AT + 1);
     sandbox.send({ ...transfer('copied'), delayMs: 30_000 });

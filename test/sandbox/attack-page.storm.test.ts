@@ -15,10 +15,10 @@ import {
   BANKING,
   callTo,
   createWebhook,
-  type Played,
+  type OpenedSandbox,
   type ShownWebhook,
   START_AT,
-} from './play.ts';
+} from './opened-sandbox.ts';
 
 const html = readFileSync(join(packageRoot, 'test', 'sandbox', 'attack-page.html'));
 const servePage: RequestListener = (_request, response) =>
@@ -60,7 +60,7 @@ const directory = mkdtempSync(join(tmpdir(), 'posthorn-browser-'));
 const exchanges = new Seen<Exchange>();
 const closing: (() => Promise<void>)[] = [];
 let sandbox: Sandbox;
-let played: Played;
+let opened: OpenedSandbox;
 let quoteId: number;
 let webhook: ShownWebhook;
 let foreignPage: Page;
@@ -90,7 +90,7 @@ beforeAll(async () => {
   }, before.port);
   closing.push(served.close);
   const url = `http://127.0.0.1:${served.port}`;
-  played = { sandbox, url, call: callTo(url) };
+  opened = { sandbox, url, call: callTo(url) };
   await prepare();
 }, 60_000);
 
@@ -104,22 +104,22 @@ async function prepare(): Promise<void> {
   const endpoint = await serve((_request, response) => void response.end('answer of the endpoint'));
   closing.push(endpoint.close);
   webhook = await createWebhook(
-    played,
+    opened,
     `{"url":"http://127.0.0.1:${endpoint.port}/",` +
       '"authentication":{"type":"BEARER","bearer":{"token":"token-of-the-webhook"}}}',
   );
   sandbox.send({ type: 'transfer.succeeded' });
   await sandbox.settled();
   const amount = '{"destination":{"currency":"EUR","amount":"100.00"}}';
-  const { body } = await played.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, amount);
+  const { body } = await opened.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, amount);
   quoteId = (body as { id: number }).id;
 }
 
 /** Everything that a page could have changed. */
 async function stateOfSandbox(): Promise<object> {
   await sandbox.settled();
-  const webhooks = await played.call('GET', '/payments/na/webhooks', ADMINISTRATOR);
-  const quote = await played.call('GET', `/banking/us2/v1/transaction/fxQuote/id/${quoteId}`, BANKING);
+  const webhooks = await opened.call('GET', '/payments/na/webhooks', ADMINISTRATOR);
+  const quote = await opened.call('GET', `/banking/us2/v1/transaction/fxQuote/id/${quoteId}`, BANKING);
   return {
     now: sandbox.clock.now(),
     webhooks: webhooks.body,
@@ -165,7 +165,7 @@ const secrets =
 describe('a web page of another origin', () => {
   test.each(['127.0.0.1', 'localhost'])('changes and sees nothing of a sandbox at %s', async (host) => {
     const before = await stateOfSandbox();
-    const { port } = new URL(played.url);
+    const { port } = new URL(opened.url);
     const { seen, answered } = await attackFrom(foreignPage, `http://${host}:${port}`);
     expect(await stateOfSandbox()).toEqual(before);
     expect(JSON.stringify(seen)).not.toMatch(secrets);
@@ -189,7 +189,7 @@ describe('a web page of another origin', () => {
 
 test('a page whose name leads to the sandbox from now on changes and sees nothing of it', async () => {
   const before = await stateOfSandbox();
-  const { port } = new URL(played.url);
+  const { port } = new URL(opened.url);
   const { seen, answered } = await attackFrom(reboundPage, `http://evil.example:${port}`);
   expect(await stateOfSandbox()).toEqual(before);
   expect(JSON.stringify(seen)).not.toMatch(secrets);
@@ -202,7 +202,7 @@ test('a page whose name leads to the sandbox from now on changes and sees nothin
 });
 
 test('the developer may look at the deliveries in the same browser', async () => {
-  const response = await foreignPage.goto(`${played.url}/sandbox/deliveries`);
+  const response = await foreignPage.goto(`${opened.url}/sandbox/deliveries`);
   expect(response?.status()).toBe(200);
   expect(await response?.json()).toMatchObject([{ response: { body: 'answer of the endpoint' } }]);
 });

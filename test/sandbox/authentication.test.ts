@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ADMINISTRATOR, BANKING, PROFILE, play } from './play.ts';
+import { ADMINISTRATOR, BANKING, openSandbox, PROFILE } from './opened-sandbox.ts';
 
 const WEBHOOKS = '/payments/na/webhooks';
 const ADMINISTRATOR_ONLY = [
@@ -27,7 +27,7 @@ async function expectRefused(
   message: string,
   challenge: RegExp,
 ): Promise<void> {
-  const { call } = await play();
+  const { call } = await openSandbox();
   // Malformed on purpose: a stranger is told nothing of the body.
   const body = method === 'GET' ? undefined : '{';
   const reply = await call(method, path, { 'content-type': 'application/json', ...headers }, body);
@@ -78,14 +78,14 @@ describe.each(PROFILE_ONLY)('%s %s', (...endpoint) => {
 });
 
 test('the defaults open each area', async () => {
-  const { call } = await play();
+  const { call } = await openSandbox();
   expect((await call('GET', WEBHOOKS, ADMINISTRATOR)).status).toBe(200);
   expect((await call('GET', BANKING_ONLY[1][1], BANKING)).status).toBe(404);
   expect((await call('GET', PROFILE_ONLY[0][1], PROFILE)).status).toBe(200);
 });
 
 test('each of the credentials can be changed', async () => {
-  const { call } = await play({
+  const { call } = await openSandbox({
     administrator: { username: 'ann', password: 'a' },
     user: { username: 'bob', password: 'b' },
     banking: { token: 't', apiKey: 'k' },

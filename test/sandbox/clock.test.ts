@@ -1,12 +1,12 @@
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { CONTROL, createWebhook, play, START_AT } from './play.ts';
+import { CONTROL, createWebhook, openSandbox, START_AT } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
 describe('the manual clock', () => {
   test('stands still until it is advanced', async () => {
-    const { call, sandbox } = await play();
+    const { call, sandbox } = await openSandbox();
     expect(sandbox.clock.now()).toBe(START_AT);
     await until('real time passes', () => Date.now() % 10 === 0);
     expect(await call('GET', '/sandbox/clock')).toMatchObject({
@@ -28,14 +28,14 @@ describe('the manual clock', () => {
   });
 
   test('a step over HTTP is answered when everything that fell due has been', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record((response) => {
       setTimeout(() => response.writeHead(500).end(), 50);
     });
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    await played.call('POST', '/sandbox/events', CONTROL, '{"type":"transfer.created","id":"e"}');
-    await played.call('POST', '/sandbox/clock', CONTROL, '{"advanceMs":360000}');
-    const { body } = await played.call('GET', '/sandbox/deliveries?event=e');
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    await opened.call('POST', '/sandbox/events', CONTROL, '{"type":"transfer.created","id":"e"}');
+    await opened.call('POST', '/sandbox/clock', CONTROL, '{"advanceMs":360000}');
+    const { body } = await opened.call('GET', '/sandbox/deliveries?event=e');
     expect(body).toMatchObject([
       { number: 1, at: '2026-03-01T12:00:00.500Z' },
       { number: 2, at: '2026-03-01T12:01:00.500Z' },
@@ -44,49 +44,49 @@ describe('the manual clock', () => {
   });
 
   test('the endpoint sees the time at which its delivery is due, and not the end of the step', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const times: number[] = [];
     const endpoint = await record((response) => {
-      times.push(played.sandbox.clock.now() - START_AT);
+      times.push(opened.sandbox.clock.now() - START_AT);
       response.writeHead(500).end();
     });
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    played.sandbox.send({ type: 'transfer.created' });
-    await played.sandbox.clock.advance(3_600_000);
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    opened.sandbox.send({ type: 'transfer.created' });
+    await opened.sandbox.clock.advance(3_600_000);
     expect(times).toEqual([0, 60_000, 360_000, 1_260_000]);
-    expect(played.sandbox.clock.now()).toBe(START_AT + 3_600_000);
+    expect(opened.sandbox.clock.now()).toBe(START_AT + 3_600_000);
   });
 
   test('retries of several events are made in the order of their times', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record(statuses(500, 500));
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    played.sandbox.send({ type: 'transfer.created', id: 'a', delayMs: 10 });
-    played.sandbox.send({ type: 'transfer.created', id: 'b' });
-    await played.sandbox.clock.advance(3_600_000);
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    opened.sandbox.send({ type: 'transfer.created', id: 'a', delayMs: 10 });
+    opened.sandbox.send({ type: 'transfer.created', id: 'b' });
+    await opened.sandbox.clock.advance(3_600_000);
     expect(endpoint.received.all.map(({ body }) => body.id)).toEqual(['b', 'a', 'b', 'a']);
   });
 
   test('steps at the same time add up', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record((response) => void response.writeHead(500).end());
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    played.sandbox.send({ type: 'transfer.created' });
-    const { advance } = played.sandbox.clock;
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    opened.sandbox.send({ type: 'transfer.created' });
+    const { advance } = opened.sandbox.clock;
     await Promise.all([advance(30_000), advance(30_000), advance(300_000)]);
-    expect(played.sandbox.clock.now()).toBe(START_AT + 360_000);
-    expect(played.sandbox.deliveries().map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(opened.sandbox.clock.now()).toBe(START_AT + 360_000);
+    expect(opened.sandbox.deliveries().map(({ number }) => number)).toEqual([1, 2, 3]);
   });
 
   test.each(['-1', '0.5', '1e300', '"5"', 'null'])('a step of %s is refused', async (advanceMs) => {
-    const { call, sandbox } = await play();
+    const { call, sandbox } = await openSandbox();
     const reply = await call('POST', '/sandbox/clock', CONTROL, `{"advanceMs":${advanceMs}}`);
     expect(reply).toMatchObject({ status: 400, body: { status: 400, message: 'Invalid step' } });
     expect(sandbox.clock.now()).toBe(START_AT);
   });
 
   test('a step without a length, or with other members, is refused', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     for (const body of ['{}', '{"ms":1}', '{"advanceMs":1,"speed":2}']) {
       expect((await call('POST', '/sandbox/clock', CONTROL, body)).status).toBe(400);
     }
@@ -95,47 +95,47 @@ describe('the manual clock', () => {
 
 describe('the real clock', () => {
   test('is that of the machine', async () => {
-    const { sandbox } = await play({});
+    const { sandbox } = await openSandbox({});
     // That may be set while the test runs.
     expect(Math.abs(sandbox.clock.now() - Date.now())).toBeLessThan(60_000);
   });
 
   test('with a speed, retries come by themselves, sooner', async () => {
     // Half an hour in 1.5 seconds.
-    const played = await play({ speed: 1_200, startAt: START_AT });
+    const opened = await openSandbox({ speed: 1_200, startAt: START_AT });
     const endpoint = await record((response) => void response.writeHead(500).end());
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    played.sandbox.send({ type: 'transfer.created', id: 'e' });
-    await until('all four attempts', () => played.sandbox.deliveries().length === 4);
-    const times = played.sandbox.deliveries().map(({ at }) => Date.parse(at));
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    opened.sandbox.send({ type: 'transfer.created', id: 'e' });
+    await until('all four attempts', () => opened.sandbox.deliveries().length === 4);
+    const times = opened.sandbox.deliveries().map(({ at }) => Date.parse(at));
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     // Never early; late by what the machine needs, at this speed.
     for (const [index, least] of [60_000, 300_000, 900_000].entries()) {
       expect(gaps[index]).toBeGreaterThanOrEqual(least);
     }
-    expect(played.sandbox.clock.now()).toBeGreaterThanOrEqual(START_AT + 1_260_000);
+    expect(opened.sandbox.clock.now()).toBeGreaterThanOrEqual(START_AT + 1_260_000);
   });
 
   test('at its own speed a retry does not come at once', async () => {
-    const played = await play({});
+    const opened = await openSandbox({});
     const endpoint = await record((response) => void response.writeHead(500).end());
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    played.sandbox.send({ type: 'transfer.created' });
-    await played.sandbox.settled();
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    opened.sandbox.send({ type: 'transfer.created' });
+    await opened.sandbox.settled();
     const later = Date.now() + 300;
     await until('some time passes', () => Date.now() > later);
     expect(endpoint.received.all).toHaveLength(1);
   });
 
   test('can be stepped forward as well', async () => {
-    const played = await play({});
+    const opened = await openSandbox({});
     const endpoint = await record(statuses(500));
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    played.sandbox.send({ type: 'transfer.created' });
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    opened.sandbox.send({ type: 'transfer.created' });
     // It is stepped to a moment: what passes meanwhile does not come on top.
     const realTime = Date.now();
-    await played.call('POST', '/sandbox/clock', CONTROL, '{"advanceMs":60000}');
-    expect(played.sandbox.deliveries().map(({ status }) => status)).toEqual([500, 200]);
-    expect(played.sandbox.clock.now()).toBeGreaterThanOrEqual(realTime + 60_000);
+    await opened.call('POST', '/sandbox/clock', CONTROL, '{"advanceMs":60000}');
+    expect(opened.sandbox.deliveries().map(({ status }) => status)).toEqual([500, 200]);
+    expect(opened.sandbox.clock.now()).toBeGreaterThanOrEqual(realTime + 60_000);
   });
 });

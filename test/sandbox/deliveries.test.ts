@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createWebhook, play } from './play.ts';
+import { createWebhook, openSandbox } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
 const PATH = '/sandbox/deliveries';
 
 test('GET /sandbox/deliveries shows of each attempt the request, the answer and the time', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   let isFirst = true;
   const endpoint = await record((response) => {
     if (isFirst) response.writeHead(503, { 'retry-after': '60' }).end('try later ✓');
@@ -13,12 +13,12 @@ test('GET /sandbox/deliveries shows of each attempt the request, the answer and 
     isFirst = false;
   });
   const { id } = await createWebhook(
-    played,
+    opened,
     `{"url":"${endpoint.url}","authentication":{"type":"BEARER","bearer":{"token":"t0k3n"}}}`,
   );
-  played.sandbox.send({ type: 'transfer.created', id: 'evt_1', data: { id: 'TR1' } });
-  await played.sandbox.clock.advance(60_000);
-  const reply = await played.call('GET', `${PATH}?event=evt_1`);
+  opened.sandbox.send({ type: 'transfer.created', id: 'evt_1', data: { id: 'TR1' } });
+  await opened.sandbox.clock.advance(60_000);
+  const reply = await opened.call('GET', `${PATH}?event=evt_1`);
   expect(reply.status).toBe(200);
   const request = {
     url: endpoint.url,
@@ -56,29 +56,29 @@ test('GET /sandbox/deliveries shows of each attempt the request, the answer and 
       durationMs: expect.any(Number),
     },
   ]);
-  expect(played.sandbox.deliveries({ event: 'evt_1' })).toEqual(reply.body);
+  expect(opened.sandbox.deliveries({ event: 'evt_1' })).toEqual(reply.body);
 });
 
 test('an attempt without an answer shows the error', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record((response) => void response.socket?.destroy());
-  await createWebhook(played, `{"url":"${endpoint.url}"}`);
-  played.sandbox.send({ type: 'transfer.created' });
-  await played.sandbox.settled();
-  const { body } = await played.call('GET', PATH);
+  await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+  opened.sandbox.send({ type: 'transfer.created' });
+  await opened.sandbox.settled();
+  const { body } = await opened.call('GET', PATH);
   expect(body).toEqual([expect.objectContaining({ error: expect.stringMatching(/\w/) })]);
   expect(body).toEqual([expect.not.objectContaining({ status: expect.anything() })]);
 });
 
 test('by event, by webhook, by both, and all', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record();
-  const one = await createWebhook(played, `{"url":"${endpoint.url}"}`);
-  const two = await createWebhook(played, `{"url":"${endpoint.url}"}`);
-  for (const id of ['a', 'b']) played.sandbox.send({ type: 'transfer.created', id });
-  await played.sandbox.settled();
+  const one = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+  const two = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+  for (const id of ['a', 'b']) opened.sandbox.send({ type: 'transfer.created', id });
+  await opened.sandbox.settled();
   const pairs = async (query: string): Promise<string[]> => {
-    const { body } = await played.call('GET', `${PATH}${query}`);
+    const { body } = await opened.call('GET', `${PATH}${query}`);
     const attempts = body as { event: string; webhook: string }[];
     return attempts.map(({ event, webhook }) => `${event} ${webhook === one.id ? 1 : 2}`).sort();
   };
@@ -87,33 +87,33 @@ test('by event, by webhook, by both, and all', async () => {
   expect(await pairs(`?webhook=${two.id}`)).toEqual(['a 2', 'b 2']);
   expect(await pairs(`?webhook=${two.id}&event=b`)).toEqual(['b 2']);
   expect(await pairs('?event=none')).toEqual([]);
-  expect(await played.call('GET', `${PATH}?event=a&event=b`)).toMatchObject({
+  expect(await opened.call('GET', `${PATH}?event=a&event=b`)).toMatchObject({
     status: 400,
     body: { status: 400, message: 'Invalid event' },
   });
 });
 
 test('a long answer is cut, and the last 1,000 attempts are kept', { timeout: 60_000 }, async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record((response) => void response.writeHead(200).end('x'.repeat(40_000)));
-  await createWebhook(played, `{"url":"${endpoint.url}"}`);
+  await createWebhook(opened, `{"url":"${endpoint.url}"}`);
   for (let batch = 0; batch < 11; batch += 1) {
-    played.sandbox.send({ type: 'transfer.created', id: `batch-${batch}`, duplicates: 99 });
-    await played.sandbox.settled();
+    opened.sandbox.send({ type: 'transfer.created', id: `batch-${batch}`, duplicates: 99 });
+    await opened.sandbox.settled();
   }
   expect(endpoint.received.all).toHaveLength(1_100);
-  const attempts = played.sandbox.deliveries();
+  const attempts = opened.sandbox.deliveries();
   expect(attempts).toHaveLength(1_000);
   expect(attempts[0]?.event).toBe('batch-1');
   expect(attempts[0]?.response?.body).toBe('x'.repeat(16_384));
 });
 
 test('an attempt is shown once it has been answered', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record(statuses(204));
-  await createWebhook(played, `{"url":"${endpoint.url}"}`);
-  played.sandbox.send({ type: 'transfer.created' });
-  expect(played.sandbox.deliveries()).toEqual([]);
-  await played.sandbox.settled();
-  expect(played.sandbox.deliveries()).toMatchObject([{ status: 204, response: { body: '' } }]);
+  await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+  opened.sandbox.send({ type: 'transfer.created' });
+  expect(opened.sandbox.deliveries()).toEqual([]);
+  await opened.sandbox.settled();
+  expect(opened.sandbox.deliveries()).toMatchObject([{ status: 204, response: { body: '' } }]);
 });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { ADMINISTRATOR, createWebhook, play } from './play.ts';
+import { ADMINISTRATOR, createWebhook, openSandbox } from './opened-sandbox.ts';
 import { record } from './recording-endpoint.ts';
 
 /** What openssl makes of the bytes. */
@@ -19,10 +19,10 @@ test('openssl is read as it prints: the second case of RFC 4231', () => {
 });
 
 test('an event is posted as JSON: type, id, created_at and data, signed over the exact bytes', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record();
-  const { secret_signing_key } = await createWebhook(played, `{"url":"${endpoint.url}?a=b"}`);
-  played.sandbox.send({
+  const { secret_signing_key } = await createWebhook(opened, `{"url":"${endpoint.url}?a=b"}`);
+  opened.sandbox.send({
     type: 'transfer.succeeded',
     id: 'evt_1',
     data: { id: 'TR1', state: 'SUCCEEDED', amount: 1250, tags: { name: 'Zoë ✓ 😀' } },
@@ -41,10 +41,10 @@ test('an event is posted as JSON: type, id, created_at and data, signed over the
 });
 
 test('the header of the signature can bear another name', async () => {
-  const played = await play({ signatureHeader: 'X-Vendor-Signature' });
+  const opened = await openSandbox({ signatureHeader: 'X-Vendor-Signature' });
   const endpoint = await record();
-  const { secret_signing_key } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
-  played.sandbox.send({ type: 'dispute.won' });
+  const { secret_signing_key } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+  opened.sandbox.send({ type: 'dispute.won' });
   const { headers, bytes } = await endpoint.received.first(() => true);
   expect(headers['x-vendor-signature']).toBe(opensslHmac(bytes, secret_signing_key));
   expect(headers).not.toHaveProperty('x-service-signature');
@@ -53,22 +53,22 @@ test('the header of the signature can bear another name', async () => {
 test.each(['api.localhost', 'LocalHost.', '127.1', '0x7f000001', '0.0.0.0'])(
   'an endpoint at %s is reached on this machine',
   async (host) => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record();
-    await createWebhook(played, `{"url":"${endpoint.url.replace('127.0.0.1', host)}"}`);
-    const { id } = played.sandbox.send({ type: 'dispute.won' });
-    await played.sandbox.settled();
-    expect(played.sandbox.deliveries({ event: id })).toMatchObject([{ status: 204 }]);
+    await createWebhook(opened, `{"url":"${endpoint.url.replace('127.0.0.1', host)}"}`);
+    const { id } = opened.sandbox.send({ type: 'dispute.won' });
+    await opened.sandbox.settled();
+    expect(opened.sandbox.deliveries({ event: id })).toMatchObject([{ status: 204 }]);
   },
 );
 
 test('each webhook signs with its own key', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record();
-  const one = await createWebhook(played, `{"url":"${endpoint.url}/1"}`);
-  const two = await createWebhook(played, `{"url":"${endpoint.url}/2"}`);
-  played.sandbox.send({ type: 'merchant.created' });
-  await played.sandbox.settled();
+  const one = await createWebhook(opened, `{"url":"${endpoint.url}/1"}`);
+  const two = await createWebhook(opened, `{"url":"${endpoint.url}/2"}`);
+  opened.sandbox.send({ type: 'merchant.created' });
+  await opened.sandbox.settled();
   const keys = new Map([
     ['/hooks/1', one.secret_signing_key],
     ['/hooks/2', two.secret_signing_key],
@@ -90,26 +90,26 @@ const credentials = {
 } as const;
 
 test.each(Object.entries(credentials))('%s credentials', async (_, [authentication, expected]) => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record();
-  await createWebhook(played, `{"url":"${endpoint.url}","authentication":${authentication}}`);
-  played.sandbox.send({ type: 'transfer.created' });
+  await createWebhook(opened, `{"url":"${endpoint.url}","authentication":${authentication}}`);
+  opened.sandbox.send({ type: 'transfer.created' });
   const { headers } = await endpoint.received.first(() => true);
   expect(headers.authorization).toBe(expected);
 });
 
 test('new credentials and a new url hold at once: for later events, and for retries of earlier ones', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const old = await record((response) => void response.writeHead(500).end());
   const renewed = await record();
-  const { id } = await createWebhook(played, `{"url":"${old.url}","authentication":${credentials.BASIC[0]}}`);
-  played.sandbox.send({ type: 'transfer.created', id: 'earlier' });
-  await played.sandbox.settled();
+  const { id } = await createWebhook(opened, `{"url":"${old.url}","authentication":${credentials.BASIC[0]}}`);
+  opened.sandbox.send({ type: 'transfer.created', id: 'earlier' });
+  await opened.sandbox.settled();
   const change = `{"url":"${renewed.url}","authentication":${credentials.BEARER[0]}}`;
-  await played.call('PUT', `/payments/na/webhooks/${id}`, ADMINISTRATOR, change);
-  played.sandbox.send({ type: 'transfer.created', id: 'later' });
-  await played.sandbox.settled();
-  await played.sandbox.clock.advance(60_000);
+  await opened.call('PUT', `/payments/na/webhooks/${id}`, ADMINISTRATOR, change);
+  opened.sandbox.send({ type: 'transfer.created', id: 'later' });
+  await opened.sandbox.settled();
+  await opened.sandbox.clock.advance(60_000);
   expect(old.received.all.map(({ body }) => body.id)).toEqual(['earlier']);
   expect(old.received.all.map(({ headers }) => headers.authorization)).toEqual([credentials.BASIC[1]]);
   expect(renewed.received.all.map(({ body }) => body.id)).toEqual(['later', 'earlier']);
@@ -120,16 +120,16 @@ test('new credentials and a new url hold at once: for later events, and for retr
 });
 
 test('BASIC changed to NONE sends no credentials any more', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record();
   const { id } = await createWebhook(
-    played,
+    opened,
     `{"url":"${endpoint.url}","authentication":${credentials.BASIC[0]}}`,
   );
   const path = `/payments/na/webhooks/${id}`;
-  const reply = await played.call('PUT', path, ADMINISTRATOR, '{"authentication":{"type":"NONE"}}');
+  const reply = await opened.call('PUT', path, ADMINISTRATOR, '{"authentication":{"type":"NONE"}}');
   expect(reply.body).toMatchObject({ authentication: { type: 'NONE' } });
-  played.sandbox.send({ type: 'transfer.created' });
+  opened.sandbox.send({ type: 'transfer.created' });
   const { headers } = await endpoint.received.first(() => true);
   expect(headers).not.toHaveProperty('authorization');
 });

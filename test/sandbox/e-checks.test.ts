@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { BANKING, play, type Reply } from './play.ts';
+import { BANKING, openSandbox, type Reply } from './opened-sandbox.ts';
 
 const PATH = '/banking/echecks/apiServices/uploadChecks.php?GetChecksByMerchantTransID';
 
 async function lookUp(body: string): Promise<Reply> {
-  const { call } = await play();
+  const { call } = await openSandbox();
   return call('POST', PATH, BANKING, body);
 }
 
@@ -79,7 +79,7 @@ describe('the eCheck lookup', () => {
   );
 
   test('another function of the script is unknown', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const path = PATH.replace('GetChecksByMerchantTransID', 'Other');
     const reply = await call('POST', path, BANKING, '{"merchantTransID":"MTX-1001"}');
     expect(reply).toMatchObject({

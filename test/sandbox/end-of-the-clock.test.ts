@@ -9,10 +9,10 @@ import {
   BANKING,
   CONTROL,
   createWebhook,
-  type Played,
-  play,
+  type OpenedSandbox,
+  openSandbox,
   serveUntilTheEnd,
-} from './play.ts';
+} from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
 const LAST_MOMENT = Date.parse('9999-12-31T00:00:00.000Z');
@@ -21,10 +21,10 @@ const ASKED = '{"destination":{"currency":"EUR","amount":"100.00"}}';
 const QUOTES = '/banking/us2/v1/transaction/fxQuote';
 
 /** Asks for everything that has a time in it; nothing of it may fail. */
-async function expectAllAnswered(played: Played): Promise<void> {
-  const { call } = played;
+async function expectAllAnswered(opened: OpenedSandbox): Promise<void> {
+  const { call } = opened;
   const endpoint = await record(statuses(500));
-  const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
+  const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
   const answers = await Promise.all([
     call('PUT', `/payments/na/webhooks/${id}`, ADMINISTRATOR, '{"enabled":true}'),
     call('POST', QUOTES, BANKING, ASKED),
@@ -34,35 +34,35 @@ async function expectAllAnswered(played: Played): Promise<void> {
   ]);
   for (const { status, body } of answers)
     expect([status, body]).toEqual([expect.toBeOneOf([200, 201]), body]);
-  await until('the delivery', () => played.sandbox.deliveries().length > 0);
+  await until('the delivery', () => opened.sandbox.deliveries().length > 0);
 }
 
 describe('the clock ends with the year 9999', () => {
   test('where it starts there', async () => {
-    const played = await play({ clock: 'manual', startAt: LAST_MOMENT });
-    await expectAllAnswered(played);
-    const [attempt] = played.sandbox.deliveries();
+    const opened = await openSandbox({ clock: 'manual', startAt: LAST_MOMENT });
+    await expectAllAnswered(opened);
+    const [attempt] = opened.sandbox.deliveries();
     expect(attempt?.at).toBe('9999-12-31T00:00:00.000Z');
   });
 
   test('a step beyond is refused, and changes nothing', async () => {
     const startAt = LAST_MOMENT - YEAR_MS;
-    const played = await play({ clock: 'manual', startAt });
+    const opened = await openSandbox({ clock: 'manual', startAt });
     const body = `{"advanceMs":${2 * YEAR_MS}}`;
-    expect(await played.call('POST', '/sandbox/clock', CONTROL, body)).toMatchObject({
+    expect(await opened.call('POST', '/sandbox/clock', CONTROL, body)).toMatchObject({
       status: 400,
       body: { message: 'Invalid step', details: 'the clock ends with the year 9999' },
     });
-    await expect(played.sandbox.clock.advance(2 * YEAR_MS)).rejects.toMatchObject({
+    await expect(opened.sandbox.clock.advance(2 * YEAR_MS)).rejects.toMatchObject({
       code: 'request_refused',
     });
-    expect(played.sandbox.clock.now()).toBe(startAt);
-    await played.sandbox.clock.advance(YEAR_MS);
-    expect(played.sandbox.clock.now()).toBe(LAST_MOMENT);
+    expect(opened.sandbox.clock.now()).toBe(startAt);
+    await opened.sandbox.clock.advance(YEAR_MS);
+    expect(opened.sandbox.clock.now()).toBe(LAST_MOMENT);
   });
 
   test('a hundred steps of a hundred years: each is made or refused', async () => {
-    const { call, sandbox } = await play({ clock: 'manual', startAt: 0 });
+    const { call, sandbox } = await openSandbox({ clock: 'manual', startAt: 0 });
     const step = `{"advanceMs":${100 * YEAR_MS}}`;
     const answers: number[] = [];
     for (let count = 0; count < 100; count += 1) {
@@ -74,20 +74,20 @@ describe('the clock ends with the year 9999', () => {
   });
 
   test('a retry that would come after the end never comes, and none is waited for', async () => {
-    const played = await play({ clock: 'manual', startAt: LAST_MOMENT });
+    const opened = await openSandbox({ clock: 'manual', startAt: LAST_MOMENT });
     const endpoint = await record(statuses(500));
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    played.sandbox.send({ type: 'transfer.created' });
-    await played.sandbox.settled();
-    const next = await played.call('POST', '/sandbox/clock', CONTROL, '{"toNextRetry":true}');
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    opened.sandbox.send({ type: 'transfer.created' });
+    await opened.sandbox.settled();
+    const next = await opened.call('POST', '/sandbox/clock', CONTROL, '{"toNextRetry":true}');
     expect(next).toMatchObject({ status: 400, body: { message: 'Invalid step' } });
-    expect(played.sandbox.deliveries()).toHaveLength(1);
+    expect(opened.sandbox.deliveries()).toHaveLength(1);
   });
 
   test.each([1e12, 1e300])('at %d times the speed', async (speed) => {
-    const played = await play({ speed });
-    await until('the end of the time', () => played.sandbox.clock.now() === LAST_MOMENT);
-    await expectAllAnswered(played);
+    const opened = await openSandbox({ speed });
+    await until('the end of the time', () => opened.sandbox.clock.now() === LAST_MOMENT);
+    await expectAllAnswered(opened);
   });
 
   test.each([8.64e15, -9e15])('in a state file that says %d', async (time) => {
@@ -95,7 +95,7 @@ describe('the clock ends with the year 9999', () => {
     const kept = { webhooks: [], quotes: [], pending: [], attempts: [] };
     const clock = { time, realTime: Date.now() };
     await writeFile(state, JSON.stringify({ version: 1, clock, ...kept }));
-    const played = await serveUntilTheEnd(createSandbox({ clock: 'manual', state }));
-    await expectAllAnswered(played);
+    const opened = await serveUntilTheEnd(createSandbox({ clock: 'manual', state }));
+    await expectAllAnswered(opened);
   });
 });

@@ -1,57 +1,57 @@
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { CONTROL, createWebhook, play, START_AT, serveUntilTheEnd } from './play.ts';
+import { CONTROL, createWebhook, openSandbox, START_AT, serveUntilTheEnd } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
 describe('POST /sandbox/events/{id}/resend', () => {
   test('delivers the same body once more, and does not retry it', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record(statuses(200, 500));
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    const event = played.sandbox.send({
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const event = opened.sandbox.send({
       type: 'transfer.succeeded',
       id: 'evt/1 ü',
       data: { 1: 2, a: '10.00' },
     });
-    await played.sandbox.clock.advance(60_000);
-    const reply = await played.call(
+    await opened.sandbox.clock.advance(60_000);
+    const reply = await opened.call(
       'POST',
       `/sandbox/events/${encodeURIComponent(event.id)}/resend`,
       CONTROL,
     );
     expect([reply.status, reply.body]).toEqual([200, event]);
-    await played.sandbox.settled();
-    await played.sandbox.clock.advance(21 * 60_000);
+    await opened.sandbox.settled();
+    await opened.sandbox.clock.advance(21 * 60_000);
     const [first, second, ...others] = endpoint.received.all;
     expect(second?.bytes.equals(first?.bytes ?? Buffer.of())).toBe(true);
     expect(second?.headers['x-service-signature']).toBe(first?.headers['x-service-signature']);
     expect(others).toEqual([]);
-    expect(played.sandbox.deliveries().map(({ duplicate, status }) => [duplicate, status])).toEqual([
+    expect(opened.sandbox.deliveries().map(({ duplicate, status }) => [duplicate, status])).toEqual([
       [false, 200],
       [true, 500],
     ]);
   });
 
   test('delivers what was changed on its way as it was sent', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record();
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    const event = played.sandbox.send({ type: 'transfer.succeeded', id: 'evt_1', changed: true });
-    await played.sandbox.settled();
-    await played.call('POST', '/sandbox/events/evt_1/resend', CONTROL);
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const event = opened.sandbox.send({ type: 'transfer.succeeded', id: 'evt_1', changed: true });
+    await opened.sandbox.settled();
+    await opened.call('POST', '/sandbox/events/evt_1/resend', CONTROL);
     const repeated = await endpoint.received.nth(2);
     expect(repeated.body).toEqual(event);
   });
 
   test('goes to a webhook that is newer than the event, and is refused without one', async () => {
-    const played = await play();
-    played.sandbox.send({ type: 'transfer.succeeded', id: 'evt_1' });
-    const refused = await played.call('POST', '/sandbox/events/evt_1/resend', CONTROL);
+    const opened = await openSandbox();
+    opened.sandbox.send({ type: 'transfer.succeeded', id: 'evt_1' });
+    const refused = await opened.call('POST', '/sandbox/events/evt_1/resend', CONTROL);
     expect(refused).toMatchObject({ status: 409, body: { message: 'No enabled webhook wants the event' } });
     const endpoint = await record();
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    await played.call('POST', '/sandbox/events/evt_1/resend', CONTROL);
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    await opened.call('POST', '/sandbox/events/evt_1/resend', CONTROL);
     expect((await endpoint.received.nth(1)).body).toMatchObject({ id: 'evt_1' });
   });
 
@@ -60,12 +60,12 @@ describe('POST /sandbox/events/{id}/resend', () => {
     const options = { clock: 'manual', startAt: START_AT, state } as const;
     const endpoint = await record();
     const before = createSandbox(options);
-    const played = await serveUntilTheEnd(before);
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
+    const opened = await serveUntilTheEnd(before);
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
     const event = before.send({ type: 'transfer.succeeded', id: 'evt_1' });
     await before.settled();
     await before.close();
-    const { call } = await play(options);
+    const { call } = await openSandbox(options);
     expect(await call('GET', '/sandbox/events/evt_1')).toMatchObject({ status: 200, body: event });
     expect((await call('POST', '/sandbox/events/evt_1/resend', CONTROL)).status).toBe(200);
     expect((await endpoint.received.nth(2)).body).toEqual(event);
@@ -79,7 +79,7 @@ describe('POST /sandbox/events/{id}/resend', () => {
 });
 
 test('GET /sandbox/samples/{type} gives the data that an event without data gets', async () => {
-  const { call } = await play();
+  const { call } = await openSandbox();
   expect(await call('GET', '/sandbox/samples/transfer.succeeded')).toMatchObject({
     status: 200,
     body: { id: expect.stringMatching(/^TR/), state: 'SUCCEEDED', amount: 1250 },
@@ -91,38 +91,38 @@ test('GET /sandbox/samples/{type} gives the data that an event without data gets
 
 describe('POST /sandbox/clear', () => {
   test('forgets the events that have ended; those with a delivery still to come keep their attempts', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record(statuses(200, 500));
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    played.sandbox.send({ type: 'transfer.succeeded', id: 'ended' });
-    await played.sandbox.settled();
-    played.sandbox.send({ type: 'transfer.succeeded', id: 'open' });
-    await played.sandbox.settled();
-    expect(await played.call('POST', '/sandbox/clear', CONTROL)).toMatchObject({ status: 200 });
-    expect(played.sandbox.deliveries().map(({ event }) => event)).toEqual(['open']);
-    expect((await played.call('GET', '/sandbox/events/ended')).status).toBe(404);
-    await played.sandbox.clock.advance(60_000);
-    expect(played.sandbox.deliveries().map(({ event, number }) => [event, number])).toEqual([
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    opened.sandbox.send({ type: 'transfer.succeeded', id: 'ended' });
+    await opened.sandbox.settled();
+    opened.sandbox.send({ type: 'transfer.succeeded', id: 'open' });
+    await opened.sandbox.settled();
+    expect(await opened.call('POST', '/sandbox/clear', CONTROL)).toMatchObject({ status: 200 });
+    expect(opened.sandbox.deliveries().map(({ event }) => event)).toEqual(['open']);
+    expect((await opened.call('GET', '/sandbox/events/ended')).status).toBe(404);
+    await opened.sandbox.clock.advance(60_000);
+    expect(opened.sandbox.deliveries().map(({ event, number }) => [event, number])).toEqual([
       ['open', 1],
       ['open', 2],
     ]);
-    await played.call('POST', '/sandbox/clear', CONTROL);
-    expect(played.sandbox.deliveries()).toEqual([]);
+    await opened.call('POST', '/sandbox/clear', CONTROL);
+    expect(opened.sandbox.deliveries()).toEqual([]);
   });
 });
 
 describe('POST /sandbox/webhooks/{id}/key', () => {
   test('gives the signing key, to POST with JSON only', async () => {
-    const played = await play();
-    const { id, secret_signing_key } = await createWebhook(played, '{"url":"https://example.com/"}');
+    const opened = await openSandbox();
+    const { id, secret_signing_key } = await createWebhook(opened, '{"url":"https://example.com/"}');
     const path = `/sandbox/webhooks/${id}/key`;
-    expect(await played.call('POST', path, CONTROL)).toMatchObject({
+    expect(await opened.call('POST', path, CONTROL)).toMatchObject({
       status: 200,
       body: { id, secret_signing_key },
     });
-    expect((await played.call('GET', path)).status).toBe(405);
-    expect((await played.call('POST', path)).status).toBe(415);
-    expect((await played.call('POST', path, { ...CONTROL, origin: 'http://evil.example' })).status).toBe(403);
-    expect((await played.call('POST', '/sandbox/webhooks/WH1/key', CONTROL)).status).toBe(404);
+    expect((await opened.call('GET', path)).status).toBe(405);
+    expect((await opened.call('POST', path)).status).toBe(415);
+    expect((await opened.call('POST', path, { ...CONTROL, origin: 'http://evil.example' })).status).toBe(403);
+    expect((await opened.call('POST', '/sandbox/webhooks/WH1/key', CONTROL)).status).toBe(404);
   });
 });

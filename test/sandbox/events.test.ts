@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { CONTROL, createWebhook, type Played, play } from './play.ts';
+import { CONTROL, createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
 const CREATED_AT = '2026-03-01T12:00:00.500Z';
 
 describe('POST /sandbox/events', () => {
   test('answers with the event, which then arrives', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record();
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
     const body =
       '{"type":"merchant.verification.failed","data":{"id":"MU7","state":"REJECTED"},"id":"evt_7"}';
-    const reply = await played.call('POST', '/sandbox/events', CONTROL, body);
+    const reply = await opened.call('POST', '/sandbox/events', CONTROL, body);
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual({
       type: 'merchant.verification.failed',
@@ -32,7 +32,7 @@ describe('POST /sandbox/events', () => {
     ['dispute.won', /^DI\w+$/, 'WON'],
     ['refund.updated', /^RS\w+$/, 'ACTIVE'],
   ])('%s without data and id gets plausible ones', async (type, id, state) => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const send = () => call('POST', '/sandbox/events', CONTROL, `{"type":"${type}"}`);
     const { body } = await send();
     expect(body).toEqual({
@@ -60,14 +60,14 @@ describe('POST /sandbox/events', () => {
     ['{"type":"a.b","datum":{}}', 'datum'],
     ['[]', 'object'],
   ])('%s is refused, and the member named', async (body, named) => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const reply = await call('POST', '/sandbox/events', CONTROL, body);
     expect(reply).toMatchObject({ status: 400, body: { status: 400, message: 'Invalid event' } });
     expect((reply.body as { details: string }).details).toContain(named);
   });
 
   test('without a body it says what is missing', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     expect(await call('POST', '/sandbox/events', CONTROL)).toMatchObject({
       status: 400,
       body: { message: 'Invalid event' },
@@ -76,7 +76,7 @@ describe('POST /sandbox/events', () => {
 });
 
 test('send refuses what the path refuses, with the details', async () => {
-  const { sandbox } = await play();
+  const { sandbox } = await openSandbox();
   expect(() => sandbox.send({ type: 'transfer' })).toThrow(
     expect.objectContaining({
       name: 'RefusedError',
@@ -89,13 +89,13 @@ test('send refuses what the path refuses, with the details', async () => {
 });
 
 test('what the caller does to its data later changes no retry', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record(statuses(500));
-  await createWebhook(played, `{"url":"${endpoint.url}"}`);
+  await createWebhook(opened, `{"url":"${endpoint.url}"}`);
   const data = { id: 'TR1', tags: { kept: true } };
-  played.sandbox.send({ type: 'transfer.created', data });
+  opened.sandbox.send({ type: 'transfer.created', data });
   data.tags.kept = false;
-  await played.sandbox.clock.advance(60_000);
+  await opened.sandbox.clock.advance(60_000);
   expect(endpoint.received.all.map(({ body }) => body.data)).toEqual([
     { id: 'TR1', tags: { kept: true } },
     { id: 'TR1', tags: { kept: true } },
@@ -103,15 +103,17 @@ test('what the caller does to its data later changes no retry', async () => {
 });
 
 describe('on demand', () => {
-  async function playWith(...answers: number[]): Promise<Played & { readonly arrived: () => string[] }> {
-    const played = await play();
+  async function openWith(
+    ...answers: number[]
+  ): Promise<OpenedSandbox & { readonly arrived: () => string[] }> {
+    const opened = await openSandbox();
     const endpoint = await record(statuses(...answers));
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    return { ...played, arrived: () => endpoint.received.all.map(({ body }) => body.id) };
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    return { ...opened, arrived: () => endpoint.received.all.map(({ body }) => body.id) };
   }
 
   test('duplicates: copies of the first delivery, with the same id', async () => {
-    const { call, sandbox, arrived } = await playWith();
+    const { call, sandbox, arrived } = await openWith();
     await call('POST', '/sandbox/events', CONTROL, '{"type":"transfer.created","id":"e","duplicates":2}');
     await sandbox.settled();
     expect(arrived()).toEqual(['e', 'e', 'e']);
@@ -126,7 +128,7 @@ describe('on demand', () => {
   });
 
   test('copies that fail are not retried; the delivery is', async () => {
-    const { sandbox, arrived } = await playWith(500, 500, 500);
+    const { sandbox, arrived } = await openWith(500, 500, 500);
     sandbox.send({ type: 'transfer.created', id: 'e', duplicates: 2 });
     await sandbox.clock.advance(86_400_000);
     expect(arrived()).toHaveLength(4);
@@ -134,7 +136,7 @@ describe('on demand', () => {
   });
 
   test('reordering: a delayed first delivery arrives after a later event', async () => {
-    const { call, sandbox, arrived } = await playWith();
+    const { call, sandbox, arrived } = await openWith();
     const body = '{"type":"transfer.created","id":"first","delayMs":5000}';
     const reply = await call('POST', '/sandbox/events', CONTROL, body);
     expect(reply.body).toMatchObject({ created_at: CREATED_AT });
@@ -147,7 +149,7 @@ describe('on demand', () => {
   });
 
   test('an age makes the event older from the start, in every attempt alike', async () => {
-    const { call, sandbox } = await playWith(500);
+    const { call, sandbox } = await openWith(500);
     const body = '{"type":"transfer.created","id":"e","ageMs":840000}';
     const created_at = '2026-03-01T11:46:00.500Z';
     expect((await call('POST', '/sandbox/events', CONTROL, body)).body).toMatchObject({ created_at });
@@ -158,7 +160,7 @@ describe('on demand', () => {
   });
 
   test('two events out of order have the same age', async () => {
-    const { call, sandbox } = await playWith();
+    const { call, sandbox } = await openWith();
     const body = '{"type":"transfer.updated","outOfOrder":true,"ageMs":60000}';
     await call('POST', '/sandbox/events', CONTROL, body);
     expect(sandbox.deliveries().map(({ request }) => JSON.parse(request.body).created_at)).toEqual([
@@ -168,7 +170,7 @@ describe('on demand', () => {
   });
 
   test('a delayed delivery is retried from when it failed', async () => {
-    const { sandbox } = await playWith(500);
+    const { sandbox } = await openWith(500);
     const startedAt = sandbox.clock.now();
     sandbox.send({ type: 'transfer.created', delayMs: 5_000 });
     await sandbox.clock.advance(3_600_000);

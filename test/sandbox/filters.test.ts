@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ADMINISTRATOR, createWebhook, type Played, play } from './play.ts';
+import { ADMINISTRATOR, createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
 import { type RecordingEndpoint, record } from './recording-endpoint.ts';
 
 /** Interface, "Events", typed by hand. */
@@ -32,7 +32,7 @@ const TYPES = [
 ];
 
 /** Sends one event of every type, and one of a type that the service added, and says which arrived. */
-async function arriving({ sandbox }: Played, { received }: RecordingEndpoint): Promise<string[]> {
+async function arriving({ sandbox }: OpenedSandbox, { received }: RecordingEndpoint): Promise<string[]> {
   const before = received.all.length;
   for (const type of [...TYPES, 'transfer.reversed', 'refund.created']) sandbox.send({ type });
   await sandbox.settled();
@@ -69,47 +69,47 @@ describe('a webhook gets', () => {
       ['dispute.lost', 'dispute.won'],
     ],
   ])('%s', async (_, filter, expected) => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record();
-    await createWebhook(played, `{"url":"${endpoint.url}"${filter}}`);
-    expect(await arriving(played, endpoint)).toEqual(expected);
+    await createWebhook(opened, `{"url":"${endpoint.url}"${filter}}`);
+    expect(await arriving(opened, endpoint)).toEqual(expected);
   });
 
   test('nothing while it is disabled, and nothing of that time afterwards', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record();
-    const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
+    const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
     const path = `/payments/na/webhooks/${id}`;
-    await played.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
-    expect(await arriving(played, endpoint)).toEqual([]);
-    await played.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
-    await played.sandbox.clock.advance(86_400_000);
+    await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
+    expect(await arriving(opened, endpoint)).toEqual([]);
+    await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
+    await opened.sandbox.clock.advance(86_400_000);
     expect(endpoint.received.all).toEqual([]);
-    expect(await arriving(played, endpoint)).toEqual(ALL);
+    expect(await arriving(opened, endpoint)).toEqual(ALL);
   });
 
   test('nothing of a time when it was disabled, however late the first delivery is', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record();
-    const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
+    const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
     const path = `/payments/na/webhooks/${id}`;
-    await played.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
-    played.sandbox.send({ type: 'transfer.created', delayMs: 1_000 });
-    await played.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
-    await played.sandbox.clock.advance(2_000);
+    await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
+    opened.sandbox.send({ type: 'transfer.created', delayMs: 1_000 });
+    await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
+    await opened.sandbox.clock.advance(2_000);
     expect(endpoint.received.all).toEqual([]);
   });
 
   test('what its new filter says, at once', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record();
-    const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    await played.call(
+    const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    await opened.call(
       'PUT',
       `/payments/na/webhooks/${id}`,
       ADMINISTRATOR,
       '{"enabled_events":[{"entity":"subscription","types":["expired"]}]}',
     );
-    expect(await arriving(played, endpoint)).toEqual(['subscription.expired']);
+    expect(await arriving(opened, endpoint)).toEqual(['subscription.expired']);
   });
 });

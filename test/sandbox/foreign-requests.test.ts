@@ -7,7 +7,7 @@ import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RawConnection } from '../adapters/raw-connection.ts';
 import { skipIf } from '../support/skip-if.ts';
-import { CONTROL, play } from './play.ts';
+import { CONTROL, openSandbox } from './opened-sandbox.ts';
 
 interface RawReply {
   readonly status: number;
@@ -48,7 +48,7 @@ describe('a request that names a host of this machine is served:', () => {
     'localhost',
     'localhost:8080',
   ])('Host: %s', async (host) => {
-    const { url } = await play();
+    const { url } = await openSandbox();
     expect(await send(url, READ, `host: ${host}`)).toMatchObject({ status: 200 });
   });
 });
@@ -69,7 +69,7 @@ describe('a request that names another host is refused with 421, and what to use
     '[::ffff:10.0.0.1]:PORT',
     '127.0.0.1,evil.example',
   ])('Host: %s', async (host) => {
-    const { url } = await play();
+    const { url } = await openSandbox();
     const reply = await send(url, READ, `host: ${host}`);
     expect(reply).toEqual({
       status: 421,
@@ -78,13 +78,13 @@ describe('a request that names another host is refused with 421, and what to use
   });
 
   test.each(['/', '/sandbox/deliveries', '/payments/na/webhooks', '/no/such/path'])('at %s', async (path) => {
-    const { url } = await play();
+    const { url } = await openSandbox();
     const reply = await send(url, `GET ${path} HTTP/1.1`, 'host: evil.example:PORT');
     expect(reply).toMatchObject({ status: 421 });
   });
 
   test('in a target of absolute form too', async () => {
-    const { url } = await play();
+    const { url } = await openSandbox();
     const read = (target: string): Promise<RawReply> =>
       send(url, `GET ${target}/sandbox/clock HTTP/1.1`, 'host: localhost:PORT');
     expect(await read('http://evil.example:PORT')).toMatchObject({ status: 421 });
@@ -111,7 +111,7 @@ describe('a request without exactly one host is refused with 400:', () => {
     ['an address without brackets', ['host: ::1']],
     ['bytes that are no name', ['host: \xff\xfe%00']],
   ])('%s', async (_, lines) => {
-    const { url } = await play();
+    const { url } = await openSandbox();
     expect(await send(url, READ, ...lines)).toMatchObject({
       status: 400,
       body: { status: 400, message: 'Invalid Host', details: expect.stringContaining('one Host header') },
@@ -119,7 +119,7 @@ describe('a request without exactly one host is refused with 400:', () => {
   });
 
   test('in HTTP/1.0 too', async () => {
-    const { url } = await play();
+    const { url } = await openSandbox();
     expect(await send(url, 'GET /sandbox/clock HTTP/1.0')).toMatchObject({ status: 400 });
   });
 });
@@ -133,7 +133,7 @@ describe('what a browser sends for a page of another origin is refused with 403:
     'sec-fetch-site: cross-site',
     'sec-fetch-site: same-site',
   ])('%s', async (line) => {
-    const { url } = await play();
+    const { url } = await openSandbox();
     for (const request of [
       READ,
       'GET /sandbox/deliveries HTTP/1.1',
@@ -149,7 +149,7 @@ describe('what a browser sends for a page of another origin is refused with 403:
   });
 
   test('two origins, of which one is its own', async () => {
-    const { url } = await play();
+    const { url } = await openSandbox();
     const lines = ['host: localhost:PORT', 'origin: http://localhost:PORT', 'origin: http://evil.example'];
     expect(await send(url, READ, ...lines)).toMatchObject({ status: 403 });
   });
@@ -159,7 +159,7 @@ describe('what a browser sends for itself, or for a page of the sandbox, is serv
   test.each(['origin: http://localhost:PORT', 'sec-fetch-site: same-origin', 'sec-fetch-site: none'])(
     '%s',
     async (line) => {
-      const { url } = await play();
+      const { url } = await openSandbox();
       expect(await send(url, READ, 'host: localhost:PORT', line)).toMatchObject({ status: 200 });
     },
   );
@@ -185,7 +185,7 @@ describe('a sandbox that listens on another host', () => {
     }
     expect(await send(url, READ, 'host: evil.example:PORT')).toMatchObject({ status: 421 });
     expect((await fetch(`${url}/sandbox/clock`)).status).toBe(200);
-    const { url: other } = await play();
+    const { url: other } = await openSandbox();
     expect(await send(other, READ, `host: ${hostname()}:PORT`)).toMatchObject({ status: 421 });
   });
 
@@ -238,7 +238,7 @@ test('the application refuses the same on a server of somebody else', async () =
 });
 
 test('a refused request changes nothing', async () => {
-  const { url, call, sandbox } = await play();
+  const { url, call, sandbox } = await openSandbox();
   const lines = ['content-type: application/json', 'content-length: 15'];
   const now = sandbox.clock.now();
   for (const foreign of [

@@ -5,7 +5,7 @@ import { rates } from '../../src/sandbox/rates.ts';
 import { RefusedError } from '../../src/sandbox/refused-error.ts';
 import { openState } from '../../src/sandbox/state.ts';
 import type { FxQuoteBody } from '../../src/service/fx-quotes.ts';
-import { START_AT } from './play.ts';
+import { START_AT } from './opened-sandbox.ts';
 
 /** Hundredths, as long as a number of the wire can get. */
 const cents = fc.oneof(fc.bigInt({ min: 1n, max: 10n ** 6n }), fc.bigInt({ min: 1n, max: 10n ** 20n }));

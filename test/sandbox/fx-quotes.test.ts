@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { BANKING, CONTROL, type Played, play, type Reply } from './play.ts';
+import { BANKING, CONTROL, type OpenedSandbox, openSandbox, type Reply } from './opened-sandbox.ts';
 
 const PATH = '/banking/us2/v1/transaction/fxQuote';
 
-function quote({ call }: Played, body: string): Promise<Reply> {
+function quote({ call }: OpenedSandbox, body: string): Promise<Reply> {
   return call('POST', PATH, BANKING, body);
 }
 
@@ -13,7 +13,7 @@ function idOf({ body }: Reply): number {
 
 describe('POST fxQuote', () => {
   test('with destination.amount: the whole quote', async () => {
-    const reply = await quote(await play(), '{"destination":{"currency":"EUR","amount":"100.00"}}');
+    const reply = await quote(await openSandbox(), '{"destination":{"currency":"EUR","amount":"100.00"}}');
     expect(reply.status).toBe(200);
     const id = idOf(reply);
     expect(Number.isInteger(id)).toBe(true);
@@ -36,7 +36,10 @@ describe('POST fxQuote', () => {
   });
 
   test('with source.amount: the destination is computed', async () => {
-    const reply = await quote(await play(), '{"source":{"amount":"10.01"},"destination":{"currency":"JPY"}}');
+    const reply = await quote(
+      await openSandbox(),
+      '{"source":{"amount":"10.01"},"destination":{"currency":"JPY"}}',
+    );
     // 10.01 × 151.237 = 1513.88237
     expect(reply).toMatchObject({
       status: 200,
@@ -54,7 +57,7 @@ describe('POST fxQuote', () => {
     // 169.06 ÷ 1352.48 = 0.125; to even it would be 0.12.
     ['{"destination":{"currency":"KRW","amount":"169.06"}}', '169.06', '0.13'],
   ])('half a cent is rounded up: %s', async (body, destination, source) => {
-    expect((await quote(await play(), body)).body).toMatchObject({
+    expect((await quote(await openSandbox(), body)).body).toMatchObject({
       destination: { amount: destination },
       source: { amount: source },
     });
@@ -63,15 +66,18 @@ describe('POST fxQuote', () => {
   test.each(['7', '7.0', '7.00', '007.00'])(
     'an amount of "%s" is shown with two decimal places',
     async (amount) => {
-      const reply = await quote(await play(), `{"destination":{"currency":"GBP","amount":"${amount}"}}`);
+      const reply = await quote(
+        await openSandbox(),
+        `{"destination":{"currency":"GBP","amount":"${amount}"}}`,
+      );
       expect(reply.body).toMatchObject({ destination: { amount: '7.00' } });
     },
   );
 
   test('each quote has an id of its own', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const body = '{"destination":{"currency":"EUR","amount":"1.00"}}';
-    expect(idOf(await quote(played, body))).not.toBe(idOf(await quote(played, body)));
+    expect(idOf(await quote(opened, body))).not.toBe(idOf(await quote(opened, body)));
   });
 
   test.each([
@@ -89,7 +95,7 @@ describe('POST fxQuote', () => {
     ['an amount whose other side is 0.00', '{"destination":{"currency":"KRW","amount":"1.00"}}'],
     ['no object', '[]'],
   ])('%s is refused', async (_, body) => {
-    const reply = await quote(await play(), body);
+    const reply = await quote(await openSandbox(), body);
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual({
       status: 400,
@@ -99,12 +105,15 @@ describe('POST fxQuote', () => {
   });
 
   test('a number as amount is told that it must be a text', async () => {
-    const { body } = await quote(await play(), '{"destination":{"currency":"EUR","amount":1.5}}');
+    const { body } = await quote(await openSandbox(), '{"destination":{"currency":"EUR","amount":1.5}}');
     expect(body).toMatchObject({ details: expect.stringContaining('as texts') });
   });
 
   test.each(['USD', 'XXX'])('%s cannot be quoted', async (currency) => {
-    const reply = await quote(await play(), `{"destination":{"currency":"${currency}","amount":"1.00"}}`);
+    const reply = await quote(
+      await openSandbox(),
+      `{"destination":{"currency":"${currency}","amount":"1.00"}}`,
+    );
     expect(reply).toMatchObject({
       status: 400,
       body: { status: 400, message: 'Unsupported currency', details: expect.stringContaining(currency) },
@@ -114,13 +123,13 @@ describe('POST fxQuote', () => {
 
 describe('GET fxQuote/id/{id}', () => {
   test('shows the same quote, after its expiry too', async () => {
-    const played = await play();
-    const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');
+    const opened = await openSandbox();
+    const created = await quote(opened, '{"destination":{"currency":"EUR","amount":"100.00"}}');
     const path = `${PATH}/id/${idOf(created)}`;
     for (const advanceMs of [0, 30_000]) {
-      await played.sandbox.clock.advance(advanceMs);
+      await opened.sandbox.clock.advance(advanceMs);
       const { accept, ...headers } = { ...BANKING, accept: 'application/json' };
-      expect(await played.call('GET', path, { ...headers, accept })).toMatchObject({
+      expect(await opened.call('GET', path, { ...headers, accept })).toMatchObject({
         status: 200,
         body: created.body,
       });
@@ -128,7 +137,7 @@ describe('GET fxQuote/id/{id}', () => {
   });
 
   test.each(['1', '0', '-1', 'abc', '5001.5'])('%s is unknown', async (id) => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const reply = await call('GET', `${PATH}/id/${id}`, BANKING);
     expect(reply).toMatchObject({ status: 404, body: { status: 404, message: 'FX quote not found' } });
   });
@@ -136,20 +145,20 @@ describe('GET fxQuote/id/{id}', () => {
 
 describe('POST /sandbox/fxQuotes/{id}/accept', () => {
   test('accepts a quote until its 30 seconds have passed', async () => {
-    const played = await play();
-    const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');
-    await played.sandbox.clock.advance(29_999);
+    const opened = await openSandbox();
+    const created = await quote(opened, '{"destination":{"currency":"EUR","amount":"100.00"}}');
+    await opened.sandbox.clock.advance(29_999);
     const path = `/sandbox/fxQuotes/${idOf(created)}/accept`;
-    const accepted = await played.call('POST', path, CONTROL);
+    const accepted = await opened.call('POST', path, CONTROL);
     expect(accepted).toMatchObject({ status: 200 });
     expect(accepted.body).toEqual({
       ...(created.body as object),
       status: 'ACCEPTED',
       lastUpdatedOn: '03/01/2026 12:00:30',
     });
-    const retrieved = await played.call('GET', `${PATH}/id/${idOf(created)}`, BANKING);
+    const retrieved = await opened.call('GET', `${PATH}/id/${idOf(created)}`, BANKING);
     expect(retrieved.body).toEqual(accepted.body);
-    expect(await played.call('POST', path, CONTROL, '{}')).toMatchObject({
+    expect(await opened.call('POST', path, CONTROL, '{}')).toMatchObject({
       status: 409,
       body: { status: 409, message: 'FX quote already accepted' },
     });
@@ -158,10 +167,10 @@ describe('POST /sandbox/fxQuotes/{id}/accept', () => {
   test.each([0, 600, 1_000])(
     'a quote that is accepted %d ms after its creation has another lastUpdatedOn',
     async (advanceMs) => {
-      const played = await play();
-      const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');
-      await played.sandbox.clock.advance(advanceMs);
-      const accepted = await played.call('POST', `/sandbox/fxQuotes/${idOf(created)}/accept`, CONTROL);
+      const opened = await openSandbox();
+      const created = await quote(opened, '{"destination":{"currency":"EUR","amount":"100.00"}}');
+      await opened.sandbox.clock.advance(advanceMs);
+      const accepted = await opened.call('POST', `/sandbox/fxQuotes/${idOf(created)}/accept`, CONTROL);
       expect(accepted.body).toMatchObject({
         status: 'ACCEPTED',
         createdOn: '03/01/2026 12:00:00',
@@ -171,10 +180,10 @@ describe('POST /sandbox/fxQuotes/{id}/accept', () => {
   );
 
   test('refuses one that has expired, and one that nobody knows', async () => {
-    const played = await play();
-    const created = await quote(played, '{"destination":{"currency":"EUR","amount":"100.00"}}');
-    await played.sandbox.clock.advance(30_000);
-    expect(await played.call('POST', `/sandbox/fxQuotes/${idOf(created)}/accept`, CONTROL)).toMatchObject({
+    const opened = await openSandbox();
+    const created = await quote(opened, '{"destination":{"currency":"EUR","amount":"100.00"}}');
+    await opened.sandbox.clock.advance(30_000);
+    expect(await opened.call('POST', `/sandbox/fxQuotes/${idOf(created)}/accept`, CONTROL)).toMatchObject({
       status: 409,
       body: {
         status: 409,
@@ -182,8 +191,8 @@ describe('POST /sandbox/fxQuotes/{id}/accept', () => {
         details: expect.stringContaining('03/01/2026 12:00:30'),
       },
     });
-    expect(() => played.sandbox.acceptQuote(idOf(created))).toThrow('FX quote expired');
-    expect(await played.call('POST', '/sandbox/fxQuotes/1/accept', CONTROL)).toMatchObject({
+    expect(() => opened.sandbox.acceptQuote(idOf(created))).toThrow('FX quote expired');
+    expect(await opened.call('POST', '/sandbox/fxQuotes/1/accept', CONTROL)).toMatchObject({
       status: 404,
       body: { status: 404, message: 'FX quote not found' },
     });

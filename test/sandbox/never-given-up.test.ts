@@ -9,7 +9,7 @@ import { createFileDeadLetters } from 'posthorn/file';
 import { toNode } from 'posthorn/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAll } from '../support/read-all.ts';
-import { createWebhook, play, retrieveWebhook } from './play.ts';
+import { createWebhook, openSandbox, retrieveWebhook } from './opened-sandbox.ts';
 
 type Limits = Pick<ReceiverOptions, 'deadlineMs' | 'maxRunMs'>;
 
@@ -23,8 +23,8 @@ async function receive(
   readonly parked: () => Promise<string[]>;
   readonly enabled: () => Promise<boolean>;
 }> {
-  const played = await play();
-  const { sandbox } = played;
+  const opened = await openSandbox();
+  const { sandbox } = opened;
   const directory = mkdtempSync(join(tmpdir(), 'posthorn-sandbox-'));
   const deadLetters = createFileDeadLetters(directory);
   let key = '';
@@ -46,14 +46,14 @@ async function receive(
     rmSync(directory, { recursive: true });
   });
   const { port } = server.address() as AddressInfo;
-  const { id, secret_signing_key } = await createWebhook(played, `{"url":"http://127.0.0.1:${port}/"}`);
+  const { id, secret_signing_key } = await createWebhook(opened, `{"url":"http://127.0.0.1:${port}/"}`);
   key = secret_signing_key;
   return {
     send: (event) => void sandbox.send({ type: 'transfer.created', id: event }),
     advance: sandbox.clock.advance,
     attempts: (event) => sandbox.deliveries({ event }).map(({ status }) => status),
     parked: async () => (await readAll(deadLetters.list())).map((letter) => letter.id).sort(),
-    enabled: async () => (await retrieveWebhook(played, id)).enabled,
+    enabled: async () => (await retrieveWebhook(opened, id)).enabled,
   };
 }
 

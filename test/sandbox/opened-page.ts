@@ -6,7 +6,7 @@ import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { CHROMIUM } from './chromium.ts';
-import { createWebhook, type Played } from './play.ts';
+import { createWebhook, type OpenedSandbox } from './opened-sandbox.ts';
 
 let browser: Browser;
 
@@ -52,20 +52,20 @@ export async function serve(listener: RequestListener): Promise<string> {
 
 /** A receiver behind a webhook of the sandbox; its handler fails as often as it is told to. */
 export async function receive(
-  played: Played,
+  opened: OpenedSandbox,
   failures = 0,
   more = '',
 ): Promise<{ readonly key: string; readonly handled: string[] }> {
   const listeners: RequestListener[] = [];
   const url = await serve((request, response) => listeners[0]?.(request, response));
-  const webhook = await createWebhook(played, `{"url":"${url}"${more}}`);
+  const webhook = await createWebhook(opened, `{"url":"${url}"${more}}`);
   const handled: string[] = [];
   let left = failures;
   const receiver = createReceiver({
     signingKey: webhook.secret_signing_key,
     authentication:
       more === '' ? { type: 'NONE' } : { type: 'BEARER', bearer: { token: 'token-of-the-webhook' } },
-    now: played.sandbox.clock.now,
+    now: opened.sandbox.clock.now,
   });
   receiver.observe(() => {});
   receiver.on('*', ({ id }) => {

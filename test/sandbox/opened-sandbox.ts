@@ -9,7 +9,7 @@ export interface Reply {
 }
 
 /** A sandbox that is served until the test is over, and raw requests to it. */
-export interface Played {
+export interface OpenedSandbox {
   readonly sandbox: Sandbox;
   readonly url: string;
   /** Sends the text as it is. */
@@ -40,17 +40,19 @@ export const CONTROL = JSON_TYPE;
 export const START_AT: number = Date.parse('2026-03-01T12:00:00.500Z');
 
 /** Opens a sandbox whose clock stands still, unless told otherwise. */
-export function play(options: SandboxOptions = { clock: 'manual', startAt: START_AT }): Promise<Played> {
+export function openSandbox(
+  options: SandboxOptions = { clock: 'manual', startAt: START_AT },
+): Promise<OpenedSandbox> {
   return serveUntilTheEnd(createSandbox(options));
 }
 
-export async function serveUntilTheEnd(sandbox: Sandbox): Promise<Played> {
+export async function serveUntilTheEnd(sandbox: Sandbox): Promise<OpenedSandbox> {
   onTestFinished(() => sandbox.close());
   const { url } = await sandbox.listen();
   return { sandbox, url, call: callTo(url) };
 }
 
-export function callTo(url: string): Played['call'] {
+export function callTo(url: string): OpenedSandbox['call'] {
   return async (method, path, headers = {}, body) => {
     const response = await fetch(`${url}${path}`, {
       method,
@@ -79,7 +81,7 @@ export interface ShownWebhook {
 
 /** Creates a webhook out of a body as text, and gives it back with its key. */
 export async function createWebhook(
-  { call }: Played,
+  { call }: OpenedSandbox,
   body: string,
 ): Promise<ShownWebhook & { readonly secret_signing_key: string }> {
   const reply = await call('POST', '/payments/na/webhooks', ADMINISTRATOR, body);
@@ -87,7 +89,7 @@ export async function createWebhook(
   return reply.body as ShownWebhook & { readonly secret_signing_key: string };
 }
 
-export async function retrieveWebhook({ call }: Played, id: string): Promise<ShownWebhook> {
+export async function retrieveWebhook({ call }: OpenedSandbox, id: string): Promise<ShownWebhook> {
   const reply = await call('GET', `/payments/na/webhooks/${id}`, ADMINISTRATOR);
   if (reply.status !== 200) throw new Error(`no webhook: ${JSON.stringify(reply.body)}`);
   return reply.body as ShownWebhook;

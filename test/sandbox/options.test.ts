@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { ConfigurationError } from 'posthorn';
 import { createSandbox, defaultCredentials, type SandboxOptions } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { play } from './play.ts';
+import { openSandbox } from './opened-sandbox.ts';
 
 test('the default credentials are those of the documentation', () => {
   expect(defaultCredentials).toEqual({
@@ -57,7 +57,7 @@ describe('a wrong option is named:', () => {
 
 describe('listen', () => {
   test('serves once, on a port of its own or a given one', async () => {
-    const { sandbox, url } = await play();
+    const { sandbox, url } = await openSandbox();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     await expect(sandbox.listen()).rejects.toThrow(ConfigurationError);
     const other = createSandbox();
@@ -71,7 +71,7 @@ describe('listen', () => {
   });
 
   test('close ends it, whatever connections are kept open, and may be called twice', async () => {
-    const { call, sandbox } = await play();
+    const { call, sandbox } = await openSandbox();
     await call('GET', '/sandbox/clock');
     await sandbox.close();
     await sandbox.close();

@@ -7,29 +7,36 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { assembleSandbox } from '../../src/sandbox/assemble.ts';
 import { fakeTime } from '../support/fake-time.ts';
 import { selfSigned } from '../support/self-signed.ts';
-import { createWebhook, type Played, play, retrieveWebhook, START_AT, serveUntilTheEnd } from './play.ts';
+import {
+  createWebhook,
+  type OpenedSandbox,
+  openSandbox,
+  retrieveWebhook,
+  START_AT,
+  serveUntilTheEnd,
+} from './opened-sandbox.ts';
 import { record } from './recording-endpoint.ts';
 
 /** Long enough on a busy machine for an answer that comes at once. */
 const ANSWER_TIMEOUT_MS = 1_000;
 
 /** A sandbox that waits for answers for a second instead of 30. */
-function playImpatiently(): Promise<Played> {
+function openImpatiently(): Promise<OpenedSandbox> {
   const fixed = { answerTimeoutMs: ANSWER_TIMEOUT_MS };
   return serveUntilTheEnd(assembleSandbox({ clock: 'manual', startAt: START_AT }, fixed));
 }
 
 /** The first attempt, and how many there are after the time of the first retry. */
 async function attemptAt(
-  played: Played,
+  opened: OpenedSandbox,
   url: string,
 ): Promise<{ readonly first: DeliveryAttempt | undefined; readonly count: number }> {
-  await createWebhook(played, `{"url":"${url}"}`);
-  played.sandbox.send({ type: 'transfer.created' });
-  await played.sandbox.settled();
-  const [first] = played.sandbox.deliveries();
-  await played.sandbox.clock.advance(60_000);
-  return { first, count: played.sandbox.deliveries().length };
+  await createWebhook(opened, `{"url":"${url}"}`);
+  opened.sandbox.send({ type: 'transfer.created' });
+  await opened.sandbox.settled();
+  const [first] = opened.sandbox.deliveries();
+  await opened.sandbox.clock.advance(60_000);
+  return { first, count: opened.sandbox.deliveries().length };
 }
 
 const RETRIED = 2;
@@ -38,7 +45,7 @@ const DONE = 1;
 describe('the answer decides:', () => {
   test.each([200, 201, 204, 299])('%d is a success', async (status) => {
     const endpoint = await record((response) => void response.writeHead(status).end());
-    const { first, count } = await attemptAt(await play(), endpoint.url);
+    const { first, count } = await attemptAt(await openSandbox(), endpoint.url);
     expect(first).toMatchObject({ number: 1, status });
     expect(first).not.toHaveProperty('error');
     expect(count).toBe(DONE);
@@ -46,7 +53,7 @@ describe('the answer decides:', () => {
 
   test.each([300, 304, 400, 401, 404, 410, 429, 500, 503])('%d is a failure', async (status) => {
     const endpoint = await record((response) => void response.writeHead(status).end());
-    const { first, count } = await attemptAt(await play(), endpoint.url);
+    const { first, count } = await attemptAt(await openSandbox(), endpoint.url);
     expect(first).toMatchObject({ number: 1, status });
     expect(count).toBe(RETRIED);
   });
@@ -56,7 +63,7 @@ describe('the answer decides:', () => {
     const endpoint = await record(
       (response) => void response.writeHead(status, { location: elsewhere.url }).end(),
     );
-    const { first, count } = await attemptAt(await play(), endpoint.url);
+    const { first, count } = await attemptAt(await openSandbox(), endpoint.url);
     expect(first).toMatchObject({ status, response: { headers: { location: elsewhere.url } } });
     expect(elsewhere.received.all).toEqual([]);
     expect(count).toBe(RETRIED);
@@ -67,7 +74,7 @@ describe('the answer decides:', () => {
       response.writeProcessing();
       response.writeHead(500).end();
     });
-    const { first, count } = await attemptAt(await play(), endpoint.url);
+    const { first, count } = await attemptAt(await openSandbox(), endpoint.url);
     expect(first).toMatchObject({ status: 500 });
     expect(count).toBe(RETRIED);
   });
@@ -80,7 +87,7 @@ describe('the answer decides:', () => {
   };
   test.each(Object.entries(cut))('%s changes nothing of the status', async (_, answer) => {
     const endpoint = await record(answer);
-    const { first, count } = await attemptAt(await playImpatiently(), endpoint.url);
+    const { first, count } = await attemptAt(await openImpatiently(), endpoint.url);
     expect(first).toMatchObject({
       status: 200,
       response: { body: expect.stringMatching(/^(half|and so on)$/) },
@@ -96,7 +103,7 @@ describe('no answer is a failure:', () => {
     const { port } = server.address() as AddressInfo;
     server.close();
     await once(server, 'close');
-    const { first, count } = await attemptAt(await play(), `http://127.0.0.1:${port}/`);
+    const { first, count } = await attemptAt(await openSandbox(), `http://127.0.0.1:${port}/`);
     expect(first).toMatchObject({ number: 1, error: expect.stringContaining('ECONNREFUSED') });
     expect(first).not.toHaveProperty('status');
     expect(count).toBe(RETRIED);
@@ -104,20 +111,20 @@ describe('no answer is a failure:', () => {
 
   test('a connection that is reset', async () => {
     const endpoint = await record((response) => void response.socket?.resetAndDestroy());
-    const { first, count } = await attemptAt(await play(), endpoint.url);
+    const { first, count } = await attemptAt(await openSandbox(), endpoint.url);
     expect(first?.error).toMatch(/ECONNRESET|hang up/);
     expect(count).toBe(RETRIED);
   });
 
   test('something that does not speak HTTP', async () => {
     const endpoint = await record((response) => void response.socket?.end('SSH-2.0-nonsense\r\n'));
-    const { first, count } = await attemptAt(await play(), endpoint.url);
+    const { first, count } = await attemptAt(await openSandbox(), endpoint.url);
     expect(first?.error).toMatch(/Parse Error/);
     expect(count).toBe(RETRIED);
   });
 
   test('a host that nobody knows', async () => {
-    const { first } = await attemptAt(await play(), 'https://no-such-host.invalid/');
+    const { first } = await attemptAt(await openSandbox(), 'https://no-such-host.invalid/');
     expect(first?.error).toMatch(/no-such-host\.invalid/);
   });
 
@@ -128,15 +135,15 @@ describe('no answer is a failure:', () => {
     await once(server, 'listening');
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
-    const { first, count } = await attemptAt(await play(), `https://127.0.0.1:${port}/`);
+    const { first, count } = await attemptAt(await openSandbox(), `https://127.0.0.1:${port}/`);
     expect(first?.error).toMatch(/self.signed certificate/);
     expect(count).toBe(RETRIED);
   });
 
   test('an answer that does not come in time', async () => {
-    const played = await playImpatiently();
+    const opened = await openImpatiently();
     const endpoint = await record(() => {});
-    const { first, count } = await attemptAt(played, endpoint.url);
+    const { first, count } = await attemptAt(opened, endpoint.url);
     expect(first).toMatchObject({ error: `no answer within ${ANSWER_TIMEOUT_MS} ms` });
     expect(first?.durationMs).toBeGreaterThanOrEqual(ANSWER_TIMEOUT_MS - 5);
     expect(count).toBe(RETRIED);
@@ -144,16 +151,16 @@ describe('no answer is a failure:', () => {
 });
 
 test('an endpoint has 30 seconds of real time, however the clock of the sandbox goes', async () => {
-  const played = await serveUntilTheEnd(createSandbox({ clock: 'manual' }));
+  const opened = await serveUntilTheEnd(createSandbox({ clock: 'manual' }));
   const responses: ServerResponse[] = [];
   const late = await record((response) => responses.push(response));
   const never = await record(() => {});
-  const inTime = await createWebhook(played, `{"url":"${late.url}"}`);
-  const tooLate = await createWebhook(played, `{"url":"${never.url}"}`);
-  const attemptsAt = ({ id }: { readonly id: string }) => played.sandbox.deliveries({ webhook: id });
+  const inTime = await createWebhook(opened, `{"url":"${late.url}"}`);
+  const tooLate = await createWebhook(opened, `{"url":"${never.url}"}`);
+  const attemptsAt = ({ id }: { readonly id: string }) => opened.sandbox.deliveries({ webhook: id });
   const pass = fakeTime();
-  played.sandbox.send({ type: 'transfer.created' });
-  const advanced = played.sandbox.clock.advance(59_999);
+  opened.sandbox.send({ type: 'transfer.created' });
+  const advanced = opened.sandbox.clock.advance(59_999);
   await pass(20);
   await Promise.all([late.received.nth(1), never.received.nth(1)]);
   await pass(27_000);
@@ -164,5 +171,5 @@ test('an endpoint has 30 seconds of real time, however the clock of the sandbox 
   await pass(100);
   await advanced;
   expect(attemptsAt(tooLate)).toMatchObject([{ error: 'no answer within 30000 ms', durationMs: 30_000 }]);
-  expect(await retrieveWebhook(played, tooLate.id)).toMatchObject({ enabled: true });
+  expect(await retrieveWebhook(opened, tooLate.id)).toMatchObject({ enabled: true });
 });

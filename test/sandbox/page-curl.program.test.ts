@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { openPage, useBrowser } from './opened-page.ts';
-import { createWebhook, type Played, play } from './play.ts';
+import { createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
 import { type RecordingEndpoint, record } from './recording-endpoint.ts';
 
 useBrowser();
@@ -15,13 +15,13 @@ async function deliver(
   data: Readonly<Record<string, unknown>>,
   more = '',
   path = '',
-): Promise<Played & { readonly endpoint: RecordingEndpoint }> {
-  const played = await play();
+): Promise<OpenedSandbox & { readonly endpoint: RecordingEndpoint }> {
+  const opened = await openSandbox();
   const endpoint = await record();
-  await createWebhook(played, `{"url":${JSON.stringify(endpoint.url + path)}${more}}`);
-  played.sandbox.send({ type: 'transfer.succeeded', data });
-  await played.sandbox.settled();
-  return { ...played, endpoint };
+  await createWebhook(opened, `{"url":${JSON.stringify(endpoint.url + path)}${more}}`);
+  opened.sandbox.send({ type: 'transfer.succeeded', data });
+  await opened.sandbox.settled();
+  return { ...opened, endpoint };
 }
 
 /** Opens the first attempt, and copies its command. */
@@ -62,19 +62,19 @@ const nasty = {
 
 describe('the command that repeats a request', () => {
   test.each(['sh', 'bash'])('works as copied in %s, whatever the body', async (shell) => {
-    const played = await deliver(nasty, '', "/it's/[1-3]{a,b}?q=$HOME&r=%20 ü");
-    const { page, faults } = await openPage(played.url, READING);
+    const opened = await deliver(nasty, '', "/it's/[1-3]{a,b}?q=$HOME&r=%20 ü");
+    const { page, faults } = await openPage(opened.url, READING);
     const command = await copyCommand(page);
     expect(await paste(shell, command)).toMatch(/^HTTP\/1\.1 204 /);
-    await expectRepeated(played.endpoint);
+    await expectRepeated(opened.endpoint);
     expect(faults).toEqual([]);
   });
 
   test('has a body whole that is cut on the page, and longer than an argument may be', async () => {
-    const played = await deliver({ long: "'x".repeat(150_000) });
-    const { page } = await openPage(played.url, READING);
+    const opened = await deliver({ long: "'x".repeat(150_000) });
+    const { page } = await openPage(opened.url, READING);
     await paste('sh', await copyCommand(page));
-    await expectRepeated(played.endpoint);
+    await expectRepeated(opened.endpoint);
   });
 
   test.each([
@@ -91,20 +91,20 @@ describe('the command that repeats a request', () => {
       env: { BASIC_USERNAME: 'user', BASIC_PASSWORD: 'pa:ss wörd' },
     },
   ])('takes $name out of the environment, and says so', async ({ authentication, secret, env }) => {
-    const played = await deliver({ id: 'TR1' }, `,"authentication":${authentication}`);
-    const { page } = await openPage(played.url, READING);
+    const opened = await deliver({ id: 'TR1' }, `,"authentication":${authentication}`);
+    const { page } = await openPage(opened.url, READING);
     const command = await copyCommand(page);
     for (const name of Object.keys(env)) await page.locator('.command p', { hasText: name }).waitFor();
     expect(command).not.toContain(secret);
     expect(await page.content()).not.toContain(secret);
     await expect(paste('sh', command)).rejects.toThrow(/parameter (null or )?not set/);
     await paste('sh', command, env);
-    await expectRepeated(played.endpoint);
+    await expectRepeated(opened.endpoint);
   });
 
   test('can be copied by hand if the browser does not give the page its clipboard', async () => {
-    const played = await deliver({ id: 'TR1' });
-    const { page } = await openPage(played.url);
+    const opened = await deliver({ id: 'TR1' });
+    const { page } = await openPage(opened.url);
     // As over a network, where an address without HTTPS is not a secure context.
     await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
     await page.locator('summary').click();
@@ -114,6 +114,6 @@ describe('the command that repeats a request', () => {
       'const { value, selectionStart, selectionEnd } = document.activeElement; value.slice(selectionStart, selectionEnd)',
     );
     await paste('sh', selected);
-    await expectRepeated(played.endpoint);
+    await expectRepeated(opened.endpoint);
   });
 });

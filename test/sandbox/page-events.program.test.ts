@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type AnswerName, answerInTurn } from './answering-endpoint.ts';
 import { openPage, receive, serve, useBrowser } from './opened-page.ts';
-import { createWebhook, type Played, play } from './play.ts';
+import { createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
 
 useBrowser();
 
@@ -14,10 +14,10 @@ useBrowser();
 const events = (page: Page): Locator => page.locator('#events > li:visible');
 
 /** A sandbox whose only webhook gives these answers. */
-async function playAnswering(...names: readonly AnswerName[]): Promise<Played> {
-  const played = await play();
-  await createWebhook(played, `{"url":"${await serve(answerInTurn(...names))}"}`);
-  return played;
+async function openAnswering(...names: readonly AnswerName[]): Promise<OpenedSandbox> {
+  const opened = await openSandbox();
+  await createWebhook(opened, `{"url":"${await serve(answerInTurn(...names))}"}`);
+  return opened;
 }
 
 /** The backgrounds of the badges that a selector finds. */
@@ -35,9 +35,9 @@ describe('an outcome', () => {
     { name: 'queued', line: 'attempt 1: 202 queued', state: 'queued for a worker' },
     { name: 'processed', line: 'attempt 1: 200 processed', state: 'delivered' },
   ] as const)('of $name is the badge of the answer, and of the event', async ({ name, line, state }) => {
-    const played = await playAnswering(name);
-    const { page } = await openPage(played.url);
-    played.sandbox.send({ type: 'transfer.succeeded' });
+    const opened = await openAnswering(name);
+    const { page } = await openPage(opened.url);
+    opened.sandbox.send({ type: 'transfer.succeeded' });
     await page.getByText(line, { exact: true }).waitFor();
     const badge = page.locator('#events ol .badge');
     const ofEvent = page.locator('#events .badge').first();
@@ -50,40 +50,40 @@ describe('an outcome', () => {
 
   test('has a colour of its group, and only the handled ones that of success', async () => {
     const names = ['processed', 'parked', 'ignored', 'queued', 'busy', 'rejected', 'failed'] as const;
-    const played = await playAnswering(...names);
-    const { page } = await openPage(played.url);
+    const opened = await openAnswering(...names);
+    const { page } = await openPage(opened.url);
     for (const name of names) {
-      played.sandbox.send({ type: 'transfer.succeeded', id: name });
-      await played.sandbox.settled();
+      opened.sandbox.send({ type: 'transfer.succeeded', id: name });
+      await opened.sandbox.settled();
     }
     await expect.poll(() => page.locator('#events ol .badge').count()).toBe(names.length);
     expect(new Set(await coloursOf(page, '#events ol .badge')).size).toBe(names.length);
   });
 
   test('of a real receiver is parked after a PermanentError, and ignored without a handler', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const listeners: RequestListener[] = [];
     const url = await serve((request, response) => listeners[0]?.(request, response));
-    const { secret_signing_key } = await createWebhook(played, `{"url":"${url}"}`);
+    const { secret_signing_key } = await createWebhook(opened, `{"url":"${url}"}`);
     const receiver = createReceiver({
       signingKey: secret_signing_key,
       deadLetters: createMapDeadLetters(),
-      now: played.sandbox.clock.now,
+      now: opened.sandbox.clock.now,
     });
     receiver.observe(() => {});
     receiver.on('dispute.lost', () => {
       throw new PermanentError('no such merchant');
     });
     listeners.push(toNode(receiver));
-    const { page } = await openPage(played.url);
-    played.sandbox.send({ type: 'dispute.lost' });
+    const { page } = await openPage(opened.url);
+    opened.sandbox.send({ type: 'dispute.lost' });
     await page.getByText('parked as a dead letter').waitFor();
-    played.sandbox.send({ type: 'dispute.won' });
+    opened.sandbox.send({ type: 'dispute.won' });
     await page.getByText('ignored: no handler of its type').waitFor();
   });
 
   test('is not made out of the answer of another server: its status is the badge', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const bodies = ['{"outcome":"fine"}', '{"code":"handler_failed"}', 'parked'];
     let count = 0;
     const url = await serve((_request, response) => {
@@ -91,30 +91,30 @@ describe('an outcome', () => {
       response.end(bodies[count]);
       count += 1;
     });
-    await createWebhook(played, `{"url":"${url}"}`);
-    const { page } = await openPage(played.url);
+    await createWebhook(opened, `{"url":"${url}"}`);
+    const { page } = await openPage(opened.url);
     for (const line of ['attempt 1: 200', 'attempt 1: 418']) {
-      played.sandbox.send({ type: 'transfer.created' });
+      opened.sandbox.send({ type: 'transfer.created' });
       await page.getByText(line, { exact: true }).first().waitFor();
     }
-    played.sandbox.send({ type: 'transfer.created' });
+    opened.sandbox.send({ type: 'transfer.created' });
     await expect.poll(() => page.getByText('attempt 1: 200', { exact: true }).count()).toBe(2);
   });
 });
 
 describe('an event', () => {
   test('is sent again with the same id and body, which the receiver answers as a duplicate', async () => {
-    const played = await play();
-    const { handled } = await receive(played);
-    const { page, faults } = await openPage(played.url);
-    const { id } = played.sandbox.send({ type: 'settlement.approved' });
+    const opened = await openSandbox();
+    const { handled } = await receive(opened);
+    const { page, faults } = await openPage(opened.url);
+    const { id } = opened.sandbox.send({ type: 'settlement.approved' });
     await page.getByText('attempt 1: 200 processed', { exact: true }).waitFor();
     const resend = page.getByRole('button', { name: `Resend settlement.approved ${id}` });
     await resend.focus();
     await page.keyboard.press('Enter');
     await page.getByText('duplicate: 200 duplicate', { exact: true }).waitFor();
     expect(await focusedText(page)).toBe('Resend');
-    const [first, second] = played.sandbox.deliveries();
+    const [first, second] = opened.sandbox.deliveries();
     expect(second?.request.body).toBe(first?.request.body);
     expect(handled).toEqual([id]);
     expect(await events(page).count()).toBe(1);
@@ -122,12 +122,12 @@ describe('an event', () => {
   });
 
   test('that was given up is delivered when a resend succeeds; without a webhook it says why not', async () => {
-    const played = await play();
-    await receive(played, 4);
-    const { page } = await openPage(played.url);
-    played.sandbox.send({ type: 'dispute.lost' });
-    await played.sandbox.settled();
-    await played.sandbox.clock.advance(21 * 60_000);
+    const opened = await openSandbox();
+    await receive(opened, 4);
+    const { page } = await openPage(opened.url);
+    opened.sandbox.send({ type: 'dispute.lost' });
+    await opened.sandbox.settled();
+    await opened.sandbox.clock.advance(21 * 60_000);
     await page.getByText('given up: no retry is to come').waitFor();
     await page.getByRole('button', { name: /^Resend/ }).click();
     await page.locator('#events').getByText('No enabled webhook wants the event').waitFor();
@@ -138,11 +138,11 @@ describe('an event', () => {
   });
 
   test('is edited and sent: its type and data go into the form, and it gets a new id', async () => {
-    const played = await play();
-    const { page } = await openPage(played.url);
+    const opened = await openSandbox();
+    const { page } = await openPage(opened.url);
     const long = 'x'.repeat(20_000);
     // No webhook wants it, and its data is longer than what the page shows.
-    const { id } = played.sandbox.send({ type: 'loan.created', data: { id: 'L1', amount: '10.00', long } });
+    const { id } = opened.sandbox.send({ type: 'loan.created', data: { id: 'L1', amount: '10.00', long } });
     await page.getByRole('button', { name: /^Edit and send/ }).click();
     const data = page.getByLabel('Data');
     await expect.poll(() => data.inputValue()).toContain('"amount": "10.00"');
@@ -154,25 +154,25 @@ describe('an event', () => {
     const sent = await page.locator('#send-result').textContent();
     expect(sent).toMatch(/^sent evt_/);
     expect(sent).not.toContain(id);
-    const { body } = await played.call('GET', `/sandbox/events/${sent?.slice('sent '.length)}`);
+    const { body } = await opened.call('GET', `/sandbox/events/${sent?.slice('sent '.length)}`);
     expect(body).toMatchObject({ type: 'loan.created', data: { id: 'L1', amount: '12.00', long } });
   });
 });
 
 describe('the list', () => {
   test('is filtered by type and by outcome, also while events come in', async () => {
-    const played = await playAnswering('parked', 'processed', 'failed', 'processed');
-    const { page, faults } = await openPage(played.url);
+    const opened = await openAnswering('parked', 'processed', 'failed', 'processed');
+    const { page, faults } = await openPage(opened.url);
     for (const type of ['transfer.failed', 'transfer.created', 'dispute.lost']) {
-      played.sandbox.send({ type });
-      await played.sandbox.settled();
+      opened.sandbox.send({ type });
+      await opened.sandbox.settled();
     }
     await expect.poll(() => events(page).count()).toBe(3);
     await page.getByLabel('By outcome').selectOption('parked');
     expect(await events(page).count()).toBe(1);
     expect(await page.locator('#matches').textContent()).toBe('1 of 3 events');
     await page.getByLabel('By outcome').selectOption('processed');
-    played.sandbox.send({ type: 'dispute.won' });
+    opened.sandbox.send({ type: 'dispute.won' });
     await page.locator('#matches', { hasText: '2 of 4 events' }).waitFor();
     await page.getByLabel('By type').selectOption('dispute.won');
     await page.locator('#matches', { hasText: '1 of 4 events' }).waitFor();
@@ -184,11 +184,11 @@ describe('the list', () => {
   });
 
   test('keeps the order in which events happened after a reload, however old they are', async () => {
-    const played = await playAnswering('processed');
-    const { page } = await openPage(played.url);
-    played.sandbox.send({ type: 'transfer.succeeded', id: 'evt_new' });
-    played.sandbox.send({ type: 'transfer.succeeded', id: 'evt_old', ageMs: 840_000 });
-    await played.sandbox.settled();
+    const opened = await openAnswering('processed');
+    const { page } = await openPage(opened.url);
+    opened.sandbox.send({ type: 'transfer.succeeded', id: 'evt_new' });
+    opened.sandbox.send({ type: 'transfer.succeeded', id: 'evt_old', ageMs: 840_000 });
+    await opened.sandbox.settled();
     const ids = (): Promise<string[]> => page.locator('#events .id').allTextContents();
     await expect.poll(ids).toEqual(['evt_old', 'evt_new']);
     await page.reload();
@@ -196,13 +196,13 @@ describe('the list', () => {
   });
 
   test('is cleared on every page and after a reload; an event with a retry to come stays', async () => {
-    const played = await playAnswering('processed', 'failed');
-    const first = await openPage(played.url);
-    const second = await openPage(played.url);
-    played.sandbox.send({ type: 'transfer.succeeded' });
-    await played.sandbox.settled();
-    played.sandbox.send({ type: 'dispute.lost' });
-    await played.sandbox.settled();
+    const opened = await openAnswering('processed', 'failed');
+    const first = await openPage(opened.url);
+    const second = await openPage(opened.url);
+    opened.sandbox.send({ type: 'transfer.succeeded' });
+    await opened.sandbox.settled();
+    opened.sandbox.send({ type: 'dispute.lost' });
+    await opened.sandbox.settled();
     for (const { page } of [first, second]) await expect.poll(() => events(page).count()).toBe(2);
     await first.page.getByRole('button', { name: 'Clear' }).click();
     for (const { page } of [first, second]) {
@@ -220,10 +220,10 @@ describe('the list', () => {
   });
 
   test('of 200 events changes only where something has happened', async () => {
-    const played = await playAnswering('processed');
-    for (let count = 0; count < 199; count += 1) played.sandbox.send({ type: 'transfer.created' });
-    await played.sandbox.settled();
-    const { page } = await openPage(played.url);
+    const opened = await openAnswering('processed');
+    for (let count = 0; count < 199; count += 1) opened.sandbox.send({ type: 'transfer.created' });
+    await opened.sandbox.settled();
+    const { page } = await openPage(opened.url);
     await expect.poll(() => events(page).count()).toBe(199);
     await page.evaluate(`
       globalThis.changed = new Set();
@@ -236,7 +236,7 @@ describe('the list', () => {
         subtree: true, childList: true, characterData: true, attributes: true,
       });
     `);
-    const { id } = played.sandbox.send({ type: 'dispute.won' });
+    const { id } = opened.sandbox.send({ type: 'dispute.won' });
     await page.locator('#events > li').first().getByText('processed', { exact: true }).waitFor();
     expect(await events(page).count()).toBe(200);
     const changed: string[] = await page.evaluate(

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { openPage, serve, useBrowser } from './opened-page.ts';
-import { createWebhook, play } from './play.ts';
+import { createWebhook, openSandbox } from './opened-sandbox.ts';
 
 useBrowser();
 
 describe('the data of the form', () => {
   test('is a sample of the type until the reader edits it, and a new one for each event', async () => {
-    const played = await play();
-    const { page, faults } = await openPage(played.url);
+    const opened = await openSandbox();
+    const { page, faults } = await openPage(opened.url);
     const data = page.getByLabel('Data');
     const type = page.getByLabel('Type', { exact: true });
     await expect.poll(() => data.inputValue()).toContain('"state": "SUCCEEDED"');
@@ -30,7 +30,7 @@ describe('the data of the form', () => {
   });
 
   test('is formatted when the field is left, without a change of any value', async () => {
-    const { page } = await openPage((await play()).url);
+    const { page } = await openPage((await openSandbox()).url);
     const data = page.getByLabel('Data');
     await expect.poll(() => data.inputValue()).not.toBe('');
     const text =
@@ -50,7 +50,7 @@ describe('the data of the form', () => {
   });
 
   test('that is not JSON stays as it is, and the page says so', async () => {
-    const { page } = await openPage((await play()).url);
+    const { page } = await openPage((await openSandbox()).url);
     const data = page.getByLabel('Data');
     await data.fill('{"amount": 10,}');
     await data.blur();
@@ -65,15 +65,15 @@ describe('the data of the form', () => {
 });
 
 test('an answer is formatted, unless it is not JSON or is nested very deeply', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const deep = '['.repeat(8_000) + ']'.repeat(8_000);
   const bodies = ['{"rate":1.10,"ids":[1]}', '<b>{"not":"json"}</b>', deep];
   const url = await serve((_request, response) => response.end(bodies.shift()));
-  await createWebhook(played, `{"url":"${url}"}`);
-  const { page, faults } = await openPage(played.url);
+  await createWebhook(opened, `{"url":"${url}"}`);
+  const { page, faults } = await openPage(opened.url);
   for (const expected of ['{\n  "rate": 1.10,\n  "ids": [\n    1\n  ]\n}', '<b>{"not":"json"}</b>', deep]) {
-    played.sandbox.send({ type: 'transfer.created' });
-    await played.sandbox.settled();
+    opened.sandbox.send({ type: 'transfer.created' });
+    await opened.sandbox.settled();
     const item = page.locator('#events > li').first();
     await item.locator('summary').click();
     await item.getByText('Answer', { exact: true }).waitFor();

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { createSandbox, type Sandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { callTo, createWebhook } from './play.ts';
+import { callTo, createWebhook } from './opened-sandbox.ts';
 import { record } from './recording-endpoint.ts';
 
 const MOST_READERS = 50;

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { CONTROL, createWebhook, play, START_AT } from './play.ts';
+import { CONTROL, createWebhook, openSandbox, START_AT } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
 describe('the page at the root', () => {
   test('is HTML that may load and run only what the sandbox serves', async () => {
-    const { url } = await play();
+    const { url } = await openSandbox();
     const response = await fetch(url);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -21,7 +21,7 @@ describe('the page at the root', () => {
   });
 
   test('answers HEAD, refuses other methods, and has no other files', async () => {
-    const { url, call } = await play();
+    const { url, call } = await openSandbox();
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
     const stream = await fetch(`${url}/sandbox/stream`, { method: 'HEAD' });
     expect([stream.status, await stream.text()]).toEqual([200, '']);
@@ -32,7 +32,7 @@ describe('the page at the root', () => {
   test.each(['/', '/sandbox/stream', '/sandbox/page/page.js'])(
     '%s is for no page of another origin',
     async (path) => {
-      const { url } = await play();
+      const { url } = await openSandbox();
       for (const [name, value] of [
         ['origin', 'http://evil.example'],
         ['sec-fetch-site', 'cross-site'],
@@ -65,9 +65,9 @@ describe('the page at the root', () => {
 
 describe('GET /sandbox/stream', () => {
   test('tells the state first, and then what is new', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record(statuses(503));
-    const { next } = await openStream(played.url);
+    const { next } = await openStream(opened.url);
     expect(await next()).toMatchObject({
       isFirst: true,
       clock: { now: START_AT, speed: 0 },
@@ -76,12 +76,12 @@ describe('GET /sandbox/stream', () => {
       events: [],
       attempts: [],
     });
-    const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
+    const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
     expect(await next()).toMatchObject({
       isFirst: false,
       webhooks: [{ id, enabled: true, authentication: 'NONE' }],
     });
-    played.sandbox.send({ type: 'transfer.succeeded', id: 'evt_1' });
+    opened.sandbox.send({ type: 'transfer.succeeded', id: 'evt_1' });
     expect(await next()).toMatchObject({ events: [{ id: 'evt_1' }], pending: [{ number: 1 }], attempts: [] });
     expect(await next()).toMatchObject({
       nextDueAt: START_AT + 60_000,
@@ -89,17 +89,17 @@ describe('GET /sandbox/stream', () => {
       pending: [{ number: 2, event: { id: 'evt_1' } }],
       attempts: [{ event: 'evt_1', number: 1, status: 503 }],
     });
-    const later = await openStream(played.url);
+    const later = await openStream(opened.url);
     expect(await later.next()).toMatchObject({ isFirst: true, attempts: [{ event: 'evt_1' }] });
   });
 
   test('cuts long bodies', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record();
-    await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    played.sandbox.send({ type: 'transfer.succeeded', data: { long: 'x'.repeat(1_000_000) } });
-    await played.sandbox.settled();
-    const { next } = await openStream(played.url);
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    opened.sandbox.send({ type: 'transfer.succeeded', data: { long: 'x'.repeat(1_000_000) } });
+    await opened.sandbox.settled();
+    const { next } = await openStream(opened.url);
     expect(JSON.stringify(await next()).length).toBeLessThan(20_000);
   });
 });

@@ -6,7 +6,14 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { assembleSandbox } from '../../src/sandbox/assemble.ts';
 import { answerInTurn } from './answering-endpoint.ts';
 import { openPage, receive, serve, useBrowser } from './opened-page.ts';
-import { ADMINISTRATOR, BANKING, createWebhook, play, START_AT, serveUntilTheEnd } from './play.ts';
+import {
+  ADMINISTRATOR,
+  BANKING,
+  createWebhook,
+  openSandbox,
+  START_AT,
+  serveUntilTheEnd,
+} from './opened-sandbox.ts';
 
 useBrowser();
 
@@ -15,9 +22,9 @@ const events = (page: Page) => page.locator('#events > li');
 
 describe('the page of the sandbox', () => {
   test('an event fails, the clock is stepped, and its retry succeeds, all without a reload', async () => {
-    const played = await play();
-    const { handled } = await receive(played, 1);
-    const { page, faults } = await openPage(played.url);
+    const opened = await openSandbox();
+    const { handled } = await receive(opened, 1);
+    const { page, faults } = await openPage(opened.url);
     await page.locator('#webhooks', { hasText: 'http://127.0.0.1:' }).waitFor();
     await page.getByLabel('Type', { exact: true }).selectOption('settlement.approved');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -46,9 +53,9 @@ describe('the page of the sandbox', () => {
   });
 
   test('sends a duplicate, a changed event and two out of order', async () => {
-    const played = await play();
-    await receive(played);
-    const { page } = await openPage(played.url);
+    const opened = await openSandbox();
+    await receive(opened);
+    const { page } = await openPage(opened.url);
     const send = page.getByRole('button', { name: 'Send', exact: true });
     await page.getByLabel('Data').fill('{"id":"TR1","amount":5}');
     await page.getByLabel('Duplicate').check();
@@ -64,15 +71,15 @@ describe('the page of the sandbox', () => {
     await page.getByLabel('Out of order').check();
     await send.click();
     await expect.poll(() => events(page).count()).toBe(4);
-    await expect.poll(() => played.sandbox.deliveries().length).toBe(5);
-    const [newer, older] = played.sandbox.deliveries().slice(-2);
+    await expect.poll(() => opened.sandbox.deliveries().length).toBe(5);
+    const [newer, older] = opened.sandbox.deliveries().slice(-2);
     const createdAt = (attempt = newer) => JSON.parse(attempt?.request.body ?? '').created_at;
     expect(Date.parse(createdAt(newer)) - Date.parse(createdAt(older))).toBe(1_000);
     expect(JSON.parse(newer?.request.body ?? '').data).toEqual({ id: 'TR1', amount: 5 });
   });
 
   test('says what is wrong with an event that it does not send', async () => {
-    const { page } = await openPage((await play()).url);
+    const { page } = await openPage((await openSandbox()).url);
     await page.getByLabel('Data').fill('{');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('The data is not JSON').waitFor();
@@ -86,9 +93,9 @@ describe('the page of the sandbox', () => {
   });
 
   test('can be used by the keyboard alone', async () => {
-    const played = await play();
-    await receive(played, 1);
-    const { page } = await openPage(played.url);
+    const opened = await openSandbox();
+    await receive(opened, 1);
+    const { page } = await openPage(opened.url);
     const focused = (): Promise<string> =>
       page.evaluate('document.activeElement.id || document.activeElement.tagName');
     const tabTo = async (id: string): Promise<void> => {
@@ -116,15 +123,15 @@ describe('the page of the sandbox', () => {
   });
 
   test('shows hostile text as text', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const markup = `</pre><img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>`;
     const url = await serve((_request, response) => {
       response.writeHead(500, { 'x-odd': markup, 'content-type': 'text/html' });
       response.end(JSON.stringify({ code: markup }));
     });
-    await createWebhook(played, `{"url":${JSON.stringify(`${url}?a=${markup}`)}}`);
-    const { page, faults } = await openPage(played.url);
-    played.sandbox.send({ type: `transfer.${markup}`, id: markup, data: { [markup]: markup } });
+    await createWebhook(opened, `{"url":${JSON.stringify(`${url}?a=${markup}`)}}`);
+    const { page, faults } = await openPage(opened.url);
+    opened.sandbox.send({ type: `transfer.${markup}`, id: markup, data: { [markup]: markup } });
     await page.locator('summary').click();
     await page.getByText('Request', { exact: true }).waitFor();
     const text = await page.locator('main').innerText();
@@ -136,12 +143,12 @@ describe('the page of the sandbox', () => {
   });
 
   test('has no secret of a webhook, and asks nobody but the sandbox', async () => {
-    const played = await play();
-    const { key } = await receive(played, 1, BEARER);
-    const { page, asked } = await openPage(played.url);
-    const stream = await fetch(`${played.url}/sandbox/stream`);
+    const opened = await openSandbox();
+    const { key } = await receive(opened, 1, BEARER);
+    const { page, asked } = await openPage(opened.url);
+    const stream = await fetch(`${opened.url}/sandbox/stream`);
     onTestFinished(() => stream.body?.cancel());
-    played.sandbox.send({ type: 'transfer.succeeded' });
+    opened.sandbox.send({ type: 'transfer.succeeded' });
     await page.locator('summary').click();
     await page.getByText('authorization: Bearer ********').waitFor();
     await page.getByText('authentication BEARER').waitFor();
@@ -150,20 +157,20 @@ describe('the page of the sandbox', () => {
       expect(text).not.toContain(key);
       expect(text).not.toContain('token-of-the-webhook');
     }
-    const { origin } = new URL(played.url);
+    const { origin } = new URL(opened.url);
     expect(asked.filter((address) => !address.startsWith(`${origin}/`))).toEqual([]);
   });
 
   test('shows the signing key of a webhook on a click, until it is hidden again', async () => {
-    const played = await play();
-    const { key } = await receive(played, 0, BEARER);
-    const { page, faults } = await openPage(played.url);
+    const opened = await openSandbox();
+    const { key } = await receive(opened, 0, BEARER);
+    const { page, faults } = await openPage(opened.url);
     const show = page.getByRole('button', { name: /^Show signing key http/ });
     await show.focus();
     await page.keyboard.press('Enter');
     await page.getByText(key, { exact: true }).waitFor();
     // The list is written anew for each change of a webhook, and both the key and the focus stay.
-    await createWebhook(played, '{"url":"https://example.com/second"}');
+    await createWebhook(opened, '{"url":"https://example.com/second"}');
     await page.getByText('https://example.com/second').waitFor();
     expect(await page.getByText(key, { exact: true }).count()).toBe(1);
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Hide signing key');
@@ -180,10 +187,10 @@ describe('the page of the sandbox', () => {
   });
 
   test('lets FX quotes count down by the clock of the sandbox', async () => {
-    const played = await play({ startAt: START_AT, speed: 30 });
-    const { page } = await openPage(played.url);
+    const opened = await openSandbox({ startAt: START_AT, speed: 30 });
+    const { page } = await openPage(opened.url);
     const request = '{"destination":{"currency":"EUR","amount":"250.00"}}';
-    const { body } = await played.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
+    const { body } = await opened.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
     const { source, fxRate, fxQuoteExpiry } = body as {
       source: { amount: string };
       fxRate: string;
@@ -199,11 +206,11 @@ describe('the page of the sandbox', () => {
     // The real one stands still as well, or the manual one would be less ahead the longer this takes.
     vi.setSystemTime(Date.now());
     onTestFinished(() => void vi.useRealTimers());
-    const played = await play({ clock: 'manual' });
-    await receive(played, 4);
-    const { page } = await openPage(played.url);
+    const opened = await openSandbox({ clock: 'manual' });
+    await receive(opened, 4);
+    const { page } = await openPage(opened.url);
     await page.getByText('enabled', { exact: true }).waitFor();
-    played.sandbox.send({ type: 'dispute.lost' });
+    opened.sandbox.send({ type: 'dispute.lost' });
     for (const number of [1, 2, 3]) {
       await page.getByText(`attempt ${number}: 500 handler_failed`, { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Step to the next retry' }).click();
@@ -214,10 +221,10 @@ describe('the page of the sandbox', () => {
   });
 
   test('a step ages events, in a sandbox that does so, and the clock stays the real one', async () => {
-    const played = await serveUntilTheEnd(assembleSandbox({}, { agesEvents: true }));
-    await receive(played, 2);
-    const { page, faults } = await openPage(played.url);
-    played.sandbox.send({ type: 'transfer.created', data: { id: 'TR1' } });
+    const opened = await serveUntilTheEnd(assembleSandbox({}, { agesEvents: true }));
+    await receive(opened, 2);
+    const { page, faults } = await openPage(opened.url);
+    opened.sandbox.send({ type: 'transfer.created', data: { id: 'TR1' } });
     await page.getByText('attempt 1: 500 handler_failed', { exact: true }).waitFor();
     await page.getByText(/^Next delivery: .*, in (1 min 0|\d+) s$/).waitFor();
     await page.getByRole('button', { name: 'Step to the next retry' }).click();
@@ -234,29 +241,29 @@ describe('the page of the sandbox', () => {
   });
 
   test('enables a webhook again that is given up, by the keyboard alone', async () => {
-    const played = await play({ clock: 'manual' });
-    const { handled } = await receive(played, 4);
-    const { page, faults } = await openPage(played.url);
-    played.sandbox.send({ type: 'dispute.lost' });
-    await played.sandbox.clock.advance(21 * 60_000);
+    const opened = await openSandbox({ clock: 'manual' });
+    const { handled } = await receive(opened, 4);
+    const { page, faults } = await openPage(opened.url);
+    opened.sandbox.send({ type: 'dispute.lost' });
+    await opened.sandbox.clock.advance(21 * 60_000);
     await page.getByText('disabled', { exact: true }).waitFor();
     await page.getByRole('button', { name: /^Enable again http/ }).focus();
     // What happens meanwhile takes the focus from nobody.
-    played.sandbox.send({ type: 'transfer.created' });
+    opened.sandbox.send({ type: 'transfer.created' });
     await page.getByText('no enabled webhook wants it').waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('enabled', { exact: true }).waitFor();
     await page.getByText(/^enabled WH\w+$/).waitFor();
     expect(await page.getByRole('button', { name: /^Enable again/ }).count()).toBe(0);
     expect(await page.evaluate('document.activeElement.id')).toBe('webhooks-title');
-    played.sandbox.send({ type: 'transfer.updated', id: 'evt_after' });
-    await played.sandbox.settled();
+    opened.sandbox.send({ type: 'transfer.updated', id: 'evt_after' });
+    await opened.sandbox.settled();
     expect(handled).toEqual(['evt_after']);
     expect(faults).toEqual([]);
   });
 
   test('finds the sandbox again after a restart, and begins anew', async () => {
-    const { sandbox, url } = await play();
+    const { sandbox, url } = await openSandbox();
     const { page } = await openPage(url);
     sandbox.send({ type: 'dispute.lost' });
     await expect.poll(() => events(page).count()).toBe(1);
@@ -290,22 +297,22 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
   test.each([360, 1_600])(
     'axe finds nothing at %i px, and nothing is wider than the window',
     async (width) => {
-      const played = await play();
-      await receive(played, 2, BEARER);
-      await createWebhook(played, `{"url":"${await serve(answerInTurn())}"}`);
+      const opened = await openSandbox();
+      await receive(opened, 2, BEARER);
+      await createWebhook(opened, `{"url":"${await serve(answerInTurn())}"}`);
       const request = '{"destination":{"currency":"EUR","amount":"250.00"}}';
-      await played.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
-      played.sandbox.send({ type: 'payment_instrument.verification.succeeded', duplicates: 1 });
-      await played.sandbox.settled();
-      await played.sandbox.clock.advance(60_000);
-      played.sandbox.send({ type: 'transfer.failed', changed: true });
+      await opened.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
+      opened.sandbox.send({ type: 'payment_instrument.verification.succeeded', duplicates: 1 });
+      await opened.sandbox.settled();
+      await opened.sandbox.clock.advance(60_000);
+      opened.sandbox.send({ type: 'transfer.failed', changed: true });
       for (let count = 0; count < 6; count += 1) {
-        played.sandbox.send({ type: 'transfer.failed' });
-        await played.sandbox.settled();
+        opened.sandbox.send({ type: 'transfer.failed' });
+        await opened.sandbox.settled();
       }
-      const givenUp = await createWebhook(played, '{"url":"https://example.com/given-up"}');
-      await played.call('PUT', `/payments/na/webhooks/${givenUp.id}`, ADMINISTRATOR, '{"enabled":false}');
-      const { page } = await openPage(played.url, {
+      const givenUp = await createWebhook(opened, '{"url":"https://example.com/given-up"}');
+      await opened.call('PUT', `/payments/na/webhooks/${givenUp.id}`, ADMINISTRATOR, '{"enabled":false}');
+      const { page } = await openPage(opened.url, {
         colorScheme,
         viewport: { width, height: 900 },
         bypassCSP: true,

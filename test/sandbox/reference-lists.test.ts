@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BANKING, PROFILE, play } from './play.ts';
+import { BANKING, openSandbox, PROFILE } from './opened-sandbox.ts';
 
 const PURPOSES = '/banking/ibans/v2/profile/v2.1/purpose';
 const CURRENCIES = '/banking/ibans/v2/profile/v2.1/currencies';
@@ -29,7 +29,7 @@ const ROWS = [
 const ISO_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 test('the 17 purposes as they are listed', async () => {
-  const { call } = await play();
+  const { call } = await openSandbox();
   const reply = await call('GET', PURPOSES, PROFILE);
   expect(reply.status).toBe(200);
   expect(reply.body).toEqual({
@@ -55,7 +55,7 @@ interface CurrencyAnswer {
 }
 
 test('the currencies with their countries, all on one page', async () => {
-  const { call } = await play();
+  const { call } = await openSandbox();
   const reply = await call('GET', CURRENCIES, PROFILE);
   expect(reply.status).toBe(200);
   const { success, data, metadata } = reply.body as CurrencyAnswer;
@@ -70,7 +70,7 @@ test('the currencies with their countries, all on one page', async () => {
 });
 
 test('every listed currency can be quoted', async () => {
-  const { call } = await play();
+  const { call } = await openSandbox();
   const { data } = (await call('GET', CURRENCIES, PROFILE)).body as CurrencyAnswer;
   for (const currency of new Set(data.map(({ currencyName }) => currencyName))) {
     const body = `{"destination":{"currency":"${currency}"},"source":{"amount":"1000.00"}}`;
@@ -83,7 +83,7 @@ test('every listed currency can be quoted', async () => {
 });
 
 test('the login issues the token that opens the lists', async () => {
-  const { call } = await play({ profile: { accessToken: 'opened' } });
+  const { call } = await openSandbox({ profile: { accessToken: 'opened' } });
   const credentials = '{"username":"sandbox-admin","password":"sandbox-password"}';
   const reply = await call('POST', LOGIN, { 'content-type': 'application/json' }, credentials);
   expect(reply.status).toBe(200);
@@ -98,7 +98,7 @@ test.each([
   ['{"username":"nobody","password":"sandbox-password"}', 401, 'Unauthorized'],
   ['{"username":"sandbox-admin"}', 400, 'Invalid login'],
 ])('a login with %s is refused', async (body, status, message) => {
-  const { call } = await play();
+  const { call } = await openSandbox();
   const reply = await call('POST', LOGIN, { 'content-type': 'application/json' }, body);
   expect(reply).toMatchObject({ status, body: { status, message } });
 });

@@ -6,15 +6,23 @@ import express4 from 'express-4';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RawConnection } from '../adapters/raw-connection.ts';
-import { ADMINISTRATOR, BANKING, CONTROL, callTo, createWebhook, PROFILE, play } from './play.ts';
+import {
+  ADMINISTRATOR,
+  BANKING,
+  CONTROL,
+  callTo,
+  createWebhook,
+  openSandbox,
+  PROFILE,
+} from './opened-sandbox.ts';
 import { record } from './recording-endpoint.ts';
 
 describe('a request to the sandbox:', () => {
   test('every path answers', async () => {
-    const played = await play();
-    const { call } = played;
+    const opened = await openSandbox();
+    const { call } = opened;
     const endpoint = await record();
-    const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
+    const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
     const webhook = `/payments/na/webhooks/${id}`;
     expect(await call('GET', '/payments/na/webhooks?limit=1', ADMINISTRATOR)).toMatchObject({
       status: 200,
@@ -65,7 +73,7 @@ describe('a request to the sandbox:', () => {
     ['POST', '/sandbox/events', CONTROL],
     ['POST', '/sandbox/clock', CONTROL],
   ])('%s %s with a body that is not JSON: 400', async (method, path, headers) => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     for (const body of ['{"url":', 'text', '"text"']) {
       const reply = await call(method, path, headers, body);
       expect(reply.status).toBe(400);
@@ -83,7 +91,7 @@ describe('a request to the sandbox:', () => {
     ['POST', '/sandbox/events', CONTROL],
     ['POST', '/sandbox/clock', CONTROL],
   ])('%s %s with a body that is nested deeply: 400', async (method, path, headers) => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     for (const [levels, open, close] of [
       [201, '[', ']'],
       [5_000, '{"a":', '}'],
@@ -99,7 +107,7 @@ describe('a request to the sandbox:', () => {
   });
 
   test('an event may be nested, but not deeply, nor hold itself', async () => {
-    const { call, sandbox } = await play();
+    const { call, sandbox } = await openSandbox();
     const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     const bodyWith = (levels: number): string => `{"type":"a.b","data":{"deep":${nested(levels)}}}`;
     expect((await call('POST', '/sandbox/events', CONTROL, bodyWith(198))).status).toBe(200);
@@ -113,7 +121,7 @@ describe('a request to the sandbox:', () => {
   });
 
   test('a body of another type: 415, with what to say', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const headers = { ...ADMINISTRATOR, 'content-type': 'application/x-www-form-urlencoded' };
     expect(
       await call('POST', '/payments/na/webhooks', headers, '{"url":"https://example.com/"}'),
@@ -132,7 +140,7 @@ describe('a request to the sandbox:', () => {
     ['POST', '/sandbox/clock', CONTROL],
     ['POST', '/sandbox/fxQuotes/5001/accept', CONTROL],
   ])('%s %s without a body needs the type too: 415', async (method, path, headers) => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const { 'content-type': _, ...untyped } = headers;
     expect(await call(method, path, untyped)).toMatchObject({
       status: 415,
@@ -151,13 +159,13 @@ describe('a request to the sandbox:', () => {
   });
 
   test('the type may have parameters, in any case', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const headers = { 'content-type': 'Application/JSON ; charset=UTF-8' };
     expect((await call('POST', '/sandbox/clock', headers, '{"advanceMs":0}')).status).toBe(200);
   });
 
   test('a body that is too long: 413', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const body = (length: number): string =>
       `{"type":"transfer.created","data":{"long":"${'x'.repeat(length)}"}}`;
     expect(await call('POST', '/sandbox/events', CONTROL, body(2_000_000))).toMatchObject({ status: 200 });
@@ -175,7 +183,7 @@ describe('a request to the sandbox:', () => {
     '/sandbox',
     '/sandbox/nothing',
   ])('GET %s is unknown: 404', async (path) => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const reply = await call('GET', path, ADMINISTRATOR);
     expect(reply.status).toBe(404);
     expect(reply.body).toEqual({ status: 404, message: 'Not found', details: expect.stringContaining(path) });
@@ -190,14 +198,14 @@ describe('a request to the sandbox:', () => {
     ['POST', '/banking/ibans/v2/profile/v2.1/purpose', 'GET', PROFILE],
     ['GET', '/sandbox/events', 'POST', CONTROL],
   ])('%s %s: 405', async (method, path, allow, headers) => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const reply = await call(method, path, headers);
     expect(reply).toMatchObject({ status: 405, body: { status: 405, message: 'Method not allowed' } });
     expect(reply.headers.get('allow')).toBe(allow);
   });
 
   test('an id that is no text: 400', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     expect(await call('GET', '/payments/na/webhooks/%E0%A4%A', ADMINISTRATOR)).toMatchObject({
       status: 400,
       body: { status: 400 },
@@ -205,7 +213,7 @@ describe('a request to the sandbox:', () => {
   });
 
   test('HEAD is answered as GET, without the body', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const { body, ...got } = await call('GET', '/sandbox/clock');
     const asked = await call('HEAD', '/sandbox/clock');
     expect(asked).toMatchObject({ status: got.status, body: undefined });
@@ -214,14 +222,14 @@ describe('a request to the sandbox:', () => {
   });
 
   test('OPTIONS: 405, behind the guard', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     expect((await call('OPTIONS', '/payments/na/webhooks')).status).toBe(401);
     const reply = await call('OPTIONS', '/payments/na/webhooks', ADMINISTRATOR);
     expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
 
   test('answers are JSON in UTF-8, with their length, and do not name the software', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     for (const path of ['/sandbox/clock', '/sandbox/nothing']) {
       const { headers } = await call('GET', path);
       expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -231,23 +239,23 @@ describe('a request to the sandbox:', () => {
   });
 
   test('a slash at the end of a path changes nothing', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     expect((await call('GET', '/sandbox/clock/')).status).toBe(200);
     expect((await call('GET', '/sandbox/clock//')).status).toBe(404);
   });
 
   test('an id in the path is decoded', async () => {
-    const played = await play();
-    const { id } = await createWebhook(played, '{"url":"https://example.com/"}');
+    const opened = await openSandbox();
+    const { id } = await createWebhook(opened, '{"url":"https://example.com/"}');
     const encoded = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`;
-    expect(await played.call('GET', `/payments/na/webhooks/${encoded}`, ADMINISTRATOR)).toMatchObject({
+    expect(await opened.call('GET', `/payments/na/webhooks/${encoded}`, ADMINISTRATOR)).toMatchObject({
       status: 200,
       body: { id },
     });
   });
 
   test('a body that is compressed: 415', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const headers = { ...CONTROL, 'content-encoding': 'gzip' };
     expect(await call('POST', '/sandbox/clock', headers, '{"advanceMs":0}')).toMatchObject({
       status: 415,
@@ -259,7 +267,7 @@ describe('a request to the sandbox:', () => {
     ['of a declared length', ['content-length: 9000000']],
     ['in chunks', ['transfer-encoding: chunked']],
   ])('the connection goes on after a body that was too long, %s', async (_, lines) => {
-    const { url } = await play();
+    const { url } = await openSandbox();
     const connection = await RawConnection.open(url);
     const head = [
       'POST /sandbox/events HTTP/1.1',
@@ -295,9 +303,9 @@ describe.each([
       server.closeAllConnections();
     });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/service`;
-    const played = { sandbox, url, call: callTo(url) };
-    const { id } = await createWebhook(played, '{"url":"https://example.com/"}');
-    const { body } = await played.call('GET', '/payments/na/webhooks', ADMINISTRATOR);
+    const opened = { sandbox, url, call: callTo(url) };
+    const { id } = await createWebhook(opened, '{"url":"https://example.com/"}');
+    const { body } = await opened.call('GET', '/payments/na/webhooks', ADMINISTRATOR);
     expect(body).toMatchObject({
       _embedded: { webhooks: [{ _links: { self: { href: `${url}/payments/na/webhooks/${id}` } } }] },
       _links: { self: { href: `${url}/payments/na/webhooks` } },

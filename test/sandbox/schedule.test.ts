@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { ADMINISTRATOR, createWebhook, type Played, play, retrieveWebhook } from './play.ts';
+import {
+  ADMINISTRATOR,
+  createWebhook,
+  type OpenedSandbox,
+  openSandbox,
+  retrieveWebhook,
+} from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
 /**
@@ -16,7 +22,7 @@ const EXPECTED = [
 ] as const;
 
 /** Ways to let an hour and more pass. */
-const ADVANCES: Record<string, (played: Played) => Promise<void>> = {
+const ADVANCES: Record<string, (opened: OpenedSandbox) => Promise<void>> = {
   'an hour in one step': ({ sandbox }) => sandbox.clock.advance(3_600_000),
   'steps of 7 seconds': async ({ sandbox }) => {
     for (let step = 0; step < 520; step += 1) await sandbox.clock.advance(7_000);
@@ -34,16 +40,16 @@ const ADVANCES: Record<string, (played: Played) => Promise<void>> = {
 
 describe.each(Object.entries(ADVANCES))('%s', (_, advance) => {
   test.each(EXPECTED)('an endpoint that fails $failures times', async ({ failures, atSeconds, enabled }) => {
-    const played = await play();
+    const opened = await openSandbox();
     const endpoint = await record(statuses(...Array(failures).fill(500)));
-    const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
-    const startedAt = played.sandbox.clock.now();
-    played.sandbox.send({ type: 'transfer.created', id: 'evt_1' });
-    await played.sandbox.settled();
+    const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const startedAt = opened.sandbox.clock.now();
+    opened.sandbox.send({ type: 'transfer.created', id: 'evt_1' });
+    await opened.sandbox.settled();
     expect(endpoint.received.all).toHaveLength(1);
-    await advance(played);
+    await advance(opened);
 
-    const attempts = played.sandbox.deliveries({ event: 'evt_1' });
+    const attempts = opened.sandbox.deliveries({ event: 'evt_1' });
     expect(attempts.map(({ at }) => (Date.parse(at) - startedAt) / 1_000)).toEqual(atSeconds);
     expect(attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4].slice(0, atSeconds.length));
     expect(attempts.map(({ status }) => status)).toEqual(
@@ -52,85 +58,85 @@ describe.each(Object.entries(ADVANCES))('%s', (_, advance) => {
     // The endpoint saw the same, and each time the same bytes.
     expect(endpoint.received.all).toHaveLength(atSeconds.length);
     expect(new Set(endpoint.received.all.map(({ bytes }) => bytes.toString('hex'))).size).toBe(1);
-    expect(await retrieveWebhook(played, id)).toMatchObject({ enabled });
+    expect(await retrieveWebhook(opened, id)).toMatchObject({ enabled });
   });
 });
 
 test('after the third failed retry nothing is sent until the webhook is enabled again', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record(statuses(500, 500, 500, 500));
-  const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
+  const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
   const path = `/payments/na/webhooks/${id}`;
-  played.sandbox.send({ type: 'transfer.created', id: 'given-up' });
-  await played.sandbox.clock.advance(1_260_000);
-  expect(await retrieveWebhook(played, id)).toMatchObject({
+  opened.sandbox.send({ type: 'transfer.created', id: 'given-up' });
+  await opened.sandbox.clock.advance(1_260_000);
+  expect(await retrieveWebhook(opened, id)).toMatchObject({
     enabled: false,
     updated_at: '2026-03-01T12:21:00.500Z',
   });
-  played.sandbox.send({ type: 'transfer.created', id: 'meanwhile' });
-  await played.sandbox.clock.advance(86_400_000);
+  opened.sandbox.send({ type: 'transfer.created', id: 'meanwhile' });
+  await opened.sandbox.clock.advance(86_400_000);
   expect(endpoint.received.all.map(({ body }) => body.id)).toEqual(Array(4).fill('given-up'));
 
-  await played.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
-  await played.sandbox.clock.advance(86_400_000);
+  await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
+  await opened.sandbox.clock.advance(86_400_000);
   expect(endpoint.received.all).toHaveLength(4);
-  played.sandbox.send({ type: 'transfer.created', id: 'resumed' });
-  await played.sandbox.settled();
+  opened.sandbox.send({ type: 'transfer.created', id: 'resumed' });
+  await opened.sandbox.settled();
   expect(endpoint.received.all.slice(4).map(({ body }) => body.id)).toEqual(['resumed']);
 });
 
 test('a webhook that was enabled again has four attempts for an event anew', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record((response) => void response.writeHead(500).end());
-  const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
+  const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
   for (const event of ['first', 'second']) {
-    played.sandbox.send({ type: 'transfer.created', id: event });
-    await played.sandbox.clock.advance(3_600_000);
-    expect(played.sandbox.deliveries({ event }).map(({ number }) => number)).toEqual([1, 2, 3, 4]);
-    await played.call('PUT', `/payments/na/webhooks/${id}`, ADMINISTRATOR, '{"enabled":true}');
+    opened.sandbox.send({ type: 'transfer.created', id: event });
+    await opened.sandbox.clock.advance(3_600_000);
+    expect(opened.sandbox.deliveries({ event }).map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+    await opened.call('PUT', `/payments/na/webhooks/${id}`, ADMINISTRATOR, '{"enabled":true}');
   }
 });
 
 test('a retry that falls due while the webhook is disabled is dropped; one that falls due later is made', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const endpoint = await record((response) => void response.writeHead(500).end());
-  const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
+  const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
   const path = `/payments/na/webhooks/${id}`;
-  played.sandbox.send({ type: 'transfer.created', id: 'early' });
-  await played.sandbox.clock.advance(30_000);
-  played.sandbox.send({ type: 'transfer.created', id: 'late' });
-  await played.sandbox.settled();
-  await played.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
-  await played.sandbox.clock.advance(30_000);
-  await played.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
-  await played.sandbox.clock.advance(30_000);
+  opened.sandbox.send({ type: 'transfer.created', id: 'early' });
+  await opened.sandbox.clock.advance(30_000);
+  opened.sandbox.send({ type: 'transfer.created', id: 'late' });
+  await opened.sandbox.settled();
+  await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
+  await opened.sandbox.clock.advance(30_000);
+  await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
+  await opened.sandbox.clock.advance(30_000);
   expect(endpoint.received.all.map(({ body }) => body.id)).toEqual(['early', 'late', 'late']);
 });
 
 test('one webhook that is given up costs the others nothing', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const failing = await record((response) => void response.writeHead(503).end());
   const sound = await record();
-  const bad = await createWebhook(played, `{"url":"${failing.url}"}`);
-  const good = await createWebhook(played, `{"url":"${sound.url}"}`);
-  played.sandbox.send({ type: 'transfer.created' });
-  await played.sandbox.clock.advance(3_600_000);
-  expect(played.sandbox.deliveries({ webhook: bad.id })).toHaveLength(4);
-  expect(played.sandbox.deliveries({ webhook: good.id })).toHaveLength(1);
-  expect(await retrieveWebhook(played, bad.id)).toMatchObject({ enabled: false });
-  expect(await retrieveWebhook(played, good.id)).toMatchObject({ enabled: true });
+  const bad = await createWebhook(opened, `{"url":"${failing.url}"}`);
+  const good = await createWebhook(opened, `{"url":"${sound.url}"}`);
+  opened.sandbox.send({ type: 'transfer.created' });
+  await opened.sandbox.clock.advance(3_600_000);
+  expect(opened.sandbox.deliveries({ webhook: bad.id })).toHaveLength(4);
+  expect(opened.sandbox.deliveries({ webhook: good.id })).toHaveLength(1);
+  expect(await retrieveWebhook(opened, bad.id)).toMatchObject({ enabled: false });
+  expect(await retrieveWebhook(opened, good.id)).toMatchObject({ enabled: true });
 });
 
 test('a fast endpoint does not wait for a slow one, nor one event for another', async () => {
-  const played = await play();
+  const opened = await openSandbox();
   const answers: (() => void)[] = [];
   const endpoint = await record((response) => {
     answers.push(() => void response.writeHead(200).end());
     // Only when all three are there together is any of them answered.
     if (answers.length === 3) for (const answer of answers) answer();
   });
-  await createWebhook(played, `{"url":"${endpoint.url}"}`);
-  for (const id of ['a', 'b', 'c']) played.sandbox.send({ type: 'transfer.created', id });
-  await played.sandbox.settled();
-  expect(played.sandbox.deliveries().map(({ status }) => status)).toEqual([200, 200, 200]);
+  await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+  for (const id of ['a', 'b', 'c']) opened.sandbox.send({ type: 'transfer.created', id });
+  await opened.sandbox.settled();
+  expect(opened.sandbox.deliveries().map(({ status }) => status)).toEqual([200, 200, 200]);
 });

@@ -15,7 +15,7 @@ import { createSandbox } from 'posthorn/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
 import { Seen } from '../support/seen.ts';
 import { until } from '../support/until.ts';
-import { play } from './play.ts';
+import { openSandbox } from './opened-sandbox.ts';
 
 /** A directory that others may write to, and a file of theirs in it. */
 function directory(): { readonly folder: string; readonly path: string; readonly victim: string } {
@@ -29,7 +29,7 @@ test('a link planted beside the state file is not written through', async () => 
   writeFileSync(victim, 'untouched');
   // The name that the temporary file had before it was made unpredictable.
   symlinkSync(victim, `${path}.${process.pid}.tmp`);
-  const { sandbox } = await play({ clock: 'manual', state: path });
+  const { sandbox } = await openSandbox({ clock: 'manual', state: path });
   await sandbox.clock.advance(1);
   expect(readFileSync(victim, 'utf8')).toBe('untouched');
   expect(lstatSync(path).isFile()).toBe(true);
@@ -37,7 +37,7 @@ test('a link planted beside the state file is not written through', async () => 
 
 test('the temporary file beside the state file has another name each time', async () => {
   const { folder, path } = directory();
-  const { sandbox } = await play({ clock: 'manual', state: path });
+  const { sandbox } = await openSandbox({ clock: 'manual', state: path });
   const names = new Seen<string>();
   const watcher = watch(folder, (_, name) => {
     if (name !== null && name !== 'state.json') names.add(name);
@@ -52,7 +52,7 @@ test('the temporary file beside the state file has another name each time', asyn
 
 test.each(['a state', 'no file'])('a link to %s in place of the state file is refused', async (target) => {
   const { folder, path, victim } = directory();
-  if (target === 'a state') await (await play({ clock: 'manual', state: victim })).sandbox.close();
+  if (target === 'a state') await (await openSandbox({ clock: 'manual', state: victim })).sandbox.close();
   symlinkSync(victim, path);
   const before = readdirSync(folder);
   const opening = () => createSandbox({ state: path });
@@ -66,7 +66,7 @@ test.each(['a state', 'no file'])('a link to %s in place of the state file is re
 test('a link that takes the place of the state file later is replaced, not written through', async () => {
   const { path, victim } = directory();
   writeFileSync(victim, 'untouched');
-  const { sandbox } = await play({ clock: 'manual', state: path });
+  const { sandbox } = await openSandbox({ clock: 'manual', state: path });
   rmSync(path);
   symlinkSync(victim, path);
   await sandbox.clock.advance(1);

@@ -19,11 +19,11 @@ import {
   ADMINISTRATOR,
   BANKING,
   createWebhook,
-  type Played,
-  play,
+  type OpenedSandbox,
+  openSandbox,
   retrieveWebhook,
   START_AT,
-} from './play.ts';
+} from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
 function directory(): string {
@@ -33,15 +33,15 @@ function directory(): string {
 }
 
 /** The same sandbox each time: with its clock standing still, on the same file. */
-function open(state: string): Promise<Played> {
-  return play({ clock: 'manual', startAt: START_AT, state });
+function open(state: string): Promise<OpenedSandbox> {
+  return openSandbox({ clock: 'manual', startAt: START_AT, state });
 }
 
-async function failOnce(played: Played): Promise<{ url: string; id: string; received: () => number }> {
+async function failOnce(opened: OpenedSandbox): Promise<{ url: string; id: string; received: () => number }> {
   const endpoint = await record(statuses(500));
-  const { id } = await createWebhook(played, `{"url":"${endpoint.url}"}`);
-  played.sandbox.send({ type: 'transfer.created', id: 'evt_1' });
-  await played.sandbox.settled();
+  const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+  opened.sandbox.send({ type: 'transfer.created', id: 'evt_1' });
+  await opened.sandbox.settled();
   return { url: endpoint.url, id, received: () => endpoint.received.all.length };
 }
 
@@ -140,12 +140,12 @@ describe('a state file', () => {
 
   test('the real clock has gone on meanwhile, so that what fell due is delivered at the start', async () => {
     const path = join(directory(), 'state.json');
-    const before = await play({ speed: 600, state: path });
+    const before = await openSandbox({ speed: 600, state: path });
     const { received } = await failOnce(before);
     await before.sandbox.close();
     const closedAt = before.sandbox.clock.now();
     await until('a minute at that speed', () => before.sandbox.clock.now() > closedAt + 60_000);
-    const after = await play({ speed: 600, state: path });
+    const after = await openSandbox({ speed: 600, state: path });
     expect(after.sandbox.clock.now()).toBeGreaterThanOrEqual(closedAt + 60_000);
     await until('the retry', () => received() === 2);
   });
@@ -171,8 +171,8 @@ describe('a state file', () => {
     ['a damaged webhook', null],
   ])('%s in its place is refused, named, and left as it is', async (_, text) => {
     const path = join(directory(), 'state.json');
-    const { sandbox, ...played } = await open(path);
-    await createWebhook({ sandbox, ...played }, '{"url":"https://example.com/"}');
+    const { sandbox, ...opened } = await open(path);
+    await createWebhook({ sandbox, ...opened }, '{"url":"https://example.com/"}');
     await sandbox.close();
     const damaged = text ?? readFileSync(path, 'utf8').replace('"enabled": true', '"enabled": "perhaps"');
     writeFileSync(path, damaged);
@@ -218,9 +218,9 @@ describe('a state file', () => {
 });
 
 test('without a file two sandboxes share nothing', async () => {
-  const one = await play();
+  const one = await openSandbox();
   await createWebhook(one, '{"url":"https://example.com/"}');
-  const other = await play();
+  const other = await openSandbox();
   const { body } = await other.call('GET', '/payments/na/webhooks', ADMINISTRATOR);
   expect(body).toMatchObject({ page: { count: 0 } });
 });

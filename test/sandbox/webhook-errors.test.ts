@@ -1,16 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { ADMINISTRATOR, createWebhook, type Played, play, type Reply, retrieveWebhook } from './play.ts';
+import {
+  ADMINISTRATOR,
+  createWebhook,
+  type OpenedSandbox,
+  openSandbox,
+  type Reply,
+  retrieveWebhook,
+} from './opened-sandbox.ts';
 
 const PATH = '/payments/na/webhooks';
 
 /** Both operations take the same members under the same rules. */
 describe.each(['POST', 'PUT'])('%s', (method) => {
-  async function send(members: string): Promise<{ reply: Reply; played: Played; id: string }> {
-    const played = await play();
-    const { id } = await createWebhook(played, '{"url":"https://example.com/kept"}');
+  async function send(members: string): Promise<{ reply: Reply; opened: OpenedSandbox; id: string }> {
+    const opened = await openSandbox();
+    const { id } = await createWebhook(opened, '{"url":"https://example.com/kept"}');
     const body = method === 'POST' ? `{"url":"https://example.com/",${members}}` : `{${members}}`;
     const path = method === 'POST' ? PATH : `${PATH}/${id}`;
-    return { reply: await played.call(method, path, ADMINISTRATOR, body), played, id };
+    return { reply: await opened.call(method, path, ADMINISTRATOR, body), opened, id };
   }
 
   test.each([
@@ -34,14 +41,14 @@ describe.each(['POST', 'PUT'])('%s', (method) => {
     'null',
     '7',
   ])('url %s is refused', async (url) => {
-    const { reply, played, id } = await send(`"url":${url}`);
+    const { reply, opened, id } = await send(`"url":${url}`);
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual({
       status: 400,
       message: 'Invalid URL',
       details: 'URL must use the HTTPS protocol',
     });
-    expect(await retrieveWebhook(played, id)).toMatchObject({ url: 'https://example.com/kept' });
+    expect(await retrieveWebhook(opened, id)).toMatchObject({ url: 'https://example.com/kept' });
   });
 
   test.each([
@@ -126,16 +133,16 @@ describe.each(['POST', 'PUT'])('%s', (method) => {
   });
 
   test.each(['[]', '"text"', '7'])('a body that is %s and no object is refused', async (body) => {
-    const played = await play();
-    const { id } = await createWebhook(played, '{"url":"https://example.com/"}');
+    const opened = await openSandbox();
+    const { id } = await createWebhook(opened, '{"url":"https://example.com/"}');
     const path = method === 'POST' ? PATH : `${PATH}/${id}`;
-    const reply = await played.call(method, path, ADMINISTRATOR, body);
+    const reply = await opened.call(method, path, ADMINISTRATOR, body);
     expect(reply).toMatchObject({ status: 400, body: { status: 400, message: 'Invalid request' } });
   });
 });
 
 test('a creation without a url is refused', async () => {
-  const { call } = await play();
+  const { call } = await openSandbox();
   expect(await call('POST', PATH, ADMINISTRATOR, '{}')).toMatchObject({
     status: 400,
     body: { message: 'Invalid URL', details: 'URL must use the HTTPS protocol' },
@@ -143,8 +150,8 @@ test('a creation without a url is refused', async () => {
 });
 
 test.each(['"yes"', '1', 'null'])('enabled %s is refused', async (enabled) => {
-  const played = await play();
-  const { id } = await createWebhook(played, '{"url":"https://example.com/"}');
-  const reply = await played.call('PUT', `${PATH}/${id}`, ADMINISTRATOR, `{"enabled":${enabled}}`);
+  const opened = await openSandbox();
+  const { id } = await createWebhook(opened, '{"url":"https://example.com/"}');
+  const reply = await opened.call('PUT', `${PATH}/${id}`, ADMINISTRATOR, `{"enabled":${enabled}}`);
   expect(reply).toMatchObject({ status: 400, body: { status: 400, message: 'Invalid enabled' } });
 });

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { ADMINISTRATOR, createWebhook, type Played, play } from './play.ts';
+import { ADMINISTRATOR, createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
 
 const PATH = '/payments/na/webhooks';
 
-async function playWith(count: number): Promise<Played & { readonly ids: readonly string[] }> {
-  const played = await play();
+async function openWith(count: number): Promise<OpenedSandbox & { readonly ids: readonly string[] }> {
+  const opened = await openSandbox();
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1) {
-    ids.push((await createWebhook(played, '{"url":"https://example.com/"}')).id);
+    ids.push((await createWebhook(opened, '{"url":"https://example.com/"}')).id);
   }
-  return { ...played, ids };
+  return { ...opened, ids };
 }
 
 function idsOf(body: unknown): string[] {
@@ -18,7 +18,7 @@ function idsOf(body: unknown): string[] {
 }
 
 test('no webhooks are an empty list', async () => {
-  const { call, url } = await play();
+  const { call, url } = await openSandbox();
   const reply = await call('GET', PATH, ADMINISTRATOR);
   expect(reply).toMatchObject({ status: 200 });
   expect(reply.body).toEqual({
@@ -29,7 +29,7 @@ test('no webhooks are an empty list', async () => {
 });
 
 test('ten are listed unless told otherwise, the oldest first, without their keys', async () => {
-  const { call, ids } = await playWith(12);
+  const { call, ids } = await openWith(12);
   const { body } = await call('GET', PATH, ADMINISTRATOR);
   expect(idsOf(body)).toEqual(ids.slice(0, 10));
   expect(body).toMatchObject({ page: { limit: 10, offset: 0, count: 12 } });
@@ -38,7 +38,7 @@ test('ten are listed unless told otherwise, the oldest first, without their keys
 });
 
 test('limit and offset choose the page, and the link names it', async () => {
-  const { call, ids, url } = await playWith(5);
+  const { call, ids, url } = await openWith(5);
   const { body } = await call('GET', `${PATH}?limit=2&offset=3`, ADMINISTRATOR);
   expect(idsOf(body)).toEqual(ids.slice(3, 5));
   expect(body).toMatchObject({
@@ -50,14 +50,14 @@ test('limit and offset choose the page, and the link names it', async () => {
 });
 
 test.each(['1', '100'])('a limit of %s is taken', async (limit) => {
-  const { call, ids } = await playWith(2);
+  const { call, ids } = await openWith(2);
   const { status, body } = await call('GET', `${PATH}?limit=${limit}`, ADMINISTRATOR);
   expect(status).toBe(200);
   expect(idsOf(body)).toEqual(ids.slice(0, Number(limit)));
 });
 
 test.each(['0', '101', 'abc', '-1', '1.5', '', '1&limit=2'])('a limit of "%s" is refused', async (limit) => {
-  const { call } = await play();
+  const { call } = await openSandbox();
   expect(await call('GET', `${PATH}?limit=${limit}`, ADMINISTRATOR)).toMatchObject({
     status: 400,
     body: { status: 400, message: 'Invalid limit', details: 'limit must be a whole number from 1 to 100' },
@@ -65,7 +65,7 @@ test.each(['0', '101', 'abc', '-1', '1.5', '', '1&limit=2'])('a limit of "%s" is
 });
 
 test.each(['-1', 'abc'])('an offset of "%s" is refused', async (offset) => {
-  const { call } = await play();
+  const { call } = await openSandbox();
   expect(await call('GET', `${PATH}?offset=${offset}`, ADMINISTRATOR)).toMatchObject({
     status: 400,
     body: { status: 400, message: 'Invalid offset' },

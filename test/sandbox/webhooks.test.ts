@@ -1,12 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { ADMINISTRATOR, CONTROL, createWebhook, play, retrieveWebhook, START_AT } from './play.ts';
+import {
+  ADMINISTRATOR,
+  CONTROL,
+  createWebhook,
+  openSandbox,
+  retrieveWebhook,
+  START_AT,
+} from './opened-sandbox.ts';
 
 const PATH = '/payments/na/webhooks';
 const ISO = '2026-03-01T12:00:00.500Z';
 
 describe('POST /payments/na/webhooks', () => {
   test('creates an enabled webhook for all events, without credentials, and shows its key', async () => {
-    const { call, url } = await play();
+    const { call, url } = await openSandbox();
     const reply = await call('POST', PATH, ADMINISTRATOR, '{"url":"https://example.com/hooks"}');
     expect(reply.status).toBe(201);
     const { id } = reply.body as { id: string };
@@ -24,7 +31,7 @@ describe('POST /payments/na/webhooks', () => {
   });
 
   test('keeps credentials and filter as they were sent', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const reply = await call(
       'POST',
       PATH,
@@ -45,9 +52,9 @@ describe('POST /payments/na/webhooks', () => {
   });
 
   test('gives each webhook an id and a key of its own', async () => {
-    const played = await play();
-    const one = await createWebhook(played, '{"url":"https://example.com/"}');
-    const other = await createWebhook(played, '{"url":"https://example.com/"}');
+    const opened = await openSandbox();
+    const one = await createWebhook(opened, '{"url":"https://example.com/"}');
+    const other = await createWebhook(opened, '{"url":"https://example.com/"}');
     expect(one.id).not.toBe(other.id);
     expect(one.secret_signing_key).not.toBe(other.secret_signing_key);
   });
@@ -55,12 +62,12 @@ describe('POST /payments/na/webhooks', () => {
 
 describe('GET /payments/na/webhooks/{id}', () => {
   test('shows the webhook, its credentials in clear, its key never again', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const { secret_signing_key, ...created } = await createWebhook(
-      played,
+      opened,
       '{"url":"https://example.com/","authentication":{"type":"BEARER","bearer":{"token":"t0k3n"}}}',
     );
-    expect(await retrieveWebhook(played, created.id)).toEqual({
+    expect(await retrieveWebhook(opened, created.id)).toEqual({
       ...created,
       authentication: { type: 'BEARER', bearer: { token: 't0k3n' } },
       secret_signing_key: null,
@@ -68,7 +75,7 @@ describe('GET /payments/na/webhooks/{id}', () => {
   });
 
   test.each(['GET', 'PUT'])('%s of an unknown id is answered 404', async (method) => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     const body = method === 'PUT' ? '{"url":"ftp://"}' : undefined;
     const reply = await call(method, `${PATH}/WHunknown`, ADMINISTRATOR, body);
     expect(reply).toMatchObject({ status: 404, body: { status: 404, message: 'Webhook not found' } });
@@ -78,15 +85,15 @@ describe('GET /payments/na/webhooks/{id}', () => {
 
 describe('PUT /payments/na/webhooks/{id}', () => {
   test('changes only what was sent, and updated_at; a filter is replaced as a whole', async () => {
-    const played = await play();
+    const opened = await openSandbox();
     const { id } = await createWebhook(
-      played,
+      opened,
       '{"url":"https://example.com/","enabled_events":[{"entity":"transfer","types":["created"]}]}',
     );
-    const before = await retrieveWebhook(played, id);
-    await played.sandbox.clock.advance(5_000);
+    const before = await retrieveWebhook(opened, id);
+    await opened.sandbox.clock.advance(5_000);
     const path = `${PATH}/${id}`;
-    const replaced = await played.call(
+    const replaced = await opened.call(
       'PUT',
       path,
       ADMINISTRATOR,
@@ -98,20 +105,20 @@ describe('PUT /payments/na/webhooks/{id}', () => {
       enabled_events: [{ entity: 'dispute', types: ['won'] }],
       updated_at: '2026-03-01T12:00:05.500Z',
     });
-    const moved = await played.call('PUT', path, ADMINISTRATOR, '{"url":"https://example.org/b"}');
+    const moved = await opened.call('PUT', path, ADMINISTRATOR, '{"url":"https://example.org/b"}');
     expect(moved.body).toMatchObject({
       url: 'https://example.org/b',
       created_at: ISO,
       enabled_events: [{ entity: 'dispute', types: ['won'] }],
     });
-    const emptied = await played.call('PUT', path, ADMINISTRATOR, '{"enabled_events":[]}');
+    const emptied = await opened.call('PUT', path, ADMINISTRATOR, '{"enabled_events":[]}');
     expect(emptied.body).toMatchObject({ enabled_events: [], url: 'https://example.org/b' });
   });
 
   test('refreshes updated_at even while the clock stands still', async () => {
-    const played = await play();
-    const { id } = await createWebhook(played, '{"url":"https://example.com/"}');
-    const reply = await played.call('PUT', `${PATH}/${id}`, ADMINISTRATOR, '{}');
+    const opened = await openSandbox();
+    const { id } = await createWebhook(opened, '{"url":"https://example.com/"}');
+    const reply = await opened.call('PUT', `${PATH}/${id}`, ADMINISTRATOR, '{}');
     expect(reply.body).toMatchObject({
       created_at: ISO,
       updated_at: new Date(START_AT + 1).toISOString(),
@@ -119,21 +126,21 @@ describe('PUT /payments/na/webhooks/{id}', () => {
   });
 
   test('a disabled webhook keeps its configuration', async () => {
-    const played = await play();
-    const { id } = await createWebhook(played, '{"url":"https://example.com/"}');
-    const before = await retrieveWebhook(played, id);
+    const opened = await openSandbox();
+    const { id } = await createWebhook(opened, '{"url":"https://example.com/"}');
+    const before = await retrieveWebhook(opened, id);
     const path = `${PATH}/${id}`;
-    const disabled = await played.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
+    const disabled = await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
     expect(disabled.body).toEqual({ ...before, enabled: false, updated_at: expect.any(String) });
-    const enabled = await played.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
+    const enabled = await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
     expect(enabled.body).toEqual({ ...before, enabled: true, updated_at: expect.any(String) });
   });
 
   test('the key and other members that cannot be updated are passed over', async () => {
-    const played = await play();
-    const { id } = await createWebhook(played, '{"url":"https://example.com/"}');
-    const before = await retrieveWebhook(played, id);
-    const reply = await played.call(
+    const opened = await openSandbox();
+    const { id } = await createWebhook(opened, '{"url":"https://example.com/"}');
+    const before = await retrieveWebhook(opened, id);
+    const reply = await opened.call(
       'PUT',
       `${PATH}/${id}`,
       ADMINISTRATOR,
@@ -146,20 +153,20 @@ describe('PUT /payments/na/webhooks/{id}', () => {
 
 describe('POST /sandbox/webhooks/{id}/enable', () => {
   test('enables a webhook without credentials, and shows nothing of it', async () => {
-    const played = await play();
-    const { id } = await createWebhook(played, '{"url":"https://example.com/hooks"}');
-    await played.call('PUT', `${PATH}/${id}`, ADMINISTRATOR, '{"enabled":false}');
-    const reply = await played.call('POST', `/sandbox/webhooks/${id}/enable`, CONTROL);
+    const opened = await openSandbox();
+    const { id } = await createWebhook(opened, '{"url":"https://example.com/hooks"}');
+    await opened.call('PUT', `${PATH}/${id}`, ADMINISTRATOR, '{"enabled":false}');
+    const reply = await opened.call('POST', `/sandbox/webhooks/${id}/enable`, CONTROL);
     expect(reply).toMatchObject({ status: 200 });
     expect(reply.body).toEqual({ id, enabled: true });
-    expect(await retrieveWebhook(played, id)).toMatchObject({
+    expect(await retrieveWebhook(opened, id)).toMatchObject({
       enabled: true,
       updated_at: '2026-03-01T12:00:00.502Z',
     });
   });
 
   test('knows no other webhook, and serves no page of another origin', async () => {
-    const { call } = await play();
+    const { call } = await openSandbox();
     expect(await call('POST', '/sandbox/webhooks/WH1/enable', CONTROL)).toMatchObject({
       status: 404,
       body: { message: 'Webhook not found' },

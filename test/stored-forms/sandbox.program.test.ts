@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifySignature } from 'posthorn';
 import { expect, test } from 'vitest';
-import { play } from '../sandbox/play.ts';
+import { openSandbox } from '../sandbox/opened-sandbox.ts';
 import { record } from '../sandbox/recording-endpoint.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { recorded } from './fixtures.ts';
@@ -16,7 +16,7 @@ test.each(recorded)('the sandbox of version $version goes on where it was', asyn
   const state = join(await temporaryDirectory(), 'state.json');
   writeFileSync(state, text);
   const { webhooks, quotes, attempts } = JSON.parse(text);
-  const { sandbox } = await play({ clock: 'manual', state });
+  const { sandbox } = await openSandbox({ clock: 'manual', state });
   expect(sandbox.deliveries()).toEqual(attempts);
   expect(sandbox.acceptQuote(quotes[0].quote.id)).toMatchObject({ status: 'ACCEPTED' });
   await sandbox.clock.advance(RETRY_MS);

@@ -1,7 +1,7 @@
 import { ConfigurationError, createReceiver, type EventType } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { play } from '../sandbox/play.ts';
+import { openSandbox } from '../sandbox/opened-sandbox.ts';
 import { KEY } from '../support/served.ts';
 
 /** The sample of each type of the catalog: the prefix of its id, and its state. */
@@ -49,7 +49,7 @@ describe('an event without data gets a sample', () => {
         created_at: expect.any(String),
         data,
       });
-      const { sandbox } = await play();
+      const { sandbox } = await openSandbox();
       expect(sandbox.send({ type }).data).toEqual(data);
     },
   );
@@ -61,7 +61,7 @@ describe('an event without data gets a sample', () => {
   test('and data that is given replaces all of it', async () => {
     expect(createEvent('transfer.failed', { amount: 12 }).data).toEqual({ amount: 12 });
     expect(createEvent('transfer.failed', {}).data).toEqual({});
-    const { sandbox } = await play();
+    const { sandbox } = await openSandbox();
     expect(sandbox.send({ type: 'transfer.failed', data: { amount: 12 } }).data).toEqual({ amount: 12 });
   });
 });
