@@ -15,7 +15,14 @@ const POSTGRES_FOLDERS = [
 /** Debian keeps PgBouncer here, which is not in the PATH of every user. */
 const SYSTEM_FOLDER = '/usr/sbin';
 
-const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+const BROWSERS = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  'chrome',
+];
 const MACOS_BROWSERS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',

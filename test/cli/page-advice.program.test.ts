@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { openPage, useBrowser } from '../sandbox/opened-page.ts';
+import { openPage } from '../sandbox/opened-page.ts';
 import { paste, startPosthorn } from './posthorn.ts';
 import { addressOf } from './sandboxed.ts';
-
-useBrowser();
 
 test('the commands of the empty lists of the page work as printed, after posthorn sandbox', async () => {
   const program = startPosthorn(['sandbox', '--port', '0', '--json']);

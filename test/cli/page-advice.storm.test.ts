@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { openPage, useBrowser } from '../sandbox/opened-page.ts';
+import { openPage } from '../sandbox/opened-page.ts';
 import { paste, startPosthorn } from './posthorn.ts';
 import { addressOf } from './sandboxed.ts';
-
-useBrowser();
 
 const ENDPOINT = 'http://127.0.0.1:1/webhooks';
 

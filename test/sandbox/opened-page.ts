@@ -1,22 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { CHROMIUM } from './chromium.ts';
+import { onTestFinished } from 'vitest';
+import { WAIT_LIMIT_MS } from '../support/limits.ts';
+import { sharedBrowser } from './browser.ts';
 import { createWebhook, type OpenedSandbox } from './opened-sandbox.ts';
-
-let browser: Browser;
-
-/** Starts a browser for the tests of a file. */
-export function useBrowser(): void {
-  beforeAll(async () => {
-    browser = await chromium.launch(CHROMIUM);
-  }, 60_000);
-  afterAll(() => browser.close());
-}
 
 /** A page of the sandbox, and everything that went wrong in it. */
 export interface Opened {
@@ -26,8 +17,10 @@ export interface Opened {
   readonly asked: readonly string[];
 }
 
+/** Opens the page in a context of its own, as a user who was never here, until the test is over. */
 export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<Opened> {
-  const context = await browser.newContext(options);
+  const context = await (await sharedBrowser()).newContext(options);
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
   onTestFinished(() => context.close());
   const page = await context.newPage();
   const faults: string[] = [];

@@ -2,11 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { openPage, useBrowser } from './opened-page.ts';
+import { openPage } from './opened-page.ts';
 import { createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
 import { type RecordingEndpoint, record } from './recording-endpoint.ts';
-
-useBrowser();
 
 const READING = { permissions: ['clipboard-read', 'clipboard-write'] };
 

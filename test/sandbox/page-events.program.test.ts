@@ -5,10 +5,8 @@ import { toNode } from 'posthorn/node';
 import { describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type AnswerName, answerInTurn } from './answering-endpoint.ts';
-import { openPage, receive, serve, useBrowser } from './opened-page.ts';
+import { openPage, receive, serve } from './opened-page.ts';
 import { createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
-
-useBrowser();
 
 /** The items of the list that are not hidden. */
 const events = (page: Page): Locator => page.locator('#events > li:visible');

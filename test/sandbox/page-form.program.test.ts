@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { openPage, serve, useBrowser } from './opened-page.ts';
+import { openPage, serve } from './opened-page.ts';
 import { createWebhook, openSandbox } from './opened-sandbox.ts';
-
-useBrowser();
 
 describe('the data of the form', () => {
   test('is a sample of the type until the reader edits it, and a new one for each event', async () => {

@@ -5,7 +5,7 @@ import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { assembleSandbox } from '../../src/sandbox/assemble.ts';
 import { answerInTurn } from './answering-endpoint.ts';
-import { openPage, receive, serve, useBrowser } from './opened-page.ts';
+import { openPage, receive, serve } from './opened-page.ts';
 import {
   ADMINISTRATOR,
   BANKING,
@@ -14,8 +14,6 @@ import {
   START_AT,
   serveUntilTheEnd,
 } from './opened-sandbox.ts';
-
-useBrowser();
 
 const BEARER = ',"authentication":{"type":"BEARER","bearer":{"token":"token-of-the-webhook"}}';
 const events = (page: Page) => page.locator('#events > li');
