@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { onTestFinished } from 'vitest';
 import { WAIT_LIMIT_MS } from '../support/limits.ts';
+import { type AnswerName, answerInTurn } from './answering-endpoint.ts';
 import { sharedBrowser } from './browser.ts';
-import { createWebhook, type OpenedSandbox } from './opened-sandbox.ts';
+import { createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
 
 /** A page of the sandbox, and everything that went wrong in it. */
 export interface Opened {
@@ -69,3 +70,19 @@ export async function receive(
   listeners.push(toNode(receiver));
   return { key: webhook.secret_signing_key, handled };
 }
+
+/** A sandbox whose only webhook gives these answers. */
+export async function openAnswering(...names: readonly AnswerName[]): Promise<OpenedSandbox> {
+  const opened = await openSandbox();
+  await createWebhook(opened, `{"url":"${await serve(answerInTurn(...names))}"}`);
+  return opened;
+}
+
+/** The items of the list that are not hidden. */
+export const shownEvents = (page: Page): Locator => page.locator('#events > li:visible');
+
+/** The backgrounds of the badges that a selector finds. */
+export const coloursOf = (page: Page, selector: string): Promise<string[]> =>
+  page.evaluate(
+    `[...document.querySelectorAll('${selector}')].map((badge) => getComputedStyle(badge).backgroundColor)`,
+  );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { openPage, serve } from './opened-page.ts';
-import { createWebhook, openSandbox } from './opened-sandbox.ts';
+import { openPage } from './opened-page.ts';
+import { openSandbox } from './opened-sandbox.ts';
 
 describe('the data of the form', () => {
   test('is a sample of the type until the reader edits it, and a new one for each event', async () => {
@@ -60,24 +60,4 @@ describe('the data of the form', () => {
     await expect.poll(() => data.getAttribute('aria-invalid')).toBeNull();
     expect(await page.getByText('The data is not JSON').count()).toBe(0);
   });
-});
-
-test('an answer is formatted, unless it is not JSON or is nested very deeply', async () => {
-  const opened = await openSandbox();
-  const deep = '['.repeat(8_000) + ']'.repeat(8_000);
-  const bodies = ['{"rate":1.10,"ids":[1]}', '<b>{"not":"json"}</b>', deep];
-  const url = await serve((_request, response) => response.end(bodies.shift()));
-  await createWebhook(opened, `{"url":"${url}"}`);
-  const { page, faults } = await openPage(opened.url);
-  for (const expected of ['{\n  "rate": 1.10,\n  "ids": [\n    1\n  ]\n}', '<b>{"not":"json"}</b>', deep]) {
-    opened.sandbox.send({ type: 'transfer.created' });
-    await opened.sandbox.settled();
-    const item = page.locator('#events > li').first();
-    await item.locator('summary').click();
-    await item.getByText('Answer', { exact: true }).waitFor();
-    expect(await item.locator('pre').last().textContent()).toBe(expected);
-    await page.getByRole('button', { name: 'Clear' }).click();
-    await expect.poll(() => page.locator('#events > li').count()).toBe(0);
-  }
-  expect(faults).toEqual([]);
 });

@@ -1,19 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
-import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { assembleSandbox } from '../../src/sandbox/assemble.ts';
-import { answerInTurn } from './answering-endpoint.ts';
 import { openPage, receive, serve } from './opened-page.ts';
-import {
-  ADMINISTRATOR,
-  BANKING,
-  createWebhook,
-  openSandbox,
-  START_AT,
-  serveUntilTheEnd,
-} from './opened-sandbox.ts';
+import { createWebhook, openSandbox } from './opened-sandbox.ts';
 
 const BEARER = ',"authentication":{"type":"BEARER","bearer":{"token":"token-of-the-webhook"}}';
 const events = (page: Page) => page.locator('#events > li');
@@ -74,20 +62,6 @@ describe('the page of the sandbox', () => {
     const createdAt = (attempt = newer) => JSON.parse(attempt?.request.body ?? '').created_at;
     expect(Date.parse(createdAt(newer)) - Date.parse(createdAt(older))).toBe(1_000);
     expect(JSON.parse(newer?.request.body ?? '').data).toEqual({ id: 'TR1', amount: 5 });
-  });
-
-  test('says what is wrong with an event that it does not send', async () => {
-    const { page } = await openPage((await openSandbox()).url);
-    await page.getByLabel('Data').fill('{');
-    await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText('The data is not JSON').waitFor();
-    expect(await page.getByLabel('Data').getAttribute('aria-invalid')).toBe('true');
-    await page.getByLabel('Data').fill('5');
-    await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText('Invalid event: data must be an object').waitFor();
-    await page.getByLabel('Data').fill('');
-    await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText('no enabled webhook wants it').waitFor();
   });
 
   test('can be used by the keyboard alone', async () => {
@@ -184,22 +158,6 @@ describe('the page of the sandbox', () => {
     expect(faults).toEqual([]);
   });
 
-  test('lets FX quotes count down by the clock of the sandbox', async () => {
-    const opened = await openSandbox({ startAt: START_AT, speed: 30 });
-    const { page } = await openPage(opened.url);
-    const request = '{"destination":{"currency":"EUR","amount":"250.00"}}';
-    const { body } = await opened.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
-    const { source, fxRate, fxQuoteExpiry } = body as {
-      source: { amount: string };
-      fxRate: string;
-      fxQuoteExpiry: string;
-    };
-    await page.getByText(`${source.amount} USD to 250.00 EUR`).waitFor();
-    await page.getByText(`rate ${fxRate}, fee 0.00, expires ${fxQuoteExpiry} UTC`).waitFor();
-    await page.getByText(/^GENERATED, (\d+ s left|expired)$/).waitFor();
-    await page.getByText('GENERATED, expired').waitFor();
-  });
-
   test('shows a webhook that is given up, and a clock that is ahead', async () => {
     // The real one stands still as well, or the manual one would be less ahead the longer this takes.
     vi.setSystemTime(Date.now());
@@ -216,26 +174,6 @@ describe('the page of the sandbox', () => {
     await page.getByText('given up: no retry is to come').waitFor();
     await page.getByText('disabled', { exact: true }).waitFor();
     await page.getByText('This clock is 21 minutes ahead of the real one').waitFor();
-  });
-
-  test('a step ages events, in a sandbox that does so, and the clock stays the real one', async () => {
-    const opened = await serveUntilTheEnd(assembleSandbox({}, { agesEvents: true }));
-    await receive(opened, 2);
-    const { page, faults } = await openPage(opened.url);
-    opened.sandbox.send({ type: 'transfer.created', data: { id: 'TR1' } });
-    await page.getByText('attempt 1: 500 handler_failed', { exact: true }).waitFor();
-    await page.getByText(/^Next delivery: .*, in (1 min 0|\d+) s$/).waitFor();
-    await page.getByRole('button', { name: 'Step to the next retry' }).click();
-    await page.getByText('attempt 2: 500 handler_failed', { exact: true }).waitFor();
-    await page.getByText(/^what has not ended is (\d+ s|1 min) older$/).waitFor();
-    await page.getByText(/^aged (\d+ s|1 min), \S+Z, \d+ ms$/).waitFor();
-    await page.getByRole('button', { name: 'Step to the next retry' }).click();
-    await page.getByText(/^what has not ended is (4 min \d+ s|5 min) older$/).waitFor();
-    await page.getByText(/^aged (5 min \d+ s|6 min), \S+Z, \d+ ms$/).waitFor();
-    expect(await page.getByText('ahead of the real one').count()).toBe(0);
-    const shown = Date.parse((await page.locator('#now').textContent()) ?? '');
-    expect(Math.abs(shown - Date.now())).toBeLessThan(60_000);
-    expect(faults).toEqual([]);
   });
 
   test('enables a webhook again that is given up, by the keyboard alone', async () => {
@@ -259,20 +197,6 @@ describe('the page of the sandbox', () => {
     expect(handled).toEqual(['evt_after']);
     expect(faults).toEqual([]);
   });
-
-  test('finds the sandbox again after a restart, and begins anew', async () => {
-    const { sandbox, url } = await openSandbox();
-    const { page } = await openPage(url);
-    sandbox.send({ type: 'dispute.lost' });
-    await expect.poll(() => events(page).count()).toBe(1);
-    await sandbox.close();
-    await page.getByText('the sandbox does not answer').waitFor();
-    const next = createSandbox();
-    onTestFinished(() => next.close());
-    await next.listen(Number(new URL(url).port));
-    await page.getByText('live', { exact: true }).waitFor();
-    await expect.poll(() => events(page).count()).toBe(0);
-  });
 });
 
 async function readUntil(response: Response, pattern: RegExp): Promise<string> {
@@ -288,54 +212,3 @@ async function readUntil(response: Response, pattern: RegExp): Promise<string> {
   reader.releaseLock();
   return text;
 }
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-describe.each(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
-  test.each([360, 1_600])(
-    'axe finds nothing at %i px, and nothing is wider than the window',
-    async (width) => {
-      const opened = await openSandbox();
-      await receive(opened, 2, BEARER);
-      await createWebhook(opened, `{"url":"${await serve(answerInTurn())}"}`);
-      const request = '{"destination":{"currency":"EUR","amount":"250.00"}}';
-      await opened.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
-      opened.sandbox.send({ type: 'payment_instrument.verification.succeeded', duplicates: 1 });
-      await opened.sandbox.settled();
-      await opened.sandbox.clock.advance(60_000);
-      opened.sandbox.send({ type: 'transfer.failed', changed: true });
-      for (let count = 0; count < 6; count += 1) {
-        opened.sandbox.send({ type: 'transfer.failed' });
-        await opened.sandbox.settled();
-      }
-      const givenUp = await createWebhook(opened, '{"url":"https://example.com/given-up"}');
-      await opened.call('PUT', `/payments/na/webhooks/${givenUp.id}`, ADMINISTRATOR, '{"enabled":false}');
-      const { page } = await openPage(opened.url, {
-        colorScheme,
-        viewport: { width, height: 900 },
-        bypassCSP: true,
-      });
-      await page.getByText('signature_mismatch').first().waitFor();
-      for (const outcome of ['parked', 'ignored', 'queued', 'event_running']) {
-        await page.locator('#events ol .badge', { hasText: outcome }).first().waitFor();
-      }
-      for (const summary of await page.locator('summary').all()) await summary.click();
-      await page.getByRole('button', { name: 'Copy as curl' }).first().click();
-      await page
-        .getByRole('button', { name: /^Show signing key/ })
-        .first()
-        .click();
-      await page.locator('.key').waitFor();
-      await page.evaluate(axe);
-      const { violations, passes } = await page.evaluate<{
-        violations: { id: string; nodes: { html: string }[] }[];
-        passes: unknown[];
-      }>('axe.run()');
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual(
-        [],
-      );
-      expect(passes.length).toBeGreaterThan(20);
-      expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBeLessThanOrEqual(width);
-    },
-  );
-});
