@@ -1,5 +1,5 @@
 import type { D1Binding, D1Result, D1Statement } from 'posthorn/d1';
-import type { Connection } from '../sqlite/driver.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
 /** https://developers.cloudflare.com/d1/platform/limits/ */
 const MAX_VALUE_BYTES = 2_000_000;

@@ -5,7 +5,6 @@ import { storeConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
 import { StoreModel, storeCommands } from '../dedupe/model.ts';
-import { setClock } from '../sqlite/clock.ts';
 import { delayed, faults, silent } from './binding.ts';
 import { useD1 } from './fixture.ts';
 
@@ -25,7 +24,7 @@ describe('the store in D1', () => {
 
   test('behaves as the reference model under any interleaving of its operations and of time', async () => {
     let time = Date.now();
-    setClock(d1.connection, () => time);
+    d1.connection.setClock(() => time);
     const advance = (ms: number) => {
       time += ms;
     };
@@ -89,7 +88,7 @@ describe('the store in D1', () => {
   test.each([-5_000, 5_000])(
     'a clock of the Worker that differs by %d ms costs one more try',
     async (skewMs) => {
-      setClock(d1.connection, () => Date.now() + skewMs);
+      d1.connection.setClock(() => Date.now() + skewMs);
       const store = open();
       expect(await store.claim({ id: 'evt', token: 't', ...lease })).toMatchObject({ state: 'claimed' });
       expect(await store.claim({ id: 'evt', token: 'u', ...lease })).toMatchObject({ state: 'busy' });
@@ -100,7 +99,7 @@ describe('the store in D1', () => {
 
   test('a clock of D1 that is set back or forward by 5 s takes no completed id back', async () => {
     let skewMs = 0;
-    setClock(d1.connection, () => Date.now() + skewMs);
+    d1.connection.setClock(() => Date.now() + skewMs);
     const store = open();
     for (const next of [5_000, -5_000, 5_000, 0]) {
       const id = randomUUID();
@@ -131,7 +130,7 @@ describe('the store in D1', () => {
 
   test('deletes rows that have been expired for an hour, beside completions', async () => {
     let time = Date.now();
-    setClock(d1.connection, () => time);
+    d1.connection.setClock(() => time);
     const store = open();
     const complete = (id: string) => store.complete({ id, token: 't', retentionMs: 1_000 });
     const old = () => d1.connection.prepare("select 1 from posthorn_events where key like 'old%'").all();

@@ -18,7 +18,8 @@ import { openEndpoint } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
 import { skipIf } from '../support/skip-if.ts';
 import { until } from '../support/until.ts';
-import { type Connection, openDatabase } from './driver.ts';
+import type { Connection } from './connection.ts';
+import { openDatabase } from './driver.ts';
 import { useSqlite } from './fixture.ts';
 
 const scope = 'faults-test';

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrateSqlite } from 'posthorn/sqlite';
 import { afterEach, beforeEach } from 'vitest';
-import { type Connection, openDatabase } from './driver.ts';
+import type { Connection } from './connection.ts';
+import { openDatabase } from './driver.ts';
 
 /** A file of SQLite that lives as long as a test. */
 export interface SqliteFixture {

@@ -2,7 +2,7 @@ import { createSqliteInbox, type RankedKey } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openEndpoint } from '../support/open-endpoint.ts';
-import type { Connection } from './driver.ts';
+import type { Connection } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 import { recordsOf } from './ledger.ts';
 

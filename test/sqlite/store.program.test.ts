@@ -7,8 +7,7 @@ import { deadLettersConformance } from '../dead-letters/conformance.ts';
 import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
 import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
 import { StoreModel, storeCommands } from '../dedupe/model.ts';
-import { setClock } from './clock.ts';
-import type { Connection } from './driver.ts';
+import type { Connection } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 
 const HOUR_MS = 3_600_000;
@@ -32,7 +31,7 @@ describe('the store in SQLite', () => {
 
   test('behaves as the reference model under any interleaving of its operations and of time', async () => {
     let time = Date.now();
-    setClock(database, () => time);
+    database.setClock(() => time);
     const advance = (ms: number) => {
       time += ms;
     };
@@ -49,7 +48,7 @@ describe('the store in SQLite', () => {
   test('answers a claim though a lease or a retention ends between its statements', async () => {
     let time = Date.now();
     // Each statement asks the clock several times, and each answer is a millisecond later.
-    setClock(database, () => {
+    database.setClock(() => {
       time += 1;
       return time;
     });
@@ -83,7 +82,7 @@ describe('the store in SQLite', () => {
 
   test('counts the next attempt though the clock was set back, and concurrent duplicates after it once', async () => {
     let time = Date.now();
-    setClock(database, () => time);
+    database.setClock(() => time);
     const store = open();
     const request = { id: 'event', ...lease, attemptSpacingMs: 30_000 };
     const countOf = async (token: string): Promise<unknown> => {
@@ -99,7 +98,7 @@ describe('the store in SQLite', () => {
 
   test('deletes rows that have been expired for an hour, in small batches after completions', async () => {
     let time = Date.now();
-    setClock(database, () => time);
+    database.setClock(() => time);
     const store = open();
     const complete = (id: string, retentionMs: number) => store.complete({ id, token: 't', retentionMs });
     const count = () => database.prepare('select 1 from posthorn_events').all().length;
@@ -115,7 +114,7 @@ describe('the store in SQLite', () => {
 
   test('keeps a row whose retention began anew when it was completed', async () => {
     let time = Date.now();
-    setClock(database, () => time);
+    database.setClock(() => time);
     const store = open();
     await store.claim({ id: 'evt', token: 't', leaseMs: 1_000, retentionMs: 1_000 });
     await store.complete({ id: 'evt', token: 't', retentionMs: 100 * HOUR_MS });
