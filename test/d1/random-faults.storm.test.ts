@@ -17,9 +17,7 @@ function chooseFault(): Fault | undefined {
   return kinds[Math.floor(Math.random() * last)];
 }
 
-test('two receivers on one database, with lost answers, throttling, resets, and a clock that is set back: nothing is lost, and nothing completed is claimed again', {
-  timeout: 180_000,
-}, async () => {
+test('two receivers on one database, with lost answers, throttling, resets, and a clock that is set back: nothing is lost, and nothing completed is claimed again', async () => {
   let skewMs = 0;
   d1.connection.setClock(() => Date.now() + skewMs);
   const skews: Readonly<Record<number, number>> = { 200: -5_000, 100: 5_000, 50: 0 };

@@ -41,17 +41,21 @@ export class Connection implements SqliteDatabase {
   }
 
   exec(sql: string): unknown {
-    return this.#inner.exec(this.#withTime(sql));
+    return this.#inner.exec(withTime(sql, this.#now?.()));
   }
 
   prepare(sql: string): SqliteStatement {
+    const isTimed = sql.includes(NOW);
     let compiled: SqliteStatement | undefined = this.#inner.prepare(sql);
+    let compiledFor: number | undefined;
     const run = <Result>(use: (statement: SqliteStatement) => Result): Result => {
+      const now = isTimed ? this.#now?.() : undefined;
       // Compiled again for each time: libsql cannot replace a function of SQLite.
-      const isTimed = this.#now !== undefined && sql.includes(NOW);
-      const statement = (isTimed ? undefined : compiled) ?? this.#inner.prepare(this.#withTime(sql));
+      if (now !== compiledFor) compiled = undefined;
+      compiled ??= this.#inner.prepare(withTime(sql, now));
+      compiledFor = now;
       try {
-        return use(statement);
+        return use(compiled);
       } catch (error) {
         // libsql would run the next call with the values of this one. But what is busy stays so until it is
         // called again.
@@ -69,9 +73,8 @@ export class Connection implements SqliteDatabase {
   close(): unknown {
     return this.#inner.close();
   }
+}
 
-  #withTime(sql: string): string {
-    if (this.#now === undefined || !sql.includes(NOW)) return sql;
-    return sql.replaceAll(NOW, (this.#now() / 1_000).toFixed(6));
-  }
+function withTime(sql: string, now: number | undefined): string {
+  return now === undefined ? sql : sql.replaceAll(NOW, (now / 1_000).toFixed(6));
 }
