@@ -13,8 +13,8 @@ export const driverPath: string = require.resolve('libsql');
 export const standInPath: string = fileURLToPath(new URL('better-sqlite3', import.meta.url));
 
 /**
- * Opens a file with libsql, whose npm packages have binaries: nothing is compiled, on Node.js 20 either, which
- * lacks `node:sqlite`. test/sqlite/better-sqlite3.matrix.test.ts has the same tests with better-sqlite3.
+ * Opens a file with libsql, whose npm packages have binaries: nothing is compiled, and Node.js 20 lacks
+ * `node:sqlite`. test/sqlite/better-sqlite3.matrix.test.ts has the same tests with better-sqlite3.
  */
 export const openDatabase: OpenDatabase = (path, { readonly: isReadonly = false } = {}) => {
   const connection = new Connection(new Database(path, { timeout: 5_000 }));
