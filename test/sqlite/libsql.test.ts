@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { Driver } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 
-// Why docs/sqlite.md says that libsql is not supported. If these fail, a later libsql is better: then the page
-// and test/sqlite/connection.ts change.
+// Why docs/sqlite.md says that libsql is not supported. If these fail, a later libsql is better: then the
+// page and test/sqlite/connection.ts change.
 
 const Libsql: Driver = createRequire(import.meta.url)('libsql');
 const fixture = useSqlite();
