@@ -73,7 +73,6 @@ export default defineConfig({
           setupFiles: ['test/support/leave-nothing.ts'],
           globalSetup: [
             'test/support/install-programs.ts',
-            'test/sqlite/install-driver.ts',
             'test/support/build.ts',
             'test/postgres/setup.ts',
           ],
@@ -91,7 +90,6 @@ export default defineConfig({
           setupFiles: ['test/support/leave-nothing.ts'],
           globalSetup: [
             'test/support/install-programs.ts',
-            'test/sqlite/install-driver.ts',
             'test/support/build.ts',
             'test/postgres/setup.ts',
           ],
@@ -121,6 +119,7 @@ export default defineConfig({
           globalSetup: [
             'test/support/install-programs.ts',
             'test/dynamodb/install-emulator.ts',
+            'test/sqlite/install-driver.ts',
             'test/support/build.ts',
             'test/postgres/setup.ts',
           ],

@@ -69,7 +69,7 @@ const openLetters: Readonly<Record<string, (limit: Limit, sent: Sent) => DeadLet
   createDynamoDeadLetters: (limit) => createDynamoDeadLetters(clients.dynamodb(), { ...place, ...limit }),
 };
 
-/** How long they wait for a file that is locked: test/sqlite/faults.program.test.ts. */
+/** How long they wait for a file that is locked: test/sqlite/fault-tests.ts. */
 const openSqlite: Readonly<Record<string, (limit: Limit) => unknown>> = {
   createSqliteStore: (limit) => createSqliteStore(clients.sqlite(), { scope, ...limit }),
   createSqliteDeadLetters: (limit) => createSqliteDeadLetters(clients.sqlite(), { scope, ...limit }),

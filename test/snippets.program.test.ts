@@ -6,7 +6,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Servers as PostgresServers } from './postgres/servers.ts';
 import { Servers } from './redis/servers.ts';
-import { driverFolder, untilInstalled } from './sqlite/install-driver.ts';
+import { standInPath } from './sqlite/driver.ts';
 import { type ChildProgram, packageRoot, startCommand, startProgram } from './support/child-program.ts';
 import { documents } from './support/documents.ts';
 import { freePort } from './support/free-port.ts';
@@ -59,9 +59,8 @@ beforeAll(async () => {
   postgresUrl = `postgres://postgres@127.0.0.1:${postgres.port}/postgres`;
   directory = mkdtempSync(join(tmpdir(), 'posthorn-readme-'));
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  await untilInstalled();
-  symlinkSync(join(driverFolder, 'node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'node_modules'), { recursive: true });
+  symlinkSync(standInPath, join(folder, 'node_modules', 'better-sqlite3'));
   for (const { name, code } of snippets) {
     const port = await freePort();
     ports.set(name, port);

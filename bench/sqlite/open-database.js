@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 /**
- * Opens a file by better-sqlite3, which `npm test` has compiled for the tests.
+ * Opens a file by better-sqlite3, which `npm ci` in test/sqlite/driver installs; `npm run test:matrix` does so.
  * @param {string} path
  * @returns {import('../../dist/src/sqlite/index.js').SqliteDatabase & { close(): unknown }}
  */

@@ -2,9 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createSqliteDeadLetters } from 'posthorn/sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase } from '../sqlite/driver.ts';
+import { openDatabase, standInPath } from '../sqlite/driver.ts';
 import { useSqlite } from '../sqlite/fixture.ts';
-import { driverFolder } from '../sqlite/install-driver.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
 import { letter } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
@@ -17,7 +16,7 @@ describe('posthorn on a file of SQLite', () => {
     bare = copyPackage();
     withDriver = copyPackage();
     const modules = join(withDriver.project, 'node_modules');
-    symlinkSync(join(driverFolder, 'node_modules', 'better-sqlite3'), join(modules, 'better-sqlite3'));
+    symlinkSync(standInPath, join(modules, 'better-sqlite3'));
     return () => {
       bare.remove();
       withDriver.remove();

@@ -1,5 +1,5 @@
 import type { D1Binding, D1Result, D1Statement } from 'posthorn/d1';
-import type { Connection } from '../sqlite/driver.ts';
+import type { Connection } from '../sqlite/connection.ts';
 
 /** https://developers.cloudflare.com/d1/platform/limits/ */
 const MAX_VALUE_BYTES = 2_000_000;
@@ -27,7 +27,7 @@ class LocalStatement implements D1Statement {
 export type Fault = (run: () => readonly D1Result[]) => Promise<readonly D1Result[]>;
 
 /**
- * D1 as a Worker sees it, on a connection of better-sqlite3: a batch is a transaction, and its rows are
+ * D1 as a Worker sees it, on a connection of libsql: a batch is a transaction, and its rows are
  * objects. The real binding, in workerd, runs in test/matrix/d1.matrix.test.ts; this one has faults.
  */
 export class LocalD1 implements D1Binding {

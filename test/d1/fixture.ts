@@ -1,6 +1,6 @@
 import { d1Migration } from 'posthorn/d1';
 import { beforeEach } from 'vitest';
-import type { Connection } from '../sqlite/driver.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { useSqlite } from '../sqlite/fixture.ts';
 import { LocalD1 } from './binding.ts';
 

@@ -3,6 +3,7 @@ import type { ReturnConsumedCapacity } from '@aws-sdk/client-dynamodb';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { afterAll, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
+import { ampleTime } from '../support/limits.ts';
 import { readAll } from '../support/read-all.ts';
 import { until } from '../support/until.ts';
 import { useDynamo } from './fixture.ts';
@@ -59,7 +60,7 @@ function openMeter() {
 
 test('operations of the store cost one write unit each, and a claim on a known id one more', async () => {
   const { client, measure } = openMeter();
-  const store = createDynamoStore(client, { table, scope: randomUUID() });
+  const store = createDynamoStore(client, { table, scope: randomUUID(), ...ampleTime });
   const request = { id: 'evt', token: 't', leaseMs: 20_000, retentionMs: HOUR_MS };
   const again = { ...request, token: 'u' };
   const written = { requests: 1, refused: 0, units: 1 };
@@ -91,7 +92,7 @@ function jsonBody(bytes: number): Buffer {
 
 test('letters cost what their compressed size says, and one unit for their place in the index', async () => {
   const { client, measure } = openMeter();
-  const deadLetters = createDynamoDeadLetters(client, { table, scope: randomUUID() });
+  const deadLetters = createDynamoDeadLetters(client, { table, scope: randomUUID(), ...ampleTime });
   const letter = createLetter({ id: 'evt', rawBody: jsonBody(1_500) });
   const put = await measure('a letter of 2,500 bytes', () => deadLetters.put(letter));
   expect(put).toMatchObject({ requests: 1, refused: 0 });
@@ -118,7 +119,7 @@ test.each([
 ])('a letter with a body of 1 MiB costs what is left of it: %s', async (kind, rawBody) => {
   const { client, measure } = openMeter();
   const scope = randomUUID();
-  const deadLetters = createDynamoDeadLetters(client, { table, scope });
+  const deadLetters = createDynamoDeadLetters(client, { table, scope, ...ampleTime });
   const letter = createLetter({ id: 'long', rawBody });
   const put = await measure(`1 MiB of ${kind}`, () => deadLetters.put(letter));
   expect(put.requests).toBeLessThanOrEqual(5);

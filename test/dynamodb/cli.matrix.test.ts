@@ -7,6 +7,7 @@ import { letter, temporaryDirectory } from '../cli/letters.ts';
 import { jsonLines, posthorn } from '../cli/posthorn.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { copyPackage } from '../support/copied-package.ts';
+import { ampleTime } from '../support/limits.ts';
 import { useDynamo } from './fixture.ts';
 
 const RECEIVER = `
@@ -46,7 +47,7 @@ describe('posthorn dead-letters on DynamoDB', () => {
 
   test('lists, shows, replays and drops the letters of a scope, and ends by itself', async () => {
     const scope = randomUUID();
-    const deadLetters = createDynamoDeadLetters(dynamo.client, { table, scope });
+    const deadLetters = createDynamoDeadLetters(dynamo.client, { table, scope, ...ampleTime });
     for (let count = 0; count < 10; count += 1) await deadLetters.put(letter(`evt_${count}`));
     const place = ['--scope', scope, '--dynamodb', table];
     const listed = await run(['list', ...place, '--json']);

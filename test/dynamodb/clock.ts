@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll } from 'vitest';
 
-const skew = new AsyncLocalStorage<number>();
+const clock = new AsyncLocalStorage<() => number>();
 const realNow = Date.now;
 
 /** Lets a file of tests run code by clocks that are wrong. Timers, and what the SDK measures, stay right. */
 export function useSkewedClocks(): void {
   beforeAll(() => {
-    Date.now = () => realNow() + (skew.getStore() ?? 0);
+    Date.now = () => (clock.getStore() ?? realNow)();
   });
   afterAll(() => {
     Date.now = realNow;
@@ -16,5 +16,10 @@ export function useSkewedClocks(): void {
 
 /** Runs work as on a machine whose clock is wrong by so much. */
 export function withSkew<Result>(skewMs: number, work: () => Result): Result {
-  return skew.run(skewMs, work);
+  return clock.run(() => realNow() + skewMs, work);
+}
+
+/** Runs work on a machine whose clock stands still. */
+export function atTime<Result>(time: number, work: () => Result): Result {
+  return clock.run(() => time, work);
 }

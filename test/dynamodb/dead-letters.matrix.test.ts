@@ -5,6 +5,7 @@ import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
 import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
+import { ampleTime } from '../support/limits.ts';
 import { readAll } from '../support/read-all.ts';
 import { useDynamo } from './fixture.ts';
 import { pass } from './proxy.ts';
@@ -17,8 +18,9 @@ afterEach(() => {
   dynamo.proxy.treat = () => pass;
 });
 
-const open = (scope: string) => createDynamoDeadLetters(dynamo.client, { table, scope });
-const openByProxy = (scope: string) => createDynamoDeadLetters(dynamo.openClient(), { table, scope });
+const open = (scope: string) => createDynamoDeadLetters(dynamo.client, { table, scope, ...ampleTime });
+const openByProxy = (scope: string) =>
+  createDynamoDeadLetters(dynamo.openClient(), { table, scope, ...ampleTime });
 
 describe('dead letters in DynamoDB', () => {
   for (const { name, check } of deadLettersConformance) test(name, () => check(open(randomUUID())));
@@ -26,7 +28,7 @@ describe('dead letters in DynamoDB', () => {
     test(name, () =>
       check((scope) => ({
         deadLetters: open(scope),
-        store: createDynamoStore(dynamo.client, { table, scope }),
+        store: createDynamoStore(dynamo.client, { table, scope, ...ampleTime }),
       })),
     );
 

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 import {
   type AttributeValue,
   CreateTableCommand,
@@ -13,6 +11,7 @@ import {
 import { afterAll, beforeAll } from 'vitest';
 import { findJava } from '../../tools/programs.js';
 import { onFreePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
 import { emulatorFolder } from './install-emulator.ts';
 import { HttpProxy } from './proxy.ts';
 import { tableDefinition, timeToLive } from './table.ts';
@@ -104,12 +103,11 @@ async function startEmulator(port: number): Promise<ChildProcess> {
       output += text;
     });
   }
-  const ended = once(child, 'exit');
-  for (;;) {
-    if (await answersAt(port)) return child;
-    const exit = await Promise.race([ended, setTimeout(50)]);
-    if (exit !== undefined) throw new Error(`DynamoDB Local ended: ${output.slice(-2_000)}`);
-  }
+  await until('DynamoDB Local listens', () => {
+    if (child.exitCode !== null) throw new Error(`DynamoDB Local ended: ${output.slice(-2_000)}`);
+    return answersAt(port);
+  });
+  return child;
 }
 
 function answersAt(port: number): Promise<boolean> {

@@ -3,6 +3,7 @@ import type { DeadLetters } from 'posthorn';
 import { createDynamoDeadLetters } from 'posthorn/dynamodb';
 import { afterEach, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
+import { randomPause } from '../support/random-pause.ts';
 import { useDynamo } from './fixture.ts';
 import { type Exchange, pass, type Treatment } from './proxy.ts';
 
@@ -29,12 +30,14 @@ function chooseTreatment({ parameters }: Exchange): Treatment {
     return async ({ run, cut }) => {
       await run();
       // Others write the letter before its writer knows.
-      setTimeout(cut, within(400));
+      void randomPause(400).then(cut);
     };
   if (chance > lostShare + LATE_SHARE) return pass;
   return async (exchange) => {
     await pass(exchange);
-    setTimeout(() => void exchange.run().catch(() => {}), within(1_000));
+    void randomPause(1_000)
+      .then(() => exchange.run())
+      .catch(() => {});
   };
 }
 
@@ -129,4 +132,4 @@ test('three writers, lost answers and requests that arrive once more: each lette
   for (const id of IDS) await put(calm, id, knowledge.get(id) ?? new Knowledge());
   for (const id of IDS) await read(calm, id, knowledge.get(id) ?? new Knowledge());
   expect(counts.put).toBeGreaterThan(20);
-}, 60_000);
+});

@@ -6,6 +6,7 @@ import { storeConformance } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
 import { StoreModel, storeCommands } from '../dedupe/model.ts';
+import { ampleTime } from '../support/limits.ts';
 import { useDynamo } from './fixture.ts';
 
 const ALLOWANCE_MS = 10_000;
@@ -19,7 +20,7 @@ afterEach(() => {
 
 const dynamo = useDynamo();
 const openStore = (scope: string = randomUUID()) =>
-  createDynamoStore(dynamo.client, { table: dynamo.table, scope });
+  createDynamoStore(dynamo.client, { table: dynamo.table, scope, ...ampleTime });
 
 // Side by side, because some wait until a lease is over for all clocks.
 describe.concurrent('the store in DynamoDB', () => {

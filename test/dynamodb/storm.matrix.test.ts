@@ -11,7 +11,6 @@ import { useSkewedClocks, withSkew } from './clock.ts';
 import { useDynamo } from './fixture.ts';
 import { faults, pass, silent, type Treatment } from './proxy.ts';
 
-const LIMIT_MS = 240_000;
 const FAULT_SHARE = 0.2;
 const SILENT_SHARE = 0.01;
 
@@ -41,9 +40,7 @@ function byClock(store: Store, skewMs: () => number): Store {
   };
 }
 
-test('two receivers, with throttling, lost answers, an emulator that freezes, and clocks 5 s apart that are set back and forth: nothing is lost, and nothing completed is claimed again', {
-  timeout: LIMIT_MS,
-}, async () => {
+test('two receivers, with throttling, lost answers, an emulator that freezes, and clocks 5 s apart that are set back and forth: nothing is lost, and nothing completed is claimed again', async () => {
   let faultCount = 0;
   dynamo.proxy.treat = () => {
     const treatment = chooseTreatment();
@@ -84,9 +81,7 @@ test('two receivers, with throttling, lost answers, an emulator that freezes, an
   expect(faultCount).toBeGreaterThan(100);
 });
 
-test('three processes that are killed, frozen past their leases and set back: nothing is lost, and nothing completed is handled again', {
-  timeout: LIMIT_MS,
-}, async () => {
+test('three processes that are killed, frozen past their leases and set back: nothing is lost, and nothing completed is handled again', async () => {
   const port = await freePort();
   const program = startProgram(
     join(packageRoot, 'test', 'dynamodb', 'storm-program.mjs'),

@@ -1,22 +1,24 @@
 import { createRequire } from 'node:module';
-import type { SqliteDatabase } from 'posthorn/sqlite';
-import { driverFolder, untilInstalled } from './install-driver.ts';
+import { fileURLToPath } from 'node:url';
+import { Connection, type Driver, type OpenDatabase } from './connection.ts';
 
-await untilInstalled();
+const require = createRequire(import.meta.url);
 
-/** The parts of a connection of better-sqlite3 that tests use. */
-export interface Connection extends SqliteDatabase {
-  close(): unknown;
-  /** Defines a function of SQL, also in place of one of SQLite. */
-  function(name: string, implementation: (...values: never[]) => unknown): unknown;
-}
+const Database: Driver = require('libsql');
 
 /** The file to import in programs of their own. */
-export const driverPath: string = createRequire(driverFolder).resolve('better-sqlite3');
+export const driverPath: string = require.resolve('libsql');
 
-const Database = createRequire(driverFolder)('better-sqlite3');
+/** A package with the name of better-sqlite3, for programs that import that. */
+export const standInPath: string = fileURLToPath(new URL('better-sqlite3', import.meta.url));
 
-/** Opens a file with better-sqlite3, which runs on all versions of Node.js. */
-export function openDatabase(path: string, options: { readonly readonly?: boolean } = {}): Connection {
-  return new Database(path, { timeout: 5_000, ...options });
-}
+/**
+ * Opens a file with libsql, whose npm packages have binaries: nothing is compiled, and Node.js 20 lacks
+ * `node:sqlite`. test/sqlite/better-sqlite3.matrix.test.ts has the same tests with better-sqlite3.
+ */
+export const openDatabase: OpenDatabase = (path, { readonly: isReadonly = false } = {}) => {
+  const connection = new Connection(new Database(path, { timeout: 5_000 }));
+  // libsql takes the option `readonly`, and writes all the same.
+  if (isReadonly) connection.exec('pragma query_only = on');
+  return connection;
+};

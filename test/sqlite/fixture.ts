@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrateSqlite } from 'posthorn/sqlite';
 import { afterEach, beforeEach } from 'vitest';
-import { type Connection, openDatabase } from './driver.ts';
+import type { Connection, OpenDatabase } from './connection.ts';
+import { openDatabase } from './driver.ts';
 
 /** A file of SQLite that lives as long as a test. */
 export interface SqliteFixture {
@@ -14,8 +15,8 @@ export interface SqliteFixture {
   readonly openMigrated: () => Promise<Connection>;
 }
 
-/** Gives each test of a block a file of its own. */
-export function useSqlite(): SqliteFixture {
+/** Gives each test of a block a file of its own, which libsql or another driver opens. */
+export function useSqlite(openWith: OpenDatabase = openDatabase): SqliteFixture {
   let directory = '';
   const opened: Connection[] = [];
   beforeEach(() => {
@@ -26,7 +27,7 @@ export function useSqlite(): SqliteFixture {
     rmSync(directory, { recursive: true });
   });
   const open = (): Connection => {
-    const connection = openDatabase(join(directory, 'events.db'));
+    const connection = openWith(join(directory, 'events.db'));
     opened.push(connection);
     return connection;
   };

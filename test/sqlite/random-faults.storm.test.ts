@@ -12,14 +12,11 @@ import { createLedger } from './ledger.ts';
 
 const WORKERS = 4;
 const LEAST_EVENTS = 400;
-const LIMIT_MS = 180_000;
 
 describe('four processes of node:cluster on one file of SQLite', () => {
   const fixture = useSqlite();
 
-  test('killed, frozen, locked out and set back at random: nothing is lost, and nothing happens twice', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  test('killed, frozen, locked out and set back at random: nothing is lost, and nothing happens twice', async () => {
     const database = await fixture.openMigrated();
     createLedger(database);
     const port = await freePort();

@@ -21,17 +21,30 @@ function note(...words) {
   process.stdout.write(`${words.join(' ')}\n`);
 }
 
-/** The clock of these processes and of their connections is 5 seconds slow while this file is there. */
-function slowClock(database) {
+const isSlow = () => existsSync(`${FILE}.slow`);
+
+/** The connection, whose clock and that of these processes are 5 seconds slow while a file is there. */
+function withSlowClock(database) {
   const now = Date.now;
-  Date.now = () => now() - (existsSync(`${FILE}.slow`) ? 5_000 : 0);
-  database.function('unixepoch', (_modifier) => Date.now() / 1_000);
+  Date.now = () => now() - (isSlow() ? 5_000 : 0);
+  const prepare = (sql) => {
+    const prepared = database.prepare(sql);
+    const current = () =>
+      isSlow()
+        ? database.prepare(sql.replaceAll("unixepoch('subsec')", String(Date.now() / 1_000)))
+        : prepared;
+    return {
+      run: (...values) => current().run(...values),
+      get: (...values) => current().get(...values),
+      all: (...values) => current().all(...values),
+    };
+  };
+  return { prepare, exec: (sql) => database.exec(sql) };
 }
 
 async function receive() {
   const Database = createRequire(import.meta.url)(DRIVER);
-  const database = new Database(FILE);
-  slowClock(database);
+  const database = withSlowClock(new Database(FILE));
   await migrateSqlite(database);
   const inbox = createSqliteInbox(database, { scope });
   const kept = createSqliteStore(database, { scope, commandTimeoutMs: 1_000 });

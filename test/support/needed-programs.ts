@@ -37,6 +37,13 @@ const java: NeededProgram = {
   brew: 'openjdk',
 };
 
+/** To compile better-sqlite3. */
+const compiler: readonly NeededProgram[] = [
+  ...inOnePackage(['python3'], 'python3', 'python@3'),
+  ...inOnePackage(['make'], 'make', 'make'),
+  ...inOnePackage(['g++'], 'g++', 'gcc'),
+];
+
 const local: readonly NeededProgram[] = [
   ...servers,
   browser,
@@ -46,10 +53,6 @@ const local: readonly NeededProgram[] = [
   ...inOnePackage(['curl'], 'curl', 'curl'),
   // A slim image of Node.js lacks it, too.
   ...inOnePackage(['ps'], 'procps', 'procps'),
-  // To compile better-sqlite3.
-  ...inOnePackage(['python3'], 'python3', 'python@3'),
-  ...inOnePackage(['make'], 'make', 'make'),
-  ...inOnePackage(['g++'], 'g++', 'gcc'),
   ...git,
 ];
 
@@ -57,7 +60,7 @@ const local: readonly NeededProgram[] = [
 export const neededPrograms: Readonly<Record<'program' | 'storm' | 'matrix', readonly NeededProgram[]>> = {
   program: local,
   storm: local,
-  matrix: [...servers, ...git, java],
+  matrix: [...servers, ...git, ...compiler, java],
 };
 
 function inOnePackage(names: readonly string[], apt: string, brew: string): readonly NeededProgram[] {

@@ -3,6 +3,7 @@ import { createD1DeadLetters, createD1Store } from 'posthorn/d1';
 import { describe, expect, test } from 'vitest';
 import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
 import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
+import { ampleTime } from '../support/limits.ts';
 import { readAll } from '../support/read-all.ts';
 import { faults } from './binding.ts';
 import { useD1 } from './fixture.ts';
@@ -11,16 +12,16 @@ const scope = 'letters-test';
 
 describe('dead letters in D1', () => {
   const d1 = useD1();
-  const open = () => createD1DeadLetters(d1.binding, { scope });
+  const open = () => createD1DeadLetters(d1.binding, { scope, ...ampleTime });
   const parts = () => d1.connection.prepare('select 1 from posthorn_dead_letter_parts').all().length;
 
   for (const { name, check } of deadLettersConformance)
-    test(name, () => check(createD1DeadLetters(d1.binding, { scope: randomUUID() })));
+    test(name, () => check(createD1DeadLetters(d1.binding, { scope: randomUUID(), ...ampleTime })));
   for (const { name, check } of serverDeadLettersConformance)
     test(name, () =>
       check((scope) => ({
-        deadLetters: createD1DeadLetters(d1.binding, { scope }),
-        store: createD1Store(d1.binding, { scope }),
+        deadLetters: createD1DeadLetters(d1.binding, { scope, ...ampleTime }),
+        store: createD1Store(d1.binding, { scope, ...ampleTime }),
       })),
     );
 

@@ -1,0 +1,249 @@
+import { createReceiver, PermanentError } from 'posthorn';
+import { createSqliteInbox, type SqliteDatabase, type SqliteTransaction } from 'posthorn/sqlite';
+import { createEvent } from 'posthorn/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { forwardedClock } from '../support/monotonic-clock.ts';
+import { openEndpoint } from '../support/open-endpoint.ts';
+import { KEY } from '../support/served.ts';
+import type { OpenDatabase } from './connection.ts';
+import { useSqlite } from './fixture.ts';
+import { book, bookings, createLedger, recordsOf } from './ledger.ts';
+import { watch } from './watched.ts';
+
+const scope = 'inbox-test';
+
+/** What an inbox promises. */
+export function testInbox(openDatabase: OpenDatabase): void {
+  describe('an inbox in SQLite', () => {
+    const fixture = useSqlite(openDatabase);
+    let database: SqliteDatabase;
+    beforeEach(async () => {
+      database = await fixture.openMigrated();
+      createLedger(database);
+    });
+
+    type Handle = (database: SqliteTransaction, id: string) => unknown;
+
+    /** A receiver with a store of its own, which has forgotten everything, and one handler. */
+    const open = (handle: Handle, inbox = createSqliteInbox(database, { scope })) =>
+      openEndpoint({}, (receiver) => {
+        receiver.on(
+          'transfer.*',
+          inbox.once('book', (event, context) => {
+            book(event, context.database);
+            return handle(context.database, event.id);
+          }),
+        );
+      });
+
+    test('commits the record of the event with what the handler writes', async () => {
+      const { send, reports } = await open(() => {});
+      const event = createEvent('transfer.succeeded');
+      expect(await send(event)).toMatchObject({ status: 200, body: { outcome: 'processed' } });
+      expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
+      expect(reports.all[0]?.handlers).toEqual([{ name: 'book', ok: true, durationMs: expect.any(Number) }]);
+    });
+
+    test('runs nothing for an event that it has handled, whatever the store has forgotten', async () => {
+      const event = createEvent('transfer.succeeded');
+      await (await open(() => {})).send(event);
+      const { send, reports } = await open(() => expect.unreachable());
+      expect(await send(event)).toMatchObject({ status: 200, body: { outcome: 'processed' } });
+      expect(bookings(database, event)).toBe(1);
+      expect(reports.all[0]?.handlers).toMatchObject([{ name: 'book', ok: true, skipped: 'handled_before' }]);
+    });
+
+    test('leaves no row of a handler that fails after its insert', async () => {
+      const { send, reports } = await open(() => {
+        throw new Error('after the insert');
+      });
+      const event = createEvent('transfer.succeeded');
+      expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed' } });
+      expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'after the insert' });
+      expect([bookings(database, event), recordsOf(database, event)]).toEqual([0, []]);
+      expect((await (await open(() => {})).send(event)).status).toBe(200);
+      expect(bookings(database, event)).toBe(1);
+    });
+
+    test('lets a PermanentError through, and rolls back', async () => {
+      const { send } = await open(() => {
+        throw new PermanentError('no retry can help');
+      });
+      const event = createEvent('transfer.succeeded');
+      expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed_permanently' } });
+      expect(bookings(database, event)).toBe(0);
+    });
+
+    test('rolls back a handler that returns a promise, and says why', async () => {
+      const { send, reports } = await open(async () => {
+        throw new Error('a rejection that nobody handles');
+      });
+      const event = createEvent('transfer.succeeded');
+      expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed' } });
+      expect(reports.all[0]?.error?.cause).toMatchObject({
+        code: 'inbox_handler_async',
+        message: expect.stringContaining('a handler must be synchronous'),
+      });
+      expect([bookings(database, event), recordsOf(database, event)]).toEqual([0, []]);
+    });
+
+    test('gives a database that is dead once the handler has returned', async () => {
+      let later: SqliteTransaction | undefined;
+      const { send } = await open((transaction) => {
+        later = transaction;
+      });
+      const event = createEvent('transfer.succeeded');
+      await send(event);
+      const insert = "insert into ledger (event_id) values ('late')";
+      const statement = database.prepare(insert);
+      expect(() => later?.exec(insert)).toThrow(expect.objectContaining({ code: 'inbox_transaction_ended' }));
+      expect(() => later?.prepare(insert)).toThrow(
+        expect.objectContaining({ code: 'inbox_transaction_ended' }),
+      );
+      expect(bookings(database, { id: 'late' })).toBe(0);
+      expect(statement).toBeDefined();
+    });
+
+    test('gives statements that are dead once the handler has returned', async () => {
+      let run = (): unknown => undefined;
+      const { send } = await open((transaction) => {
+        const insert = transaction.prepare("insert into ledger (event_id) values ('late')");
+        run = () => insert.run();
+      });
+      await send(createEvent('transfer.succeeded'));
+      expect(run).toThrow(expect.objectContaining({ code: 'inbox_transaction_ended' }));
+      expect(bookings(database, { id: 'late' })).toBe(0);
+    });
+
+    test.each([
+      'commit',
+      ' ; COMMIT',
+      'begin immediate',
+      'end',
+      'rollback',
+      '-- mine\nrollback transaction',
+      '/* mine; */ commit',
+      "select ';'; commit",
+      'create trigger t after insert on ledger begin select 1; end; commit',
+    ])('refuses %j from a handler before it reaches SQLite', async (sql) => {
+      const { send, reports } = await open((transaction) => transaction.exec(sql));
+      const event = createEvent('transfer.succeeded');
+      expect((await send(event)).status).toBe(500);
+      expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_transaction_ended' });
+      expect([bookings(database, event), recordsOf(database, event)]).toEqual([0, []]);
+    });
+
+    test.each([
+      'savepoint mine; insert into ledger (event_id) values (1); rollback to mine; release mine',
+      'select \'commit; rollback\', "end" from (select 1 as "end"); -- commit;',
+      'create temp trigger "begin" after insert on ledger begin select 1; end',
+      'select [commit] from (select 1 as [commit]) /* ; commit */ ; ;',
+    ])('lets a handler run %j', async (sql) => {
+      const { send } = await open((transaction) => transaction.exec(sql));
+      const event = createEvent('transfer.succeeded');
+      expect((await send(event)).status).toBe(200);
+      expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
+    });
+
+    test('commits after an error that a handler has caught', async () => {
+      const { send } = await open((transaction) => {
+        expect(() => transaction.prepare('insert into ledger (event_id) values (null)').run()).toThrow();
+      });
+      const event = createEvent('transfer.succeeded');
+      expect((await send(event)).status).toBe(200);
+      expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
+    });
+
+    test('fails an attempt whose transaction SQLite has rolled back, whatever the handler does then', async () => {
+      database.exec('create table once (id text unique on conflict rollback)');
+      const { send, reports } = await open((transaction) => {
+        transaction.exec("insert into once values ('a')");
+        expect(() => transaction.exec("insert into once values ('a')")).toThrow();
+        expect(() => transaction.exec("insert into ledger (event_id) values ('alone')")).toThrow();
+      });
+      const event = createEvent('transfer.succeeded');
+      expect((await send(event)).status).toBe(500);
+      expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_rolled_back' });
+      expect([bookings(database, event), bookings(database, { id: 'alone' })]).toEqual([0, 0]);
+      expect(recordsOf(database, event)).toEqual([]);
+    });
+
+    test('is not taken in by the transaction of the application on the same connection', async () => {
+      const { send, reports } = await open(() => {});
+      const event = createEvent('transfer.succeeded');
+      database.exec('begin');
+      expect((await send(event)).status).toBe(500);
+      expect(reports.all[0]?.error?.cause).toMatchObject({
+        code: 'inbox_unavailable',
+        message: expect.stringContaining('give posthorn a connection of its own'),
+      });
+      database.exec('rollback');
+      expect((await send(event)).status).toBe(200);
+      expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
+    });
+
+    test('waits for another process that has the lock, without blocking', async () => {
+      const watched = watch(database);
+      const { send } = await open(() => {}, createSqliteInbox(watched, { scope }));
+      const other = fixture.open();
+      other.exec('begin immediate');
+      const event = createEvent('transfer.succeeded');
+      const answer = send(event);
+      // The event loop goes on while the handler waits for the lock.
+      await watched.triedAgain();
+      expect(bookings(database, event)).toBe(0);
+      other.exec('commit');
+      expect((await answer).status).toBe(200);
+      expect(bookings(database, event)).toBe(1);
+    });
+
+    test('fails at the deadline of the delivery if another process keeps the lock', async () => {
+      const forward = forwardedClock();
+      const watched = watch(database);
+      const inbox = createSqliteInbox(watched, { scope });
+      const { send, reports } = await openEndpoint({ deadlineMs: 25_000 }, (receiver) => {
+        receiver.on(
+          '*',
+          inbox.once('book', (event, context) => book(event, context.database)),
+        );
+      });
+      const other = fixture.open();
+      other.exec('begin immediate');
+      const answer = send(createEvent('transfer.succeeded'));
+      await watched.triedAgain();
+      forward(25_000);
+      expect((await answer).status).toBe(500);
+      expect(reports.all[0]?.error?.cause).toMatchObject({
+        code: 'inbox_unavailable',
+        message: expect.stringMatching(/has had the file locked for \d+ ms/),
+      });
+      other.exec('rollback');
+    });
+
+    test('a name stands for one function in a receiver', () => {
+      const inbox = createSqliteInbox(database, { scope });
+      const receiver = createReceiver({ signingKey: KEY }).on(
+        'transfer.*',
+        inbox.once('one', () => {}),
+      );
+      const other = createSqliteInbox(database, { scope }).once('one', () => 1);
+      expect(() => receiver.on('dispute.*', other)).toThrow(/"one" is taken/);
+    });
+
+    test('prunes the records that are older than asked, in batches', async () => {
+      const inbox = createSqliteInbox(database, { scope });
+      const insert = database.prepare('insert into posthorn_inbox values (?, ?, ?, ?)');
+      database.exec('begin');
+      for (let number = 0; number < 12_000; number += 1)
+        insert.run(scope, `evt_${number}`, 'book', number % 2 === 0 ? 1 : Date.now());
+      insert.run('other-scope', 'evt_1', 'book', 1);
+      database.exec('commit');
+      expect(await inbox.prune({ olderThanMs: 60_000 })).toBe(6_000);
+      expect(await inbox.prune({ olderThanMs: 60_000 })).toBe(0);
+      expect(Object.values(database.prepare('select count(*) from posthorn_inbox').get() ?? {})).toEqual([
+        6_001,
+      ]);
+      await expect(inbox.prune({ olderThanMs: -1 })).rejects.toThrow(/olderThanMs must be a number/);
+    });
+  });
+}
