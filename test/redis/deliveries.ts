@@ -24,6 +24,8 @@ export async function serve(
   receiver: Pick<Receiver, 'receive'>,
 ): Promise<(event: object) => Promise<Answered>> {
   const server = createServer(toNode(receiver)).listen(0, '127.0.0.1');
+  // A sender that stood still for a while must not meet a connection that is just being closed.
+  server.keepAliveTimeout = 0;
   await once(server, 'listening');
   onTestFinished(async () => {
     server.close();

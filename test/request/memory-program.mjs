@@ -18,7 +18,11 @@ const mayEnd = new Promise((resolve) => {
   endHandlers = resolve;
 });
 
-const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY, bodyTimeoutMs: 60_000 });
+const receiver = createReceiver({
+  signingKey: process.env.SIGNING_KEY,
+  bodyTimeoutMs: 60_000,
+  deadlineMs: 29_000,
+});
 receiver.observe(() => {});
 receiver.on('transfer.*', () => mayEnd);
 receiver.on('dispute.*', () => {});

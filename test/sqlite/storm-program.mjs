@@ -44,7 +44,7 @@ function withSlowClock(database) {
 
 async function receive() {
   const Database = createRequire(import.meta.url)(DRIVER);
-  const database = withSlowClock(new Database(FILE));
+  const database = withSlowClock(new Database(FILE, { timeout: 5_000 }));
   await migrateSqlite(database);
   const inbox = createSqliteInbox(database, { scope });
   const kept = createSqliteStore(database, { scope, commandTimeoutMs: 1_000 });
