@@ -44,7 +44,12 @@ export async function migrateFile(database: SqliteDatabase): Promise<MigratedVer
     checkFileSystem(connection);
     await retryWhileBusy(LIMIT_MS, () => connection.withoutWaiting(() => turnOnWal(connection)));
     return await retryWhileBusy(LIMIT_MS, () =>
-      connection.withoutWaiting(() => connection.inTransaction(() => migrateTables(connection))),
+      connection.withoutWaiting(() => {
+        // Without a transaction, so that a process that starts need not wait for those that write.
+        const version = readVersion(connection);
+        if (version === migrations.length) return { previous: version, version };
+        return connection.inTransaction(() => migrateTables(connection));
+      }),
     );
   } catch (error) {
     const cause = explain(error);
@@ -76,13 +81,24 @@ function turnOnWal(connection: SqliteConnection): void {
   );
 }
 
+/** The version of the tables; 0 if there are none. */
+function readVersion(connection: SqliteConnection): number {
+  const [table] =
+    connection.first({
+      sql: "select name from sqlite_master where name = 'posthorn_migrations'",
+      values: [],
+    }) ?? [];
+  if (table === undefined) return 0;
+  const [found] = connection.first({ sql: 'select max(version) from posthorn_migrations', values: [] }) ?? [];
+  return Number(found ?? 0);
+}
+
 function migrateTables(connection: SqliteConnection): MigratedVersions {
   connection.exec(`create table if not exists posthorn_migrations (
   version integer primary key,
   applied_at integer not null
 ) strict`);
-  const [found] = connection.first({ sql: 'select max(version) from posthorn_migrations', values: [] }) ?? [];
-  const previous = Number(found ?? 0);
+  const previous = readVersion(connection);
   checkNotNewer(previous);
   for (const [index, statements] of migrations.entries()) {
     if (index < previous) continue;

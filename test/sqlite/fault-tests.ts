@@ -90,6 +90,13 @@ export function testFaults(openDatabase: OpenDatabase): void {
       expect((await answer).status).toBe(200);
     });
 
+    test('that another process has locked: a process that starts finds its tables up to date all the same', async () => {
+      const other = fixture.open();
+      other.exec('begin immediate');
+      await migrateSqlite(fixture.open());
+      other.exec('rollback');
+    });
+
     const limited = {
       createSqliteStore: (connection: SqliteDatabase, commandTimeoutMs: number) =>
         createSqliteStore(connection, { scope, commandTimeoutMs }).claim(claim),

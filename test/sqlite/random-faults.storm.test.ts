@@ -53,11 +53,14 @@ describe('four processes of node:cluster on one file of SQLite', () => {
     await storm.run([lockOut, setBack, freeze, lockOut, freeze]);
 
     const { acknowledged, counts } = storm;
-    const crashes = program.lines.filter((line) => line.startsWith('crashed '));
+    const hasCrashed = program.lines.some((line) => line.startsWith('crashed '));
+    const printed = program.lines.filter(
+      (line) => !/^(worker|all|killed|committed|handled|reported) /.test(line),
+    );
     const committed = program.lines.filter((line) => line.startsWith('committed ')).length;
     const skipped = program.lines.filter((line) => / processed handled_before /.test(line)).length;
     process.stdout.write(`storm: ${JSON.stringify({ ...counts, committed, skipped })}\n`);
-    expect(crashes).toEqual([]);
+    expect(hasCrashed ? printed : []).toEqual([]);
     expect(storm.handledAgain).toEqual([]);
     expect(acknowledged.size).toBe(counts.events);
     expect(counts.kills).toBeGreaterThan(5);
