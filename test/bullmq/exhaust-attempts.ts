@@ -12,7 +12,7 @@ type Opened = Pick<
   'bull' | 'promote' | 'receiver' | 'scope' | 'worker'
 >;
 
-/** Has a handler fail at each of the ten attempts of a job, the last of which leaves a letter in Redis. */
+/** Has a handler fail at all ten attempts of a job; the last one leaves a letter in Redis. */
 export async function exhaustAttempts(fixture: Fixture, { bull, promote, receiver, scope, worker }: Opened) {
   const deadLetters = createRedisDeadLetters(await fixture.connect(), { scope });
   const seen = new Seen<{ attempt: number; final: boolean; isStored: boolean }>();

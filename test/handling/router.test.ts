@@ -25,7 +25,12 @@ async function typesSeenBy(patterns: readonly string[], sent: readonly string[])
 }
 
 describe('a pattern gets', () => {
-  const late = ['transfer.reversed', 'transfer.a.b', 'merchant.verification.pending.late', 'payout.created'];
+  const late = [
+    'transfer.no_such_type',
+    'transfer.a.b',
+    'merchant.verification.pending.late',
+    'payout.created',
+  ];
   const cases: readonly { patterns: readonly string[]; expected: (type: string) => boolean }[] = [
     { patterns: ['*'], expected: () => true },
     { patterns: ['transfer.succeeded'], expected: (type) => type === 'transfer.succeeded' },
