@@ -53,7 +53,8 @@ function replace(target, values) {
 /** Gives a command what a process of its own would have. */
 function prepare({ args, env, cwd, input }) {
   for (const name of Object.keys(process.env)) delete process.env[name];
-  Object.assign(process.env, env);
+  // As in `spawn`, a variable that is undefined is not set; in `process.env` it would be a text.
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value;
   process.chdir(cwd);
   const [stdout, stderr] = [printer('stdout'), printer('stderr')];
   replace(process, { stdin: Readable.from(input.length === 0 ? [] : [input]), stdout, stderr });
