@@ -48,7 +48,29 @@ test('.ci/run installs the packages, runs every check, and sums the reports', as
   expect(code).toBe(0);
 });
 
-const failed = { ...test7, success: false, numFailedTests: 3 };
+const failure = {
+  status: 'failed',
+  fullName: 'a full inbox',
+  failureMessages: ['Error: expected 1 to be 2'],
+};
+const failed = {
+  ...test7,
+  success: false,
+  numFailedTests: 3,
+  testResults: [{ assertionResults: [failure] }],
+};
+
+test('.ci/run names what has failed once more, after all that it ran', async () => {
+  const { lines } = await run({ ...good, test: { report: failed, fails: true } });
+  expect(lines.slice(-5)).toEqual([
+    'FAILED: a full inbox',
+    'Error: expected 1 to be 2',
+    'SKIPPED: a full disk',
+    'SKIPPED: a full disk',
+    '12 passed, 3 failed',
+  ]);
+});
+
 test.each([
   {
     name: 'tests fail',
