@@ -7,8 +7,9 @@ import {
   type Store,
 } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { flowingTime } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
@@ -16,8 +17,10 @@ import { KEY } from '../support/served.ts';
 import { StepClock } from '../support/step-clock.ts';
 import { until } from '../support/until.ts';
 
-/** The 2 seconds that are promised, and what a busy machine adds to them. */
-const LIMIT_MS = 3_000;
+/** The 2 seconds that are promised, and a step of the clock. */
+const LIMIT_MS = 2_020;
+
+beforeEach(flowingTime);
 
 function create(options: Partial<ReceiverOptions> = {}): Receiver {
   // An observer keeps the failures of these tests out of the log.
