@@ -3,11 +3,12 @@ import { createMemoryStore, createReceiver, PermanentError, type Store } from 'p
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { flowingTime } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { accepted, eventAt, openDirectly, openEndpoint, refused } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
 import { ListQueue } from './list-queue.ts';
@@ -54,10 +55,9 @@ describe('maxRunning', () => {
   });
 
   test('answers 503 where there is no room before the deadline, and runs the event at its retry', async () => {
+    flowingTime();
     const held = new HeldHandler();
-    const { reports, send } = await openEndpoint({ maxRunning: 1, deadlineMs: 600 }, (receiver) =>
-      receiver.on('*', held.handle),
-    );
+    const { reports, send } = openDirectly({ maxRunning: 1 }, (receiver) => receiver.on('*', held.handle));
     const first = send(createEvent('transfer.created'));
     await held.calls.nth(1);
     const event = createEvent('transfer.created');
@@ -71,10 +71,10 @@ describe('maxRunning', () => {
   });
 
   test('is taken by a deaf handler until it has ended, and by no handler that is done', async () => {
+    flowingTime();
     const held = new HeldHandler();
-    const { send } = await openEndpoint({ maxRunning: 1, deadlineMs: 600, maxRunMs: 50 }, (receiver) =>
-      receiver.on('*', held.handle),
-    );
+    const options = { maxRunning: 1, maxRunMs: 2_000 };
+    const { send } = openDirectly(options, (receiver) => receiver.on('*', held.handle));
     expect(await send(createEvent('transfer.created'))).toEqual(refused(503, 'run_timeout'));
     expect(await send(createEvent('transfer.created'))).toEqual(refused(503, 'too_many_running'));
     held.calls.all[0]?.fail(new PermanentError('at last'));
@@ -85,12 +85,13 @@ describe('maxRunning', () => {
   });
 
   test('parks an event for which there is no room where no retry will come', async () => {
+    flowingTime();
     const clock = new StepClock();
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
     const store = createMemoryStore({ now: clock.now });
-    const options = { maxRunning: 1, deadlineMs: 600, now: clock.now, store, deadLetters };
-    const { send } = await openEndpoint(options, (receiver) => receiver.on('*', held.handle));
+    const options = { maxRunning: 1, now: clock.now, store, deadLetters };
+    const { send } = openDirectly(options, (receiver) => receiver.on('*', held.handle));
     const first = send(eventAt(clock.startedAt));
     await held.calls.nth(1);
     clock.step(14 * MINUTE_MS);
