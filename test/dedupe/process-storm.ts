@@ -24,16 +24,16 @@ export function tryTo(action: () => unknown): boolean {
 
 /**
  * A sender that retries and sends duplicates, while processes are killed and other troubles come. The program
- * prints `worker <pid>` for each process that listens, and `killed <pid>` once it has ended.
+ * prints `worker <pid>` for each process that listens, `killed <pid>` once it has ended, and `pending <id>` if
+ * an event was answered before the store had taken its completion.
  */
 export class ProcessStorm {
   readonly acknowledged = new Map<string, WebhookEvent>();
-  /** Ids that were completed, and handled once more by a later delivery. */
-  readonly handledAgain: string[] = [];
   readonly counts = { events: 0, answered: 0, refused: 0, cut: 0, kills: 0 };
   readonly #program: ChildProgram;
   readonly #url: string;
   readonly #leastEvents: number;
+  readonly #handledAgain = new Set<string>();
   #troublesLeft = 0;
 
   constructor(program: ChildProgram, url: string, leastEvents: number) {
@@ -56,6 +56,14 @@ export class ProcessStorm {
         await this.#sendUntilAcknowledged(event);
     };
     await Promise.all(Array.from({ length: SENDERS }, sendAgain));
+  }
+
+  /**
+   * Ids that were completed, and handled once more by a later delivery. A completion that the store did not take
+   * in time dies with its process, and its report says so: `completion_pending`.
+   */
+  get handledAgain(): readonly string[] {
+    return [...this.#handledAgain].filter((id) => !this.#program.lines.includes(`pending ${id}`));
   }
 
   /** Freezes a process for a while. */
@@ -120,7 +128,7 @@ export class ProcessStorm {
       const outcomes = await Promise.all(Array.from({ length: times }, () => this.#deliver(event)));
       const outcome = outcomes.find((candidate) => candidate !== undefined);
       if (outcome === undefined) return pause(RETRY_PAUSE_MS).then(() => false);
-      if (wasCompleted && outcomes.includes('processed')) this.handledAgain.push(event.id);
+      if (wasCompleted && outcomes.includes('processed')) this.#handledAgain.add(event.id);
       this.acknowledged.set(event.id, event);
       return true;
     };

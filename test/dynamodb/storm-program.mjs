@@ -39,7 +39,9 @@ function receive() {
       // Kills are to fall here too, between the effect and its recording.
       await sleep(Math.random() * 20);
     })
-    .observe(() => {});
+    .observe(({ event, warnings }) => {
+      if (warnings.some((warning) => warning.startsWith('completion_pending'))) note('pending', event?.id);
+    });
   createServer(toNode(receiver)).listen(Number(PORT), '127.0.0.1');
 }
 

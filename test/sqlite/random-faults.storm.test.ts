@@ -55,7 +55,7 @@ describe('four processes of node:cluster on one file of SQLite', () => {
     const { acknowledged, counts } = storm;
     const hasCrashed = program.lines.some((line) => line.startsWith('crashed '));
     const printed = program.lines.filter(
-      (line) => !/^(worker|all|killed|committed|handled|reported) /.test(line),
+      (line) => !/^(worker|all|killed|committed|handled|reported|pending) /.test(line),
     );
     const committed = program.lines.filter((line) => line.startsWith('committed ')).length;
     const skipped = program.lines.filter((line) => / processed handled_before /.test(line)).length;

@@ -79,7 +79,8 @@ async function receive() {
     .on('transfer.failed', ({ id }) => {
       note('handled', id);
     })
-    .observe(({ event, outcome, handlers, error }) => {
+    .observe(({ event, outcome, handlers, error, warnings }) => {
+      if (warnings.some((warning) => warning.startsWith('completion_pending'))) note('pending', event?.id);
       note('reported', event?.id, outcome, handlers[0]?.skipped, error?.message);
     });
   createServer(toNode(receiver)).listen(Number(PORT), '127.0.0.1');
