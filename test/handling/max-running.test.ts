@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, createReceiver, PermanentError, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { ListQueue } from '../queue/list-queue.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { flowingTime } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
@@ -11,7 +12,6 @@ import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, eventAt, openDirectly, openEndpoint, refused } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
-import { ListQueue } from './list-queue.ts';
 
 describe('maxRunning', () => {
   test('lets so many handlers run at once; other deliveries wait for room', async () => {

@@ -10,6 +10,7 @@ import {
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
+import { ListQueue } from '../queue/list-queue.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
@@ -17,7 +18,6 @@ import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
 import { StepClock } from '../support/step-clock.ts';
 import { until } from '../support/until.ts';
-import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');
 const DAY_MS = 86_400_000;
