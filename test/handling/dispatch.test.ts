@@ -178,6 +178,7 @@ describe('a worker', () => {
       outcome: 'failed',
       code: 'handler_missing',
       event: { id: event.id },
+      error: { message: expect.stringContaining('lacks "book" for transfer.') },
     });
     const comesAgain = { attempt: 2, final: true, parksMissing: false };
     expect(await old.dispatch(job, comesAgain)).toMatchObject({ code: 'handler_missing', warnings: [] });
