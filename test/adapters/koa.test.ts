@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer as createHttp2Server } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Koa, { type Middleware } from 'koa';
 import { ConfigurationError, createReceiver, type Report } from 'posthorn';
 import { toKoa } from 'posthorn/koa';
 import { deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { conformance } from './conformance.ts';
 import {
   Endpoint,
@@ -67,8 +67,7 @@ function createSeen() {
 
 /** Serves until the end of the test; returns a function that delivers an event to a path. */
 async function serve(...middlewares: readonly Middleware[]) {
-  const { url, close } = await listen(koa(...middlewares).callback());
-  onTestFinished(close);
+  const url = await listenUntilTheEnd(koa(...middlewares).callback());
   return (path: string) => deliver(new URL(path, url).href, transfer(), { key: KEY });
 }
 
@@ -137,8 +136,7 @@ describe('what Koa has around a request', () => {
     const app = koa(broken, toKoa(receiver));
     const errors: unknown[] = [];
     app.on('error', (error) => errors.push(error));
-    const { url, close } = await listen(app.callback());
-    onTestFinished(close);
+    const url = await listenUntilTheEnd(app.callback());
     const answered = deliver(url, transfer(), { key: KEY }).then((answer) => answer.text());
     await expect(answered, 'the connection is closed').rejects.toThrow();
     expect(errors).toContainEqual(expect.objectContaining({ message: 'written by nobody' }));
@@ -147,12 +145,8 @@ describe('what Koa has around a request', () => {
   test('HTTP/2 is served', async () => {
     const { receiver } = createSeen();
     const server = createHttp2Server(koa(toKoa(receiver, { path: '/webhooks' })).callback());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    onTestFinished(async () => {
-      session.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    });
+    const session = connect(await listenUntilTheEnd(server));
+    onTestFinished(() => session.destroy());
     const { body, headers } = signed();
     const send = async (path: string, sent: Record<string, string>): Promise<[unknown, string]> => {
       const stream = session.request({ ':method': 'POST', ':path': path, ...sent });

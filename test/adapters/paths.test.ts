@@ -1,15 +1,13 @@
-import type { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { connect } from 'node:http2';
 import { createReceiver, type Receiver, type Report, RequestError } from 'posthorn';
 import { toExpress } from 'posthorn/express';
 import { type NodeHandler, toNode } from 'posthorn/node';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
-import { listen } from './endpoint.ts';
 import { expressVersions } from './mounts.ts';
-
-type Listener = Parameters<typeof createServer>[1];
 
 function createSeen(options: { readonly signatureHeader?: string } = {}) {
   const reports: Report[] = [];
@@ -27,9 +25,8 @@ function controlClock() {
 }
 
 /** Serves until the end of the test; returns a function that delivers an event to a path. */
-async function serve(listener: NonNullable<Listener>) {
-  const { url, close } = await listen(listener);
-  onTestFinished(close);
+async function serve(listener: RequestListener) {
+  const url = await listenUntilTheEnd(listener);
   return (path: string, headers: Record<string, string> = {}, key = KEY) =>
     deliver(new URL(path, url).href, createEvent('transfer.succeeded'), { key, headers });
 }
@@ -197,11 +194,10 @@ describe('a delivery for another path', () => {
     ['64 characters that are not hex', 'g'.repeat(64)],
   ])('is none with %s, and is not reported', async (_, signature) => {
     const { receiver, reports } = createSeen();
-    const { url, close } = await listen(toNode(receiver, { path: '/other' }));
-    onTestFinished(close);
+    const url = await listenUntilTheEnd(toNode(receiver, { path: '/other' }));
     const headers: Record<string, string> =
       signature === undefined ? {} : { 'x-service-signature': signature };
-    expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(404);
+    expect((await fetch(`${url}/webhooks`, { method: 'POST', headers, body: '{}' })).status).toBe(404);
     expect(reports).toEqual([]);
   });
 
@@ -231,13 +227,8 @@ describe('a delivery for another path', () => {
     const { createServer: createHttp2Server } = await import('node:http2');
     const { receiver, reports } = createSeen();
     const server = createHttp2Server(toNode(receiver, { path: '/webhooks' }));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const session = connect(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
-    onTestFinished(async () => {
-      session.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    });
+    const session = connect(await listenUntilTheEnd(server));
+    onTestFinished(() => session.destroy());
     const stream = session.request({
       ':method': 'POST',
       ':path': '/other',
