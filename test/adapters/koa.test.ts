@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { connect, createServer as createHttp2Server } from 'node:http2';
 import { text } from 'node:stream/consumers';
 import Koa, { type Middleware } from 'koa';
-import { ConfigurationError, createReceiver, type Report } from 'posthorn';
+import { ConfigurationError } from 'posthorn';
 import { toKoa } from 'posthorn/koa';
 import { deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
+import { receiverWithReports } from '../support/receiver-with-reports.ts';
 import { conformance } from './conformance.ts';
 import {
   Endpoint,
@@ -58,13 +59,6 @@ const notFound: Middleware = (context) => {
   context.status = 404;
 };
 
-function createSeen() {
-  const reports: Report[] = [];
-  const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
-  receiver.observe((report) => reports.push(report));
-  return { receiver, reports };
-}
-
 /** Serves until the end of the test; returns a function that delivers an event to a path. */
 async function serve(...middlewares: readonly Middleware[]) {
   const url = await listenUntilTheEnd(koa(...middlewares).callback());
@@ -95,7 +89,7 @@ describe('a body that a parser of Koa has read', () => {
   });
 
   test('is there for the middleware behind the receiver, which serves other paths', async () => {
-    const { receiver } = createSeen();
+    const { receiver } = receiverWithReports({ signingKey: KEY });
     const send = await serve(toKoa(receiver, { path: '/webhooks' }), parseBody, (context) => {
       context.body = { type: Reflect.get(context.request, 'body').type };
     });
@@ -126,7 +120,7 @@ describe('what Koa has around a request', () => {
   });
 
   test('a response that cannot be written is an error of the application, and hangs nobody', async () => {
-    const { receiver } = createSeen();
+    const { receiver } = receiverWithReports({ signingKey: KEY });
     const broken: Middleware = ({ res }, next) => {
       res.write = () => {
         throw new Error('written by nobody');
@@ -143,7 +137,7 @@ describe('what Koa has around a request', () => {
   });
 
   test('HTTP/2 is served', async () => {
-    const { receiver } = createSeen();
+    const { receiver } = receiverWithReports({ signingKey: KEY });
     const server = createHttp2Server(koa(toKoa(receiver, { path: '/webhooks' })).callback());
     const session = connect(await listenUntilTheEnd(server));
     onTestFinished(() => session.destroy());
@@ -172,7 +166,7 @@ describe('its path', () => {
     ['/api/webhooks', '/api/webhooks'],
     ['/api/webhooks', undefined],
   ])('behind the prefix %s it is %s', async (prefix, path) => {
-    const { receiver } = createSeen();
+    const { receiver } = receiverWithReports({ signingKey: KEY });
     const send = await serve(mountAt(prefix, toKoa(receiver, path === undefined ? {} : { path })));
     expect(await send('/api/webhooks')).toMatchObject({ status: 200 });
     expect(await send('/api/webhooks/?a=b')).toMatchObject({ status: 200 });
@@ -180,8 +174,8 @@ describe('its path', () => {
   });
 
   test('requests for others go to the next middleware', async () => {
-    const first = createSeen();
-    const second = createSeen();
+    const first = receiverWithReports({ signingKey: KEY });
+    const second = receiverWithReports({ signingKey: KEY });
     const send = await serve(
       toKoa(first.receiver, { path: '/a' }),
       toKoa(second.receiver, { path: '/b/' }),
@@ -200,7 +194,7 @@ describe('its path', () => {
     ['a middleware', [notFound]],
     ['an error', [(context) => context.throw(404)]],
   ])('a delivery for another one is reported, if %s answers 404', async (_, others) => {
-    const { receiver, reports } = createSeen();
+    const { receiver, reports } = receiverWithReports({ signingKey: KEY });
     const send = await serve(toKoa(receiver, { path: '/webhooks' }), ...others);
     for (const path of ['/webhook?a=b', '/webhook']) expect(await send(path)).toMatchObject({ status: 404 });
     await vi.waitFor(() => expect(reports).toMatchObject([{ status: 404, code: 'not_found' }]));
@@ -208,7 +202,7 @@ describe('its path', () => {
   });
 
   test('the path that is reported is the one that was asked for, also behind a prefix', async () => {
-    const { receiver, reports } = createSeen();
+    const { receiver, reports } = receiverWithReports({ signingKey: KEY });
     const send = await serve(mountAt('/api', toKoa(receiver, { path: '/webhooks' })));
     expect(await send('/api/hooks')).toMatchObject({ status: 404 });
     await vi.waitFor(() => expect(reports).toHaveLength(1));
@@ -219,7 +213,7 @@ describe('its path', () => {
     'the options %j are refused',
     (options) => {
       // @ts-expect-error no options of toKoa
-      const call = () => toKoa(createSeen().receiver, options);
+      const call = () => toKoa(receiverWithReports({ signingKey: KEY }).receiver, options);
       expect(call).toThrow(ConfigurationError);
       expect(call).toThrow(/toKoa|^path must begin with "\/"/);
     },
@@ -228,7 +222,7 @@ describe('its path', () => {
   test('a value that is not a receiver, or not a context of Koa, is refused', async () => {
     // @ts-expect-error no receiver
     expect(() => toKoa({})).toThrow(/^toKoa takes a receiver/);
-    const handle = toKoa(createSeen().receiver);
+    const handle = toKoa(receiverWithReports({ signingKey: KEY }).receiver);
     for (const context of [undefined, {}, { url: '/', rawHeaders: [] }]) {
       // @ts-expect-error no context
       const handled = handle(context, async () => {});
