@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,6 +6,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { packageRoot } from './support/child-program.ts';
 import { type CopiedPackage, copyPackage } from './support/copied-package.ts';
+import { listenUntilTheEnd } from './support/listen.ts';
 import { createMapDeadLetters } from './support/map-dead-letters.ts';
 import { KEY } from './support/served.ts';
 
@@ -53,17 +52,9 @@ function buildOf(name: string): Build {
 }
 
 /** Serves a receiver by the adapter of a build until the test ends. */
-async function serveBy({ node }: Build, receiver: Receiver): Promise<string> {
-  const server = createServer(node.toNode(receiver)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    await receiver.close({ graceMs: 0 });
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return `http://127.0.0.1:${address.port}`;
+function serveBy({ node }: Build, receiver: Receiver): Promise<string> {
+  onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
+  return listenUntilTheEnd(node.toNode(receiver));
 }
 
 type ErrorClass = new (...parameters: never[]) => Error;

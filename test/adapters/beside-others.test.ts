@@ -1,16 +1,10 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
-
-let server: Server | undefined;
-afterEach(() => {
-  server?.close();
-  server = undefined;
-});
 
 describe('a listener that hears the body before the receiver does', () => {
   /** Serves a receiver behind middleware that counts bytes. */
@@ -21,15 +15,13 @@ describe('a listener that hears the body before the receiver does', () => {
       handled.push(event.id);
     });
     const handle = toNode(receiver);
-    server = createServer((request, response) => {
+    const url = await listenUntilTheEnd((request, response) => {
       listen(request, (bytes) => {
         counted += bytes;
       });
       handle(request, response);
     });
-    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    return { url: `http://127.0.0.1:${port}`, handled, counted: () => counted };
+    return { url, handled, counted: () => counted };
   }
 
   const countData = (request: IncomingMessage, count: (bytes: number) => void) => {

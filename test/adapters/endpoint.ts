@@ -1,11 +1,12 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener } from 'node:http';
+import { promisify } from 'node:util';
 import type { Serve, ServedAdapter } from 'posthorn/testing';
 import { onTestFinished } from 'vitest';
 import {
   Endpoint as AdapterEndpoint,
   type EndpointSettings,
 } from '../../src/testing/adapter-conformance/endpoint.ts';
+import { startServer, stopServer } from '../support/listen.ts';
 
 export { expectAccepted, expectProblem, type Seen } from '../../src/testing/adapter-conformance/answer.ts';
 export {
@@ -33,24 +34,11 @@ export type Mount = Serve;
 /** Listens on a port of its own, with `/webhooks` as the place of the mount. */
 export async function listen(listener: RequestListener): Promise<Mounted> {
   const server = createServer(listener);
-  return { ...(await listening(server)), close: () => closing(server) };
-}
-
-async function listening(server: Server): Promise<Omit<Mounted, 'close'>> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const countConnections = (): Promise<number> =>
-    new Promise((resolve, reject) =>
-      server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
-    );
-  return { url: `http://127.0.0.1:${port}/webhooks`, countConnections };
-}
-
-function closing(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  return {
+    url: `${await startServer(server)}/webhooks`,
+    countConnections: promisify(server.getConnections.bind(server)),
+    close: () => stopServer(server),
+  };
 }
 
 /** A receiver behind the adapter under test, with all that it reported. */

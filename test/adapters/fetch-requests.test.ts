@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   ConfigurationError,
   createReceiver,
@@ -11,6 +8,7 @@ import {
 } from 'posthorn';
 import { type FetchHandler, type FetchOptions, toFetch } from 'posthorn/fetch';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { expectAccepted, expectProblem, Gate, KEY, type Seen, signed, transfer } from './endpoint.ts';
 
 interface Mounted {
@@ -89,14 +87,11 @@ describe('requests', () => {
 
   test('a request of Node.js is refused with the adapter for it', async () => {
     const { handle } = mount();
-    const server = createServer((request, response) => {
+    const url = await listenUntilTheEnd((request, response) => {
       const handled: Promise<unknown> = Reflect.apply(handle, undefined, [request, response]);
       handled.catch((error: Error) => response.writeHead(500).end(error.message));
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const answer = await seen(fetch(`http://127.0.0.1:${port}`, { method: 'POST', ...signed() }));
+    });
+    const answer = await seen(fetch(url, { method: 'POST', ...signed() }));
     expect(answer.status).toBe(500);
     expect(answer.body).toMatch(/toNode of posthorn\/node.*got Object$/);
   });

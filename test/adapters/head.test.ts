@@ -1,19 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, createServer as createHttp2Server } from 'node:http2';
-import type { AddressInfo, Server } from 'node:net';
 import { createReceiver } from 'posthorn';
 import { type NodeRequest, type NodeResponse, toHealth, toNode } from 'posthorn/node';
 import request from 'supertest';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
-
-async function serve(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
 
 function listener() {
   const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
@@ -32,16 +25,15 @@ const cases = [
 
 describe('HEAD gets the status and the headers, and no body', () => {
   test.each(cases)('over HTTP/1, where a body would throw: %s', async (path, status) => {
-    const port = await serve(createServer({ rejectNonStandardBodyWrites: true }, listener()));
-    const response = await request(`http://127.0.0.1:${port}`).head(path);
+    const url = await listenUntilTheEnd(createServer({ rejectNonStandardBodyWrites: true }, listener()));
+    const response = await request(url).head(path);
     expect(response.status).toBe(status);
     expect(response.headers['content-type']).toMatch(/^application\/(problem\+)?json$/);
     expect(Number(response.headers['content-length'])).toBeGreaterThan(0);
   });
 
   test.each(cases)('over HTTP/2: %s', async (path, status) => {
-    const port = await serve(createHttp2Server(listener()));
-    const session = connect(`http://127.0.0.1:${port}`);
+    const session = connect(await listenUntilTheEnd(createHttp2Server(listener())));
     onTestFinished(() => session.destroy());
     const stream = session.request({ ':method': 'HEAD', ':path': path });
     const [headers] = await once(stream, 'response');
@@ -55,14 +47,12 @@ test('a response whose methods throw ends its connection, and not the process, o
     createReceiver({ signingKey: KEY }).on('*', () => {}),
     { path: '/webhooks' },
   );
-  const port = await serve(
-    createServer((incoming, outgoing) => {
-      outgoing.writeHead = () => {
-        throw new Error('replaced');
-      };
-      handle(incoming, outgoing);
-    }),
-  );
-  await expect(fetch(`http://127.0.0.1:${port}/other`)).rejects.toThrow('fetch failed');
-  await expect(fetch(`http://127.0.0.1:${port}/webhooks`)).rejects.toThrow('fetch failed');
+  const url = await listenUntilTheEnd((incoming, outgoing) => {
+    outgoing.writeHead = () => {
+      throw new Error('replaced');
+    };
+    handle(incoming, outgoing);
+  });
+  await expect(fetch(`${url}/other`)).rejects.toThrow('fetch failed');
+  await expect(fetch(`${url}/webhooks`)).rejects.toThrow('fetch failed');
 });

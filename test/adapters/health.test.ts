@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, createServer as createHttp2Server } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import express from 'express';
 import {
@@ -15,6 +14,7 @@ import {
 import { toHealth, toNode } from 'posthorn/node';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
 
@@ -32,17 +32,6 @@ class LostStore implements Store {
   };
 }
 
-async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 function create(options: Partial<ReceiverOptions> = {}): Receiver {
   return createReceiver({ signingKey: KEY, ...options })
     .observe(() => {})
@@ -52,7 +41,7 @@ function create(options: Partial<ReceiverOptions> = {}): Receiver {
 /** The receiver beside its health, as an application has them. */
 function serveBoth(receiver: Receiver): Promise<string> {
   const [health, webhooks] = [toHealth(receiver), toNode(receiver, { path: '/webhooks' })];
-  return listen((request, response) =>
+  return listenUntilTheEnd((request, response) =>
     request.url === '/health' ? health(request, response) : webhooks(request, response),
   );
 }
@@ -163,20 +152,16 @@ describe('toHealth', () => {
   test('mounts on Express as a route', async () => {
     const app = express();
     app.get('/health', toHealth(create()));
-    const url = await listen(app);
+    const url = await listenUntilTheEnd(app);
     expect((await fetch(`${url}/health`)).status).toBe(200);
     expect((await fetch(`${url}/health`, { method: 'HEAD' })).status).toBe(200);
   });
 
   test('answers GET and HEAD on HTTP/2', async () => {
     const health = toHealth(create());
-    const server = createHttp2Server((request, response) => health(request, response)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    onTestFinished(() => {
-      session.destroy();
-      server.close();
-    });
+    const server = createHttp2Server((request, response) => health(request, response));
+    const session = connect(await listenUntilTheEnd(server));
+    onTestFinished(() => session.destroy());
     for (const method of ['GET', 'HEAD']) {
       const stream = session.request({ ':method': method, ':path': '/' });
       const [headers] = await once(stream, 'response');
@@ -186,7 +171,7 @@ describe('toHealth', () => {
 
   test('adds nothing if another listener has answered meanwhile', async () => {
     const receiver = create();
-    const url = await listen((request: IncomingMessage, response: ServerResponse) => {
+    const url = await listenUntilTheEnd((request: IncomingMessage, response: ServerResponse) => {
       toHealth(receiver)(request, response);
       response.writeHead(504).end('too late');
     });

@@ -6,10 +6,10 @@ import {
   constants,
   createServer,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import type { Receiver, ReceiverOptions } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { expect, onTestFinished, test } from 'vitest';
+import { startServer, stopServer } from '../support/listen.ts';
 import {
   BASIC,
   Endpoint,
@@ -71,13 +71,8 @@ async function mount(receiver: Mountable): Promise<Mounted> {
       streams -= 1;
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    countConnections: async () => streams,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
+  const url = await startServer(server);
+  return { url, countConnections: async () => streams, close: () => stopServer(server) };
 }
 
 /** The answer, once its stream is closed. Call it at once: at a reset, events without a listener are lost. */

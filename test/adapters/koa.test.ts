@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer as createHttp2Server } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Koa, { type Middleware } from 'koa';
-import { ConfigurationError, createReceiver, type Report } from 'posthorn';
+import { ConfigurationError } from 'posthorn';
 import { toKoa } from 'posthorn/koa';
 import { deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
+import { receiverWithReports } from '../support/receiver-with-reports.ts';
 import { conformance } from './conformance.ts';
 import {
   Endpoint,
@@ -58,17 +59,9 @@ const notFound: Middleware = (context) => {
   context.status = 404;
 };
 
-function createSeen() {
-  const reports: Report[] = [];
-  const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
-  receiver.observe((report) => reports.push(report));
-  return { receiver, reports };
-}
-
 /** Serves until the end of the test; returns a function that delivers an event to a path. */
 async function serve(...middlewares: readonly Middleware[]) {
-  const { url, close } = await listen(koa(...middlewares).callback());
-  onTestFinished(close);
+  const url = await listenUntilTheEnd(koa(...middlewares).callback());
   return (path: string) => deliver(new URL(path, url).href, transfer(), { key: KEY });
 }
 
@@ -96,7 +89,7 @@ describe('a body that a parser of Koa has read', () => {
   });
 
   test('is there for the middleware behind the receiver, which serves other paths', async () => {
-    const { receiver } = createSeen();
+    const { receiver } = receiverWithReports({ signingKey: KEY });
     const send = await serve(toKoa(receiver, { path: '/webhooks' }), parseBody, (context) => {
       context.body = { type: Reflect.get(context.request, 'body').type };
     });
@@ -127,7 +120,7 @@ describe('what Koa has around a request', () => {
   });
 
   test('a response that cannot be written is an error of the application, and hangs nobody', async () => {
-    const { receiver } = createSeen();
+    const { receiver } = receiverWithReports({ signingKey: KEY });
     const broken: Middleware = ({ res }, next) => {
       res.write = () => {
         throw new Error('written by nobody');
@@ -137,22 +130,17 @@ describe('what Koa has around a request', () => {
     const app = koa(broken, toKoa(receiver));
     const errors: unknown[] = [];
     app.on('error', (error) => errors.push(error));
-    const { url, close } = await listen(app.callback());
-    onTestFinished(close);
+    const url = await listenUntilTheEnd(app.callback());
     const answered = deliver(url, transfer(), { key: KEY }).then((answer) => answer.text());
     await expect(answered, 'the connection is closed').rejects.toThrow();
     expect(errors).toContainEqual(expect.objectContaining({ message: 'written by nobody' }));
   });
 
   test('HTTP/2 is served', async () => {
-    const { receiver } = createSeen();
+    const { receiver } = receiverWithReports({ signingKey: KEY });
     const server = createHttp2Server(koa(toKoa(receiver, { path: '/webhooks' })).callback());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    onTestFinished(async () => {
-      session.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    });
+    const session = connect(await listenUntilTheEnd(server));
+    onTestFinished(() => session.destroy());
     const { body, headers } = signed();
     const send = async (path: string, sent: Record<string, string>): Promise<[unknown, string]> => {
       const stream = session.request({ ':method': 'POST', ':path': path, ...sent });
@@ -178,7 +166,7 @@ describe('its path', () => {
     ['/api/webhooks', '/api/webhooks'],
     ['/api/webhooks', undefined],
   ])('behind the prefix %s it is %s', async (prefix, path) => {
-    const { receiver } = createSeen();
+    const { receiver } = receiverWithReports({ signingKey: KEY });
     const send = await serve(mountAt(prefix, toKoa(receiver, path === undefined ? {} : { path })));
     expect(await send('/api/webhooks')).toMatchObject({ status: 200 });
     expect(await send('/api/webhooks/?a=b')).toMatchObject({ status: 200 });
@@ -186,8 +174,8 @@ describe('its path', () => {
   });
 
   test('requests for others go to the next middleware', async () => {
-    const first = createSeen();
-    const second = createSeen();
+    const first = receiverWithReports({ signingKey: KEY });
+    const second = receiverWithReports({ signingKey: KEY });
     const send = await serve(
       toKoa(first.receiver, { path: '/a' }),
       toKoa(second.receiver, { path: '/b/' }),
@@ -206,7 +194,7 @@ describe('its path', () => {
     ['a middleware', [notFound]],
     ['an error', [(context) => context.throw(404)]],
   ])('a delivery for another one is reported, if %s answers 404', async (_, others) => {
-    const { receiver, reports } = createSeen();
+    const { receiver, reports } = receiverWithReports({ signingKey: KEY });
     const send = await serve(toKoa(receiver, { path: '/webhooks' }), ...others);
     for (const path of ['/webhook?a=b', '/webhook']) expect(await send(path)).toMatchObject({ status: 404 });
     await vi.waitFor(() => expect(reports).toMatchObject([{ status: 404, code: 'not_found' }]));
@@ -214,7 +202,7 @@ describe('its path', () => {
   });
 
   test('the path that is reported is the one that was asked for, also behind a prefix', async () => {
-    const { receiver, reports } = createSeen();
+    const { receiver, reports } = receiverWithReports({ signingKey: KEY });
     const send = await serve(mountAt('/api', toKoa(receiver, { path: '/webhooks' })));
     expect(await send('/api/hooks')).toMatchObject({ status: 404 });
     await vi.waitFor(() => expect(reports).toHaveLength(1));
@@ -225,7 +213,7 @@ describe('its path', () => {
     'the options %j are refused',
     (options) => {
       // @ts-expect-error no options of toKoa
-      const call = () => toKoa(createSeen().receiver, options);
+      const call = () => toKoa(receiverWithReports({ signingKey: KEY }).receiver, options);
       expect(call).toThrow(ConfigurationError);
       expect(call).toThrow(/toKoa|^path must begin with "\/"/);
     },
@@ -234,7 +222,7 @@ describe('its path', () => {
   test('a value that is not a receiver, or not a context of Koa, is refused', async () => {
     // @ts-expect-error no receiver
     expect(() => toKoa({})).toThrow(/^toKoa takes a receiver/);
-    const handle = toKoa(createSeen().receiver);
+    const handle = toKoa(receiverWithReports({ signingKey: KEY }).receiver);
     for (const context of [undefined, {}, { url: '/', rawHeaders: [] }]) {
       // @ts-expect-error no context
       const handled = handle(context, async () => {});

@@ -1,3 +1,4 @@
+import { promisify } from 'node:util';
 import express5 from 'express';
 import express4 from 'express-4';
 import type { FastifyInstance } from 'fastify';
@@ -29,10 +30,7 @@ export async function listenOnFastify(app: FastifyInstance): Promise<Mounted> {
   const address = await app.listen({ port: 0, host: '127.0.0.1' });
   return {
     url: `${address}/webhooks`,
-    countConnections: () =>
-      new Promise((resolve, reject) =>
-        app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
-      ),
+    countConnections: promisify(app.server.getConnections.bind(app.server)),
     close: async () => {
       app.server.closeAllConnections();
       await app.close();

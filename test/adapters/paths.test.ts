@@ -1,22 +1,14 @@
-import type { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { connect } from 'node:http2';
 import { createReceiver, type Receiver, type Report, RequestError } from 'posthorn';
 import { toExpress } from 'posthorn/express';
 import { type NodeHandler, toNode } from 'posthorn/node';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
+import { receiverWithReports } from '../support/receiver-with-reports.ts';
 import { KEY } from '../support/served.ts';
-import { listen } from './endpoint.ts';
 import { expressVersions } from './mounts.ts';
-
-type Listener = Parameters<typeof createServer>[1];
-
-function createSeen(options: { readonly signatureHeader?: string } = {}) {
-  const reports: Report[] = [];
-  const receiver = createReceiver({ signingKey: KEY, ...options }).on('*', () => {});
-  receiver.observe((report) => reports.push(report));
-  return { receiver, reports };
-}
 
 /** Replaces the monotonic clock until the end of the test; timers go on. */
 function controlClock() {
@@ -27,9 +19,8 @@ function controlClock() {
 }
 
 /** Serves until the end of the test; returns a function that delivers an event to a path. */
-async function serve(listener: NonNullable<Listener>) {
-  const { url, close } = await listen(listener);
-  onTestFinished(close);
+async function serve(listener: RequestListener) {
+  const url = await listenUntilTheEnd(listener);
   return (path: string, headers: Record<string, string> = {}, key = KEY) =>
     deliver(new URL(path, url).href, createEvent('transfer.succeeded'), { key, headers });
 }
@@ -54,7 +45,7 @@ describe('a slash at the end of the path changes nothing:', () => {
     ['/', '/'],
     ['/', '/?a=b'],
   ])('the option %s serves %s', async (path, requested) => {
-    const send = await serve(toNode(createSeen().receiver, { path }));
+    const send = await serve(toNode(receiverWithReports().receiver, { path }));
     expect(await send(requested)).toMatchObject({ status: 200 });
   });
 
@@ -65,7 +56,7 @@ describe('a slash at the end of the path changes nothing:', () => {
     ['/', '/webhooks'],
     ['/webhooks/', '/webhook'],
   ])('the option %s does not serve %s', async (path, requested) => {
-    const send = await serve(toNode(createSeen().receiver, { path }));
+    const send = await serve(toNode(receiverWithReports().receiver, { path }));
     expect(await send(requested)).toMatchObject({ status: 404 });
   });
 });
@@ -78,7 +69,7 @@ describe('behind the prefix of a mount, on', () => {
       ['/api/webhooks', '/api/webhooks'],
       ['/', '/api/webhooks'],
     ])('app.use(%j) with the option path %j', async (prefix, path) => {
-      const { receiver, reports } = createSeen();
+      const { receiver, reports } = receiverWithReports();
       const app = express();
       app.use(prefix, toNode(receiver, { path }));
       const send = await serve(app);
@@ -89,7 +80,7 @@ describe('behind the prefix of a mount, on', () => {
     });
 
     test('a delivery that nothing serves is reported, with the path that was asked for', async () => {
-      const { receiver, reports } = createSeen();
+      const { receiver, reports } = receiverWithReports();
       const app = express();
       app.use('/api', toNode(receiver, { path: '/api/webhooks' }));
       const send = await serve(app);
@@ -99,8 +90,8 @@ describe('behind the prefix of a mount, on', () => {
     });
 
     test('toExpress with the option path reports one for a mistyped path, and a route does not', async () => {
-      const middleware = createSeen();
-      const route = createSeen();
+      const middleware = receiverWithReports();
+      const route = receiverWithReports();
       const app = express();
       app.use(toExpress(middleware.receiver, { path: '/webhooks' }));
       app.all('/others', toExpress(route.receiver));
@@ -114,8 +105,8 @@ describe('behind the prefix of a mount, on', () => {
     });
 
     test('a delivery that something else serves, or refuses otherwise, is not reported', async () => {
-      const first = createSeen();
-      const second = createSeen();
+      const first = receiverWithReports();
+      const second = receiverWithReports();
       const app = express();
       app.use(toNode(first.receiver, { path: '/a' }), toNode(second.receiver, { path: '/b' }));
       app.post('/c', (_request, response) => void response.sendStatus(403));
@@ -132,7 +123,7 @@ describe('behind the prefix of a mount, on', () => {
 
 describe('a delivery for another path', () => {
   test('is reported once a minute for its path, however many come', async () => {
-    const { receiver, reports } = createSeen();
+    const { receiver, reports } = receiverWithReports();
     const clock = controlClock();
     const send = await serve(toNode(receiver, { path: '/webhooks/' }));
     for (const path of ['/webhook?a=b', '/webhook', '/webhook/']) {
@@ -149,7 +140,7 @@ describe('a delivery for another path', () => {
   });
 
   test('is reported after those of a stranger without the key for other paths', async () => {
-    const { receiver, reports } = createSeen();
+    const { receiver, reports } = receiverWithReports();
     const send = await serve(toNode(receiver, { path: '/webhooks' }));
     for (const path of ['/', '/wp-login.php', '/', '/api']) await send(path, {}, 'not the key');
     await send('/webhook');
@@ -158,7 +149,7 @@ describe('a delivery for another path', () => {
   });
 
   test('is reported again after a flood for any number of paths, whose own reports are few', async () => {
-    const { receiver, reports } = createSeen();
+    const { receiver, reports } = receiverWithReports();
     const clock = controlClock();
     const send = await serve(toNode(receiver, { path: '/webhooks' }));
     for (let sent = 0; sent < 200; sent += 1) await send(`/${sent}`, {}, 'not the key');
@@ -174,7 +165,7 @@ describe('a delivery for another path', () => {
   });
 
   test('does not count as the first delivery: handlers can still be registered', async () => {
-    const { receiver, reports } = createSeen();
+    const { receiver, reports } = receiverWithReports();
     const send = await serve(toNode(receiver, { path: '/webhooks' }));
     await send('/other');
     expect(reports).toHaveLength(1);
@@ -182,7 +173,7 @@ describe('a delivery for another path', () => {
   });
 
   test('is looked for under the header of the receiver', async () => {
-    const { receiver, reports } = createSeen({ signatureHeader: 'Acme-Signature' });
+    const { receiver, reports } = receiverWithReports({ signatureHeader: 'Acme-Signature' });
     const send = await serve(toNode(receiver, { path: '/webhooks' }));
     expect(await send('/other')).toMatchObject({ status: 404 });
     expect(reports).toEqual([]);
@@ -196,12 +187,11 @@ describe('a delivery for another path', () => {
     ['63 digits', 'a'.repeat(63)],
     ['64 characters that are not hex', 'g'.repeat(64)],
   ])('is none with %s, and is not reported', async (_, signature) => {
-    const { receiver, reports } = createSeen();
-    const { url, close } = await listen(toNode(receiver, { path: '/other' }));
-    onTestFinished(close);
+    const { receiver, reports } = receiverWithReports();
+    const url = await listenUntilTheEnd(toNode(receiver, { path: '/other' }));
     const headers: Record<string, string> =
       signature === undefined ? {} : { 'x-service-signature': signature };
-    expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(404);
+    expect((await fetch(`${url}/webhooks`, { method: 'POST', headers, body: '{}' })).status).toBe(404);
     expect(reports).toEqual([]);
   });
 
@@ -221,7 +211,7 @@ describe('a delivery for another path', () => {
   });
 
   test('gets its 404 without a receiver that reports, too', async () => {
-    const { receiver } = createSeen();
+    const { receiver } = receiverWithReports();
     const onlyReceive: Pick<Receiver, 'receive'> = { receive: (delivery) => receiver.receive(delivery) };
     const send = await serve(toNode(onlyReceive, { path: '/webhooks' }));
     expect([(await send('/other')).status, (await send('/webhooks')).status]).toEqual([404, 200]);
@@ -229,15 +219,10 @@ describe('a delivery for another path', () => {
 
   test('is reported on HTTP/2', async () => {
     const { createServer: createHttp2Server } = await import('node:http2');
-    const { receiver, reports } = createSeen();
+    const { receiver, reports } = receiverWithReports();
     const server = createHttp2Server(toNode(receiver, { path: '/webhooks' }));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const session = connect(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
-    onTestFinished(async () => {
-      session.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    });
+    const session = connect(await listenUntilTheEnd(server));
+    onTestFinished(() => session.destroy());
     const stream = session.request({
       ':method': 'POST',
       ':path': '/other',
@@ -253,7 +238,7 @@ describe('a delivery for another path', () => {
 });
 
 test('a second receiver on the same path is never asked: one receiver takes both keys', async () => {
-  const first = createSeen();
+  const first = receiverWithReports();
   const second = createReceiver({ signingKey: 'second' }).on('*', () => {});
   const handlers: NodeHandler[] = [
     toNode(first.receiver, { path: '/webhooks' }),

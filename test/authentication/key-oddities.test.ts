@@ -1,14 +1,13 @@
-import { createReceiver, type Key, type Report, type SigningKeys } from 'posthorn';
+import { createReceiver, type Key, type SigningKeys } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test, vi } from 'vitest';
+import { receiverWithReports } from '../support/receiver-with-reports.ts';
 import { serve } from '../support/served.ts';
 
 const BARE = 'whsec_of_the_odd_keys';
 
 async function mount(signingKey: SigningKeys) {
-  const reports: Report[] = [];
-  const receiver = createReceiver({ signingKey }).on('*', () => {});
-  receiver.observe((report) => reports.push(report));
+  const { receiver, reports } = receiverWithReports({ signingKey });
   return { url: await serve(receiver), reports };
 }
 

@@ -3,14 +3,8 @@ import { createReceiver, type Key, type Receiver, type Report } from 'posthorn';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { receiverWithReports } from '../support/receiver-with-reports.ts';
 import { KEY, serve } from '../support/served.ts';
-
-function mount(signingKey: Parameters<typeof createReceiver>[0]['signingKey'], deadlineMs?: number) {
-  const reports: Report[] = [];
-  const receiver = createReceiver({ signingKey, ...(deadlineMs !== undefined && { deadlineMs }) });
-  receiver.on('*', () => {}).observe((report) => reports.push(report));
-  return { receiver, reports };
-}
 
 interface Call {
   readonly resolve: (keys: Key | readonly Key[]) => void;
@@ -28,7 +22,7 @@ function createSource() {
 describe('a source of keys', () => {
   test('is asked once by fifty deliveries at once, and again by later ones', async () => {
     const { calls, source } = createSource();
-    const { receiver } = mount(source);
+    const { receiver } = receiverWithReports({ signingKey: source });
     const waiting = Array.from({ length: 50 }, () =>
       receiver.receive(deliveryOf(createEvent('dispute.won'))),
     );
@@ -44,7 +38,7 @@ describe('a source of keys', () => {
 
   test('is not asked for a delivery that is refused by its headers', async () => {
     const { calls, source } = createSource();
-    const { receiver } = mount(source);
+    const { receiver } = receiverWithReports({ signingKey: source });
     const delivery = deliveryOf(createEvent('dispute.won'));
     expect(await receiver.receive({ ...delivery, method: 'GET' })).toMatchObject({ status: 405 });
     expect(await receiver.receive({ ...delivery, headers: {} })).toMatchObject({ status: 403 });
@@ -53,7 +47,7 @@ describe('a source of keys', () => {
 
   test('that fails fails all that wait for it, and is asked again by the next', async () => {
     const { calls, source } = createSource();
-    const { receiver } = mount(source);
+    const { receiver } = receiverWithReports({ signingKey: source });
     const waiting = Array.from({ length: 3 }, () => receiver.receive(deliveryOf(createEvent('dispute.won'))));
     calls[0]?.reject(new Error('the vault is sealed'));
     for (const reply of await Promise.all(waiting)) {
@@ -100,7 +94,7 @@ describe('a source of keys', () => {
 
   test('that reads an environment variable which is not set: 503, with the way out in the report', async () => {
     const environment: NodeJS.ProcessEnv = {};
-    const { receiver, reports } = mount(() => environment.SIGNING_KEY);
+    const { receiver, reports } = receiverWithReports({ signingKey: () => environment.SIGNING_KEY });
     const url = await serve(receiver);
     const event = createEvent('dispute.won');
     expect(await deliver(url, event, { key: KEY })).toMatchObject({ status: 503 });
@@ -120,7 +114,7 @@ describe('a source of keys', () => {
     test('is given up after 5 seconds, so that a later delivery asks anew', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
       const { calls, source } = createSource();
-      const { receiver, reports } = mount(source);
+      const { receiver, reports } = receiverWithReports({ signingKey: source });
       const hung = receiver.receive(deliveryOf(createEvent('dispute.won')));
       while (calls.length === 0) await setImmediate();
       await vi.advanceTimersByTimeAsync(4_999);
@@ -138,7 +132,7 @@ describe('a source of keys', () => {
 describe('rotation', () => {
   test('any of several keys is accepted, and the report tells which', async () => {
     const bytes = Buffer.from([0, 255, 10]);
-    const { receiver, reports } = mount(['old', bytes]);
+    const { receiver, reports } = receiverWithReports({ signingKey: ['old', bytes] });
     const url = await serve(receiver);
     const statuses: number[] = [];
     for (const key of ['old', bytes, 'other']) {
@@ -150,7 +144,7 @@ describe('rotation', () => {
 
   test('a source that changes its keys is followed', async () => {
     let keys: readonly Key[] = ['old'];
-    const { receiver, reports } = mount(async () => keys);
+    const { receiver, reports } = receiverWithReports({ signingKey: async () => keys });
     const url = await serve(receiver);
     const send = async (key: Key): Promise<number> =>
       (await deliver(url, createEvent('dispute.won'), { key })).status;
@@ -164,7 +158,7 @@ describe('rotation', () => {
 
   test('keys are imported once: what is done to the bytes later changes nothing', async () => {
     const bytes = Buffer.from('secret');
-    const { receiver } = mount(bytes);
+    const { receiver } = receiverWithReports({ signingKey: bytes });
     bytes.fill(0);
     const event = JSON.stringify(createEvent('dispute.won'));
     await expect(receiver.verify(event, signedHeaders(event, { key: 'secret' }))).resolves.toBeDefined();

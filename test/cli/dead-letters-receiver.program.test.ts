@@ -1,14 +1,13 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { DeadLetter, DeadLetters } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createRedisDeadLetters } from 'posthorn/redis';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
 import { packageRoot } from '../support/child-program.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { letter, temporaryDirectory } from './letters.ts';
 import { jsonLines, posthorn, posthornProcess } from './posthorn.ts';
 
@@ -176,12 +175,9 @@ describe('the module of --receiver', () => {
         'const listening = async () => once(createServer().listen(PORT, "127.0.0.1"), "listening"); listening();',
     },
   ])('of a module that also listens says how to separate the two, $when', async ({ listen }) => {
-    const running = createServer().listen(0, '127.0.0.1');
-    await once(running, 'listening');
-    onTestFinished(() => void running.close());
-    const { port } = running.address() as AddressInfo;
+    const { port } = new URL(await listenUntilTheEnd(createServer()));
     const imports = `import { once } from 'node:events'; import { createServer } from 'node:http';`;
-    const code = `${imports} ${EXPORTED} ${listen.replace('PORT', String(port))}`;
+    const code = `${imports} ${EXPORTED} ${listen.replace('PORT', port)}`;
     const { file, deadLetters } = await write(code, [letter('evt_1')], 'server.js');
     const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file]);
     expect(ended).toEqual({

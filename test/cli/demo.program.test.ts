@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Servers } from '../redis/servers.ts';
 import { type ChildProgram, packageRoot, startCommand } from '../support/child-program.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { temporaryDirectory } from './letters.ts';
 import { jsonLines, posthorn, startPosthorn } from './posthorn.ts';
 
@@ -120,10 +119,7 @@ describe('posthorn demo', () => {
   });
 
   test('a port that is asked for must be free, or it says so', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const PORT = String((server.address() as AddressInfo).port);
+    const { port: PORT } = new URL(await listenUntilTheEnd(createServer()));
     expect(await posthorn(['demo'], { env: { PORT } })).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(

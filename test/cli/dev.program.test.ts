@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ChildProgram } from '../support/child-program.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
 import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
 
@@ -20,13 +18,7 @@ async function receive(failures = 0): Promise<string> {
     left -= 1;
     if (left >= 0) throw new Error('not yet');
   });
-  const server = createServer(toNode(receiver)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+  return `${await listenUntilTheEnd(toNode(receiver))}/webhooks`;
 }
 
 interface Dev {

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 
 /** What drives a terminal, or forges a line: ESC, BEL, CR, CSI of one byte, bidi, zero width, line ends. */
 export const NASTY = 'a\u001b]0;t\u0007\u001b[2J\rb\u009b1m\u202e\u2066\u200b\u2028c\u007fd\n\tFORGED';
@@ -73,17 +72,11 @@ async function answerTo(request: IncomingMessage): Promise<object> {
   return { _embedded: { webhooks: [webhook] }, page: { limit: 100, offset: 0, count: 1 } };
 }
 
-async function listen(answer: (request: IncomingMessage) => object | Promise<object>, status: number) {
-  const server = createServer(async (request, response) => {
+function listen(answer: (request: IncomingMessage) => object | Promise<object>, status: number) {
+  return listenUntilTheEnd(async (request, response) => {
     const body = JSON.stringify(await answer(request));
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** A service, a sandbox and a receiver in one, whose every text is {@link NASTY}. Gives its address. */
@@ -98,13 +91,11 @@ export function openRefusing(): Promise<string> {
 
 /** A server of another protocol, which answers each thing that it is sent. Resolves with its port. */
 export async function openSaying(answer: (sent: Uint8Array) => Uint8Array): Promise<number> {
-  const server = createTcpServer((socket) => {
+  const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', (sent) => socket.write(answer(sent)));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+  });
+  return Number(new URL(await listenUntilTheEnd(server)).port);
 }
 
 /** An error of Redis for each of the commands that it was sent. */

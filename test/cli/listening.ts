@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
 import type { ChildProgram } from '../support/child-program.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
 import { startPosthorn } from './posthorn.ts';
 
@@ -31,17 +28,11 @@ export interface Request {
 /** A server that keeps its requests and lets the test answer each. */
 export async function openBehind(): Promise<{ url: string; next: () => Promise<Request> }> {
   const waiting: ((request: Request) => void)[] = [];
-  const server = createServer(async (request, response) => {
+  const url = await listenUntilTheEnd(async (request, response) => {
     const body = await text(request);
     const answerWith: Request['answerWith'] = (status, headers = {}) =>
       response.writeHead(status, headers).end();
     waiting.shift()?.({ headers: request.headersDistinct, body, answerWith });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/inner?a=b`;
-  return { url, next: () => new Promise((resolve) => void waiting.push(resolve)) };
+  return { url: `${url}/inner?a=b`, next: () => new Promise((resolve) => void waiting.push(resolve)) };
 }

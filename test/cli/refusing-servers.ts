@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, request as openRequest, type RequestListener } from 'node:http';
+import { request as openRequest, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { createServer as createSocketServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import express from 'express';
@@ -10,6 +10,7 @@ import { createReceiver, type Receiver, type ReceiverOptions } from 'posthorn';
 import { toExpress } from 'posthorn/express';
 import { toNode } from 'posthorn/node';
 import { onTestFinished } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import { KEY } from '../support/served.ts';
 
@@ -23,13 +24,7 @@ function receiverWith(options: Options = {}): Receiver {
 
 /** Serves on a free port until the test ends; resolves with the address of its webhooks. */
 export async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+  return `${await listenUntilTheEnd(listener)}/webhooks`;
 }
 
 /** Serves a receiver with a handler for everything. */
@@ -115,16 +110,10 @@ export async function openSilent(): Promise<string> {
   const server = createSocketServer((socket) =>
     socket.on('error', () => {}).once('data', () => socket.destroy()),
   );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `${await listenUntilTheEnd(server)}/`;
 }
 
 /** A receiver behind a certificate that nobody trusts. */
 export async function openUntrusted(): Promise<string> {
-  const server = createTlsServer(selfSigned(), toNode(receiverWith())).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `${await listenUntilTheEnd(createTlsServer(selfSigned(), toNode(receiverWith())))}/`;
 }

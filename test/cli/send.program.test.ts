@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { DeadLetter } from 'posthorn';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
@@ -22,16 +21,11 @@ interface Request {
 /** A plain server that keeps what it is sent and gives one answer. */
 async function openServer(status: number, body: string, headers: Record<string, string> = {}) {
   const requests: Request[] = [];
-  const server = createServer(async (request, response) => {
+  const url = await listenUntilTheEnd(async (request, response) => {
     requests.push({ method: request.method, headers: request.headers, body: await text(request) });
     response.writeHead(status, headers).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`, requests };
+  return { url: `${url}/webhooks`, requests };
 }
 
 describe('posthorn send', () => {

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 
 /** Where the caller dies: at which request, counted from 1, and whether that one is still carried out. */
 export interface Death {
@@ -24,15 +22,8 @@ export class Gateway {
     this.#target = target;
   }
 
-  async open(): Promise<string> {
-    const server = createServer((request, response) => void this.#pass(request, response));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  open(): Promise<string> {
+    return listenUntilTheEnd((request, response) => void this.#pass(request, response));
   }
 
   /** Called with each request before it is carried out, and again after that; the request waits for it. */

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { type Authentication, createReceiver, type Report } from 'posthorn';
 import { toExpress } from 'posthorn/express';
 import type { Sandbox } from 'posthorn/sandbox';
 import { onTestFinished } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 
 /** A receiver on Express, on the sandbox's clock. */
 export interface Receiving {
@@ -37,14 +35,7 @@ export async function receive(sandbox: Sandbox, authentication?: Authentication)
     receiving.handled.push(id);
   });
   receiver.observe((report) => void receiving.reports.push(report));
-  const server = createServer(express().use('/webhooks', toExpress(receiver)));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    await receiver.close({ graceMs: 0 });
-  });
-  receiving.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+  onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
+  receiving.url = `${await listenUntilTheEnd(express().use('/webhooks', toExpress(receiver)))}/webhooks`;
   return receiving;
 }

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type OutgoingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { onTestFinished } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { until } from '../support/until.ts';
 
 /** An answer without an end: `first`, and then spaces for as long as anybody reads them. */
@@ -32,7 +30,7 @@ function* pieces(first = ''): Generator<Buffer, never, undefined> {
 export async function openEndlessService(reply: EndlessReply): Promise<EndlessService> {
   let sentBytes = 0;
   let open = 0;
-  const server = createServer(async (request, response) => {
+  const url = await listenUntilTheEnd(async (request, response) => {
     open += 1;
     response.on('close', () => {
       open -= 1;
@@ -45,14 +43,9 @@ export async function openEndlessService(reply: EndlessReply): Promise<EndlessSe
     });
     // Rejects when the other side has had enough.
     await pipeline(answer, response).catch(() => {});
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     sentBytes: () => sentBytes,
     allEnded: () => until('the connections have ended', () => sentBytes > 0 && open === 0),
   };

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 
 /** What arrived, as it arrived. */
 export interface SeenRequest {
@@ -39,19 +37,11 @@ export type Respond = (request: SeenRequest) => Reply | Promise<Reply>;
 /** Serves what `respond` says until the test is over. It knows nothing of the package. */
 export async function openLiteralService(respond: Respond): Promise<LiteralService> {
   const requests: SeenRequest[] = [];
-  const server = createServer(async (incoming, response) => {
+  const url = await listenUntilTheEnd(async (incoming, response) => {
     const request = await read(incoming);
     requests.push(request);
     send(response, await respond(request));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { url, requests, lines: () => requests.map(({ line }) => line) };
 }
 

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { type Client, ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { CHECKS, CURRENCIES, PURPOSES, page, QUOTE, webhook } from './literal-bodies.ts';
 import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
 import { clientOf, failureOf, SIGNING_KEY } from './secrets.ts';
@@ -148,13 +149,8 @@ describe('the error of a service that is not there', () => {
         socket.end(`HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n${created}`);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    const error = await failureOf(() =>
-      clientOf(`http://127.0.0.1:${port}`).webhooks.create({ url: 'https://example.com' }),
-    );
-    server.close();
+    const url = await listenUntilTheEnd(server);
+    const error = await failureOf(() => clientOf(url).webhooks.create({ url: 'https://example.com' }));
     expect(error).toHaveProperty('code', 'service_unreachable');
   });
 

@@ -31,7 +31,7 @@ describe('posthorn dead-letters on DynamoDB', () => {
 
   const environment = () => ({
     ...nothing,
-    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${dynamo.proxy.port}`,
+    AWS_ENDPOINT_URL_DYNAMODB: dynamo.proxy.url,
     AWS_REGION: 'eu-central-1',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',

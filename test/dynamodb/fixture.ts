@@ -39,9 +39,9 @@ export function useDynamo(): DynamoFixture {
   let client: DynamoDBClient;
   let proxy: HttpProxy;
 
-  const openClient = (port: number, config: DynamoDBClientConfig = {}): DynamoDBClient => {
+  const openClient = (endpoint: string, config: DynamoDBClientConfig = {}): DynamoDBClient => {
     const opened = new DynamoDBClient({
-      endpoint: `http://127.0.0.1:${port}`,
+      endpoint,
       region: 'eu-central-1',
       credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
       ...config,
@@ -54,7 +54,7 @@ export function useDynamo(): DynamoFixture {
     const { port, child } = await onFreePort(startEmulator);
     emulator = child;
     proxy = await HttpProxy.start(port);
-    client = openClient(port);
+    client = openClient(`http://127.0.0.1:${port}`);
     await client.send(new CreateTableCommand(tableDefinition(TABLE)));
     await client.send(new UpdateTimeToLiveCommand(timeToLive(TABLE)));
   });
@@ -71,7 +71,7 @@ export function useDynamo(): DynamoFixture {
     get proxy() {
       return proxy;
     },
-    openClient: (config) => openClient(proxy.port, config),
+    openClient: (config) => openClient(proxy.url, config),
     signal: (signal) => void emulator?.kill(signal),
     items: async (prefix) => {
       const pages = paginateScan(

@@ -72,7 +72,7 @@ describe('docs/dynamodb.md', () => {
     const environment = {
       PATH: process.env.PATH,
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
-      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${dynamo.proxy.port}`,
+      AWS_ENDPOINT_URL_DYNAMODB: dynamo.proxy.url,
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',
       AWS_REGION: 'eu-central-1',

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import { startServer, stopServer } from '../support/listen.ts';
 
 /** An answer of the emulator. */
 export interface Answer {
@@ -30,6 +31,8 @@ export const pass: Treatment = async ({ run, reply }) => reply(await run());
 export class HttpProxy {
   readonly #server: Server;
   readonly #target: number;
+  /** Its address, once it is started. */
+  url = '';
   /** Chooses what becomes of the next request. */
   treat: (exchange: Exchange) => Treatment = () => pass;
   /** How many requests have come. */
@@ -44,21 +47,12 @@ export class HttpProxy {
 
   static async start(target: number): Promise<HttpProxy> {
     const proxy = new HttpProxy(target);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
+    proxy.url = await startServer(proxy.#server);
     return proxy;
   }
 
-  get port(): number {
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    return address.port;
-  }
-
-  async close(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
+  close(): Promise<void> {
+    return stopServer(this.#server);
   }
 
   async #receive(message: IncomingMessage, response: ServerResponse): Promise<void> {

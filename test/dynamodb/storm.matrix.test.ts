@@ -90,7 +90,7 @@ test('three processes that are killed, frozen past their leases and set back: no
       PORT: String(port),
       WORKERS: '3',
       TABLE: table,
-      ENDPOINT: `http://127.0.0.1:${dynamo.proxy.port}`,
+      ENDPOINT: dynamo.proxy.url,
       KEY,
     },
     packageRoot,

@@ -75,7 +75,7 @@ describe('examples/lambda, in the runtime of Lambda on Node.js 24', () => {
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',
-      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${dynamo.proxy.port}`,
+      AWS_ENDPOINT_URL_DYNAMODB: dynamo.proxy.url,
     };
     const root = openExample('lambda').folder;
     const { invoke } = await startRuntime(runtime.folder, { root, handler: 'handler.handler' }, environment);

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { startCommand } from '../support/child-program.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { npmInstall } from '../support/packed-project.ts';
 import { Seen } from '../support/seen.ts';
 
@@ -43,11 +43,7 @@ export async function startRuntime(
   environment: NodeJS.ProcessEnv = {},
 ): Promise<LambdaRuntime> {
   const api = new RuntimeApi();
-  const server = createServer((request, response) => void api.answer(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const url = await listenUntilTheEnd((request, response) => void api.answer(request, response));
   const modules = join(folder, 'node_modules');
   const client = join(modules, 'aws-lambda-ric', 'index.mjs');
   const env = {
@@ -58,7 +54,7 @@ export async function startRuntime(
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
     AWS_LAMBDA_LOG_GROUP_NAME: '/aws/lambda/webhooks',
     AWS_LAMBDA_LOG_STREAM_NAME: '2026/01/01/[$LATEST]a1b2c3',
-    AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${address.port}`,
+    AWS_LAMBDA_RUNTIME_API: new URL(url).host,
     AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1: 'true',
     LAMBDA_TASK_ROOT: root,
     _HANDLER: handler,
@@ -68,8 +64,6 @@ export async function startRuntime(
   onTestFinished(async () => {
     program.kill('SIGKILL');
     await program.exit;
-    server.closeAllConnections();
-    server.close();
   });
   const ended = program.exit.then((): never => {
     throw new Error(`the runtime has ended:\n${program.lines.join('\n')}`);

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createEvent, deliver } from 'posthorn/testing';
@@ -9,6 +7,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { freePort } from '../support/free-port.ts';
 import { installPackage } from '../support/installed-package.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { compileSnippet, snippetWith } from '../support/snippet.ts';
 
 const PAGE = 'docs/tracing.md';
@@ -20,18 +19,15 @@ async function startCollector(): Promise<{ url: string; received: (path: string)
   const receive = async (request: IncomingMessage): Promise<void> => {
     bodies.push({ path: request.url, body: await text(request) });
   };
-  const server = createServer((request, response) => {
+  const url = await listenUntilTheEnd((request, response) => {
     void receive(request).then(() => response.setHeader('content-type', 'application/json').end('{}'));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
   const at = (path: string): string =>
     bodies
       .filter((each) => each.path === path)
       .map(({ body }) => body)
       .join('\n');
-  return { url: `http://127.0.0.1:${port}`, received: at };
+  return { url, received: at };
 }
 
 test('NodeSDK sends the spans and the metrics of a receiver, installed and set up as the page says', async () => {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request } from 'node:http';
 import { createMemoryStore, createReceiver, type Receiver, type ReceiverOptions } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { letterOf } from '../support/letter-of.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { eventAt } from '../support/open-endpoint.ts';
 import { KEY, post, serve } from '../support/served.ts';
@@ -52,21 +52,14 @@ async function flood(
 }
 
 /** Serves with what stands before the receiver in a framework. */
-async function serveBehind(
+function serveBehind(
   receiver: Receiver,
   middleware: (incoming: IncomingMessage, next: () => void) => void,
 ): Promise<string> {
   const handle = toNode(receiver);
-  const listener: RequestListener = (incoming, outgoing) => {
+  return listenUntilTheEnd((incoming, outgoing) => {
     middleware(incoming, () => handle(incoming, outgoing));
-  };
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
 /** A body that stops before its end; resolves with the answer. */

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { Pool } from 'pg';
 import type { Receiver } from 'posthorn';
 import { createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 
@@ -38,17 +38,14 @@ async function leavingServer(): Promise<{ gate: Gate; pool: Pool; uncaught: read
       socket.end(welcomeAndLeave);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const pool = new Pool({ host: '127.0.0.1', port, user: 'u', database: 'd' });
+  const { port } = new URL(await listenUntilTheEnd(server));
+  const pool = new Pool({ host: '127.0.0.1', port: Number(port), user: 'u', database: 'd' });
   pool.on('error', () => {});
   const uncaught: unknown[] = [];
   const onUncaught = (error: unknown): void => void uncaught.push(error);
   process.on('uncaughtExceptionMonitor', onUncaught);
   onTestFinished(async () => {
     await pool.end();
-    server.close();
     process.off('uncaughtExceptionMonitor', onUncaught);
   });
   return { gate, pool, uncaught };

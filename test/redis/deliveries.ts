@@ -1,12 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Receiver, Report } from 'posthorn';
-import { toNode } from 'posthorn/node';
 import { deliver } from 'posthorn/testing';
-import { onTestFinished } from 'vitest';
 import { awaitedLater } from '../support/awaited-later.ts';
-import { KEY } from '../support/served.ts';
+import { KEY, serve as serveReceiver } from '../support/served.ts';
 
 export { KEY };
 
@@ -23,17 +18,8 @@ export interface Answered {
 export async function serve(
   receiver: Pick<Receiver, 'receive'>,
 ): Promise<(event: object) => Promise<Answered>> {
-  const server = createServer(toNode(receiver)).listen(0, '127.0.0.1');
-  // A sender that stood still for a while must not meet a connection that is just being closed.
-  server.keepAliveTimeout = 0;
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
-  });
-  const { port } = server.address() as AddressInfo;
-  return (event) => send(`http://127.0.0.1:${port}/`, event);
+  const url = await serveReceiver(receiver);
+  return (event) => send(url, event);
 }
 
 /** Delivers an event and reads the answer, which may be awaited later. */

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { startServer, stopServer } from '../support/listen.ts';
 
 /** Stands between a client and its Redis, and mistreats what passes. */
 export class TcpProxy {
@@ -7,6 +7,8 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   readonly #silenced = new WeakSet<Socket>();
   readonly #held: (() => void)[] = [];
+  /** Its port, once it is started. */
+  port = 0;
   #accepted = 0;
   #requests: 'pass' | 'hold' = 'pass';
   #replies: 'pass' | 'swallow' | 'cut' = 'pass';
@@ -17,15 +19,8 @@ export class TcpProxy {
 
   static async start(targetPort: number): Promise<TcpProxy> {
     const proxy = new TcpProxy(targetPort);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
+    proxy.port = Number(new URL(await startServer(proxy.#server)).port);
     return proxy;
-  }
-
-  get port(): number {
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    return address.port;
   }
 
   /** From now on requests wait in the proxy, even if their client hangs up. */
@@ -65,9 +60,8 @@ export class TcpProxy {
   }
 
   async stop(): Promise<void> {
-    this.#server.close();
     this.cutConnections();
-    await once(this.#server, 'close');
+    await stopServer(this.#server);
   }
 
   #relay(client: Socket, target: Socket): void {

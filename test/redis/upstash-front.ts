@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import type { Redis } from 'ioredis';
+import { startServer, stopServer } from '../support/listen.ts';
 
 /** What a request to the front is answered instead of, or beside, what Redis says. */
 export type Mistreatment =
@@ -29,6 +28,8 @@ export const TOKEN = 'token-of-the-front';
 export class UpstashFront {
   readonly #server: Server;
   readonly #redis: Redis;
+  /** Its address, once it is started. */
+  url = '';
   /** Chooses what is done to the next request. */
   nextMistreatment: () => Mistreatment = () => 'none';
   /** How many requests have come. */
@@ -41,14 +42,8 @@ export class UpstashFront {
 
   static async start(redis: Redis): Promise<UpstashFront> {
     const front = new UpstashFront(redis);
-    front.#server.listen(0, '127.0.0.1');
-    await once(front.#server, 'listening');
+    front.url = await startServer(front.#server);
     return front;
-  }
-
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
   }
 
   /** How many connections are open. */
@@ -56,10 +51,8 @@ export class UpstashFront {
     return promisify(this.#server.getConnections.bind(this.#server))();
   }
 
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
+  stop(): Promise<void> {
+    return stopServer(this.#server);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

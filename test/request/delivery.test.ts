@@ -1,17 +1,11 @@
-import { ConfigurationError, createReceiver, type Report } from 'posthorn';
+import { ConfigurationError, createReceiver } from 'posthorn';
 import { toExpress } from 'posthorn/express';
 import { toNode } from 'posthorn/node';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { receiverWithReports } from '../support/receiver-with-reports.ts';
 import { KEY } from '../support/served.ts';
-
-function create() {
-  const reports: Report[] = [];
-  const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
-  receiver.observe((report) => reports.push(report));
-  return { receiver, reports };
-}
 
 const delivery = deliveryOf(createEvent('transfer.succeeded'));
 const HEADERS = /^headers must be an object .* Headers, a Map, a list of pairs, .*; got /;
@@ -83,7 +77,7 @@ describe('receive never rejects: what is no delivery is answered 500 and reporte
   ];
 
   test.each(wrong)('$name', async ({ delivery, message }) => {
-    const { receiver, reports } = create();
+    const { receiver, reports } = receiverWithReports();
     const reply = await Reflect.apply(receiver.receive, receiver, [delivery]);
     expect(reply).toMatchObject({ status: 500, close: true });
     expect(JSON.parse(reply.body)).toEqual({
@@ -112,7 +106,7 @@ describe('receive never rejects: what is no delivery is answered 500 and reporte
       },
     ];
     for (const delivery of failing) {
-      const { receiver, reports } = create();
+      const { receiver, reports } = receiverWithReports();
       const reply = await receiver.receive(delivery);
       expect(JSON.parse(reply.body)).toEqual({
         title: 'The receiver failed',
@@ -129,7 +123,7 @@ describe('receive never rejects: what is no delivery is answered 500 and reporte
 test.each([undefined, null, 'x: y', [{}], { x: 5 }])(
   'verify and reportMisdirected throw for %o as headers',
   async (headers) => {
-    const { receiver } = create();
+    const { receiver } = receiverWithReports();
     const verified: Promise<unknown> = Reflect.apply(receiver.verify, receiver, ['{}', headers]);
     await expect(verified).rejects.toBeInstanceOf(ConfigurationError);
     await expect(verified).rejects.toThrow(/header/);
@@ -145,7 +139,7 @@ describe('an adapter throws at once for', () => {
     undefined: undefined,
     null: null,
     Object: { signingKey: KEY },
-    Promise: Promise.resolve(create().receiver),
+    Promise: Promise.resolve(receiverWithReports().receiver),
     function: createReceiver,
     string: KEY,
   };
@@ -157,7 +151,7 @@ describe('an adapter throws at once for', () => {
     });
 
     test(`the context of another framework, where ${name} takes the request of Node.js`, () => {
-      const handle = adapter(create().receiver);
+      const handle = adapter(receiverWithReports().receiver);
       for (const context of [undefined, { url: '/webhooks', req: {}, request: {} }]) {
         const call = (): unknown => Reflect.apply(handle, undefined, [context, () => {}]);
         expect(call).toThrow(ConfigurationError);

@@ -1,22 +1,9 @@
 import { Readable } from 'node:stream';
-import {
-  ConfigurationError,
-  createReceiver,
-  type Delivery,
-  type Report,
-  sign,
-  verifySignature,
-} from 'posthorn';
+import { ConfigurationError, createReceiver, type Delivery, sign, verifySignature } from 'posthorn';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { receiverWithReports } from '../support/receiver-with-reports.ts';
 import { KEY } from '../support/served.ts';
-
-function create() {
-  const reports: Report[] = [];
-  const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
-  receiver.observe((report) => reports.push(report));
-  return { receiver, reports };
-}
 
 const event = { ...createEvent('transfer.succeeded'), data: { note: 'Grüße 🎺' } };
 const text = JSON.stringify(event);
@@ -34,7 +21,7 @@ const rights: readonly { name: string; body: Awaited<ReturnType<Delivery['readBo
 describe.each(rights)('a body as $name', ({ body }) => {
   test('is received, at once and as a promise', async () => {
     for (const readBody of [() => body, async () => body]) {
-      const reply = await create().receiver.receive({ method: 'POST', headers, readBody });
+      const reply = await receiverWithReports().receiver.receive({ method: 'POST', headers, readBody });
       expect(reply).toMatchObject({
         status: 200,
         body: JSON.stringify({ outcome: 'processed', id: event.id }),
@@ -43,7 +30,7 @@ describe.each(rights)('a body as $name', ({ body }) => {
   });
 
   test('is verified, signed, and refused if another was signed', async () => {
-    const { receiver } = create();
+    const { receiver } = receiverWithReports();
     expect(await receiver.verify(body, headers)).toEqual(event);
     expect(sign(body, KEY)).toBe(headers['x-service-signature']);
     expect(verifySignature(body, sign(text, KEY), KEY)).toBe(true);
@@ -82,7 +69,7 @@ describe.each(wrongs)('$name in the place of a body', ({ body, got }) => {
 
   test('is answered 500 by receive, and reported with what was expected and what came', async () => {
     for (const readBody of [() => body, async () => Promise.resolve(body)]) {
-      const { receiver, reports } = create();
+      const { receiver, reports } = receiverWithReports();
       const reply = await Reflect.apply(receiver.receive, receiver, [{ method: 'POST', headers, readBody }]);
       expect(reply.status).toBe(500);
       expect(JSON.parse(reply.body)).toMatchObject({ status: 500, code: 'configuration_invalid' });
@@ -94,7 +81,7 @@ describe.each(wrongs)('$name in the place of a body', ({ body, got }) => {
   });
 
   test('makes verify, sign and verifySignature throw', async () => {
-    const { receiver } = create();
+    const { receiver } = receiverWithReports();
     const verified: Promise<unknown> = Reflect.apply(receiver.verify, receiver, [body, headers]);
     await expect(verified).rejects.toBeInstanceOf(ConfigurationError);
     await expect(verified).rejects.toThrow(`rawBody ${expected}`);
@@ -109,7 +96,7 @@ describe.each(wrongs)('$name in the place of a body', ({ body, got }) => {
 test('a value that cannot even be looked at is named, too', async () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
-  const { receiver } = create();
+  const { receiver } = receiverWithReports();
   const verified: Promise<unknown> = Reflect.apply(receiver.verify, receiver, [proxy, headers]);
   await expect(verified).rejects.toThrow(/^rawBody must be .*; got object\./);
 });

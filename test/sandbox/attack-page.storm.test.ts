@@ -8,6 +8,7 @@ import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { createSandbox, type Sandbox } from 'posthorn/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
+import { stopServer } from '../support/listen.ts';
 import { Seen } from '../support/seen.ts';
 import { CHROMIUM } from './chromium.ts';
 import {
@@ -33,13 +34,7 @@ interface Served {
 async function serve(listener: RequestListener, port = 0): Promise<Served> {
   const server = createServer(listener).listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const close = async (): Promise<void> => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  return { port: (server.address() as AddressInfo).port, close };
+  return { port: (server.address() as AddressInfo).port, close: () => stopServer(server) };
 }
 
 /** A new browser, for which the name of the attacker's server leads to this machine. */

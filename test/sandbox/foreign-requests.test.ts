@@ -1,11 +1,9 @@
 import { lookup } from 'node:dns/promises';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RawConnection } from '../adapters/raw-connection.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { skipIf } from '../support/skip-if.ts';
 import { CONTROL, openSandbox } from './opened-sandbox.ts';
 
@@ -225,13 +223,7 @@ describe('a sandbox that listens on another host', () => {
 test('the application refuses the same on a server of somebody else', async () => {
   const sandbox = createSandbox();
   onTestFinished(() => sandbox.close());
-  const server = createServer(sandbox.app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listenUntilTheEnd(sandbox.app);
   expect(await send(url, READ, 'host: localhost:PORT')).toMatchObject({ status: 200 });
   expect(await send(url, READ, 'host: evil.example:PORT')).toMatchObject({ status: 421 });
   expect(await send(url, READ, 'host: localhost:PORT', 'origin: null')).toMatchObject({ status: 403 });

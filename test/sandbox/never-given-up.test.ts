@@ -1,13 +1,11 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createReceiver, PermanentError, type ReceiverOptions } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { toNode } from 'posthorn/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { readAll } from '../support/read-all.ts';
 import { createWebhook, openSandbox, retrieveWebhook } from './opened-sandbox.ts';
 
@@ -36,17 +34,13 @@ async function receive(
   });
   receiver.on('transfer.*', handler).on('dispute.*', () => {});
   receiver.observe(() => {});
-  const server = createServer(toNode(receiver)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const url = await listenUntilTheEnd(toNode(receiver));
   onTestFinished(async () => {
     await sandbox.close();
-    server.close();
-    server.closeAllConnections();
     await receiver.close({ graceMs: 0 });
     rmSync(directory, { recursive: true });
   });
-  const { port } = server.address() as AddressInfo;
-  const { id, secret_signing_key } = await createWebhook(opened, `{"url":"http://127.0.0.1:${port}/"}`);
+  const { id, secret_signing_key } = await createWebhook(opened, `{"url":"${url}/"}`);
   key = secret_signing_key;
   return {
     send: (event) => void sandbox.send({ type: 'transfer.created', id: event }),

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { onTestFinished } from 'vitest';
 import { WAIT_LIMIT_MS } from '../support/limits.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { type AnswerName, answerInTurn } from './answering-endpoint.ts';
 import { sharedBrowser } from './browser.ts';
 import { createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
@@ -34,16 +33,6 @@ export async function openPage(url: string, options: BrowserContextOptions = {})
   return { page, faults, asked };
 }
 
-export async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
-}
-
 /** A receiver behind a webhook of the sandbox; its handler fails as often as it is told to. */
 export async function receive(
   opened: OpenedSandbox,
@@ -51,7 +40,7 @@ export async function receive(
   more = '',
 ): Promise<{ readonly key: string; readonly handled: string[] }> {
   const listeners: RequestListener[] = [];
-  const url = await serve((request, response) => listeners[0]?.(request, response));
+  const url = await listenUntilTheEnd((request, response) => listeners[0]?.(request, response));
   const webhook = await createWebhook(opened, `{"url":"${url}"${more}}`);
   const handled: string[] = [];
   let left = failures;
@@ -74,7 +63,7 @@ export async function receive(
 /** A sandbox whose only webhook gives these answers. */
 export async function openAnswering(...names: readonly AnswerName[]): Promise<OpenedSandbox> {
   const opened = await openSandbox();
-  await createWebhook(opened, `{"url":"${await serve(answerInTurn(...names))}"}`);
+  await createWebhook(opened, `{"url":"${await listenUntilTheEnd(answerInTurn(...names))}"}`);
   return opened;
 }
 

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
 import { createSandbox, type DeliveryAttempt } from 'posthorn/sandbox';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { assembleSandbox } from '../../src/sandbox/assemble.ts';
 import { fakeTime } from '../support/fake-time.ts';
+import { freePort } from '../support/free-port.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import {
   createWebhook,
@@ -98,12 +98,7 @@ describe('the answer decides:', () => {
 
 describe('no answer is a failure:', () => {
   test('a refused connection', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
-    const { first, count } = await attemptAt(await openSandbox(), `http://127.0.0.1:${port}/`);
+    const { first, count } = await attemptAt(await openSandbox(), `http://127.0.0.1:${await freePort()}/`);
     expect(first).toMatchObject({ number: 1, error: expect.stringContaining('ECONNREFUSED') });
     expect(first).not.toHaveProperty('status');
     expect(count).toBe(RETRIED);
@@ -129,13 +124,8 @@ describe('no answer is a failure:', () => {
   });
 
   test('a certificate that nobody vouches for', async () => {
-    const { key, cert } = selfSigned();
-    const server = createTlsServer({ key, cert }, (_request, response) => void response.end());
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const { first, count } = await attemptAt(await openSandbox(), `https://127.0.0.1:${port}/`);
+    const server = createServer(selfSigned(), (_request, response) => void response.end());
+    const { first, count } = await attemptAt(await openSandbox(), `${await listenUntilTheEnd(server)}/`);
     expect(first?.error).toMatch(/self.signed certificate/);
     expect(count).toBe(RETRIED);
   });

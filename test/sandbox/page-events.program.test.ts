@@ -3,8 +3,9 @@ import type { Page } from 'playwright-core';
 import { createReceiver, PermanentError } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { describe, expect, test } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { coloursOf, openAnswering, openPage, receive, serve, shownEvents } from './opened-page.ts';
+import { coloursOf, openAnswering, openPage, receive, shownEvents } from './opened-page.ts';
 import { createWebhook, openSandbox } from './opened-sandbox.ts';
 
 const focusedText = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
@@ -33,7 +34,7 @@ describe('an outcome', () => {
   test('of a real receiver is parked after a PermanentError, and ignored without a handler', async () => {
     const opened = await openSandbox();
     const listeners: RequestListener[] = [];
-    const url = await serve((request, response) => listeners[0]?.(request, response));
+    const url = await listenUntilTheEnd((request, response) => listeners[0]?.(request, response));
     const { secret_signing_key } = await createWebhook(opened, `{"url":"${url}"}`);
     const receiver = createReceiver({
       signingKey: secret_signing_key,

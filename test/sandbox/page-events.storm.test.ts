@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { coloursOf, openAnswering, openPage, receive, serve, shownEvents } from './opened-page.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
+import { coloursOf, openAnswering, openPage, receive, shownEvents } from './opened-page.ts';
 import { createWebhook, openSandbox } from './opened-sandbox.ts';
 
 describe('an outcome', () => {
@@ -19,7 +20,7 @@ describe('an outcome', () => {
     const opened = await openSandbox();
     const bodies = ['{"outcome":"fine"}', '{"code":"handler_failed"}', 'parked'];
     let count = 0;
-    const url = await serve((_request, response) => {
+    const url = await listenUntilTheEnd((_request, response) => {
       response.writeHead(count === 1 ? 418 : 200, { 'content-type': 'application/json' });
       response.end(bodies[count]);
       count += 1;

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { createSandbox, type Sandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { until } from '../support/until.ts';
 import { callTo, createWebhook } from './opened-sandbox.ts';
 import { record } from './recording-endpoint.ts';
@@ -14,17 +15,12 @@ const MOST_BYTES = 33_554_432;
 async function serve(): Promise<{ sandbox: Sandbox; url: string; responses: readonly ServerResponse[] }> {
   const sandbox = createSandbox({ clock: 'manual' });
   const responses: ServerResponse[] = [];
-  const server = createServer((request, response) => {
+  onTestFinished(() => sandbox.close());
+  const url = await listenUntilTheEnd((request, response) => {
     if (request.url === '/sandbox/stream') responses.push(response);
     sandbox.app(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    await sandbox.close();
   });
-  return { sandbox, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, responses };
+  return { sandbox, url, responses };
 }
 
 /** Has the sandbox make attempts whose first message is some megabytes long. */

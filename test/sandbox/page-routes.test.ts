@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { CONTROL, createWebhook, openSandbox, START_AT } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
@@ -45,15 +43,8 @@ describe('the page at the root', () => {
 
   test('works below a path of an Express application', async () => {
     const sandbox = createSandbox();
-    const server = createServer(express().use('/tools/sandbox', sandbox.app)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(async () => {
-      const closed = once(server, 'close');
-      server.close();
-      await sandbox.close(); // ends the stream, which would keep the server open
-      await closed;
-    });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tools/sandbox`;
+    const url = `${await listenUntilTheEnd(express().use('/tools/sandbox', sandbox.app))}/tools/sandbox`;
+    onTestFinished(() => sandbox.close());
     expect(await (await fetch(url)).text()).toContain('<base href="/tools/sandbox/">');
     expect((await fetch(`${url}/sandbox/page/style.css`)).headers.get('content-type')).toBe(
       'text/css; charset=utf-8',

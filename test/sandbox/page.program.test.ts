@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openPage, receive, serve } from './opened-page.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
+import { openPage, receive } from './opened-page.ts';
 import { createWebhook, openSandbox } from './opened-sandbox.ts';
 
 const BEARER = ',"authentication":{"type":"BEARER","bearer":{"token":"token-of-the-webhook"}}';
@@ -97,11 +98,11 @@ describe('the page of the sandbox', () => {
   test('shows hostile text as text', async () => {
     const opened = await openSandbox();
     const markup = `</pre><img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>`;
-    const url = await serve((_request, response) => {
+    const url = await listenUntilTheEnd((_request, response) => {
       response.writeHead(500, { 'x-odd': markup, 'content-type': 'text/html' });
       response.end(JSON.stringify({ code: markup }));
     });
-    await createWebhook(opened, `{"url":${JSON.stringify(`${url}?a=${markup}`)}}`);
+    await createWebhook(opened, `{"url":${JSON.stringify(`${url}/?a=${markup}`)}}`);
     const { page, faults } = await openPage(opened.url);
     opened.sandbox.send({ type: `transfer.${markup}`, id: markup, data: { [markup]: markup } });
     await page.locator('summary').click();

@@ -3,8 +3,9 @@ import { createRequire } from 'node:module';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { assembleSandbox } from '../../src/sandbox/assemble.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { answerInTurn } from './answering-endpoint.ts';
-import { openPage, receive, serve } from './opened-page.ts';
+import { openPage, receive } from './opened-page.ts';
 import {
   ADMINISTRATOR,
   BANKING,
@@ -86,7 +87,7 @@ test('an answer is formatted, unless it is not JSON or is nested very deeply', a
   const opened = await openSandbox();
   const deep = '['.repeat(8_000) + ']'.repeat(8_000);
   const bodies = ['{"rate":1.10,"ids":[1]}', '<b>{"not":"json"}</b>', deep];
-  const url = await serve((_request, response) => response.end(bodies.shift()));
+  const url = await listenUntilTheEnd((_request, response) => response.end(bodies.shift()));
   await createWebhook(opened, `{"url":"${url}"}`);
   const { page, faults } = await openPage(opened.url);
   for (const expected of ['{\n  "rate": 1.10,\n  "ids": [\n    1\n  ]\n}', '<b>{"not":"json"}</b>', deep]) {
@@ -110,7 +111,7 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
     async (width) => {
       const opened = await openSandbox();
       await receive(opened, 2, BEARER);
-      await createWebhook(opened, `{"url":"${await serve(answerInTurn())}"}`);
+      await createWebhook(opened, `{"url":"${await listenUntilTheEnd(answerInTurn())}"}`);
       const request = '{"destination":{"currency":"EUR","amount":"250.00"}}';
       await opened.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
       opened.sandbox.send({ type: 'payment_instrument.verification.succeeded', duplicates: 1 });

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { Seen } from '../support/seen.ts';
 
 /** A request as it came. */
@@ -30,20 +28,14 @@ export async function record(
     void response.writeHead(204).end(),
 ): Promise<RecordingEndpoint> {
   const received = new Seen<Received>();
-  const server = createServer(async (request, response) => {
+  const url = await listenUntilTheEnd(async (request, response) => {
     const bytes = await buffer(request);
     const { method, url: path, headers } = request;
     const entry = { method, path, headers, bytes, body: JSON.parse(bytes.toString('utf8')) };
     received.add(entry);
     answer(response, entry);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, received };
+  return { url: `${url}/hooks`, received };
 }
 
 /** Answers the given statuses in turn, and 200 after the last. */

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express5 from 'express';
 import express4 from 'express-4';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RawConnection } from '../adapters/raw-connection.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import {
   ADMINISTRATOR,
   BANKING,
@@ -296,13 +294,7 @@ describe.each([
     const app = express();
     app.use(express.json());
     app.use('/service', sandbox.app);
-    const server = createServer(app).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/service`;
+    const url = `${await listenUntilTheEnd(app)}/service`;
     const opened = { sandbox, url, call: callTo(url) };
     const { id } = await createWebhook(opened, '{"url":"https://example.com/"}');
     const { body } = await opened.call('GET', '/payments/na/webhooks', ADMINISTRATOR);
@@ -316,12 +308,6 @@ describe.each([
 test('app is a request listener of node:http too', async () => {
   const sandbox = createSandbox();
   onTestFinished(() => sandbox.close());
-  const server = createServer(sandbox.app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const call = callTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const call = callTo(await listenUntilTheEnd(sandbox.app));
   expect((await call('GET', '/sandbox/clock')).status).toBe(200);
 });

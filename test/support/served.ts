@@ -1,24 +1,17 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Receiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
-import { onTestFinished } from 'vitest';
+import { listenUntilTheEnd } from './listen.ts';
 
 export const KEY = 'whsec_of_the_tests';
 
 /** Serves a receiver on a free port until the test ends; resolves with its address. */
 export async function serve(receiver: Pick<Receiver, 'receive'>): Promise<string> {
-  const server = createServer(toNode(receiver));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+  // A sender that stood still for a while must not meet a connection that is just being closed.
+  const server = createServer({ keepAliveTimeout: 0 }, toNode(receiver));
+  return `${await listenUntilTheEnd(server)}/webhooks`;
 }
 
 /** Posts a body with header lines that `fetch` would merge: a list of values is sent as a line each. */

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { type AnyEvent, catalog, createReceiver, type Receiver, type Report } from 'posthorn';
 import { observeWithLogger } from 'posthorn/logger';
 import { toNode } from 'posthorn/node';
@@ -7,6 +5,7 @@ import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
 import { errorCodes } from '../../src/errors.ts';
 import { HeldHandler } from '../support/held-handler.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
@@ -38,22 +37,17 @@ async function open(
   register(receiver, held);
   const handle = toNode(receiver, { path: '/webhooks' });
   const signatures: string[] = [];
-  const server = createServer((incoming, outgoing) => {
+  onTestFinished(async () => {
+    for (const call of held.calls.all) call.succeed();
+    await receiver.close({ graceMs: 0 });
+  });
+  const origin = await listenUntilTheEnd((incoming, outgoing) => {
     const { 'x-service-signature': own = [], 'x-other-signature': other = [] } = incoming.headersDistinct;
     signatures.push(...own, ...other);
     if (middleware === undefined) handle(incoming, outgoing);
     else middleware(incoming, () => handle(incoming, outgoing));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    for (const call of held.calls.all) call.succeed();
-    await receiver.close({ graceMs: 0 });
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const url = `http://127.0.0.1:${address.port}/webhooks`;
+  const url = `${origin}/webhooks`;
   const send: Place['send'] = async (body, sent) =>
     (await deliver(url, body, { key: KEY, authentication: basic, ...sent })).status;
   return { url, receiver, held, send, signatures };

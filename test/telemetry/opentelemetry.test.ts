@@ -1,15 +1,15 @@
-import { createServer } from 'node:http';
 import { SpanKind, trace } from '@opentelemetry/api';
 import { ConfigurationError, createReceiver, PermanentError, type Receiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent, deliver } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ListQueue } from '../queue/list-queue.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, eventAt, openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
@@ -40,18 +40,14 @@ describe('a delivery is a span', () => {
     };
     receiver.on('transfer.*', work('insert'), { name: 'book' }).on('transfer.*', work('fetch'));
     const mounted = toNode(receiver);
-    const server = createServer((request, response) =>
+    const url = await listenUntilTheEnd((request, response) =>
       // What the instrumentation of node:http does.
       tracer.startActiveSpan('POST', { kind: SpanKind.SERVER }, (span) => {
         response.once('close', () => span.end());
         mounted(request, response);
       }),
-    ).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await new Promise((resolve) => server.once('listening', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    const response = await deliver(`http://127.0.0.1:${port}/`, event, { key: KEY });
+    );
+    const response = await deliver(url, event, { key: KEY });
     expect(response.status).toBe(200);
     await expect.poll(() => collected.spans().length).toBe(6);
     expect(collected.tree()).toEqual([

@@ -1,13 +1,11 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ConfigurationError, createReceiver, type Receiver } from 'posthorn';
 import { observeWithPrometheus } from 'posthorn/prometheus';
 import { createEvent } from 'posthorn/testing';
 import { register as defaultRegister, type OpenMetricsContentType, Registry } from 'prom-client';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createLetter } from '../dead-letters/conformance.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
@@ -20,12 +18,10 @@ type Labels = Readonly<Record<string, string>>;
 async function scrape(
   register: Registry | Registry<OpenMetricsContentType>,
 ): Promise<ReadonlyMap<string, Family>> {
-  const server = createServer(async (_request, response) => {
+  const url = await listenUntilTheEnd(async (_request, response) => {
     response.writeHead(200, { 'content-type': register.contentType }).end(await register.metrics());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`);
+  });
+  const response = await fetch(`${url}/metrics`);
   expect(response.headers.get('content-type')).toBe(register.contentType);
   return parseExposition(await response.text());
 }
