@@ -42,7 +42,8 @@ async function control(request, response) {
   await new Promise((resolve) => setImmediate(resolve));
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
-  response.end(JSON.stringify({ heldBytes: heapUsed + external, deliveries }));
+  const receivedBytes = sockets.map(({ bytesRead }) => bytesRead);
+  response.end(JSON.stringify({ heldBytes: heapUsed + external, deliveries, receivedBytes }));
 }
 
 const servers = [
@@ -52,6 +53,10 @@ const servers = [
 ];
 // A client that asks again after a while must not meet a connection that is just being closed.
 servers[0].keepAliveTimeout = 60_000;
-for (const server of servers) server.listen(0, '127.0.0.1');
+const sockets = [];
+for (const server of servers) {
+  server.on('connection', (socket) => sockets.push(socket));
+  server.listen(0, '127.0.0.1');
+}
 await Promise.all(servers.map((server) => once(server, 'listening')));
 process.stdout.write(`listening on ${servers.map((server) => server.address().port).join(' ')}\n`);
