@@ -20,7 +20,7 @@ afterAll(() => servers.stop());
 /** The folder of the letters, removed with the test. */
 async function folderOf(program: ChildProgram): Promise<string> {
   const line = await program.line(/dead letters in /);
-  const [folder = ''] = /(?<=dead letters in )[^)]+/.exec(line) ?? [];
+  const [folder = ''] = /(?<=dead letters in )[^)"]+/.exec(line) ?? [];
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }
@@ -161,8 +161,7 @@ describe('posthorn demo', () => {
     expect(lines.map(({ kind }) => kind).join(' ')).toBe(
       `${kinds} delivery delivery delivery delivery summary listening`,
     );
-    const [folder = ''] = /(?<=dead letters in )[^"]+/.exec(program.lines[1] ?? '') ?? [];
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    await folderOf(program);
     expect(lines.at(-2)).toMatchObject({ enabled: true, deliveries: 9, outcomes: { processed: 2 } });
     await end(program);
   });

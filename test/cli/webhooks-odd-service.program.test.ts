@@ -6,13 +6,14 @@ import { inTurn, json, openLiteralService, type Reply } from '../client/literal-
 import { SIGNING_KEY } from '../client/secrets.ts';
 import { temporaryDirectory } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
+import { environmentOf } from './sandboxed.ts';
 
 const URL = 'https://example.com/hooks';
 
 /** A service that answers with one reply after the other, and `posthorn webhooks …` against it. */
 async function open(...replies: readonly Reply[]) {
   const { url, requests } = await openLiteralService(inTurn(...replies));
-  const env = { POSTHORN_BASE_URL: url, POSTHORN_USERNAME: 'admin', POSTHORN_PASSWORD: 'password' };
+  const env = environmentOf(url);
   return {
     webhooks: (...args: string[]) => posthorn(['webhooks', ...args], { env }),
     sent: () => requests.map(({ line, body }) => `${line} ${body}`.trim()),
