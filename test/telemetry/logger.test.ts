@@ -1,34 +1,25 @@
 import fastify from 'fastify';
-import { createMemoryStore, createReceiver, type Receiver, type ReceiverOptions } from 'posthorn';
+import { createMemoryStore, type Receiver } from 'posthorn';
 import { type Logger, observeWithLogger } from 'posthorn/logger';
 import { createEvent, deliver } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from 'winston';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { eventAt } from '../support/open-endpoint.ts';
+import { type EndpointOptions, eventAt } from '../support/open-endpoint.ts';
+import { usePrintedErrors } from '../support/printed-errors.ts';
 import { Seen } from '../support/seen.ts';
 import { KEY, post, serve } from '../support/served.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
+import { createUnobserved } from '../support/unobserved-receiver.ts';
 import { Lines, openConsole, openPino, openWinston } from './log-sinks.ts';
 
-let consoleError: MockInstance<typeof console.error>;
-beforeEach(() => {
-  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
-});
-afterEach(() => {
-  vi.useRealTimers();
-  consoleError.mockRestore();
-});
+const { printed } = usePrintedErrors();
+afterEach(() => void vi.useRealTimers());
 
-const printed = (): string[] => consoleError.mock.calls.map((args) => args.map(String).join(' '));
-
-type Options = Partial<ReceiverOptions<Record<never, never>>>;
-
-function create(options: Options = {}): Receiver {
-  const deadLetters = createMapDeadLetters();
-  const receiver = createReceiver({ signingKey: KEY, store: createMemoryStore(), deadLetters, ...options });
+function create(options?: EndpointOptions): Receiver {
+  const receiver = createUnobserved(options);
   onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
   return receiver;
 }
@@ -185,7 +176,7 @@ describe('the level is', () => {
   /** Sends an event; resolves with the line that has the outcome. */
   async function lineOf(
     outcome: string,
-    options: Options,
+    options: EndpointOptions,
     register: (receiver: Receiver) => unknown,
     event: object = createEvent('transfer.created'),
   ): Promise<Line> {
