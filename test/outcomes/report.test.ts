@@ -3,7 +3,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
+import { openDirectly, openEndpoint } from '../support/open-endpoint.ts';
 import { usePrintedErrors } from '../support/printed-errors.ts';
 import { KEY, serve } from '../support/served.ts';
 import { createUnobserved } from '../support/unobserved-receiver.ts';
@@ -109,11 +109,9 @@ test.each([
   { name: 'an adapter whose sender is there', isConnected: () => true, answerSent: true },
   { name: 'an adapter whose sender has hung up', isConnected: () => false, answerSent: false },
 ])('the report of $name has answerSent: $answerSent', async ({ isConnected, answerSent }) => {
-  const reports: Report[] = [];
-  const receiver = createUnobserved().on('*', () => {});
-  receiver.observe((report) => reports.push(report));
+  const { receiver, reports } = openDirectly({ store }, (opened) => opened.on('*', () => {}));
   await receiver.receive({ ...deliveryOf(createEvent('transfer.created')), isConnected });
-  expect(reports).toMatchObject([{ outcome: 'processed', answerSent }]);
+  expect(reports.all).toMatchObject([{ outcome: 'processed', answerSent }]);
 });
 
 describe('without an observer', () => {
@@ -242,16 +240,16 @@ describe('without dead letters', () => {
 });
 
 test('a waitUntil that throws is one report, of the answer that is sent', async () => {
-  const reports: Report[] = [];
   const held = new HeldHandler();
-  const receiver = createReceiver({ signingKey: KEY, store, deadlineMs: 50 });
-  receiver.on('*', held.handle).observe((report) => reports.push(report));
+  const { receiver, reports } = openDirectly({ store, deadlineMs: 50 }, (opened) =>
+    opened.on('*', held.handle),
+  );
   const waitUntil = (): never => {
     throw new Error('no request here');
   };
   const delivery = { ...deliveryOf(createEvent('dispute.won')), waitUntil };
   expect(await receiver.receive(delivery)).toMatchObject({ status: 500 });
-  expect(reports).toMatchObject([{ status: 500, code: 'internal_error', late: false }]);
+  expect(reports.all).toMatchObject([{ status: 500, code: 'internal_error', late: false }]);
   (await held.calls.nth(1)).succeed();
-  await expect.poll(() => reports).toMatchObject([{ late: false }, { outcome: 'processed', late: true }]);
+  await expect.poll(() => reports.all).toMatchObject([{ late: false }, { outcome: 'processed', late: true }]);
 });
