@@ -1,8 +1,9 @@
-import type { DeadLetter, DeadLetters } from 'posthorn';
+import type { DeadLetters } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
+import { readAll } from '../support/read-all.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import { jsonLines } from './posthorn.ts';
@@ -22,11 +23,7 @@ async function receive(deadLetters: DeadLetters = createMapDeadLetters()) {
     });
     receiver.on(['transfer.succeeded', 'dispute.*'], ({ id }) => void handled.push(id));
   });
-  const parked = async (): Promise<string[]> => {
-    const letters: DeadLetter[] = [];
-    for await (const letter of deadLetters.list()) letters.push(letter);
-    return letters.map(({ id }) => id);
-  };
+  const parked = async (): Promise<string[]> => (await readAll(deadLetters.list())).map(({ id }) => id);
   return { url, reports, handled, parked };
 }
 

@@ -1,9 +1,9 @@
 import { ConfigurationError } from 'posthorn';
 import type { CallOptions, Client } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
+import { readAll } from '../support/read-all.ts';
 import { until } from '../support/until.ts';
 import { openClientOf } from './open-client.ts';
-import { readAll } from './read-all.ts';
 import { clientOf, failureOf } from './secrets.ts';
 
 const url = 'https://example.com/hooks';

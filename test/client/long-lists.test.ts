@@ -1,9 +1,9 @@
 import { type Client, ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
+import { readAll } from '../support/read-all.ts';
 import { page, webhook } from './literal-bodies.ts';
 import { inTurn, json, type Reply } from './literal-service.ts';
 import { openClient, openClientOf } from './open-client.ts';
-import { readAll } from './read-all.ts';
 import { failureOf } from './secrets.ts';
 
 const url = 'https://example.com/hooks';

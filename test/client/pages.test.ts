@@ -1,9 +1,9 @@
 import { ServiceError, type Webhook } from 'posthorn/client';
 import { expect, test } from 'vitest';
+import { readAll } from '../support/read-all.ts';
 import { page, webhook } from './literal-bodies.ts';
 import { json } from './literal-service.ts';
 import { openClient, openClientOf } from './open-client.ts';
-import { readAll } from './read-all.ts';
 import { failureOf } from './secrets.ts';
 
 /** Webhooks WH<from> to WH<to>, without the last. */
