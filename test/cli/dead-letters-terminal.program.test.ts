@@ -1,6 +1,7 @@
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
-import { letter, temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { letter } from './letters.ts';
 import { onTerminal } from './posthorn.ts';
 import { writeModule } from './receiver-module.ts';
 

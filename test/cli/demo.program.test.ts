@@ -8,7 +8,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Servers } from '../redis/servers.ts';
 import { type ChildProgram, packageRoot, startCommand } from '../support/child-program.ts';
-import { temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { jsonLines, posthorn, startPosthorn } from './posthorn.ts';
 
 let servers: Servers;

@@ -117,7 +117,7 @@ describe('a receiver with default options behind posthorn dev parks the last att
   });
 
   test('over a restart of dev, with letters in files', async () => {
-    const { url, handled, parked } = await receive(createFileDeadLetters(await temporaryDirectory()));
+    const { url, handled, parked } = await receive(createFileDeadLetters(temporaryDirectory()));
     const first = await startDev(url);
     await first.run('trigger', 'transfer.failed', '--id', 'evt_1');
     await first.run('advance', '1h');

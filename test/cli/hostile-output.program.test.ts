@@ -7,6 +7,7 @@ import { deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
 import { KEY } from '../support/served.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import {
   NASTY,
@@ -16,7 +17,7 @@ import {
   postgresError,
   redisErrors,
 } from './hostile-parties.ts';
-import { letter, temporaryDirectory } from './letters.ts';
+import { letter } from './letters.ts';
 import { posthorn, start } from './posthorn.ts';
 import { writeModule } from './receiver-module.ts';
 import { curl, environmentOf } from './sandboxed.ts';

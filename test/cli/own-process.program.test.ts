@@ -1,7 +1,8 @@
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
 import { KEY } from '../support/served.ts';
-import { letter, temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { letter } from './letters.ts';
 import { type Ended, posthorn, posthornProcess, startPosthorn, startPosthornProcess } from './posthorn.ts';
 import { serveReceiver } from './refusing-servers.ts';
 import { signedByOpenssl } from './signed-by-openssl.ts';

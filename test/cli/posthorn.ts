@@ -11,8 +11,8 @@ import {
   type Running,
   startProgram,
 } from '../support/child-program.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { runInHost } from './command-hosts.ts';
-import { temporaryDirectory } from './letters.ts';
 
 /** The built program. */
 export const program: string = join(packageRoot, 'dist', 'src', 'cli', 'bin.js');

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { paste, posthorn, startPosthorn } from './posthorn.ts';
 import { serveReceiver } from './refusing-servers.ts';
 import { startSandbox } from './sandboxed.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DeadLetter, DeadLetters } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { packageRoot } from '../support/child-program.ts';
-import { temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** A module with a receiver, within the package so that it can import it by its name, and its letters. */
 export async function writeModule(

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { page, webhook } from '../client/literal-bodies.ts';
 import { inTurn, json, openLiteralService, type Reply } from '../client/literal-service.ts';
 import { SIGNING_KEY } from '../client/secrets.ts';
-import { temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { environmentOf } from './sandboxed.ts';
 

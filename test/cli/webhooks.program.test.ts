@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { catalog } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { startSandbox } from './sandboxed.ts';
 
