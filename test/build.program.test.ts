@@ -15,7 +15,7 @@ process.exitCode = process.env.FAILS ? 2 : 0;`;
 
 /** A project that has what the build needs. */
 async function project(): Promise<string> {
-  const folder = await temporaryDirectory();
+  const folder = temporaryDirectory();
   const write = (path: string, content: string): void => {
     mkdirSync(join(folder, path, '..'), { recursive: true });
     writeFileSync(join(folder, path), content);

@@ -3,9 +3,10 @@ import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
-import { letter, temporaryDirectory } from './cli/letters.ts';
+import { letter } from './cli/letters.ts';
 import { Examples, shell } from './examples.ts';
 import { packageRoot } from './support/child-program.ts';
+import { temporaryDirectory } from './support/temporary-directory.ts';
 
 const examples = new Examples();
 

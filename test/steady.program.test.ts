@@ -12,13 +12,13 @@ const STEADY = join(packageRoot, 'tools', 'steady', 'run.js');
 
 /** A project whose layers are these scripts of npm. */
 async function project(scripts: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await temporaryDirectory();
+  const folder = temporaryDirectory();
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', scripts }));
   return folder;
 }
 
 async function steady(folder: string, ...args: readonly string[]) {
-  const TMPDIR = await temporaryDirectory();
+  const TMPDIR = temporaryDirectory();
   const program = startProgram(STEADY, { PATH: process.env.PATH, HOME: TMPDIR, TMPDIR }, folder, args);
   return { code: await program.exit, lines: program.lines, left: readdirSync(TMPDIR) };
 }

@@ -1,10 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { temporaryDirectory } from '../cli/letters.ts';
 import { jsonLines, posthorn } from '../cli/posthorn.ts';
+import { writeModule } from '../cli/receiver-module.ts';
 import { useRedis } from '../redis/fixture.ts';
-import { packageRoot } from '../support/child-program.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { ampleTime } from '../support/limits.ts';
 import { readAll } from '../support/read-all.ts';
@@ -44,8 +41,7 @@ describe('a job', () => {
       { kind: 'letter', id: event.id, attempts: 10 },
       { kind: 'summary', letters: 1, running: 0 },
     ]);
-    const file = join(temporaryDirectory(join(packageRoot, 'dist')), 'receiver.js');
-    writeFileSync(file, mendedReceiver(url, scope));
+    const { file } = await writeModule(mendedReceiver(url, scope));
     expect(await posthorn(['dead-letters', 'replay', event.id, '--receiver', file])).toMatchObject({
       code: 0,
       stdout: `booked ${event.id}\nprocessed transfer.succeeded ${event.id}\n1 replayed\n`,

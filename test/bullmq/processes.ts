@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { KEY } from '../redis/deliveries.ts';
 import type { Fixture } from '../redis/fixture.ts';
 import type { RedisServer } from '../redis/servers.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openQueue } from './queue-fixture.ts';
 
 /** One process of test/bullmq/process.mjs. */
@@ -49,8 +49,7 @@ export async function openProcesses(
   { redis = fixture.redis, leaseMs = 1_000, isGated = true }: ProcessOptions = {},
 ) {
   const opened = await openQueue(fixture, redis);
-  const directory = mkdtempSync(join(tmpdir(), 'posthorn-queue-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const log = join(directory, 'log');
   writeFileSync(log, '');
   const start = async (role: Role, { diesAt, concurrency, workMs }: StartOptions = {}): Promise<Started> => {

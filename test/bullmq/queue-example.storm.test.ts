@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -7,6 +5,7 @@ import { KEY, send } from '../redis/deliveries.ts';
 import { useRedis } from '../redis/fixture.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 import { randomPause } from '../support/random-pause.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
 const SENDERS = 4;
@@ -17,8 +16,7 @@ describe('examples/queue.ts under load', () => {
 
   /** Starts it as a receiver or a worker; resolves once it is ready. */
   async function start(...args: string[]): Promise<ChildProgram> {
-    const directory = mkdtempSync(join(tmpdir(), 'posthorn-signals-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = temporaryDirectory();
     const program = startProgram(
       join(packageRoot, 'dist', 'examples', 'queue.js'),
       {

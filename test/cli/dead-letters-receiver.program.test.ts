@@ -1,15 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import type { DeadLetter, DeadLetters } from 'posthorn';
-import { createFileDeadLetters } from 'posthorn/file';
+import type { DeadLetter } from 'posthorn';
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../redis/fixture.ts';
-import { packageRoot } from '../support/child-program.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
-import { letter, temporaryDirectory } from './letters.ts';
+import { letter } from './letters.ts';
 import { jsonLines, posthorn, posthornProcess } from './posthorn.ts';
+import { writeModule } from './receiver-module.ts';
 
 const HEAD = `
   import { createReceiver, PermanentError } from 'posthorn';
@@ -25,20 +24,6 @@ const HEAD = `
 /** Keeps the process open, as a pool of connections would. */
 const OPEN = 'setInterval(() => {}, 1_000);';
 
-/** A module with a receiver, within the package so that it can import it by its name, and its letters. */
-async function write(
-  code: string,
-  letters: readonly DeadLetter[] = [],
-  name = 'receiver.js',
-): Promise<{ file: string; deadLetters: DeadLetters }> {
-  const directory = temporaryDirectory(join(packageRoot, 'dist'));
-  const file = join(directory, name);
-  writeFileSync(file, code);
-  const deadLetters = createFileDeadLetters(join(directory, 'letters'));
-  for (const item of letters) await deadLetters.put(item);
-  return { file, deadLetters };
-}
-
 const EXPORTED = `${HEAD} export { receiver, deadLetters };`;
 
 function broken(id: string): DeadLetter {
@@ -48,7 +33,7 @@ function broken(id: string): DeadLetter {
 
 describe('posthorn dead-letters replay', () => {
   test('runs the handlers, takes out what succeeds, and ends by itself', async () => {
-    const { file, deadLetters } = await write(EXPORTED + OPEN, [letter('evt_good'), broken('evt_bad')]);
+    const { file, deadLetters } = await writeModule(EXPORTED + OPEN, [letter('evt_good'), broken('evt_bad')]);
     const args = ['dead-letters', 'replay', 'evt_good', 'evt_bad', '--receiver', file];
     const ended = await posthornProcess(args);
     expect(ended.code).toBe(1);
@@ -67,7 +52,7 @@ describe('posthorn dead-letters replay', () => {
   });
 
   test('--all passes over what is running, and what may be a recording', async () => {
-    const { file, deadLetters } = await write(EXPORTED, [
+    const { file, deadLetters } = await writeModule(EXPORTED, [
       letter('evt_good'),
       letter('evt_running', { runningUntil: Date.now() + 3_600_000 }),
       letter('evt_recorded', { reason: 'event_too_old' }),
@@ -94,7 +79,7 @@ describe('posthorn dead-letters replay', () => {
   });
 
   test('--dry-run runs nothing', async () => {
-    const { file, deadLetters } = await write(EXPORTED, [letter('evt_good'), broken('evt_bad')]);
+    const { file, deadLetters } = await writeModule(EXPORTED, [letter('evt_good'), broken('evt_bad')]);
     const args = ['--type', 'transfer.succeeded', '--since', '1h', '--dry-run'];
     const ended = await posthorn(['dead-letters', 'replay', '--receiver', file, ...args]);
     expect(ended.code).toBe(0);
@@ -103,7 +88,7 @@ describe('posthorn dead-letters replay', () => {
   });
 
   test('runs letters whose times no Date can hold, and the others', async () => {
-    const { file, deadLetters } = await write(EXPORTED, [
+    const { file, deadLetters } = await writeModule(EXPORTED, [
       letter('evt_good'),
       letter('evt_far', { receivedAt: 1e300, parkedAt: 9e15 }),
       letter('evt_long_ago', { receivedAt: -1e300, parkedAt: -9e15 }),
@@ -115,7 +100,7 @@ describe('posthorn dead-letters replay', () => {
   });
 
   test('what no handler is registered for stays, and is exit code 1', async () => {
-    const { file, deadLetters } = await write(EXPORTED, [
+    const { file, deadLetters } = await writeModule(EXPORTED, [
       letter('evt_1', { type: 'dispute.won', rawBody: letter('evt_1', { type: 'dispute.won' }).rawBody }),
     ]);
     const ended = await posthorn(['dead-letters', 'replay', 'evt_1', '--receiver', file]);
@@ -125,7 +110,7 @@ describe('posthorn dead-letters replay', () => {
   });
 
   test('one damaged letter does not keep the others from their replay', async () => {
-    const { file } = await write(EXPORTED, [letter('evt_good')]);
+    const { file } = await writeModule(EXPORTED, [letter('evt_good')]);
     writeFileSync(join(file, '..', 'letters', `${'0'.repeat(64)}.json`), '{');
     const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file]);
     expect(ended.code).toBe(1);
@@ -156,7 +141,7 @@ describe('the module of --receiver', () => {
         module.exports = { deadLetters, receiver: createReceiver({ signingKey: 'k', deadLetters }).on('*', () => {}) };`,
     },
   ])('may be $form; its letters can be listed', async ({ name, code }) => {
-    const { file } = await write(code, [letter('evt_1')], name);
+    const { file } = await writeModule(code, [letter('evt_1')], name);
     const listed = await posthorn(['dead-letters', 'list', '--receiver', file, '--json']);
     expect(jsonLines(listed)).toMatchObject([{ id: 'evt_1' }, { letters: 1 }]);
     const replayed = await posthorn(['dead-letters', 'replay', 'evt_1', '--receiver', file]);
@@ -178,7 +163,7 @@ describe('the module of --receiver', () => {
     const { port } = new URL(await listenUntilTheEnd(createServer()));
     const imports = `import { once } from 'node:events'; import { createServer } from 'node:http';`;
     const code = `${imports} ${EXPORTED} ${listen.replace('PORT', port)}`;
-    const { file, deadLetters } = await write(code, [letter('evt_1')], 'server.js');
+    const { file, deadLetters } = await writeModule(code, [letter('evt_1')], 'server.js');
     const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file]);
     expect(ended).toEqual({
       code: 2,
@@ -192,7 +177,7 @@ describe('the module of --receiver', () => {
 
   test('of a module with another uncaught error shows its stack', async () => {
     const code = `${EXPORTED} setImmediate(() => { throw new TypeError('of the module'); });`;
-    const { file } = await write(code, [letter('evt_1')]);
+    const { file } = await writeModule(code, [letter('evt_1')]);
     const { code: exitCode, stderr } = await posthorn([
       'dead-letters',
       'replay',
@@ -206,7 +191,7 @@ describe('the module of --receiver', () => {
 
   test('may have its letters elsewhere: --dir says where', async () => {
     const code = EXPORTED.replace(`signingKey: 'k', deadLetters`, `signingKey: 'k'`);
-    const { file, deadLetters } = await write(code, [letter('evt_1'), letter('evt_2')]);
+    const { file, deadLetters } = await writeModule(code, [letter('evt_1'), letter('evt_2')]);
     const place = ['--receiver', file, '--dir', join(file, '..', 'letters')];
     const replayed = await posthorn(['dead-letters', 'replay', 'evt_1', ...place]);
     expect(replayed).toMatchObject({ code: 0, stdout: expect.stringContaining('1 replayed') });
@@ -227,7 +212,7 @@ describe('the module of --receiver', () => {
       const store = createMemoryStore();
       store.claim({ id: 'evt_1', token: 'another', leaseMs: 60_000, retentionMs: 1e9 });
       export const receiver = createReceiver({ signingKey: 'k', deadLetters, store }).on('*', () => {});`;
-    const { file, deadLetters } = await write(code, [letter('evt_1'), letter('evt_2')]);
+    const { file, deadLetters } = await writeModule(code, [letter('evt_1'), letter('evt_2')]);
     const ended = await posthorn(['dead-letters', 'drop', 'evt_1', 'evt_2', '--receiver', file]);
     expect(ended).toEqual({
       code: 1,
@@ -258,7 +243,7 @@ describe('the module of --receiver', () => {
       message: /TypeScript|must export what/,
     },
   ])('that $what is exit code 2', async ({ code, name, message }) => {
-    const { file } = await write(code, [], name);
+    const { file } = await writeModule(code, [], name);
     const ended = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file]);
     expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
   });
@@ -275,7 +260,7 @@ describe('posthorn dead-letters drop with --receiver', () => {
   const fixture = useRedis();
 
   test('completes the id in the store, so that the event is not handled when it comes again', async () => {
-    const { file, deadLetters } = await write(
+    const { file, deadLetters } = await writeModule(
       `${HEAD}
       import { Redis } from 'ioredis';
       import { createRedisStore } from 'posthorn/redis';
@@ -300,7 +285,7 @@ describe('posthorn dead-letters drop with --receiver', () => {
   });
 
   test('waits for letters in a Redis that the module has only begun to connect to', async () => {
-    const { file } = await write(
+    const { file } = await writeModule(
       `import { Redis } from 'ioredis';
       import { createReceiver } from 'posthorn';
       import { createRedisDeadLetters } from 'posthorn/redis';

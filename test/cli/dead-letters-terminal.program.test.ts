@@ -1,22 +1,13 @@
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
-import { packageRoot } from '../support/child-program.ts';
-import { letter, temporaryDirectory } from './letters.ts';
-import { program } from './posthorn.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { letter } from './letters.ts';
+import { onTerminal } from './posthorn.ts';
+import { writeModule } from './receiver-module.ts';
 
 /** What a terminal of so many columns gets, without its colours. */
-function onTerminal(
-  columns: number,
-  args: string,
-): { readonly status: number | null; readonly text: string } {
-  const command = `stty cols ${columns}; NO_COLOR=1 "${process.execPath}" "${program}" dead-letters ${args}`;
-  const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
-    encoding: 'utf8',
-    input: '',
-  });
+function onNarrowTerminal(columns: number, args: string): { status: number | null; text: string } {
+  const { status, stdout } = onTerminal(`dead-letters ${args}`, '', `stty cols ${columns}; NO_COLOR=1 `);
   return { status, text: stdout.replaceAll('\r\n', '\n') };
 }
 
@@ -35,7 +26,7 @@ async function fill(): Promise<string> {
 
 describe('on a terminal', () => {
   test('list is a table of its width, without what could drive it', async () => {
-    const { status, text } = onTerminal(90, `list --dir ${await fill()}`);
+    const { status, text } = onNarrowTerminal(90, `list --dir ${await fill()}`);
     expect(status).toBe(0);
     expect(text.split('\n')).toEqual([
       'PARKED             TYPE                ID       ATTEMPTS  REASON',
@@ -47,7 +38,7 @@ describe('on a terminal', () => {
   });
 
   test.each([40, 60])('at %i columns each letter has three lines, and no id is cut', async (columns) => {
-    const { text } = onTerminal(columns, `list --dir ${await fill()}`);
+    const { text } = onNarrowTerminal(columns, `list --dir ${await fill()}`);
     const lines = text.trimEnd().split('\n');
     expect(lines.filter((line) => line.length > columns)).toEqual([]);
     expect(lines).toHaveLength(7);
@@ -57,26 +48,21 @@ describe('on a terminal', () => {
   });
 
   test('drop --dry-run shows the same table', async () => {
-    const { text } = onTerminal(120, `drop --all --dry-run --dir ${await fill()}`);
+    const { text } = onNarrowTerminal(120, `drop --all --dry-run --dir ${await fill()}`);
     expect(text).toMatch(/^PARKED .*\n2026-03-31T09:00Z .*\n.*\n2 would be dropped\n$/);
   });
 
   test('replay shows how far it is, and what failed at the end', async () => {
-    const directory = temporaryDirectory(join(packageRoot, 'dist'));
-    const file = join(directory, 'receiver.js');
-    writeFileSync(
-      file,
+    const parkedAt = Date.now();
+    const { file } = await writeModule(
       `import { createReceiver } from 'posthorn';
       import { createFileDeadLetters } from 'posthorn/file';
       const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
       export const receiver = createReceiver({ signingKey: 'k', deadLetters });
       receiver.on('*', ({ id }) => { if (id === 'evt_2') throw new Error('no'); });`,
+      ['evt_1', 'evt_2', 'evt_3'].map((id, index) => letter(id, { parkedAt: parkedAt + index })),
     );
-    const deadLetters = createFileDeadLetters(join(directory, 'letters'));
-    const parkedAt = Date.now();
-    for (const [index, id] of ['evt_1', 'evt_2', 'evt_3'].entries())
-      await deadLetters.put(letter(id, { parkedAt: parkedAt + index }));
-    const { status, text } = onTerminal(100, `replay --all --receiver ${file}`);
+    const { status, text } = onNarrowTerminal(100, `replay --all --receiver ${file}`);
     expect(status).toBe(1);
     expect(text).toContain('\r\u001b[Kreplaying 3 of 3, 1 failed so far: evt_');
     const [, summary = ''] = text.split(/\n(?=2 replayed)/);

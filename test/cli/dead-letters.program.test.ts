@@ -3,8 +3,9 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
-import { letter, temporaryDirectory } from './letters.ts';
-import { jsonLines, posthorn, program } from './posthorn.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { letter } from './letters.ts';
+import { jsonLines, onTerminal, posthorn, program } from './posthorn.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -39,12 +40,6 @@ function readByHead(args: string): { status: number | null; stdout: string; stde
   return spawnSync('bash', ['-c', command], { encoding: 'utf8' });
 }
 
-/** A command of posthorn on a terminal, where somebody types `answer`. */
-function onTerminal(args: string, answer: string): { status: number | null; stdout: string } {
-  const command = `"${process.execPath}" "${program}" ${args}`;
-  return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8', input: answer });
-}
-
 describe('posthorn dead-letters list', () => {
   test('begins with what was parked first', async () => {
     const directory = temporaryDirectory();
@@ -76,7 +71,7 @@ describe('posthorn dead-letters list', () => {
     const shown = await posthorn(['dead-letters', 'show', 'evt_far', '--dir', directory]);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toContain('1e+300');
-    const { stdout } = onTerminal(`dead-letters list --dir ${directory}`, '');
+    const { stdout } = onTerminal(`dead-letters list --dir ${directory}`);
     for (const id of ['evt_far', 'evt_new', 'evt_old', 'evt_ran']) expect(stdout).toContain(id);
   });
 

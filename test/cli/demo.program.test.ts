@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { Servers } from '../redis/servers.ts';
 import { type ChildProgram, packageRoot, startCommand } from '../support/child-program.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
-import { temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { jsonLines, posthorn, startPosthorn } from './posthorn.ts';
 
 let servers: Servers;
@@ -19,7 +19,7 @@ afterAll(() => servers.stop());
 /** The folder of the letters, removed with the test. */
 async function folderOf(program: ChildProgram): Promise<string> {
   const line = await program.line(/dead letters in /);
-  const [folder = ''] = /(?<=dead letters in )[^)]+/.exec(line) ?? [];
+  const [folder = ''] = /(?<=dead letters in )[^)"]+/.exec(line) ?? [];
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }
@@ -157,8 +157,7 @@ describe('posthorn demo', () => {
     expect(lines.map(({ kind }) => kind).join(' ')).toBe(
       `${kinds} delivery delivery delivery delivery summary listening`,
     );
-    const [folder = ''] = /(?<=dead letters in )[^"]+/.exec(program.lines[1] ?? '') ?? [];
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    await folderOf(program);
     expect(lines.at(-2)).toMatchObject({ enabled: true, deliveries: 9, outcomes: { processed: 2 } });
     await end(program);
   });

@@ -1,12 +1,13 @@
-import type { DeadLetter, DeadLetters } from 'posthorn';
+import type { DeadLetters } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
-import { KEY } from '../support/served.ts';
+import { readAll } from '../support/read-all.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
-import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
+import { jsonLines } from './posthorn.ts';
+import { type Dev, startDev } from './started-dev.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -22,30 +23,8 @@ async function receive(deadLetters: DeadLetters = createMapDeadLetters()) {
     });
     receiver.on(['transfer.succeeded', 'dispute.*'], ({ id }) => void handled.push(id));
   });
-  const parked = async (): Promise<string[]> => {
-    const letters: DeadLetter[] = [];
-    for await (const letter of deadLetters.list()) letters.push(letter);
-    return letters.map(({ id }) => id);
-  };
+  const parked = async (): Promise<string[]> => (await readAll(deadLetters.list())).map(({ id }) => id);
   return { url, reports, handled, parked };
-}
-
-interface Dev {
-  readonly url: string;
-  readonly lines: readonly string[];
-  readonly run: (...args: string[]) => Promise<Ended>;
-  readonly end: () => Promise<void>;
-}
-
-async function startDev(to: string, ...args: string[]): Promise<Dev> {
-  const program = startPosthorn(['dev', '--to', to, '--port', '0', ...args], { SIGNING_KEY: KEY });
-  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await program.line(/^page/))?.[0] ?? '';
-  const run: Dev['run'] = (...rest) => posthorn(rest, { env: { POSTHORN_SANDBOX: url } });
-  const end = async (): Promise<void> => {
-    program.kill('SIGTERM');
-    await program.exit;
-  };
-  return { url, lines: program.lines, run, end };
 }
 
 interface Sent {
@@ -109,7 +88,7 @@ describe('a receiver with default options behind posthorn dev parks the last att
   test.each(ways)('$way', async ({ args = [], step }) => {
     const { url, reports, handled, parked } = await receive();
     const startedAt = Date.now();
-    const dev = await startDev(url, ...args);
+    const dev = await startDev(url, args);
     await dev.run('trigger', 'transfer.failed', '--id', 'evt_poison');
     await step(dev);
 
@@ -138,13 +117,14 @@ describe('a receiver with default options behind posthorn dev parks the last att
   });
 
   test('over a restart of dev, with letters in files', async () => {
-    const { url, handled, parked } = await receive(createFileDeadLetters(await temporaryDirectory()));
+    const { url, handled, parked } = await receive(createFileDeadLetters(temporaryDirectory()));
     const first = await startDev(url);
     await first.run('trigger', 'transfer.failed', '--id', 'evt_1');
     await first.run('advance', '1h');
     await first.run('trigger', 'transfer.failed', '--id', 'evt_lost');
     await first.run('advance', '6m');
-    await first.end();
+    first.program.kill('SIGTERM');
+    await first.program.exit;
 
     const second = await startDev(url);
     await second.run('trigger', 'transfer.succeeded', '--id', 'evt_2');
@@ -159,7 +139,7 @@ describe('a receiver with default options behind posthorn dev parks the last att
 test('advance, deliveries and dev say by how much an event has aged, in real time', async () => {
   const { url } = await receive();
   const dev = await startDev(url);
-  expect(dev.lines[1]).toMatch(/, a step ages its events$/);
+  expect(dev.program.lines[1]).toMatch(/, a step ages its events$/);
   await dev.run('trigger', 'transfer.failed', '--id', 'evt_1');
   const line =
     /^\S+Z transfer\.failed evt_1 attempt 2 aged \d+ (s|min) 500 handler_failed \d+ ms again after 5 min$/;
@@ -168,7 +148,7 @@ test('advance, deliveries and dev say by how much an event has aged, in real tim
     expect.stringMatching(line),
     'what has not ended is 1 min older',
   ]);
-  await until('dev prints it', () => dev.lines.some((printed) => line.test(printed)));
+  await until('dev prints it', () => dev.program.lines.some((printed) => line.test(printed)));
   const advanced = jsonLines(await dev.run('advance', '5m1s', '--json'));
   expect(advanced).toMatchObject([
     { kind: 'delivery', number: 3, agedMs: expect.any(Number) },
@@ -202,8 +182,10 @@ test('says once of a retry that it has become older than an event that happened 
   const { stdout } = await dev.run('advance', '1m');
   expect(stdout.split('\n').filter((line) => line.includes('older than'))).toEqual([older]);
   await dev.run('advance', '1h');
-  await until('dev prints all attempts', () => dev.lines.some((line) => /evt_other attempt 4/.test(line)));
-  expect(dev.lines.filter((line) => line.includes('older than'))).toEqual([older]);
+  await until('dev prints all attempts', () =>
+    dev.program.lines.some((line) => /evt_other attempt 4/.test(line)),
+  );
+  expect(dev.program.lines.filter((line) => line.includes('older than'))).toEqual([older]);
 });
 
 test.each(['20m59s', '21m', '14m'])('trigger --age %s is parked at the first attempt', async (age) => {
@@ -218,7 +200,7 @@ test.each(['20m59s', '21m', '14m'])('trigger --age %s is parked at the first att
 describe.each(['real', 'manual'])('with --clock %s', (clock) => {
   test('created_at stays, and the clock moves', async () => {
     const { url } = await receive();
-    const dev = await startDev(url, '--clock', clock);
+    const dev = await startDev(url, ['--clock', clock]);
     await dev.run('trigger', 'transfer.failed', '--id', 'evt_1', '--age', '1m');
     const { stdout } = await dev.run('advance', '6m');
     expect(stdout).toMatch(/^the sandbox's clock is at \S+Z$/m);

@@ -1,10 +1,10 @@
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { describe, expect, test } from 'vitest';
-import type { ChildProgram } from '../support/child-program.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
-import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
+import { jsonLines, posthorn, startPosthorn } from './posthorn.ts';
+import { startDev } from './started-dev.ts';
 
 /** Nobody listens there, nor gets that port as a free one. Port 1 would not do: fetch refuses to ask it. */
 const NOBODY = 'http://127.0.0.1:2';
@@ -19,24 +19,6 @@ async function receive(failures = 0): Promise<string> {
     if (left >= 0) throw new Error('not yet');
   });
   return `${await listenUntilTheEnd(toNode(receiver))}/webhooks`;
-}
-
-interface Dev {
-  readonly program: ChildProgram;
-  readonly url: string;
-  /** Runs another command against it. */
-  readonly run: (...args: string[]) => Promise<Ended>;
-}
-
-async function startDev(
-  to: string,
-  args: readonly string[] = [],
-  env: NodeJS.ProcessEnv = { SIGNING_KEY: KEY },
-): Promise<Dev> {
-  const program = startPosthorn(['dev', '--to', to, '--port', '0', ...args], env);
-  const line = await program.line(/^page|"listening"/);
-  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] ?? '';
-  return { program, url, run: (...rest) => posthorn(rest, { env: { POSTHORN_SANDBOX: url } }) };
 }
 
 describe('posthorn dev', () => {

@@ -3,6 +3,7 @@ import { type EndlessReply, openEndlessService } from '../client/endless-service
 import { SIGNING_KEY } from '../client/secrets.ts';
 import { KEY } from '../support/served.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
+import { environmentOf } from './sandboxed.ts';
 
 const MEBIBYTE = 1_048_576;
 
@@ -14,15 +15,7 @@ async function run(args: readonly string[], reply: EndlessReply = {}) {
   const service = await openEndlessService(reply);
   const ended = await posthorn(
     args.map((each) => each.replace('URL', service.url)),
-    {
-      env: {
-        POSTHORN_BASE_URL: service.url,
-        POSTHORN_SANDBOX: service.url,
-        POSTHORN_USERNAME: 'admin',
-        POSTHORN_PASSWORD: 'password',
-        SIGNING_KEY: KEY,
-      },
-    },
+    { env: { ...environmentOf(service.url), SIGNING_KEY: KEY } },
   );
   await service.allEnded();
   expect(service.sentBytes()).toBeLessThan(MOST_SENT);

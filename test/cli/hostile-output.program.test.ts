@@ -1,11 +1,13 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
+import type { DeadLetter } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
-import { signedHeaders } from 'posthorn/testing';
+import { deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
 import { KEY } from '../support/served.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import {
   NASTY,
@@ -15,27 +17,15 @@ import {
   postgresError,
   redisErrors,
 } from './hostile-parties.ts';
-import { letter, temporaryDirectory } from './letters.ts';
+import { letter } from './letters.ts';
 import { posthorn, start } from './posthorn.ts';
+import { writeModule } from './receiver-module.ts';
+import { curl, environmentOf } from './sandboxed.ts';
 
 type Printed = { readonly stdout: string; readonly stderr: string };
 
 const URL = 'https://example.com/hooks';
-
-/** What the commands that ask the service need to reach it. */
-function environmentOf(url: string): NodeJS.ProcessEnv {
-  return {
-    POSTHORN_BASE_URL: url,
-    POSTHORN_SANDBOX: url,
-    POSTHORN_USERNAME: 'admin',
-    POSTHORN_PASSWORD: 'password',
-    POSTHORN_BANKING_TOKEN: 'token',
-    POSTHORN_API_KEY: 'key',
-    POSTHORN_ACCESS_TOKEN: 'access',
-    NEW_SIGNING_KEY: KEY,
-    SIGNING_KEY: KEY,
-  };
-}
+const keys = { NEW_SIGNING_KEY: KEY, SIGNING_KEY: KEY };
 
 /** Fails for a character that can drive a terminal, and for a line that the other side has made. */
 function expectHarmless({ stdout, stderr }: Printed, keepsLines = false): void {
@@ -72,7 +62,7 @@ const asking: Readonly<Record<string, readonly string[]>> = {
 
 describe.each(Object.entries(asking))('posthorn %s', (name, args) => {
   test.each([[], ['--json']])('prints nothing that drives a terminal, %j', async (...json) => {
-    const env = environmentOf(await openHostile());
+    const env = { ...environmentOf(await openHostile()), ...keys };
     const ended = await posthorn([...name.split(' '), ...args, ...json], { env });
     expect(ended).toMatchObject({ code: 0 });
     expectHarmless(ended);
@@ -80,7 +70,7 @@ describe.each(Object.entries(asking))('posthorn %s', (name, args) => {
   });
 
   test('nor does its error', async () => {
-    const env = environmentOf(await openRefusing());
+    const env = { ...environmentOf(await openRefusing()), ...keys };
     const ended = await posthorn([...name.split(' '), ...args], { env });
     expect(ended).toMatchObject({ code: 1 });
     expectHarmless(ended);
@@ -91,7 +81,7 @@ describe.each(Object.entries(asking))('posthorn %s', (name, args) => {
 test.each([[], ['--json']])(
   'posthorn webhooks rotate --resume prints nothing that drives a terminal, %j',
   async (...json) => {
-    const env = environmentOf(await openHostile());
+    const env = { ...environmentOf(await openHostile()), ...keys };
     const ended = await posthorn(['webhooks', 'rotate', 'WH1', '--resume', 'WH2', ...json], { env });
     expect(ended).toMatchObject({ code: 0 });
     expectHarmless(ended);
@@ -133,15 +123,6 @@ async function serve(args: readonly string[], env: NodeJS.ProcessEnv = {}): Prom
   };
 }
 
-async function post(url: string, body: string, headers: Record<string, string> = {}): Promise<void> {
-  const response = await fetch(url, {
-    method: 'POST',
-    body,
-    headers: { 'content-type': 'application/json', ...headers },
-  });
-  await response.text();
-}
-
 /** The body of an event that is nasty in every part. */
 function nastyEvent(): string {
   const created_at = new Date().toISOString();
@@ -150,33 +131,31 @@ function nastyEvent(): string {
 
 /** A module with a receiver whose handler fails, and a letter; all that they say is nasty. */
 async function writeReceiver(): Promise<string> {
-  const directory = temporaryDirectory(join(packageRoot, 'dist'));
-  await fill(join(directory, 'letters'));
-  const file = join(directory, 'receiver.js');
-  writeFileSync(
-    file,
+  const { file } = await writeModule(
     `import { createReceiver } from 'posthorn';
     import { createFileDeadLetters } from 'posthorn/file';
     const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
     export const receiver = createReceiver({ signingKey: 'k', deadLetters });
     receiver.observe(() => {});
     receiver.on('*', () => { throw new Error(${JSON.stringify(NASTY)}); });`,
+    [nastyLetter()],
   );
   return file;
 }
 
-async function fill(directory: string): Promise<string> {
-  const created_at = new Date().toISOString();
-  const event = { id: NASTY, type: `transfer.${NASTY}`, created_at, data: { note: NASTY } };
-  await createFileDeadLetters(directory).put(
-    letter(NASTY, {
-      type: event.type,
-      message: NASTY,
-      headers: { 'x-note': [NASTY] },
-      rawBody: Buffer.from(JSON.stringify(event)),
-      handled: [NASTY],
-    }),
-  );
+function nastyLetter(): DeadLetter {
+  return letter(NASTY, {
+    type: `transfer.${NASTY}`,
+    message: NASTY,
+    headers: { 'x-note': [NASTY] },
+    rawBody: Buffer.from(nastyEvent()),
+    handled: [NASTY],
+  });
+}
+
+async function fill(): Promise<string> {
+  const directory = temporaryDirectory();
+  await createFileDeadLetters(directory).put(nastyLetter());
   return directory;
 }
 
@@ -193,14 +172,13 @@ const others: Readonly<Record<string, (json: readonly string[]) => Promise<Print
     const [folder = ''] = /(?<=dead letters in )[^)"]+/.exec(stdout) ?? [];
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\/webhooks/.exec(stdout) ?? [];
-    const body = nastyEvent();
-    await post(url, body, signedHeaders(body, { key: KEY, authentication }));
+    await deliver(url, nastyEvent(), { key: KEY, authentication });
     await until('the report is printed', () => demo.printed().stdout.includes('FORGED'));
     return demo.end();
   },
   async dev(json) {
     const dev = await serve(['dev', '--port', '0', '--to', `${await openHostile()}/receiver`, ...json]);
-    await post(`${dev.url}/sandbox/events`, JSON.stringify({ type: `transfer.${NASTY}`, id: NASTY }));
+    curl('POST', `${dev.url}/sandbox/events`, { type: `transfer.${NASTY}`, id: NASTY });
     await until('the delivery is printed', () => dev.printed().stdout.includes('FORGED'));
     return dev.end();
   },
@@ -210,8 +188,7 @@ const others: Readonly<Record<string, (json: readonly string[]) => Promise<Print
   },
   async listen(json) {
     const listening = await serve(['listen', '--port', '0', ...json], { SIGNING_KEY: KEY });
-    const body = nastyEvent();
-    await post(listening.url, body, signedHeaders(body, { key: KEY }));
+    await deliver(listening.url, nastyEvent(), { key: KEY });
     await until('the report is printed', () =>
       /(processed|failed|rejected)/.test(listening.printed().stdout),
     );
@@ -227,17 +204,9 @@ const others: Readonly<Record<string, (json: readonly string[]) => Promise<Print
     const args = ['verify', NASTY, '--signature', NASTY, ...json];
     return posthorn(args, { env: { SIGNING_KEY: KEY } });
   },
-  'dead-letters list': async (json) =>
-    posthorn(['dead-letters', 'list', '--dir', await fill(join(temporaryDirectory(), 'letters')), ...json]),
+  'dead-letters list': async (json) => posthorn(['dead-letters', 'list', '--dir', await fill(), ...json]),
   'dead-letters show': async (json) =>
-    posthorn([
-      'dead-letters',
-      'show',
-      NASTY,
-      '--dir',
-      await fill(join(temporaryDirectory(), 'letters')),
-      ...json,
-    ]),
+    posthorn(['dead-letters', 'show', NASTY, '--dir', await fill(), ...json]),
   'dead-letters replay': async (json) =>
     posthorn(['dead-letters', 'replay', '--all', '--receiver', await writeReceiver(), ...json]),
   'dead-letters drop': async (json) =>
@@ -304,7 +273,7 @@ test('listen handles an event that is nested more deeply than JSON.stringify can
   const deep = `{"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
   const created_at = new Date().toISOString();
   const body = `{"id":"evt_1","type":"transfer.created","created_at":"${created_at}","data":${deep}}`;
-  await post(listening.url, body, signedHeaders(body, { key: KEY }));
+  await deliver(listening.url, body, { key: KEY });
   await until('the report is printed', () => listening.printed().stdout.includes('"kind":"report"'));
   const { stdout } = await listening.end();
   expect(stdout).toContain('{"unprintable":"it is nested too deeply"}');

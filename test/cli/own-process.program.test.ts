@@ -1,9 +1,10 @@
-import { createReceiver } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
-import { KEY, serve } from '../support/served.ts';
-import { letter, temporaryDirectory } from './letters.ts';
+import { KEY } from '../support/served.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { letter } from './letters.ts';
 import { type Ended, posthorn, posthornProcess, startPosthorn, startPosthornProcess } from './posthorn.ts';
+import { serveReceiver } from './refusing-servers.ts';
 import { signedByOpenssl } from './signed-by-openssl.ts';
 
 // Most tests run many commands in one process: test/cli/command-host.mjs. What these prove is that the built
@@ -50,9 +51,7 @@ describe('in a process of its own', () => {
   });
 
   test('send prints the same', async () => {
-    const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
-    const to = await serve(receiver.observe(() => {}));
-    const args = ['send', 'transfer.created', '--to', to];
+    const args = ['send', 'transfer.created', '--to', await serveReceiver()];
     const env = { SIGNING_KEY: KEY };
     const [own, shared] = await Promise.all([posthornProcess(args, { env }), posthorn(args, { env })]);
     expect(own).toMatchObject({ code: 0, stdout: expect.stringContaining('processed') });

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import {
   type Running,
   startProgram,
 } from '../support/child-program.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { runInHost } from './command-hosts.ts';
-import { temporaryDirectory } from './letters.ts';
 
 /** The built program. */
 export const program: string = join(packageRoot, 'dist', 'src', 'cli', 'bin.js');
@@ -70,6 +70,12 @@ function startInHost(args: readonly string[], surroundings: Surroundings): Runni
     cwd,
     input: Buffer.from(input),
   });
+}
+
+/** Runs a command on a terminal, where somebody types `input`; `before` stands before it in the shell. */
+export function onTerminal(args: string, input = '', before = ''): { status: number | null; stdout: string } {
+  const command = `${before}"${process.execPath}" "${program}" ${args}`;
+  return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8', input });
 }
 
 /** Runs a command as it was printed, in a shell that finds `posthorn`. Resolves with its output. */

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
-import { createReceiver } from 'posthorn';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { KEY, serve } from '../support/served.ts';
-import { temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { paste, posthorn, startPosthorn } from './posthorn.ts';
+import { serveReceiver } from './refusing-servers.ts';
 import { startSandbox } from './sandboxed.ts';
+import { startDev } from './started-dev.ts';
 
 /** The lines of commands, without their indentation. */
 const commandsIn = (lines: readonly string[]): string[] =>
@@ -28,11 +28,10 @@ describe('the commands that the program prints work as printed', () => {
   });
 
   test('posthorn webhooks rotate, with and without a file for the key', async () => {
-    const { url, env, results } = await startSandbox();
-    const [created] = await results('create', 'https://example.com/');
-    const { webhook } = Object(created);
+    const { url, env, results, create } = await startSandbox();
+    const { id } = await create('https://example.com/');
     const { POSTHORN_PASSWORD } = env;
-    const begin = ['webhooks', 'rotate', webhook.id, '--base-url', url, '--username', 'sandbox-admin'];
+    const begin = ['webhooks', 'rotate', id, '--base-url', url, '--username', 'sandbox-admin'];
     const begun = await posthorn(begin, { env: { POSTHORN_PASSWORD } });
     const lines = begun.stdout.split('\n');
     const [, , key = '', , ...commands] = lines.map((line) => line.trim());
@@ -48,12 +47,7 @@ describe('the commands that the program prints work as printed', () => {
   });
 
   test('posthorn dev: what it triggers is wanted', async () => {
-    const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
-    receiver.observe(() => {});
-    const to = await serve(receiver);
-    const program = startPosthorn(['dev', '--to', to, '--port', '0', '--event', 'dispute.*'], {
-      SIGNING_KEY: KEY,
-    });
+    const { program } = await startDev(await serveReceiver(), ['--event', 'dispute.*']);
     await program.line(/posthorn deliveries/);
     const [sandbox = '', trigger = ''] = commandsIn(program.lines);
     expect(await paste(`${sandbox}\n${trigger}`)).toMatch(/ dispute\.\S+ \S+ attempt 1 200 processed /);

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
-import { letter, temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { letter } from './letters.ts';
 import { posthorn, posthornProcess } from './posthorn.ts';
 
 const commands = [

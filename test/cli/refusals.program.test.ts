@@ -3,7 +3,7 @@ import { toNode } from 'posthorn/node';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { KEY } from '../support/served.ts';
-import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
+import { type Ended, jsonLines, posthorn } from './posthorn.ts';
 import {
   answerWith,
   listen,
@@ -13,6 +13,8 @@ import {
   serveReceiver,
   servers,
 } from './refusing-servers.ts';
+import { environmentOf } from './sandboxed.ts';
+import { startDev } from './started-dev.ts';
 
 const sendTo = (to: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Ended> =>
   posthorn(['send', 'transfer.created', '--to', to, ...args], { env: { SIGNING_KEY: KEY, ...env } });
@@ -149,11 +151,8 @@ async function adviceInDev(
     trigger = [],
   }: { args?: string[]; env?: NodeJS.ProcessEnv; trigger?: string[] } = {},
 ): Promise<{ readonly dev: string; readonly trigger: string }> {
-  const program = startPosthorn(['dev', '--to', to, '--port', '0', ...args], env);
-  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(await program.line(/^page/)) ?? [];
-  const { stdout } = await posthorn(['trigger', 'transfer.created', ...trigger], {
-    env: { POSTHORN_SANDBOX: url },
-  });
+  const { program, run } = await startDev(to, args, env);
+  const { stdout } = await run('trigger', 'transfer.created', ...trigger);
   await program.line(/ attempt 1 /);
   // What follows the line of the attempt was written with it.
   const after = program.lines.slice(program.lines.findIndex((line) => line.includes(' attempt 1 ')) + 1);
@@ -211,20 +210,14 @@ describe('posthorn dev and posthorn trigger do so as well', () => {
 
   test('of a webhook that somebody else has created in it, dev does not know the key', async () => {
     const to = await serveReceiver();
-    const program = startPosthorn(['dev', '--to', to, '--port', '0', '--event', 'dispute.won', '--json']);
-    const { url } = JSON.parse(await program.line(/"listening"/));
-    const env = {
-      POSTHORN_BASE_URL: url,
-      POSTHORN_SANDBOX: url,
-      POSTHORN_USERNAME: 'sandbox-admin',
-      POSTHORN_PASSWORD: 'sandbox-password',
-    };
+    const { program, url, run } = await startDev(to, ['--event', 'dispute.won', '--json'], {});
+    const env = environmentOf(url);
     await posthorn(['webhooks', 'create', to, '--event', 'dispute.lost'], { env });
     for (const [type, than] of [
       ['dispute.won', 'printed at the start'],
       ['dispute.lost', 'than the webhook'],
     ] as const) {
-      await posthorn(['trigger', type], { env });
+      await run('trigger', type);
       const { advice } = JSON.parse(await program.line(new RegExp(`"type":"${type}".*"advice"`)));
       expect(advice).toContain(than);
     }

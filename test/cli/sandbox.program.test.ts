@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { posthorn, startPosthorn } from './posthorn.ts';
 import { curl, startSandbox } from './sandboxed.ts';
 

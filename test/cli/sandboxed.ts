@@ -11,6 +11,8 @@ export interface Sandboxed {
   readonly webhooks: (...args: string[]) => Promise<Ended>;
   /** The same with `--json`: each line of the results; throws if it failed. */
   readonly results: (...args: string[]) => Promise<Record<string, unknown>[]>;
+  /** Creates a webhook. */
+  readonly create: (url: string, ...args: string[]) => Promise<{ id: string; key: string }>;
   /** Moves its clock, with curl. */
   readonly advance: (advanceMs: number) => void;
 }
@@ -18,26 +20,38 @@ export interface Sandboxed {
 export async function startSandbox(...args: string[]): Promise<Sandboxed> {
   const program = startPosthorn(['sandbox', '--port', '0', '--clock', 'manual', '--json', ...args]);
   const url = await addressOf(program);
-  const env = {
-    POSTHORN_BASE_URL: url,
-    POSTHORN_USERNAME: 'sandbox-admin',
-    POSTHORN_PASSWORD: 'sandbox-password',
-    POSTHORN_BANKING_TOKEN: 'sandbox-jwt',
-    POSTHORN_API_KEY: 'sandbox-key',
-    POSTHORN_ACCESS_TOKEN: 'sandbox-access',
-  };
+  const env = environmentOf(url);
   const webhooks: Sandboxed['webhooks'] = (...args) => posthorn(['webhooks', ...args], { env });
+  const results: Sandboxed['results'] = async (...args) => {
+    const ended = await webhooks(...args, '--json');
+    if (ended.code !== 0) throw new Error(ended.stderr);
+    return jsonLines(ended);
+  };
   return {
     program,
     url,
     env,
     webhooks,
-    results: async (...args) => {
-      const ended = await webhooks(...args, '--json');
-      if (ended.code !== 0) throw new Error(ended.stderr);
-      return jsonLines(ended);
+    results,
+    create: async (...args) => {
+      const [created] = await results('create', ...args);
+      const { webhook, secret_signing_key: key } = Object(created);
+      return { id: webhook.id, key };
     },
     advance: (advanceMs) => void curl('POST', `${url}/sandbox/clock`, { advanceMs }),
+  };
+}
+
+/** What the commands need to reach a sandbox, or another service. */
+export function environmentOf(url: string): NodeJS.ProcessEnv {
+  return {
+    POSTHORN_BASE_URL: url,
+    POSTHORN_SANDBOX: url,
+    POSTHORN_USERNAME: 'sandbox-admin',
+    POSTHORN_PASSWORD: 'sandbox-password',
+    POSTHORN_BANKING_TOKEN: 'sandbox-jwt',
+    POSTHORN_API_KEY: 'sandbox-key',
+    POSTHORN_ACCESS_TOKEN: 'sandbox-access',
   };
 }
 

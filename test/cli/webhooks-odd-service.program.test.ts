@@ -4,15 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { page, webhook } from '../client/literal-bodies.ts';
 import { inTurn, json, openLiteralService, type Reply } from '../client/literal-service.ts';
 import { SIGNING_KEY } from '../client/secrets.ts';
-import { temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
+import { environmentOf } from './sandboxed.ts';
 
 const URL = 'https://example.com/hooks';
 
 /** A service that answers with one reply after the other, and `posthorn webhooks …` against it. */
 async function open(...replies: readonly Reply[]) {
   const { url, requests } = await openLiteralService(inTurn(...replies));
-  const env = { POSTHORN_BASE_URL: url, POSTHORN_USERNAME: 'admin', POSTHORN_PASSWORD: 'password' };
+  const env = environmentOf(url);
   return {
     webhooks: (...args: string[]) => posthorn(['webhooks', ...args], { env }),
     sent: () => requests.map(({ line, body }) => `${line} ${body}`.trim()),

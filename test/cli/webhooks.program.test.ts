@@ -3,21 +3,11 @@ import { join } from 'node:path';
 import { catalog } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { temporaryDirectory } from './letters.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
-import { type Sandboxed, startSandbox } from './sandboxed.ts';
+import { startSandbox } from './sandboxed.ts';
 
 const URL = 'http://127.0.0.1:3000/webhooks';
-
-/** Creates a webhook; resolves with its id and its key. */
-async function createWebhook(
-  { results }: Sandboxed,
-  ...args: string[]
-): Promise<{ id: string; key: string }> {
-  const [created] = await results('create', URL, ...args);
-  const { webhook, secret_signing_key } = Object(created);
-  return { id: webhook.id, key: secret_signing_key };
-}
 
 describe('posthorn webhooks create', () => {
   test('prints the signing key exactly once, and says that it cannot be read again', async () => {
@@ -76,7 +66,7 @@ describe('posthorn webhooks create', () => {
     { command: 'update', args: [] },
   ])('$command sends each type of transfer.* and the like by its name', async ({ command, args }) => {
     const sandbox = await startSandbox();
-    const place = command === 'update' ? [(await createWebhook(sandbox)).id] : args;
+    const place = command === 'update' ? [(await sandbox.create(URL)).id] : args;
     const patterns = Object.keys(catalog).flatMap((entity) => ['--event', `${entity}.*`]);
     const [result] = await sandbox.results(command, ...place, ...patterns);
     expect(Object(result).webhook.enabled_events).toEqual(
@@ -125,7 +115,7 @@ describe('posthorn webhooks create', () => {
 describe('posthorn webhooks', () => {
   test('list masks what is secret unless it is asked for', async () => {
     const sandbox = await startSandbox();
-    await createWebhook(sandbox, '--bearer', 'to-ken');
+    await sandbox.create(URL, '--bearer', 'to-ken');
     expect(await sandbox.results('list')).toMatchObject([
       { url: URL, authentication: { type: 'BEARER', bearer: { token: '********' } } },
     ]);
@@ -147,7 +137,7 @@ describe('posthorn webhooks', () => {
 
   test('show, update, disable and enable', async () => {
     const sandbox = await startSandbox();
-    const { id } = await createWebhook(sandbox, '--bearer', 'to-ken');
+    const { id } = await sandbox.create(URL, '--bearer', 'to-ken');
     const changed = 'https://example.com/other';
     await sandbox.results('update', id, '--url', changed, '--event', 'dispute.*');
     expect(await sandbox.results('show', id, '--show-credentials')).toMatchObject([
@@ -182,7 +172,7 @@ describe('posthorn webhooks', () => {
 
   test('an ensure that needs no key leaves no file, and one that does never writes over one', async () => {
     const sandbox = await startSandbox();
-    await createWebhook(sandbox);
+    await sandbox.create(URL);
     const file = join(temporaryDirectory(), 'key');
     await sandbox.results('ensure', URL, '--key-file', file);
     expect(statSync(file, { throwIfNoEntry: false })).toBeUndefined();

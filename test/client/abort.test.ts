@@ -1,9 +1,9 @@
 import { ConfigurationError } from 'posthorn';
 import type { CallOptions, Client } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
+import { readAll } from '../support/read-all.ts';
 import { until } from '../support/until.ts';
-import { openLiteralService } from './literal-service.ts';
-import { readAll } from './read-all.ts';
+import { openClientOf } from './open-client.ts';
 import { clientOf, failureOf } from './secrets.ts';
 
 const url = 'https://example.com/hooks';
@@ -36,41 +36,41 @@ describe.each(calls)('%s rejects with the reason of the signal', (_name, call) =
   const reason = new Error('the user has left');
 
   test('aborted before: nothing is sent', async () => {
-    const { url, requests } = await openLiteralService(() => 'hang');
+    const client = await openClientOf(() => 'hang');
     const signal = AbortSignal.abort(reason);
-    expect(await failureOf(() => call(clientOf(url), { signal }))).toBe(reason);
-    expect(requests).toHaveLength(0);
+    expect(await failureOf(() => call(client, { signal }))).toBe(reason);
+    expect(client.requests).toHaveLength(0);
   });
 
   test('aborted during the request: it is not sent again', async () => {
     const controller = new AbortController();
-    const { url, requests } = await openLiteralService(() => {
+    const client = await openClientOf(() => {
       controller.abort(reason);
       return 'hang';
     });
-    expect(await failureOf(() => call(clientOf(url), { signal: controller.signal }))).toBe(reason);
-    expect(requests).toHaveLength(1);
+    expect(await failureOf(() => call(client, { signal: controller.signal }))).toBe(reason);
+    expect(client.requests).toHaveLength(1);
   });
 });
 
 test('aborted while the answer is on its way', async () => {
   const controller = new AbortController();
-  const { url } = await openLiteralService(() => {
+  const { webhooks } = await openClientOf(() => {
     setTimeout(() => controller.abort(), 100);
     return { headers: { 'content-length': '1000' }, body: '{' };
   });
-  const error = await failureOf(() => clientOf(url).webhooks.retrieve('WH1', { signal: controller.signal }));
+  const error = await failureOf(() => webhooks.retrieve('WH1', { signal: controller.signal }));
   expect(error).toBe(controller.signal.reason);
 });
 
 test('aborted in the pause before the next try: at once', async () => {
   const controller = new AbortController();
-  const { url, requests } = await openLiteralService(() => ({
+  const { webhooks, requests } = await openClientOf(() => ({
     status: 503,
     headers: { 'retry-after': '30' },
   }));
   const startedAt = performance.now();
-  const failure = failureOf(() => clientOf(url).webhooks.retrieve('WH1', { signal: controller.signal }));
+  const failure = failureOf(() => webhooks.retrieve('WH1', { signal: controller.signal }));
   await until('the answer was sent', () => requests.length === 1);
   // Long enough for the answer to be read on a busy machine; too early would be an abort during the request.
   setTimeout(() => controller.abort(), 300);
@@ -81,13 +81,12 @@ test('aborted in the pause before the next try: at once', async () => {
 
 test('aborted while a token is awaited', async () => {
   const controller = new AbortController();
-  const { url, requests } = await openLiteralService(() => 'hang');
   const accessToken = () => {
     queueMicrotask(() => controller.abort());
     return new Promise<string>(() => {});
   };
-  const client = clientOf(url, { profile: { accessToken } });
-  const error = await failureOf(() => client.currencies.list({ signal: controller.signal }));
+  const { currencies, requests } = await openClientOf(() => 'hang', { profile: { accessToken } });
+  const error = await failureOf(() => currencies.list({ signal: controller.signal }));
   expect(error).toBe(controller.signal.reason);
   expect(requests).toHaveLength(0);
 });
@@ -105,10 +104,8 @@ test('a signal that is used for many calls keeps no listener of them', async () 
     listeners -= 1;
     remove(...parameters);
   };
-  const { url } = await openLiteralService(() => ({ status: 404 }));
-  const client = clientOf(url);
-  for (let index = 0; index < 5; index += 1)
-    await failureOf(() => client.webhooks.retrieve('WH1', { signal }));
+  const { webhooks } = await openClientOf(() => ({ status: 404 }));
+  for (let index = 0; index < 5; index += 1) await failureOf(() => webhooks.retrieve('WH1', { signal }));
   expect(listeners).toBe(0);
 });
 

@@ -2,10 +2,10 @@ import { ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
 import { CHECKS, CURRENCIES, PURPOSES, page, QUOTE, webhook } from './literal-bodies.ts';
 import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
+import { openClient } from './open-client.ts';
 import {
   API_KEY,
   BASIC,
-  clientOf,
   failureOf,
   JWT,
   PASSWORD,
@@ -14,10 +14,6 @@ import {
   WEBHOOK_TOKEN,
 } from './secrets.ts';
 
-async function open(...replies: readonly Reply[]) {
-  return clientOf((await openLiteralService(inTurn(...replies))).url);
-}
-
 describe('an error of the interface becomes { status, message, details }', () => {
   test.each<[number, string, string | undefined]>([
     [404, 'Webhook not found', undefined],
@@ -25,7 +21,7 @@ describe('an error of the interface becomes { status, message, details }', () =>
     [400, 'Invalid authentication configuration', 'Basic authentication requires username and password'],
     [400, 'Invalid enabled_events', 'unknown entity: transfr'],
   ])('%i %s', async (status, message, details) => {
-    const client = await open(json(JSON.stringify({ status, message, details }), status));
+    const client = await openClient(json(JSON.stringify({ status, message, details }), status));
     const error = await failureOf(() => client.webhooks.update('WH1', { enabled: true }));
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({
@@ -39,7 +35,7 @@ describe('an error of the interface becomes { status, message, details }', () =>
   });
 
   test('a message without a status, and details that are no text', async () => {
-    const client = await open(json('{"message":"Forbidden","details":{"why":1}}', 403));
+    const client = await openClient(json('{"message":"Forbidden","details":{"why":1}}', 403));
     const error = await failureOf(() => client.fxQuotes.retrieve(1));
     expect(error).toMatchObject({ status: 403, message: 'Forbidden', details: undefined });
   });
@@ -52,7 +48,7 @@ describe('an error of the interface becomes { status, message, details }', () =>
     ['an empty message', json('{"message":""}', 401)],
     ['JSON that is cut', json(`{"message":"${API_KEY}`, 401)],
   ])('%s: the status alone', async (_name, reply) => {
-    const client = await open(reply);
+    const client = await openClient(reply);
     expect(await failureOf(() => client.fxQuotes.retrieve(1))).toMatchObject({
       code: 'service_refused',
       status: 401,
@@ -62,7 +58,7 @@ describe('an error of the interface becomes { status, message, details }', () =>
 
   test('a redirect is not followed: the credentials are for one host', async () => {
     const other = await openLiteralService(inTurn(json(QUOTE)));
-    const client = await open({ status: 307, headers: { location: `${other.url}/x` } });
+    const client = await openClient({ status: 307, headers: { location: `${other.url}/x` } });
     expect(await failureOf(() => client.fxQuotes.retrieve(1))).toMatchObject({
       code: 'service_refused',
       status: 307,
@@ -77,7 +73,7 @@ describe('a service that quotes what it was sent', () => {
       message: `bad password ${WEBHOOK_PASSWORD}`,
       details: `Basic ${BASIC} is ${PASSWORD}`,
     };
-    const client = await open(json(JSON.stringify(body), 400));
+    const client = await openClient(json(JSON.stringify(body), 400));
     const authentication = {
       type: 'BASIC',
       basic: { username: 'hook', password: WEBHOOK_PASSWORD },
@@ -89,7 +85,7 @@ describe('a service that quotes what it was sent', () => {
   });
 
   test('has the token of a new webhook, and the JWT and the API key, taken out too', async () => {
-    const client = await open(
+    const client = await openClient(
       json(JSON.stringify({ message: `bad token ${WEBHOOK_TOKEN}` }), 400),
       json(JSON.stringify({ message: `${JWT} with ${API_KEY} has expired` }), 401),
       json(JSON.stringify({ errorCode: 7, errorMessage: `no access for ${API_KEY}` })),
@@ -122,7 +118,7 @@ describe('an answer that is not what the interface shows', () => {
     ['no signing key', webhook('WH1'), 'secret_signing_key: Invalid input: expected string, received null'],
     ['an empty signing key', webhook('WH1', { secret_signing_key: '""' }), 'secret_signing_key: Too small'],
   ])('%s: answer_invalid, which names what is wrong and shows nothing', async (_name, body, complaint) => {
-    const client = await open(json(body, 201));
+    const client = await openClient(json(body, 201));
     expect(await failureOf(() => client.webhooks.create({ url: 'https://example.com' }))).toMatchObject({
       code: 'answer_invalid',
       status: 201,
@@ -151,7 +147,7 @@ describe('an answer that is not what the interface shows', () => {
   ])(
     '%s of a webhook that is read: answer_invalid, because it is compared',
     async (_name, body, complaint) => {
-      const client = await open(json(body), json(body), json(page([body])));
+      const client = await openClient(json(body), json(body), json(page([body])));
       for (const call of [
         () => client.webhooks.retrieve('WH1'),
         () => client.webhooks.update('WH1', { enabled: true }),
@@ -168,7 +164,7 @@ describe('an answer that is not what the interface shows', () => {
   test('times and links of a webhook, on which nothing depends, may be of any form or missing', async () => {
     const members = { created_at: '"2026-03-31T09:05:00+0000"', updated_at: 'null', _links: '[]' };
     const odd = webhook('WH1', { ...members, secret_signing_key: 'false' });
-    const client = await open(json(odd), json(odd), json(page([odd])));
+    const client = await openClient(json(odd), json(odd), json(page([odd])));
     const read = [
       await client.webhooks.retrieve('WH1'),
       await client.webhooks.update('WH1', { enabled: true }),
@@ -185,7 +181,7 @@ describe('an answer that is not what the interface shows', () => {
     'a purpose of %s is read',
     async (time) => {
       const body = PURPOSES.replaceAll('2021-06-01T10:00:00.000Z', time);
-      const client = await open(json(body));
+      const client = await openClient(json(body));
       expect(await client.paymentPurposes.list()).toEqual(JSON.parse(body).documentTypes);
     },
   );
@@ -199,7 +195,7 @@ describe('an answer that is not what the interface shows', () => {
     ['an id that is no integer', QUOTE.replace('1234,', '"1234",')],
     ['another resource', QUOTE.replace('"resourceName": "fxQuote"', '"resourceName": "fxDeal"')],
   ])('a quote with %s', async (_name, body) => {
-    const client = await open(json(body));
+    const client = await openClient(json(body));
     expect(await failureOf(() => client.fxQuotes.retrieve(1))).toHaveProperty('code', 'answer_invalid');
   });
 });
@@ -209,7 +205,7 @@ describe('members that are new are accepted, and handed over', () => {
     text.replaceAll('{', '{ "brandNew": [1],').replaceAll(/,\s*}/g, '}');
 
   test('in every answer', async () => {
-    const client = await open(
+    const client = await openClient(
       json(extend(QUOTE)),
       json(extend(CHECKS)),
       json(extend(PURPOSES)),
@@ -236,7 +232,7 @@ describe('members that are new are accepted, and handed over', () => {
   });
 
   test('and so are a status of a quote and an event type that are new', async () => {
-    const client = await open(
+    const client = await openClient(
       json(QUOTE.replace('GENERATED', 'EXPIRED')),
       json(webhook('WH1', { enabled_events: '[{"entity":"refund","types":["made"]}]' })),
     );

@@ -1,8 +1,9 @@
 import { ConfigurationError } from 'posthorn';
 import { type CurrencyPage, type Query, ServiceError } from 'posthorn/client';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
-import { ACCESS_TOKEN, clientOf, failureOf } from './secrets.ts';
+import { json } from './literal-service.ts';
+import { openClient } from './open-client.ts';
+import { ACCESS_TOKEN, failureOf } from './secrets.ts';
 
 const PATH = '/banking/ibans/v2/profile/v2.1/currencies';
 
@@ -19,14 +20,9 @@ function pageOf(currentPage: number): string {
   });
 }
 
-async function open(...replies: readonly Reply[]) {
-  const { url, lines, requests } = await openLiteralService(inTurn(...replies));
-  return { lines, requests, currencies: clientOf(url).currencies };
-}
-
 describe('a service that sends the first 10 of 180 currencies', () => {
   test('list rejects with what it has read, and names the way out', async () => {
-    const { currencies } = await open(json(pageOf(1)));
+    const { currencies } = await openClient(json(pageOf(1)));
     const error = await failureOf(() => currencies.list());
     expect(error).toMatchObject({
       code: 'list_incomplete',
@@ -39,7 +35,7 @@ describe('a service that sends the first 10 of 180 currencies', () => {
   });
 
   test('listPage gives what the service sends without being told a page', async () => {
-    const { currencies, lines, requests } = await open(json(pageOf(1)));
+    const { currencies, lines, requests } = await openClient(json(pageOf(1)));
     const { data, metadata } = JSON.parse(pageOf(1));
     expect(await currencies.listPage()).toEqual({ currencies: data, metadata });
     expect(lines()).toEqual([`GET ${PATH}`]);
@@ -50,7 +46,7 @@ describe('a service that sends the first 10 of 180 currencies', () => {
   });
 
   test('listPage reads all of them with the parameters that the service takes', async () => {
-    const { currencies, lines } = await open(
+    const { currencies, lines } = await openClient(
       ...Array.from({ length: 18 }, (_, index) => json(pageOf(index + 1))),
     );
     const ids: number[] = [];
@@ -68,7 +64,7 @@ describe('a service that sends the first 10 of 180 currencies', () => {
 });
 
 test('listPage is tried again, and refuses success: false, like list', async () => {
-  const { currencies, lines } = await open({ status: 503 }, json(pageOf(1)), json('{"success":false}'));
+  const { currencies, lines } = await openClient({ status: 503 }, json(pageOf(1)), json('{"success":false}'));
   expect(await currencies.listPage({ query: { page: 1 } })).toMatchObject({ metadata: { currentPage: 1 } });
   expect(lines()).toEqual([`GET ${PATH}?page=1`, `GET ${PATH}?page=1`]);
   expect(await failureOf(() => currencies.listPage())).toMatchObject({
@@ -82,7 +78,7 @@ test.each<[unknown, string]>([
   [{ query: 'page=2' }, 'query of currencies.listPage must be an object, got "page=2"'],
   [{ query: { page: [2] } }, 'the parameter "page" in the query of currencies.listPage must be a string'],
 ])('%j is refused before anything is sent', async (request, message) => {
-  const { currencies, lines } = await open();
+  const { currencies, lines } = await openClient();
   const error = await failureOf(() => currencies.listPage(request as { query: Query }));
   expect(error).toBeInstanceOf(ConfigurationError);
   expect(error).toHaveProperty('message', expect.stringContaining(message));

@@ -1,20 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { CHECKS, CURRENCIES, PURPOSES, page, QUOTE, webhook } from './literal-bodies.ts';
-import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
-import { ACCESS_TOKEN, API_KEY, BASIC, clientOf, JWT, SIGNING_KEY, WEBHOOK_PASSWORD } from './secrets.ts';
+import { json, type Reply } from './literal-service.ts';
+import { openClient } from './open-client.ts';
+import { ACCESS_TOKEN, API_KEY, BASIC, JWT, SIGNING_KEY, WEBHOOK_PASSWORD } from './secrets.ts';
 
 const banking = { authorization: `Bearer ${JWT}`, 'x-api-key': API_KEY };
 const profile = { authorization: `Bearer ${ACCESS_TOKEN}` };
 const administrator = { authorization: `Basic ${BASIC}` };
 
-async function open(...replies: readonly Reply[]) {
-  const service = await openLiteralService(inTurn(...replies));
+async function open(reply: Reply) {
+  const client = await openClient(reply);
   const only = () => {
-    expect(service.requests).toHaveLength(1);
-    const [{ line = '', headers = {}, body = '' } = {}] = service.requests;
+    expect(client.requests).toHaveLength(1);
+    const [{ line = '', headers = {}, body = '' } = {}] = client.requests;
     return { line, headers, body };
   };
-  return { client: clientOf(service.url), only };
+  return { client, only };
 }
 
 describe('fxQuotes', () => {

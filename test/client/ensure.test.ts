@@ -1,9 +1,10 @@
 import { ConfigurationError } from 'posthorn';
-import { type EnsureOptions, ServiceError, type WantedWebhook } from 'posthorn/client';
+import { ServiceError, type WantedWebhook } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
 import { page, webhook } from './literal-bodies.ts';
-import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
-import { clientOf, failureOf, SIGNING_KEY, WEBHOOK_PASSWORD, WEBHOOK_TOKEN } from './secrets.ts';
+import { inTurn, json, type Reply } from './literal-service.ts';
+import { openClient, openClientOf } from './open-client.ts';
+import { failureOf, SIGNING_KEY, WEBHOOK_PASSWORD, WEBHOOK_TOKEN } from './secrets.ts';
 
 const url = 'https://example.com/hooks';
 const LIST = 'GET /payments/na/webhooks?limit=100&offset=0';
@@ -14,10 +15,8 @@ const other = webhook('WH2', { url: '"https://example.com/other"' });
 const created = webhook('WH9', { secret_signing_key: `"${SIGNING_KEY}"` });
 
 async function open(...replies: readonly Reply[]) {
-  const service = await openLiteralService(inTurn(...replies));
-  const ensure = (wanted: WantedWebhook, options?: EnsureOptions) =>
-    clientOf(service.url).webhooks.ensure(wanted, options);
-  return { ensure, sent: () => service.requests.map(({ line, body }) => `${line} ${body}`.trim()) };
+  const { webhooks, requests } = await openClient(...replies);
+  return { ...webhooks, sent: () => requests.map(({ line, body }) => `${line} ${body}`.trim()) };
 }
 
 describe('a webhook that is as it was wanted stays as it is', () => {
@@ -208,12 +207,12 @@ describe('a webhook that is not there is created', () => {
   test('disabled, while the caller loses interest: the key is handed over all the same', async () => {
     const controller = new AbortController();
     const respond = inTurn(json(page([])), json(created), json(webhook('WH9', { enabled: 'false' })));
-    const service = await openLiteralService((request) => {
+    const { webhooks } = await openClientOf((request) => {
       if (request.line.startsWith('PUT')) controller.abort();
       return respond(request);
     });
     const { signal } = controller;
-    expect(await clientOf(service.url).webhooks.ensure({ url, enabled: false }, { signal })).toMatchObject({
+    expect(await webhooks.ensure({ url, enabled: false }, { signal })).toMatchObject({
       webhook: { enabled: false },
       signingKey: SIGNING_KEY,
     });

@@ -1,18 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { page, webhook } from './literal-bodies.ts';
-import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
-import { clientOf, failureOf, SIGNING_KEY } from './secrets.ts';
+import { json, type Reply } from './literal-service.ts';
+import { openClient } from './open-client.ts';
+import { failureOf, SIGNING_KEY } from './secrets.ts';
 
 const url = 'https://example.com/hooks';
 const GET = 'GET /payments/na/webhooks/WH2';
 const LIST = 'GET /payments/na/webhooks?limit=100&offset=0';
 const found = webhook('WH2');
 const list = json(page([webhook('WH1', { url: '"https://example.com/other"' }), found]));
-
-async function open(...replies: readonly Reply[]) {
-  const { lines, url } = await openLiteralService(inTurn(...replies));
-  return { lines, webhooks: clientOf(url).webhooks };
-}
 
 /** How a service may answer GET of one webhook, whose shape is not shown. */
 const otherwise: readonly [string, Reply][] = [
@@ -30,7 +26,7 @@ describe.each(otherwise)(
   'where GET of one webhook is answered with %s, it is read from the list',
   (_, reply) => {
     test('by ensure with an id', async () => {
-      const { webhooks, lines } = await open(reply, list);
+      const { webhooks, lines } = await openClient(reply, list);
       expect(await webhooks.ensure({ id: 'WH2', url })).toEqual({ webhook: JSON.parse(found), changes: [] });
       expect(lines()).toEqual([GET, LIST]);
     });
@@ -39,7 +35,7 @@ describe.each(otherwise)(
       const on = webhook('NEW', { secret_signing_key: `"${SIGNING_KEY}"` });
       const off = webhook('NEW', { enabled: 'false' });
       const old = json(webhook('WH2', { enabled: 'false' }));
-      const { webhooks } = await open(
+      const { webhooks } = await openClient(
         ...[reply, list, list, json(on), json(off), json(webhook('NEW')), old],
         ...[reply, list, reply, json(page([found, off])), json(webhook('NEW')), old],
       );
@@ -52,13 +48,13 @@ describe.each(otherwise)(
 );
 
 test('501 is, too, once it has been tried again', async () => {
-  const { webhooks, lines } = await open(...Array<Reply>(4).fill({ status: 501 }), list);
+  const { webhooks, lines } = await openClient(...Array<Reply>(4).fill({ status: 501 }), list);
   expect(await webhooks.ensure({ id: 'WH2', url })).toMatchObject({ webhook: { id: 'WH2' } });
   expect(lines()).toEqual([GET, GET, GET, GET, LIST]);
 });
 
 test('one that the list does not have either: the first error', async () => {
-  const { webhooks, lines } = await open({ status: 405 }, json(page([webhook('WH1')])));
+  const { webhooks, lines } = await openClient({ status: 405 }, json(page([webhook('WH1')])));
   expect(await failureOf(() => webhooks.ensure({ id: 'WH2', url }))).toMatchObject({
     code: 'service_refused',
     status: 405,
@@ -71,7 +67,7 @@ test.each<[string, Reply]>([
   ['an unknown id, as the interface shows it', json('{"status":404,"message":"Webhook not found"}', 404)],
   ['wrong credentials', { status: 401 }],
 ])('%s is no reason to read the list', async (_, reply) => {
-  const { webhooks, lines } = await open(reply);
+  const { webhooks, lines } = await openClient(reply);
   expect(await failureOf(() => webhooks.ensure({ id: 'WH2', url }))).toHaveProperty(
     'code',
     'service_refused',
@@ -81,7 +77,7 @@ test.each<[string, Reply]>([
 
 test('the list is read no further than the webhook', async () => {
   const others = Array.from({ length: 99 }, (_, index) => webhook(`WH1${index}`));
-  const { webhooks, lines } = await open({ status: 405 }, json(page([...others, found])));
+  const { webhooks, lines } = await openClient({ status: 405 }, json(page([...others, found])));
   expect(await webhooks.ensure({ id: 'WH2', url })).toMatchObject({ webhook: { id: 'WH2' } });
   expect(lines()).toEqual([GET, LIST]);
 });

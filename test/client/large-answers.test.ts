@@ -1,9 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { type Client, type ClientOptions, ServiceError } from 'posthorn/client';
+import { type Client, ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
 import { type EndlessReply, openEndlessService } from './endless-service.ts';
 import { webhook } from './literal-bodies.ts';
-import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
+import { inTurn, json } from './literal-service.ts';
+import { openClient, openClientOf } from './open-client.ts';
 import { clientOf, failureOf, SIGNING_KEY } from './secrets.ts';
 
 const MEBIBYTE = 1_048_576;
@@ -14,10 +15,6 @@ const key = `"secret_signing_key":"${SIGNING_KEY}"`;
 
 const read = ({ request }: Client) => request('GET', '/things', { credentials: 'none' });
 const create = ({ webhooks }: Client) => webhooks.create({ url });
-
-async function open(reply: Reply, options: Partial<ClientOptions> = {}): Promise<Client> {
-  return clientOf((await openLiteralService(inTurn(reply))).url, options);
-}
 
 function signingKeyOf(error: unknown): string | undefined {
   return error instanceof ServiceError ? error.signingKey() : undefined;
@@ -79,21 +76,24 @@ describe('a compressed answer is counted after decompression', () => {
   test('64 MiB in 64 KiB', async () => {
     const body = gzipSync(Buffer.alloc(64 * MEBIBYTE, ' '));
     expect(body.length).toBeLessThan(MEBIBYTE / 8);
-    expect(await failureOf(async () => read(await open({ headers, body })))).toMatchObject({
+    expect(await failureOf(async () => read(await openClient({ headers, body })))).toMatchObject({
       code: 'answer_too_large',
     });
   });
 
   test('a key before the bomb is handed over', async () => {
     const body = gzipSync(`{${key},${' '.repeat(2 * MEBIBYTE)}}`);
-    const error = await failureOf(async () => create(await open({ status: 201, headers, body })));
+    const error = await failureOf(async () => create(await openClient({ status: 201, headers, body })));
     expect(error).toMatchObject({ code: 'answer_too_large' });
     expect(signingKeyOf(error)).toBe(SIGNING_KEY);
   });
 
   test('just as long as the limit', async () => {
     const text = ' '.repeat(MEBIBYTE);
-    expect(await read(await open({ headers, body: gzipSync(text) }))).toMatchObject({ status: 200, text });
+    expect(await read(await openClient({ headers, body: gzipSync(text) }))).toMatchObject({
+      status: 200,
+      text,
+    });
   });
 });
 
@@ -102,12 +102,12 @@ describe('maxAnswerBytes', () => {
   const length = Buffer.byteLength(text);
 
   test('lets an answer of that length through', async () => {
-    const { body } = await read(await open(json(text), { maxAnswerBytes: length }));
+    const { body } = await read(await openClientOf(inTurn(json(text)), { maxAnswerBytes: length }));
     expect(body).toBe('ä'.repeat(20_000));
   });
 
   test.each([length - 1, 1])('of %d refuses a longer one', async (maxAnswerBytes) => {
-    const client = await open(json(text), { maxAnswerBytes });
+    const client = await openClientOf(inTurn(json(text)), { maxAnswerBytes });
     expect(await failureOf(() => read(client))).toMatchObject({
       code: 'answer_too_large',
       message: expect.stringContaining(`longer than ${maxAnswerBytes} bytes`),
@@ -120,14 +120,14 @@ describe('a signing key of 16 MiB', () => {
   const reply = json(`{"secret_signing_key":"${long}"}`, 201);
 
   test('is handed over if the limit lets it through', async () => {
-    const client = await open(reply, { maxAnswerBytes: 20 * MEBIBYTE });
+    const client = await openClientOf(inTurn(reply), { maxAnswerBytes: 20 * MEBIBYTE });
     const error = await failureOf(() => create(client));
     expect(error).toMatchObject({ code: 'answer_invalid' });
     expect(signingKeyOf(error) === long).toBe(true);
   });
 
   test('is an answer that is too large, of which no part is taken for the key', async () => {
-    const error = await failureOf(async () => create(await open(reply)));
+    const error = await failureOf(async () => create(await openClient(reply)));
     expect(error).toMatchObject({ code: 'answer_too_large' });
     expect(signingKeyOf(error)).toBeUndefined();
   });
@@ -141,7 +141,7 @@ test.each<[string, string]>([
   ['of a refusal', `{"message":"created, and not stored",${key}}`],
 ])('a key in JSON is found: %s', async (name, text) => {
   const status = name === 'of a refusal' ? 500 : 201;
-  const error = await failureOf(async () => create(await open(json(text, status))));
+  const error = await failureOf(async () => create(await openClient(json(text, status))));
   expect(signingKeyOf(error)).toBe(SIGNING_KEY);
 });
 
@@ -151,7 +151,7 @@ describe('an answer that is nested deeply', () => {
     json(webhook('WH1', { secret_signing_key: `"${SIGNING_KEY}"`, extra: nested(depth) }), 201);
 
   test('hands its key over, and nothing that a logger cannot print', async () => {
-    const error = await failureOf(async () => create(await open(created(100_000))));
+    const error = await failureOf(async () => create(await openClient(created(100_000))));
     expect(error).toMatchObject({
       code: 'answer_invalid',
       message: expect.stringContaining('it is nested more than 1000 deep'),
@@ -160,21 +160,21 @@ describe('an answer that is nested deeply', () => {
   });
 
   test('is read as ever up to 1,000', async () => {
-    const { id, ...others } = await create(await open(created(999)));
+    const { id, ...others } = await create(await openClient(created(999)));
     expect(id).toBe('WH1');
     expect(JSON.stringify(others)).toContain(nested(999));
   });
 
   test('brackets in texts do not count', async () => {
     const text = JSON.stringify({ text: `\\"${'['.repeat(5_000)}\\` });
-    expect(await read(await open(json(text)))).toMatchObject({ body: JSON.parse(text) });
+    expect(await read(await openClient(json(text)))).toMatchObject({ body: JSON.parse(text) });
   });
 });
 
 test('a message of the service is cut, but not through a secret', async () => {
   const password = 'p'.repeat(50);
   const message = `${'x'.repeat(1_980)}${password}${'y'.repeat(MEBIBYTE / 4)}`;
-  const client = await open(json(JSON.stringify({ message, details: message }), 400), {
+  const client = await openClientOf(inTurn(json(JSON.stringify({ message, details: message }), 400)), {
     administrator: { username: 'admin', password },
   });
   const cut = expect.stringMatching(/^x{1980}\[hidden\]y+…$/);

@@ -1,16 +1,12 @@
-import { type Client, type ClientOptions, ServiceError } from 'posthorn/client';
+import { type Client, ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
+import { readAll } from '../support/read-all.ts';
 import { page, webhook } from './literal-bodies.ts';
-import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
-import { readAll } from './read-all.ts';
-import { clientOf, failureOf } from './secrets.ts';
+import { inTurn, json, type Reply } from './literal-service.ts';
+import { openClient, openClientOf } from './open-client.ts';
+import { failureOf } from './secrets.ts';
 
 const url = 'https://example.com/hooks';
-
-async function open(reply: Reply | readonly Reply[], options: Partial<ClientOptions> = {}) {
-  const service = await openLiteralService(inTurn(...[reply].flat()));
-  return { client: clientOf(service.url, options), lines: service.lines };
-}
 
 /** A page of webhooks from an offset on, of a service that always has more. */
 function nextPage(line: string, length: number): Reply {
@@ -25,8 +21,7 @@ function nextPage(line: string, length: number): Reply {
 
 describe('a list of webhooks that never ends', () => {
   test('ends after maxItems, over all pages', async () => {
-    const service = await openLiteralService(({ line }) => nextPage(line, 100));
-    const { webhooks } = clientOf(service.url, { maxItems: 250 });
+    const { webhooks, requests } = await openClientOf(({ line }) => nextPage(line, 100), { maxItems: 250 });
     const ids: string[] = [];
     const error = await failureOf(async () => {
       for await (const { id } of webhooks.listAll()) ids.push(id);
@@ -38,19 +33,20 @@ describe('a list of webhooks that never ends', () => {
         'webhooks.listAll got more than 250 entries from the service: raise maxItems of createClient if it has that many',
     });
     expect(ids).toEqual(Array.from({ length: 250 }, (_, index) => `WH${index}`));
-    expect(service.requests).toHaveLength(3);
+    expect(requests).toHaveLength(3);
   });
 
   test('ends ensure too', async () => {
-    const service = await openLiteralService(({ line }) => nextPage(line, 100));
-    const { webhooks } = clientOf(service.url, { maxItems: 250 });
+    const { webhooks } = await openClientOf(({ line }) => nextPage(line, 100), { maxItems: 250 });
     const ensure = () => webhooks.ensure({ url: 'https://example.com/other' });
     expect(await failureOf(ensure)).toMatchObject({ code: 'list_too_long' });
   });
 
   test('one with exactly maxItems is read to its end', async () => {
-    const { client } = await open([json(page([webhook('WH1'), webhook('WH2')]))], { maxItems: 2 });
-    expect(await readAll(client.webhooks.listAll())).toHaveLength(2);
+    const { webhooks } = await openClientOf(inTurn(json(page([webhook('WH1'), webhook('WH2')]))), {
+      maxItems: 2,
+    });
+    expect(await readAll(webhooks.listAll())).toHaveLength(2);
   });
 });
 
@@ -66,8 +62,10 @@ const metadata = { total: 2, currentPage: 1, pageSize: 50 };
 test('a list has 100,000 entries at most by default', async () => {
   const listOf = async (length: number) => {
     const answer = { success: true, data: Array(length).fill(currency), metadata };
-    const { client } = await open(json(JSON.stringify(answer)), { maxAnswerBytes: 16_777_216 });
-    return client.currencies.list();
+    const { currencies } = await openClientOf(inTurn(json(JSON.stringify(answer))), {
+      maxAnswerBytes: 16_777_216,
+    });
+    return currencies.list();
   };
   expect(await listOf(100_000)).toHaveLength(100_000);
   expect(await failureOf(() => listOf(100_001))).toMatchObject({
@@ -119,17 +117,17 @@ describe.each(lists)('$name', ({ name, path, entry, answer, call }) => {
   const reply = (entries: readonly unknown[]) => json(JSON.stringify(answer(entries)));
 
   test('takes maxItems and no more', async () => {
-    const two = await open(reply([entry, entry]), { maxItems: 2 });
-    await call(two.client);
-    const three = await open(reply([entry, entry, entry]), { maxItems: 2 });
-    expect(await failureOf(() => call(three.client))).toMatchObject({
+    const two = await openClientOf(inTurn(reply([entry, entry])), { maxItems: 2 });
+    await call(two);
+    const three = await openClientOf(inTurn(reply([entry, entry, entry])), { maxItems: 2 });
+    expect(await failureOf(() => call(three))).toMatchObject({
       code: 'list_too_long',
       message: expect.stringContaining(`${name} got more than 2 entries`),
     });
   });
 
   test('of a mebibyte of wrong entries ends with the first', async () => {
-    const { client } = await open(reply(Array(300_000).fill({})));
+    const client = await openClient(reply(Array(300_000).fill({})));
     const error = await failureOf(() => call(client));
     expect(error).toMatchObject({ code: 'answer_invalid' });
     const { message } = error instanceof ServiceError ? error : { message: '' };
@@ -138,7 +136,7 @@ describe.each(lists)('$name', ({ name, path, entry, answer, call }) => {
   });
 
   test('names the place of a wrong entry behind right ones', async () => {
-    const { client } = await open(reply([...Array(500).fill(entry), {}, entry, {}]));
+    const client = await openClient(reply([...Array(500).fill(entry), {}, entry, {}]));
     const error = await failureOf(() => call(client));
     expect(error).toMatchObject({ message: expect.stringContaining(`${path}.500.`) });
     expect(error).not.toMatchObject({ message: expect.stringContaining(`${path}.502.`) });
@@ -155,29 +153,31 @@ test.each<[string, string]>([
     ]),
   ],
 ])('a mebibyte of wrong %s is a short error', async (_name, text) => {
-  const { client } = await open(json(text));
-  const error = await failureOf(() => client.webhooks.list());
+  const { webhooks } = await openClient(json(text));
+  const error = await failureOf(() => webhooks.list());
   expect(error).toMatchObject({ code: 'answer_invalid' });
   expect(error instanceof Error && error.message.length).toBeLessThan(2_000);
 });
 
 test('an id that is too long for a path is refused', async () => {
-  const { client } = await open(json(page([webhook('W'.repeat(1_001))])));
-  expect(await failureOf(() => readAll(client.webhooks.listAll()))).toMatchObject({ code: 'answer_invalid' });
+  const { webhooks } = await openClient(json(page([webhook('W'.repeat(1_001))])));
+  expect(await failureOf(() => readAll(webhooks.listAll()))).toMatchObject({ code: 'answer_invalid' });
 });
 
 test('30,000 filters of one entity are compared in linear time', async () => {
   const filters = Array.from({ length: 30_000 }, (_, index) => ({ entity: 'a', types: [`${index}`] }));
   const listed = json(page([webhook('WH1', { enabled_events: JSON.stringify(filters) })]));
-  const { client, lines } = await open([listed, json(webhook('WH1'))]);
-  const { changes } = await client.webhooks.ensure({ url, enabled_events: ['transfer.created'] });
+  const { webhooks, lines } = await openClient(listed, json(webhook('WH1')));
+  const { changes } = await webhooks.ensure({ url, enabled_events: ['transfer.created'] });
   expect(changes).toEqual(['enabled_events']);
   expect(lines()).toHaveLength(2);
 });
 
 test('of many webhooks with one url an error names some', async () => {
-  const { client } = await open(json(page(Array.from({ length: 90 }, (_, index) => webhook(`WH${index}`)))));
-  expect(await failureOf(() => client.webhooks.ensure({ url }))).toMatchObject({
+  const { webhooks } = await openClient(
+    json(page(Array.from({ length: 90 }, (_, index) => webhook(`WH${index}`)))),
+  );
+  expect(await failureOf(() => webhooks.ensure({ url }))).toMatchObject({
     code: 'webhook_ambiguous',
     message: expect.stringMatching(/"WH0", .*, "WH19" and 70 more\. Give the id/),
   });

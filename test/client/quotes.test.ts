@@ -2,39 +2,36 @@ import { ConfigurationError } from 'posthorn';
 import { type FxQuoteRequest, ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
 import { CHECKS, CURRENCIES, QUOTE } from './literal-bodies.ts';
-import { inTurn, json, openLiteralService } from './literal-service.ts';
-import { clientOf, failureOf } from './secrets.ts';
-
-async function open(body: string) {
-  return clientOf((await openLiteralService(inTurn(json(body)))).url);
-}
+import { json } from './literal-service.ts';
+import { openClient } from './open-client.ts';
+import { failureOf } from './secrets.ts';
 
 describe('the expiry of a quote', () => {
   const expiry = Date.UTC(2026, 2, 31, 9, 5, 30);
 
   test('is read as UTC, whatever the zone here', async () => {
-    const quote = await (await open(QUOTE)).fxQuotes.retrieve(1234);
+    const quote = await (await openClient(json(QUOTE))).fxQuotes.retrieve(1234);
     expect(quote.expiresAt).toEqual(new Date('2026-03-31T09:05:30Z'));
     expect(quote.fxQuoteExpiry).toBe('03/31/2026 09:05:30');
   });
 
   test('isExpired: not before it, and from it on', async () => {
-    const { isExpired } = await (await open(QUOTE)).fxQuotes.retrieve(1234);
+    const { isExpired } = await (await openClient(json(QUOTE))).fxQuotes.retrieve(1234);
     expect([expiry - 1, expiry, expiry + 1].map((now) => isExpired(now))).toEqual([false, true, true]);
     expect(isExpired(new Date(expiry - 1))).toBe(false);
     expect(isExpired(new Date(expiry))).toBe(true);
   });
 
   test('isExpired asks for the present where no time is given', async () => {
-    const past = await (await open(QUOTE.replaceAll('2026', '2020'))).fxQuotes.retrieve(1234);
-    const future = await (await open(QUOTE.replaceAll('2026', '2126'))).fxQuotes.retrieve(1234);
+    const past = await (await openClient(json(QUOTE.replaceAll('2026', '2020')))).fxQuotes.retrieve(1234);
+    const future = await (await openClient(json(QUOTE.replaceAll('2026', '2126')))).fxQuotes.retrieve(1234);
     expect([past.isExpired(), future.isExpired()]).toEqual([true, false]);
   });
 });
 
 test('amounts stay the decimal strings that they are', async () => {
   const quote = await (
-    await open(QUOTE.replace('271.74', '90071992547409931.10').replace('0.920000', '0.100000'))
+    await openClient(json(QUOTE.replace('271.74', '90071992547409931.10').replace('0.920000', '0.100000')))
   ).fxQuotes.retrieve(1);
   expect([quote.source.amount, quote.fxRate, quote.fee]).toEqual([
     '90071992547409931.10',
@@ -90,8 +87,8 @@ describe('a wrong request is refused before it is sent', () => {
     ['an amount of 0', { destination: { currency: 'EUR', amount: '0.00' } }, 'must be above 0'],
     ['nothing', undefined, 'exactly one of'],
   ])('%s', async (_name, request, complaint) => {
-    const { url, requests } = await openLiteralService(inTurn());
-    const error = await failureOf(() => clientOf(url).fxQuotes.create(untyped(request)));
+    const { fxQuotes, requests } = await openClient();
+    const error = await failureOf(() => fxQuotes.create(untyped(request)));
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toHaveProperty('message', expect.stringContaining(complaint));
     expect(requests).toEqual([]);
@@ -117,14 +114,14 @@ describe('an eCheck lookup with an errorCode', () => {
       'the eCheck lookup failed with errorCode 5',
     ],
   ])('%s: e_check_failed', async (_name, body, errorCode, message) => {
-    const client = await open(body);
+    const client = await openClient(json(body));
     const error = await failureOf(() => client.eChecks.findByMerchantTransactionId('order-1'));
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ code: 'e_check_failed', status: 200, errorCode, message });
   });
 
   test('of 0 without the checks is answer_invalid', async () => {
-    const client = await open('{"errorCode":0,"errorMessage":""}');
+    const client = await openClient(json('{"errorCode":0,"errorMessage":""}'));
     expect(await failureOf(() => client.eChecks.findByMerchantTransactionId('order-1'))).toMatchObject({
       code: 'answer_invalid',
       message: expect.stringContaining('checkInfo'),
@@ -134,7 +131,7 @@ describe('an eCheck lookup with an errorCode', () => {
 
 describe('a reference list', () => {
   test.each(['paymentPurposes', 'currencies'] as const)('%s with success: false is refused', async (name) => {
-    const client = await open('{"success":false}');
+    const client = await openClient(json('{"success":false}'));
     expect(await failureOf(() => client[name].list())).toMatchObject({
       code: 'service_refused',
       status: 200,
@@ -145,8 +142,8 @@ describe('a reference list', () => {
   const metadata = '{ "total": 2, "currentPage": 1, "pageSize": 50 }';
 
   test('of currencies of which there are more is not cut in silence', async () => {
-    const client = await open(
-      CURRENCIES.replace(metadata, '{ "total": 180, "currentPage": 1, "pageSize": 2 }'),
+    const client = await openClient(
+      json(CURRENCIES.replace(metadata, '{ "total": 180, "currentPage": 1, "pageSize": 2 }')),
     );
     expect(await failureOf(() => client.currencies.list())).toMatchObject({
       code: 'list_incomplete',
@@ -160,7 +157,7 @@ describe('a reference list', () => {
     '{ "total": 0, "currentPage": 1, "pageSize": 0 }',
     '{ "total": 3, "currentPage": 1, "pageSize": 50 }',
   ])('of currencies with %s is whole', async (other) => {
-    const client = await open(CURRENCIES.replace(metadata, other));
+    const client = await openClient(json(CURRENCIES.replace(metadata, other)));
     expect(await client.currencies.list()).toHaveLength(2);
   });
 });

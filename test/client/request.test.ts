@@ -2,24 +2,17 @@ import { ConfigurationError } from 'posthorn';
 import { createClient, type RequestMethod, type RequestOptions, ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
 import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
+import { openClient } from './open-client.ts';
 import {
   ACCESS_TOKEN,
   API_KEY,
   BASIC,
-  clientOf,
   failureOf,
   JWT,
   PASSWORD,
   SIGNING_KEY,
   WEBHOOK_PASSWORD,
 } from './secrets.ts';
-
-async function open(...replies: readonly Reply[]) {
-  const { url, lines, requests } = await openLiteralService(inTurn(...replies));
-  // Long enough for an answer that comes, except where none will.
-  const timeoutMs = replies[0] === 'hang' ? 500 : 10_000;
-  return { lines, requests, client: clientOf(url, { timeoutMs }) };
-}
 
 describe('client.request', () => {
   test.each<[RequestOptions['credentials'], Record<string, unknown>]>([
@@ -28,8 +21,8 @@ describe('client.request', () => {
     ['profile', { authorization: `Bearer ${ACCESS_TOKEN}` }],
     ['none', {}],
   ])('sends the credentials of %s and no others', async (credentials, expected) => {
-    const { client, requests } = await open(json('{}'));
-    await client.request('GET', '/payments/na/transfers/TR1', { credentials });
+    const { request, requests } = await openClient(json('{}'));
+    await request('GET', '/payments/na/transfers/TR1', { credentials });
     const { authorization, 'x-api-key': apiKey, accept } = requests[0]?.headers ?? {};
     expect({ authorization, 'x-api-key': apiKey }).toEqual({
       authorization: undefined,
@@ -42,9 +35,9 @@ describe('client.request', () => {
   test.each<RequestMethod>(['POST', 'PUT', 'PATCH', 'DELETE'])(
     'sends a body as JSON by %s',
     async (method) => {
-      const { client, requests } = await open(json('{"id":7}', 201));
+      const { request, requests } = await openClient(json('{"id":7}', 201));
       const body = { currency: 'EUR', lines: [1, null] };
-      const answer = await client.request(method, '/banking/us2/v1/wire', { credentials: 'banking', body });
+      const answer = await request(method, '/banking/us2/v1/wire', { credentials: 'banking', body });
       expect(answer).toEqual({ status: 201, text: '{"id":7}', body: { id: 7 } });
       expect(requests).toMatchObject([
         {
@@ -57,10 +50,10 @@ describe('client.request', () => {
   );
 
   test('adds a query, also to a path that has one', async () => {
-    const { client, lines } = await open(json('[]'), json('[]'));
+    const { request, lines } = await openClient(json('[]'), json('[]'));
     const query = { page: 2, name: 'a b&c', all: true, none: undefined };
-    await client.request('GET', '/things', { credentials: 'banking', query });
-    await client.request('GET', '/script.php?GetThings', { credentials: 'banking', query: { id: 1 } });
+    await request('GET', '/things', { credentials: 'banking', query });
+    await request('GET', '/script.php?GetThings', { credentials: 'banking', query: { id: 1 } });
     expect(lines()).toEqual(['GET /things?page=2&name=a+b%26c&all=true', 'GET /script.php?GetThings&id=1']);
   });
 
@@ -72,7 +65,7 @@ describe('client.request', () => {
     ],
     [json('null'), { status: 200, text: 'null', body: null }],
   ])('hands over what came: %j', async (reply, expected) => {
-    const { client } = await open(reply);
+    const client = await openClient(reply);
     expect(await client.request('DELETE', '/things/1', { credentials: 'none' })).toEqual(expected);
   });
 
@@ -87,7 +80,7 @@ describe('client.request', () => {
   });
 
   test('ends with the signal', async () => {
-    const { client } = await open('hang');
+    const client = await openClient('hang');
     const reason = new Error('stop');
     const signal = AbortSignal.abort(reason);
     expect(await failureOf(() => client.request('GET', '/things', { credentials: 'none', signal }))).toBe(
@@ -100,8 +93,8 @@ describe('after a failure that may pass', () => {
   const passing: readonly Reply[] = ['reset', 'cut', 'hang', { status: 429 }, { status: 503 }];
 
   test.each(passing)('a GET is sent again: %j', async (reply) => {
-    const { client, lines } = await open(reply, json('{"ok":true}'));
-    expect(await client.request('GET', '/things', { credentials: 'banking' })).toMatchObject({
+    const { request, lines } = await openClient(reply, json('{"ok":true}'));
+    expect(await request('GET', '/things', { credentials: 'banking' })).toMatchObject({
       body: { ok: true },
     });
     expect(lines()).toHaveLength(2);
@@ -109,25 +102,25 @@ describe('after a failure that may pass', () => {
 
   test.each(passing)('nothing else is, unless it says that it may be: %j', async (reply) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-      const once = await open(reply, json('{}'));
-      const failed = () => once.client.request(method, '/things', { credentials: 'banking' });
+      const once = await openClient(reply, json('{}'));
+      const failed = () => once.request(method, '/things', { credentials: 'banking' });
       expect(await failureOf(failed)).toBeInstanceOf(ServiceError);
       expect(once.lines()).toHaveLength(1);
     }
-    const twice = await open(reply, json('{}'));
-    await twice.client.request('PUT', '/things', { credentials: 'banking', repeatable: true });
+    const twice = await openClient(reply, json('{}'));
+    await twice.request('PUT', '/things', { credentials: 'banking', repeatable: true });
     expect(twice.lines()).toHaveLength(2);
   });
 
   test('an error of what was sent once says that it may have been carried out', async () => {
-    const { client } = await open('reset');
+    const client = await openClient('reset');
     const error = await failureOf(() => client.request('POST', '/things', { credentials: 'banking' }));
     expect(error).toHaveProperty('message', expect.stringContaining('check before you send it again'));
   });
 
   test('a GET that repeatable: false forbids is not sent again', async () => {
-    const { client, lines } = await open({ status: 503 });
-    const call = () => client.request('GET', '/things', { credentials: 'banking', repeatable: false });
+    const { request, lines } = await openClient({ status: 503 });
+    const call = () => request('GET', '/things', { credentials: 'banking', repeatable: false });
     expect(await failureOf(call)).toHaveProperty('status', 503);
     expect(lines()).toHaveLength(1);
   });
@@ -136,7 +129,7 @@ describe('after a failure that may pass', () => {
 describe('what fails is a ServiceError', () => {
   test('with the words of the service, and without the credentials and the secrets of the call', async () => {
     const message = `${PASSWORD} and ${WEBHOOK_PASSWORD} are wrong`;
-    const { client } = await open(json(JSON.stringify({ message, details: BASIC }), 422));
+    const client = await openClient(json(JSON.stringify({ message, details: BASIC }), 422));
     const call = () =>
       client.request('POST', `/users/${encodeURIComponent(PASSWORD)}`, {
         credentials: 'administrator',
@@ -155,7 +148,7 @@ describe('what fails is a ServiceError', () => {
 
   test('and a redirect is not followed', async () => {
     const other = await openLiteralService(inTurn(json('{}')));
-    const { client } = await open({ status: 302, headers: { location: other.url } });
+    const client = await openClient({ status: 302, headers: { location: other.url } });
     const error = await failureOf(() => client.request('GET', '/things', { credentials: 'banking' }));
     expect(error).toMatchObject({ code: 'service_refused', status: 302 });
     expect(other.requests).toEqual([]);
@@ -163,7 +156,7 @@ describe('what fails is a ServiceError', () => {
 
   test('of which a cut answer still gives a signing key', async () => {
     const body = `{"secret_signing_key":"${SIGNING_KEY}",`;
-    const { client } = await open({ headers: { 'content-length': '500' }, body, end: 'cut' });
+    const client = await openClient({ headers: { 'content-length': '500' }, body, end: 'cut' });
     const error = await failureOf(() =>
       client.request('POST', '/payments/na/webhooks', { credentials: 'administrator', body: {} }),
     );
@@ -253,9 +246,9 @@ describe('is refused before anything is sent', () => {
       'secrets of client.request must be',
     ],
   ])('%s', async (_name, method, path, options, message) => {
-    const { client, requests } = await open(json('{}'));
+    const { request, requests } = await openClient(json('{}'));
     const error = await failureOf(() =>
-      client.request(method as RequestMethod, path as string, options as RequestOptions),
+      request(method as RequestMethod, path as string, options as RequestOptions),
     );
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toHaveProperty('message', expect.stringContaining(message));

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { CHECKS, CURRENCIES, PURPOSES, page, QUOTE, webhook } from './literal-bodies.ts';
-import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
+import { json, type Reply } from './literal-service.ts';
+import { openClient, openClientOf } from './open-client.ts';
 import { clientOf, failureOf, SIGNING_KEY } from './secrets.ts';
 
 interface Call {
@@ -49,45 +50,42 @@ const passing: readonly [string, Reply][] = [
 
 describe.each(passing)('after %s', (_name, reply) => {
   test.each(repeatable)('$name is sent again, the same', async ({ run, body }) => {
-    const { url, requests } = await openLiteralService(inTurn(reply, json(body)));
-    await run(clientOf(url, { timeoutMs: 300 }));
-    expect(requests).toHaveLength(2);
-    expect(requests[1]).toEqual(requests[0]);
+    const client = await openClient(reply, json(body));
+    await run(client);
+    expect(client.requests).toHaveLength(2);
+    expect(client.requests[1]).toEqual(client.requests[0]);
   });
 
   test.each(creations)('$name is not sent again', async ({ run }) => {
-    const { url, requests } = await openLiteralService(inTurn(reply, json(QUOTE)));
-    expect(await failureOf(() => run(clientOf(url, { timeoutMs: 300 })))).toBeInstanceOf(ServiceError);
-    expect(requests).toHaveLength(1);
+    const client = await openClient(reply, json(QUOTE));
+    expect(await failureOf(() => run(client))).toBeInstanceOf(ServiceError);
+    expect(client.requests).toHaveLength(1);
   });
 });
 
 test.each([400, 401, 403, 404, 409, 422, 301])('%i is final at once', async (status) => {
-  const { url, requests } = await openLiteralService(inTurn({ status }));
-  const error = await failureOf(() => clientOf(url).webhooks.retrieve('WH1'));
+  const { webhooks, requests } = await openClient({ status });
+  const error = await failureOf(() => webhooks.retrieve('WH1'));
   expect(error).toMatchObject({ code: 'service_refused', status });
   expect(requests).toHaveLength(1);
 });
 
 test('an invalid answer is not asked for again', async () => {
-  const { url, requests } = await openLiteralService(inTurn(json('{}')));
-  expect(await failureOf(() => clientOf(url).webhooks.retrieve('WH1'))).toHaveProperty(
-    'code',
-    'answer_invalid',
-  );
+  const { webhooks, requests } = await openClient(json('{}'));
+  expect(await failureOf(() => webhooks.retrieve('WH1'))).toHaveProperty('code', 'answer_invalid');
   expect(requests).toHaveLength(1);
 });
 
 test('the fourth failure is the last', async () => {
-  const { url, requests } = await openLiteralService(() => ({ status: 502 }));
-  const error = await failureOf(() => clientOf(url).webhooks.retrieve('WH1'));
+  const { webhooks, requests } = await openClientOf(() => ({ status: 502 }));
+  const error = await failureOf(() => webhooks.retrieve('WH1'));
   expect(error).toMatchObject({ code: 'service_refused', status: 502 });
   expect(requests).toHaveLength(4);
 });
 
 test('success on the fourth try is success', async () => {
-  const { url } = await openLiteralService(inTurn('reset', 'reset', 'reset', json(webhook('WH1'))));
-  expect(await clientOf(url).webhooks.retrieve('WH1')).toHaveProperty('id', 'WH1');
+  const { webhooks } = await openClient('reset', 'reset', 'reset', json(webhook('WH1')));
+  expect(await webhooks.retrieve('WH1')).toHaveProperty('id', 'WH1');
 });
 
 describe('Retry-After', () => {
@@ -96,32 +94,31 @@ describe('Retry-After', () => {
     ['as a date', () => new Date(Date.now() + 2_000).toUTCString()],
   ])('%s is waited for', async (_name, retryAfter) => {
     const times: number[] = [];
-    const { url } = await openLiteralService(() => {
+    const { webhooks } = await openClientOf(() => {
       times.push(performance.now());
       return times.length === 1
         ? { status: 429, headers: { 'retry-after': retryAfter() } }
         : json(webhook('WH1'));
     });
-    await clientOf(url).webhooks.retrieve('WH1');
+    await webhooks.retrieve('WH1');
     const [first = 0, second = 0] = times;
     // A timer may fire a millisecond early, and a date is cut to whole seconds.
     expect(second - first).toBeGreaterThan(900);
   });
 
   test('beyond 30 seconds is told to the caller instead', async () => {
-    const { url, requests } = await openLiteralService(
-      inTurn({ status: 503, headers: { 'retry-after': '31' } }),
-    );
-    const error = await failureOf(() => clientOf(url).webhooks.retrieve('WH1'));
+    const { webhooks, requests } = await openClient({ status: 503, headers: { 'retry-after': '31' } });
+    const error = await failureOf(() => webhooks.retrieve('WH1'));
     expect(error).toMatchObject({ code: 'service_refused', status: 503, retryAfterMs: 31_000 });
     expect(requests).toHaveLength(1);
   });
 
   test.each(['soon', '-5', ''])('"%s" is passed over', async (value) => {
-    const { url } = await openLiteralService(
-      inTurn({ status: 503, headers: { 'retry-after': value } }, json(webhook('WH1'))),
+    const { webhooks } = await openClient(
+      { status: 503, headers: { 'retry-after': value } },
+      json(webhook('WH1')),
     );
-    expect(await clientOf(url).webhooks.retrieve('WH1')).toHaveProperty('id', 'WH1');
+    expect(await webhooks.retrieve('WH1')).toHaveProperty('id', 'WH1');
   });
 });
 
@@ -155,8 +152,8 @@ describe('the error of a service that is not there', () => {
   });
 
   test('says when the time was over', async () => {
-    const { url } = await openLiteralService(() => 'hang');
-    const error = await failureOf(() => clientOf(url, { timeoutMs: 100 }).fxQuotes.create(wire));
+    const { fxQuotes } = await openClientOf(() => 'hang', { timeoutMs: 100 });
+    const error = await failureOf(() => fxQuotes.create(wire));
     expect(error).toMatchObject({
       code: 'service_timeout',
       message:

@@ -2,7 +2,8 @@ import { ConfigurationError } from 'posthorn';
 import { ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
 import { page, webhook } from './literal-bodies.ts';
-import { inTurn, json, openLiteralService } from './literal-service.ts';
+import { json } from './literal-service.ts';
+import { openClient } from './open-client.ts';
 import { clientOf, failureOf, SIGNING_KEY, WEBHOOK_TOKEN } from './secrets.ts';
 import { WebhookService } from './webhook-service.ts';
 
@@ -107,16 +108,14 @@ describe('a rotation', () => {
 
   test('keeps the first one while the service does not say that the second is enabled', async () => {
     const disabled = json(webhook('NEW1', { enabled: 'false' }));
-    const { url, lines } = await openLiteralService(
-      inTurn(
-        json(webhook('OLD')),
-        json(page([webhook('OLD')])),
-        json(webhook('NEW1', { secret_signing_key: `"${SIGNING_KEY}"` })),
-        disabled,
-        disabled,
-      ),
+    const { webhooks, lines } = await openClient(
+      json(webhook('OLD')),
+      json(page([webhook('OLD')])),
+      json(webhook('NEW1', { secret_signing_key: `"${SIGNING_KEY}"` })),
+      disabled,
+      disabled,
     );
-    const error = await failureOf(() => clientOf(url).webhooks.rotate('OLD', { onSigningKey() {} }));
+    const error = await failureOf(() => webhooks.rotate('OLD', { onSigningKey() {} }));
     expect(error).toHaveProperty('code', 'answer_invalid');
     expect(lines()).toHaveLength(5);
   });

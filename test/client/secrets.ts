@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { type Client, type ClientOptions, createClient } from 'posthorn/client';
 import { expect } from 'vitest';
+import { WAIT_LIMIT_MS } from '../support/limits.ts';
 
 /** Everything that must never show. */
 export const JWT = 'eyJhbGciOi.literal.jwt';
@@ -16,13 +17,14 @@ export const WEBHOOK_TOKEN = 'literal-webhook-token';
 
 const secrets = [JWT, API_KEY, ACCESS_TOKEN, PASSWORD, BASIC, SIGNING_KEY, WEBHOOK_PASSWORD, WEBHOOK_TOKEN];
 
-/** A client with every credential, and with what else a test wants. */
+/** A client with every credential and ample time, and with what else a test wants. */
 export function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}): Client {
   return createClient({
     baseUrl,
     banking: { token: JWT, apiKey: API_KEY },
     profile: { accessToken: ACCESS_TOKEN },
     administrator: { username: USERNAME, password: PASSWORD },
+    timeoutMs: WAIT_LIMIT_MS,
     ...options,
   });
 }

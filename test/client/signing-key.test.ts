@@ -1,9 +1,10 @@
 import { inspect } from 'node:util';
-import { ServiceError, type WebhookRequest } from 'posthorn/client';
+import { type Client, ServiceError, type WebhookRequest } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
 import { page, webhook } from './literal-bodies.ts';
-import { inTurn, json, openLiteralService, type Reply } from './literal-service.ts';
-import { clientOf, failureOf, SIGNING_KEY, WEBHOOK_PASSWORD } from './secrets.ts';
+import { json, type Reply } from './literal-service.ts';
+import { openClient } from './open-client.ts';
+import { failureOf, SIGNING_KEY, WEBHOOK_PASSWORD } from './secrets.ts';
 
 const url = 'https://example.com/hooks';
 const secret_signing_key = `"${SIGNING_KEY}"`;
@@ -13,13 +14,6 @@ const wanted: WebhookRequest = {
   enabled_events: [{ entity: 'dispute', types: ['won'] }],
   authentication: basic,
 };
-
-async function open(...replies: readonly Reply[]) {
-  const { url } = await openLiteralService(inTurn(...replies));
-  // Long enough for an answer that comes, except where its end does not.
-  const hangs = replies.some((reply) => typeof reply === 'object' && reply.end === 'hang');
-  return clientOf(url, { timeoutMs: hangs ? 2_000 : 10_000 }).webhooks;
-}
 
 /** The answer to a creation, as it should be but for some members; those that are undefined are left out. */
 function created(members: Readonly<Record<string, string | undefined>>): string {
@@ -57,13 +51,13 @@ describe.each(odd)('a creation that is answered with %s hands the signing key ov
   const expected = { id: 'WH1', ...wanted, enabled: true };
 
   test('webhooks.create', async () => {
-    const { create } = await open(json(created(members), 201));
-    expect(await create(wanted)).toMatchObject({ ...expected, secret_signing_key: SIGNING_KEY });
+    const { webhooks } = await openClient(json(created(members), 201));
+    expect(await webhooks.create(wanted)).toMatchObject({ ...expected, secret_signing_key: SIGNING_KEY });
   });
 
   test('webhooks.ensure', async () => {
-    const { ensure } = await open(json(page([])), json(created(members), 201));
-    expect(await ensure(wanted)).toMatchObject({
+    const { webhooks } = await openClient(json(page([])), json(created(members), 201));
+    expect(await webhooks.ensure(wanted)).toMatchObject({
       webhook: expected,
       changes: ['created'],
       signingKey: SIGNING_KEY,
@@ -72,8 +66,8 @@ describe.each(odd)('a creation that is answered with %s hands the signing key ov
 
   test('webhooks.ensure, disabled', async () => {
     const disabled = webhook('WH1', { enabled: 'false', updated_at: 'null', _links: 'null' });
-    const { ensure } = await open(json(page([])), json(created(members), 201), json(disabled));
-    expect(await ensure({ ...wanted, enabled: false })).toMatchObject({
+    const { webhooks } = await openClient(json(page([])), json(created(members), 201), json(disabled));
+    expect(await webhooks.ensure({ ...wanted, enabled: false })).toMatchObject({
       webhook: { id: 'WH1', enabled: false },
       signingKey: SIGNING_KEY,
     });
@@ -82,13 +76,16 @@ describe.each(odd)('a creation that is answered with %s hands the signing key ov
 
 test('what was not asked for is the default: every event and no credentials', async () => {
   const members = { authentication: 'null', enabled_events: 'null' };
-  const { create } = await open(json(created(members), 201));
-  expect(await create({ url })).toMatchObject({ authentication: { type: 'NONE' }, enabled_events: [] });
+  const { webhooks } = await openClient(json(created(members), 201));
+  expect(await webhooks.create({ url })).toMatchObject({
+    authentication: { type: 'NONE' },
+    enabled_events: [],
+  });
 });
 
 test('a flag that says disabled is handed over as it is', async () => {
-  const { create } = await open(json(created({ enabled: 'false' }), 201));
-  expect(await create(wanted)).toMatchObject({ enabled: false, secret_signing_key: SIGNING_KEY });
+  const { webhooks } = await openClient(json(created({ enabled: 'false' }), 201));
+  expect(await webhooks.create(wanted)).toMatchObject({ enabled: false, secret_signing_key: SIGNING_KEY });
 });
 
 /** The members that pino's serializer of errors copies: those that `for … in` finds, and all causes. */
@@ -124,18 +121,14 @@ const unusable: readonly [string, string, Reply][] = [
 
 describe.each(unusable)('an answer that cannot be used: %s', (_name, code, reply) => {
   const calls = [
-    ['create', [reply], async (webhooks: Awaited<ReturnType<typeof open>>) => webhooks.create(wanted)],
-    [
-      'ensure',
-      [json(page([])), reply],
-      async (webhooks: Awaited<ReturnType<typeof open>>) => webhooks.ensure(wanted),
-    ],
+    ['create', [reply], async (webhooks: Client['webhooks']) => webhooks.create(wanted)],
+    ['ensure', [json(page([])), reply], async (webhooks: Client['webhooks']) => webhooks.ensure(wanted)],
   ] as const;
 
   test.each(calls)(
     'the error of webhooks.%s gives the key, and no log prints it',
     async (_, replies, call) => {
-      const webhooks = await open(...replies);
+      const { webhooks } = await openClient(...replies);
       // Fails if a secret is in its message, in its stack, in what inspect shows, or in its JSON.
       const error = await failureOf(() => call(webhooks));
       const message = expect.stringMatching(/signingKey\(\) of this error gives it$/);
@@ -159,8 +152,8 @@ describe.each(unusable)('an answer that cannot be used: %s', (_name, code, reply
 
 test('a webhook that was created and could not be disabled: the error gives its key', async () => {
   const refused = json('{"status":400,"message":"Not now"}', 400);
-  const { ensure } = await open(json(page([])), json(created({}), 201), refused);
-  const error = await failureOf(() => ensure({ ...wanted, enabled: false }));
+  const { webhooks } = await openClient(json(page([])), json(created({}), 201), refused);
+  const error = await failureOf(() => webhooks.ensure({ ...wanted, enabled: false }));
   expect(error).toMatchObject({ code: 'webhook_left_enabled' });
   expect(error instanceof ServiceError && error.signingKey()).toBe(SIGNING_KEY);
 });
@@ -171,13 +164,13 @@ test.each<[string, Reply]>([
   ['an empty key', json(created({ secret_signing_key: '""' }))],
   ['a refusal', json('{"status":400,"message":"Invalid URL"}', 400)],
 ])('where there is %s the error gives none', async (_name, reply) => {
-  const { create } = await open(reply);
-  const error = await failureOf(() => create(wanted));
+  const { webhooks } = await openClient(reply);
+  const error = await failureOf(() => webhooks.create(wanted));
   expect(error instanceof ServiceError && error.signingKey()).toBeUndefined();
 });
 
 test('a key with escapes is given as JSON means it', async () => {
-  const { create } = await open(json('{"secret_signing_key":"a\\"b\\\\c\\u0021"}'));
-  const error = await failureOf(() => create(wanted));
+  const { webhooks } = await openClient(json('{"secret_signing_key":"a\\"b\\\\c\\u0021"}'));
+  const error = await failureOf(() => webhooks.create(wanted));
   expect(error instanceof ServiceError && error.signingKey()).toBe('a"b\\c!');
 });

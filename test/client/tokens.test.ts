@@ -2,15 +2,14 @@ import { ConfigurationError } from 'posthorn';
 import { ServiceError } from 'posthorn/client';
 import { expect, test } from 'vitest';
 import { CURRENCIES, QUOTE, webhook } from './literal-bodies.ts';
-import { inTurn, json, openLiteralService } from './literal-service.ts';
-import { API_KEY, BASIC, clientOf, failureOf, JWT, PASSWORD, USERNAME } from './secrets.ts';
+import { inTurn, json } from './literal-service.ts';
+import { openClientOf } from './open-client.ts';
+import { API_KEY, BASIC, failureOf, JWT, PASSWORD, USERNAME } from './secrets.ts';
 
 test('tokens come from functions, plain and async, asked before each try', async () => {
-  const { url, requests } = await openLiteralService(
-    inTurn({ status: 503 }, json(QUOTE), json(CURRENCIES), json(webhook('WH1'))),
-  );
+  const replies = [{ status: 503 }, json(QUOTE), json(CURRENCIES), json(webhook('WH1'))];
   let asked = 0;
-  const client = clientOf(url, {
+  const client = await openClientOf(inTurn(...replies), {
     banking: {
       token: async () => {
         asked += 1;
@@ -24,13 +23,13 @@ test('tokens come from functions, plain and async, asked before each try', async
   await client.fxQuotes.retrieve(1234);
   await client.currencies.list();
   await client.webhooks.retrieve('WH1');
-  expect(requests.map(({ headers }) => headers.authorization)).toEqual([
+  expect(client.requests.map(({ headers }) => headers.authorization)).toEqual([
     'Bearer jwt-1',
     'Bearer jwt-2',
     'Bearer access',
     `Basic ${BASIC}`,
   ]);
-  expect(requests.map(({ headers }) => headers['x-api-key'])).toEqual([
+  expect(client.requests.map(({ headers }) => headers['x-api-key'])).toEqual([
     API_KEY,
     API_KEY,
     undefined,
@@ -39,7 +38,6 @@ test('tokens come from functions, plain and async, asked before each try', async
 });
 
 test('a function that throws or rejects: the error names it, and nothing is sent', async () => {
-  const { url, lines } = await openLiteralService(inTurn());
   const broken = new Error('the vault is sealed');
   const sources = [
     () => Promise.reject(broken),
@@ -48,23 +46,22 @@ test('a function that throws or rejects: the error names it, and nothing is sent
     },
   ];
   for (const token of sources) {
-    const error = await failureOf(() =>
-      clientOf(url, { banking: { token, apiKey: token } }).fxQuotes.retrieve(1),
-    );
+    const { fxQuotes, lines } = await openClientOf(inTurn(), { banking: { token, apiKey: token } });
+    const error = await failureOf(() => fxQuotes.retrieve(1));
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({
       code: 'credentials_unavailable',
       message: 'banking.token failed: the vault is sealed',
       cause: broken,
     });
+    expect(lines()).toEqual([]);
   }
-  expect(lines()).toEqual([]);
 });
 
 test('a function that hangs is given up after timeoutMs', async () => {
-  const { url, lines } = await openLiteralService(inTurn());
-  const client = clientOf(url, { profile: { accessToken: () => new Promise(() => {}) }, timeoutMs: 50 });
-  expect(await failureOf(() => client.currencies.list())).toMatchObject({
+  const profile = { accessToken: () => new Promise<string>(() => {}) };
+  const { currencies, lines } = await openClientOf(inTurn(), { profile, timeoutMs: 50 });
+  expect(await failureOf(() => currencies.list())).toMatchObject({
     code: 'credentials_unavailable',
     message: 'profile.accessToken failed: no answer in 50 ms',
   });
@@ -74,9 +71,9 @@ test('a function that hangs is given up after timeoutMs', async () => {
 test.each([`${JWT}\r\nx-evil: 1`, '', 'é'])(
   'a function that gives no token: refused, not shown (%#)',
   async (value) => {
-    const { url, lines } = await openLiteralService(inTurn());
-    const client = clientOf(url, { banking: { token: () => value, apiKey: API_KEY } });
-    const error = await failureOf(() => client.fxQuotes.retrieve(1));
+    const banking = { token: () => value, apiKey: API_KEY };
+    const { fxQuotes, lines } = await openClientOf(inTurn(), { banking });
+    const error = await failureOf(() => fxQuotes.retrieve(1));
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toHaveProperty('message', expect.stringContaining('what banking.token gives must be'));
     expect(lines()).toEqual([]);

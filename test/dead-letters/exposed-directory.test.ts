@@ -33,7 +33,7 @@ describe('a directory of letters', () => {
     ['0702', 'every user'],
     ['2770', 'its group'],
   ])('with the mode %s is taken, and told of once, by its name', async (mode, writers) => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     await chmod(directory, Number.parseInt(mode, 8));
     const { first, second, printed } = await warningsIn(directory);
     const text = `dead_letters_exposed: the dead letters in ${directory} can be forged: ${writers} may write to it`;
@@ -43,7 +43,7 @@ describe('a directory of letters', () => {
   });
 
   test.each(['0700', '0755', '0750', '0711'])('with the mode %s is nothing to tell of', async (mode) => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     await chmod(directory, Number.parseInt(mode, 8));
     expect(await warningsIn(directory)).toEqual({ first: [], second: [], printed: [] });
   });
@@ -51,13 +51,13 @@ describe('a directory of letters', () => {
   test('that is made anew is nothing to tell of, whatever the umask', async () => {
     const umask = process.umask(0);
     onTestFinished(() => void process.umask(umask));
-    const directory = join(await temporaryDirectory(), 'made', 'anew');
+    const directory = join(temporaryDirectory(), 'made', 'anew');
     expect(await warningsIn(directory)).toMatchObject({ first: [] });
   });
 
   test('that belongs to another user is told of', async (context) => {
     skipIf(context, process.getuid?.() !== 0, 'only root may give a directory away');
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     await chown(directory, 12_345, 0);
     const { first } = await warningsIn(directory);
     expect(first).toEqual([

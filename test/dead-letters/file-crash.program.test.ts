@@ -37,7 +37,7 @@ const codes = { exit: 7, SIGKILL: process.platform === 'win32' ? 1 : null };
 
 describe.each(['exit', 'SIGKILL'] as const)('a poison event that kills its process by %s', (death) => {
   test('is there as a letter after the last attempt, and kills no further process', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const deadLetters = createFileDeadLetters(directory);
     const event = eventAt(Date.now());
 

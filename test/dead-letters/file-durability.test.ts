@@ -29,7 +29,7 @@ async function syncedBy(act: () => Promise<unknown>): Promise<number[]> {
 
 test('a letter is put and removed durably', async (context) => {
   skipOnWindows(context, 'Windows cannot sync directories');
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   const { ino } = await stat(directory);
   const deadLetters = createFileDeadLetters(directory);
   const letter = createLetter();
@@ -40,7 +40,7 @@ test('a letter is put and removed durably', async (context) => {
 
 test('directories that are made leave no file open', async (context) => {
   skipIf(context, !existsSync(OPEN_FILES), `there is no ${OPEN_FILES}`);
-  const parent = await temporaryDirectory();
+  const parent = temporaryDirectory();
   const within = (): string[] =>
     readdirSync(OPEN_FILES).flatMap((descriptor) => {
       try {

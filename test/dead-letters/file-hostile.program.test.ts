@@ -54,7 +54,7 @@ const traps: Record<string, (path: string, elsewhere: string) => Promise<unknown
 test.for(Object.entries(traps))('%s in the place of letters stops nothing', async ([name, trap], context) => {
   if ([FIFO, FIFO_LINK, DEVICE_LINK].includes(name))
     skipOnWindows(context, 'Windows has neither FIFOs nor devices among its files');
-  const outside = await temporaryDirectory();
+  const outside = temporaryDirectory();
   const directory = join(outside, 'letters');
   const deadLetters = createFileDeadLetters(directory);
   const good = [createLetter(), createLetter()];
@@ -84,7 +84,7 @@ test.for(Object.entries(traps))('%s in the place of letters stops nothing', asyn
 });
 
 test('a link in the place of a letter gives way to the letter, and what it led to stays', async () => {
-  const outside = await temporaryDirectory();
+  const outside = temporaryDirectory();
   const directory = join(outside, 'letters');
   const deadLetters = createFileDeadLetters(directory);
   const victim = join(outside, 'victim');

@@ -61,7 +61,7 @@ beforeEach(() => {
 describe('on Windows', () => {
   test('letters are put and removed, though no directory can be synced', async () => {
     await refuseToSyncDirectories();
-    const directory = join(await temporaryDirectory(), 'made', 'on demand');
+    const directory = join(temporaryDirectory(), 'made', 'on demand');
     const deadLetters = createFileDeadLetters(directory);
     const letter = createLetter();
     await deadLetters.put(letter);
@@ -71,7 +71,7 @@ describe('on Windows', () => {
   });
 
   test('a directory is made, though Node.js returns its path in another form', async () => {
-    const directory = join(await temporaryDirectory(), 'made', 'on demand');
+    const directory = join(temporaryDirectory(), 'made', 'on demand');
     const { mkdirSync } = fs;
     const spy = vi.spyOn(fs, 'mkdirSync').mockImplementation((path, options) => {
       return `\\\\?\\${mkdirSync(path, options)}`;
@@ -85,7 +85,7 @@ describe('on Windows', () => {
   test.each(['EPERM', 'EACCES', 'EBUSY'])(
     'letters that another program has open for a moment are written, read and removed after %s',
     async (code) => {
-      const deadLetters = createFileDeadLetters(await temporaryDirectory());
+      const deadLetters = createFileDeadLetters(temporaryDirectory());
       const letter = createLetter();
       const renamed = refuse('rename', code);
       await deadLetters.put(letter);
@@ -99,7 +99,7 @@ describe('on Windows', () => {
   );
 
   test('a letter that stays open is an error after a second, and leaves no other file', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const renamed = refuse('rename', 'EPERM', 1_000);
     await expect(createFileDeadLetters(directory).put(createLetter())).rejects.toMatchObject({
       code: 'dead_letters_unavailable',
@@ -111,18 +111,18 @@ describe('on Windows', () => {
 
   test('an error that has another reason is not tried again', async () => {
     const renamed = refuse('rename', 'ENOSPC');
-    const deadLetters = createFileDeadLetters(await temporaryDirectory());
+    const deadLetters = createFileDeadLetters(temporaryDirectory());
     await expect(deadLetters.put(createLetter())).rejects.toMatchObject({ code: 'dead_letters_unavailable' });
     expect(renamed).toHaveBeenCalledTimes(1);
   });
 
   test('a link in the place of a letter or of a state file is not followed', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const deadLetters = createFileDeadLetters(directory);
     const letter = createLetter();
     await deadLetters.put(letter);
     const [name = ''] = await readdir(directory);
-    const elsewhere = join(await temporaryDirectory(), 'elsewhere');
+    const elsewhere = join(temporaryDirectory(), 'elsewhere');
     await rename(join(directory, name), elsewhere);
     await symlink(elsewhere, join(directory, name));
     await expect(deadLetters.get(letter.id)).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe('on Windows', () => {
 test('on other systems a refusal is an error at once', async () => {
   Object.defineProperty(process, 'platform', { value: 'linux', configurable: true });
   const renamed = refuse('rename', 'EPERM');
-  const deadLetters = createFileDeadLetters(await temporaryDirectory());
+  const deadLetters = createFileDeadLetters(temporaryDirectory());
   await expect(deadLetters.put(createLetter())).rejects.toMatchObject({ code: 'dead_letters_unavailable' });
   expect(renamed).toHaveBeenCalledTimes(1);
 });

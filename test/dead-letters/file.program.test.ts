@@ -19,7 +19,7 @@ function fileNameOf(id: string): string {
 describe('file dead letters', () => {
   for (const { name, check } of deadLettersConformance) {
     test(name, async () => {
-      const directory = await temporaryDirectory();
+      const directory = temporaryDirectory();
       await check(createFileDeadLetters(directory));
       const strays = (await readdir(directory)).filter((file) => !/^[0-9a-f]{64}\.json$/.test(file));
       expect(strays).toEqual([]);
@@ -27,7 +27,7 @@ describe('file dead letters', () => {
   }
 
   test('are one file per event, named by the SHA-256 of its id', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const deadLetters = createFileDeadLetters(directory);
     const letter = createLetter({ id: 'evt_é/../1' });
     await deadLetters.put(letter);
@@ -39,7 +39,7 @@ describe('file dead letters', () => {
 
   test('are for their owner only, whatever the umask', async (context) => {
     skipWithoutModes(context);
-    const directory = join(await temporaryDirectory(), 'made', 'on demand');
+    const directory = join(temporaryDirectory(), 'made', 'on demand');
     const umask = process.umask(0);
     try {
       const deadLetters = createFileDeadLetters(directory);
@@ -54,14 +54,14 @@ describe('file dead letters', () => {
   });
 
   test('outlive the object that wrote them', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const letter = createLetter();
     await createFileDeadLetters(directory).put(letter);
     expect(await createFileDeadLetters(directory).get(letter.id)).toMatchObject({ message: letter.message });
   });
 
   test('are whole though several processes write and read the same one', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const program = fileURLToPath(new URL('writer-program.mjs', import.meta.url));
     const writers = [0, 1, 2, 3].map((number) =>
       startProgram(program, { DIRECTORY: directory, WRITER: String(number) }, packageRoot),
@@ -72,7 +72,7 @@ describe('file dead letters', () => {
   });
 
   test('that wait for their rename in a process that died are no letters', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const deadLetters = createFileDeadLetters(directory);
     const letter = createLetter();
     await deadLetters.put(letter);
@@ -81,7 +81,7 @@ describe('file dead letters', () => {
   });
 
   test('clear away what processes that died over an hour ago have left, and nothing else', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const letter = createLetter();
     await createFileDeadLetters(directory).put(letter);
     const leftover = (id: string) => `.${fileNameOf(id)}.0b1d.tmp`;
@@ -103,7 +103,7 @@ describe('file dead letters', () => {
   });
 
   test('are cleared of leftovers by processes that start at once, and none of them fails', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const longAgo = new Date(Date.now() - 2 * 3_600_000);
     for (let count = 0; count < 3_000; count += 1) {
       const path = join(directory, `.${fileNameOf(String(count))}.0b1d.tmp`);
@@ -111,7 +111,7 @@ describe('file dead letters', () => {
       utimesSync(path, longAgo, longAgo);
     }
     const program = fileURLToPath(new URL('cleaning-program.mjs', import.meta.url));
-    const signal = join(await temporaryDirectory(), 'signal');
+    const signal = join(temporaryDirectory(), 'signal');
     const cleaners = [0, 1].map(() =>
       startProgram(program, { DIRECTORY: directory, SIGNAL: signal }, packageRoot),
     );
@@ -123,7 +123,7 @@ describe('file dead letters', () => {
   });
 
   test('need a directory that can be written to', async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     await writeFile(join(directory, 'file'), '');
     expect(() => createFileDeadLetters('')).toThrow(ConfigurationError);
     expect(() => createFileDeadLetters(join(directory, 'file'))).toThrow(ConfigurationError);
@@ -134,7 +134,7 @@ describe('file dead letters', () => {
 describe('a directory that can no longer be read', () => {
   test('because a file has taken its place is told by its path', async (context) => {
     skipOnWindows(context, 'Windows says of a path below a file that there is none');
-    const directory = join(await temporaryDirectory(), 'letters');
+    const directory = join(temporaryDirectory(), 'letters');
     const deadLetters = createFileDeadLetters(directory);
     const letter = createLetter();
     await deadLetters.put(letter);
@@ -150,7 +150,7 @@ describe('a directory that can no longer be read', () => {
 
   test.for([0o000, 0o400])('because of its mode %i is told by its path', async (mode, context) => {
     skipWithoutModes(context);
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const program = fileURLToPath(new URL('unreadable-program.mjs', import.meta.url));
     // No mode binds root, so the program gives that right up.
     await chmod(directory, 0o777);
@@ -174,7 +174,7 @@ describe('a damaged file', () => {
 
   /** Five letters, of which the first in the order of the list is damaged. */
   async function damagedFirst(damage: (path: string) => Promise<void>) {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const deadLetters = createFileDeadLetters(directory);
     for (let count = 0; count < 5; count += 1) await deadLetters.put(createLetter());
     const [bad, ...good] = await readAll(deadLetters.list());

@@ -11,7 +11,7 @@ import { expectNothingToBeParked, openLastChance } from './last-chance.ts';
 describe('a full disk', () => {
   /** Mounts a disk of 64 KiB; undefined where the system forbids it. */
   async function mountSmallDisk(): Promise<string | undefined> {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory], { stdio: 'ignore' });
     } catch {

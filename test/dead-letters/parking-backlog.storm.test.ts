@@ -11,7 +11,7 @@ import { expectAllParked, expectBacklogParked, openBacklog } from './backlog.ts'
 
 describe('last attempts that come all at once are all parked', () => {
   test('500 of them, in files', async () => {
-    const deadLetters = createFileDeadLetters(await temporaryDirectory());
+    const deadLetters = createFileDeadLetters(temporaryDirectory());
     const { url, events, ids } = await openBacklog({ ...ampleDeadlines, deadLetters }, 500);
     expect(await sendTogether(url, events)).toEqual(ids.map((id) => ({ outcome: 'parked', id })));
     await expectAllParked(deadLetters, ids);

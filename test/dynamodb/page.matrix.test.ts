@@ -10,9 +10,9 @@ import {
 import { createDynamoStore } from 'posthorn/dynamodb';
 import { storeConformance } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { temporaryDirectory } from '../cli/letters.ts';
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { compileSnippet, snippetWith } from '../support/snippet.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { readTemplate, tableOf } from './cloudformation.ts';
 import { useDynamo } from './fixture.ts';
 import { pass, silent } from './proxy.ts';

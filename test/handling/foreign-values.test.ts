@@ -6,7 +6,7 @@ import {
   type Store,
   type WebhookEvent,
 } from 'posthorn';
-import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { nastyValues } from '../support/nasty-values.ts';
 import {
@@ -17,17 +17,12 @@ import {
   openEndpoint,
   refused,
 } from '../support/open-endpoint.ts';
+import { usePrintedErrors } from '../support/printed-errors.ts';
 import { KEY } from '../support/served.ts';
 import { expectNoUnhandledRejections } from '../support/unhandled-rejections.ts';
 import { until } from '../support/until.ts';
 
-let consoleError: MockInstance<typeof console.error>;
-
-beforeEach(() => {
-  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
-});
-
-afterEach(() => consoleError.mockRestore());
+const { printed } = usePrintedErrors();
 
 expectNoUnhandledRejections();
 
@@ -225,7 +220,7 @@ for (const { way, fail: failWith } of ways) {
       });
       expect(await sendAll(endpoint, cases)).toEqual(processed(cases));
       expect(endpoint.reports.all).toHaveLength(cases.length);
-      const lines = consoleError.mock.calls.map(([line]) => String(line));
+      const lines = printed();
       expect(lines).toHaveLength(cases.length);
       for (const line of lines) expect(line).toMatch(/^posthorn: an observer failed: .{1,600}$/);
     });
@@ -249,7 +244,7 @@ describe('whatever is returned', () => {
       receiver.observe(() => Object.assign(Promise.reject(new Error('down')), deaf)).on('*', () => {});
     });
     expect(await sendAll(endpoint, cases)).toEqual(processed(cases));
-    expect(consoleError).toHaveBeenCalledTimes(cases.length);
+    expect(printed()).toHaveLength(cases.length);
   });
 
   test('by dead letters as an earlier letter: a last attempt runs all the same', async () => {

@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
 test('with 100,000 letters in files the first health tells of them', async () => {
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   const deadLetters = createFileDeadLetters(directory);
   await deadLetters.put(createLetter({ id: 'evt_oldest' }));
   const [name = ''] = readdirSync(directory);

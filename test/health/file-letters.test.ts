@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 /** A directory with letters that were written without waiting for the disk, which `put` does for each. */
 async function fill(count: number) {
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   const pathOf = (id: string): string =>
     join(directory, `${createHash('sha256').update(id).digest('hex')}.json`);
   const deadLetters = createFileDeadLetters(directory);

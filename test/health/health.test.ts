@@ -13,6 +13,7 @@ import { flowingTime } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { readAll } from '../support/read-all.ts';
 import { KEY } from '../support/served.ts';
 import { StepClock } from '../support/step-clock.ts';
 import { until } from '../support/until.ts';
@@ -197,9 +198,7 @@ describe('health where the dead letters', () => {
     };
     await parked();
     await parked();
-    const letters = [];
-    for await (const letter of deadLetters.list()) letters.push(letter);
-    const [oldest, next] = letters;
+    const [oldest, next] = await readAll(deadLetters.list());
     if (oldest === undefined || next === undefined) throw new Error('no letters');
     const first = { ok: true, waiting: 2, more: false, oldestParkedAt: startedAt + 1_000 };
     expect((await receiver.health()).deadLetters).toEqual(first);

@@ -4,14 +4,11 @@ import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { observeWithPrometheus } from 'posthorn/prometheus';
 import { createEvent, deliver } from 'posthorn/testing';
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { usePrintedErrors } from '../support/printed-errors.ts';
 import { KEY } from '../support/served.ts';
 
-let consoleError: MockInstance<typeof console.error>;
-beforeEach(() => {
-  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
-});
-afterEach(() => consoleError.mockRestore());
+const { printed } = usePrintedErrors();
 
 /** What the default log prints of an event whose handler fails, without dead letters. */
 async function printedBy(observe: (receiver: Receiver) => unknown): Promise<unknown[]> {
@@ -20,7 +17,7 @@ async function printedBy(observe: (receiver: Receiver) => unknown): Promise<unkn
   });
   observe(receiver);
   await deliver(receiver, createEvent('dispute.won'), { key: KEY });
-  return consoleError.mock.calls.map(([line]) => line);
+  return printed();
 }
 
 const warned = expect.stringMatching(/^posthorn: dead_letters_missing/);

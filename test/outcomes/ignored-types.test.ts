@@ -1,25 +1,14 @@
-import { createMemoryStore, createReceiver, type Receiver, type Report } from 'posthorn';
+import type { Receiver, Report } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { KEY } from '../support/served.ts';
+import { usePrintedErrors } from '../support/printed-errors.ts';
+import { createUnobserved } from '../support/unobserved-receiver.ts';
 
-let consoleError: MockInstance<typeof console.error>;
-beforeEach(() => {
-  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
-});
-afterEach(() => {
-  consoleError.mockRestore();
-});
+const { printed } = usePrintedErrors();
 
-function printed(): string[] {
-  return consoleError.mock.calls.map((args) => args.map(String).join(' '));
-}
-
-function create() {
-  const options = { signingKey: KEY, store: createMemoryStore(), deadLetters: createMapDeadLetters() };
-  return createReceiver(options).on('transfer.succeeded', () => {});
+function create(): Receiver {
+  return createUnobserved().on('transfer.succeeded', () => {});
 }
 
 async function send(receiver: Receiver, types: readonly string[]): Promise<void> {

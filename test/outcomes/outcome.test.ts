@@ -1,8 +1,9 @@
-import { createMemoryStore, createReceiver, PermanentError, type Receiver, type Report } from 'posthorn';
+import { createMemoryStore, PermanentError, type Receiver, type Report } from 'posthorn';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { openDirectly } from '../support/open-endpoint.ts';
 import { KEY, post, serve } from '../support/served.ts';
 
 const store = createMemoryStore();
@@ -13,30 +14,27 @@ type Target = string | Receiver;
 
 const forms = ['over HTTP', 'without a server'] as const;
 
-async function open(how: (typeof forms)[number], receiver: Receiver): Promise<Target> {
-  return how === 'over HTTP' ? serve(receiver) : receiver;
+async function open(how: (typeof forms)[number], ...given: Parameters<typeof openDirectly>) {
+  const { receiver, reports } = openDirectly(...given);
+  const to: Target = how === 'over HTTP' ? await serve(receiver) : receiver;
+  return { to, reports: reports.all };
 }
 
 /** One receiver that can fail in every way that needs no waiting. */
-async function mount(how: (typeof forms)[number] = 'over HTTP') {
-  const reports: Report[] = [];
-  const receiver = createReceiver({
-    signingKey: KEY,
-    store,
-    authentication: { type: 'BEARER', bearer: { token: 'token' } },
-    schemas: { merchant: z.object({ id: z.string() }) },
-    maxBodyBytes: 2_000,
-  })
-    .on('transfer.created', () => {})
-    .on('merchant.created', () => {})
-    .on('transfer.failed', () => {
-      throw new Error(SECRET);
-    })
-    .on('dispute.lost', () => {
-      throw new PermanentError(SECRET);
-    })
-    .observe((report) => reports.push(report));
-  return { to: await open(how, receiver), reports };
+function mount(how: (typeof forms)[number] = 'over HTTP') {
+  const { authentication } = options;
+  const schemas = { merchant: z.object({ id: z.string() }) };
+  return open(how, { store, authentication, schemas, maxBodyBytes: 2_000 }, (receiver) =>
+    receiver
+      .on('transfer.created', () => {})
+      .on('merchant.created', () => {})
+      .on('transfer.failed', () => {
+        throw new Error(SECRET);
+      })
+      .on('dispute.lost', () => {
+        throw new PermanentError(SECRET);
+      }),
+  );
 }
 
 const options = { key: KEY, authentication: { type: 'BEARER', bearer: { token: 'token' } } } as const;
@@ -214,12 +212,11 @@ describe.each(forms)('a success, %s, is JSON', (how) => {
   test('parked: at once after a PermanentError, with the reason in the letter and not in the answer', async () => {
     const letters = new Map();
     const deadLetters = createMapDeadLetters(letters);
-    const reports: Report[] = [];
-    const receiver = createReceiver({ signingKey: KEY, store, deadLetters })
-      .on('*', () => Promise.reject(new PermanentError(SECRET)))
-      .observe((report) => reports.push(report));
+    const { to, reports } = await open(how, { store, deadLetters }, (receiver) =>
+      receiver.on('*', () => Promise.reject(new PermanentError(SECRET))),
+    );
     const event = createEvent('transfer.created');
-    const response = await deliver(await open(how, receiver), event, { key: KEY });
+    const response = await deliver(to, event, { key: KEY });
     expect([response.status, await response.text()]).toEqual([
       200,
       JSON.stringify({ outcome: 'parked', id: event.id }),
@@ -255,11 +252,10 @@ describe('whatever a handler throws is a failure', () => {
     },
   ];
   test.each(values)('$name', async ({ value }) => {
-    const reports: Report[] = [];
-    const receiver = createReceiver({ signingKey: KEY, store })
-      .on('*', () => Promise.reject(value), { name: 'book' })
-      .observe((report) => reports.push(report));
-    const response = await deliver(await serve(receiver), createEvent('transfer.created'), { key: KEY });
+    const { to, reports } = await open('over HTTP', { store }, (receiver) =>
+      receiver.on('*', () => Promise.reject(value), { name: 'book' }),
+    );
+    const response = await deliver(to, createEvent('transfer.created'), { key: KEY });
     const text = await response.text();
     expect([response.status, JSON.parse(text).code]).toEqual([500, 'handler_failed']);
     expect(text).not.toContain(SECRET);

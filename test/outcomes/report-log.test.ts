@@ -1,36 +1,27 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { createMemoryStore, createReceiver, type Receiver, type ReceiverOptions } from 'posthorn';
+import { createMemoryStore, createReceiver, type Receiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { eventAt } from '../support/open-endpoint.ts';
+import { type EndpointOptions, eventAt } from '../support/open-endpoint.ts';
+import { usePrintedErrors } from '../support/printed-errors.ts';
 import { KEY, post, serve } from '../support/served.ts';
+import { createUnobserved } from '../support/unobserved-receiver.ts';
 import { until } from '../support/until.ts';
 
-let consoleError: MockInstance<typeof console.error>;
-beforeEach(() => {
-  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
-});
-afterEach(() => {
-  vi.useRealTimers();
-  consoleError.mockRestore();
-});
+const { printed: printedInAll, clear } = usePrintedErrors();
+afterEach(() => void vi.useRealTimers());
 
 /** What went to the console since the last call. */
 function printed(): string[] {
-  const lines = consoleError.mock.calls.map((args) => args.map(String).join(' '));
-  consoleError.mockClear();
+  const lines = printedInAll();
+  clear();
   return lines;
-}
-
-function create(options: Partial<ReceiverOptions<Record<never, never>>> = {}): Receiver {
-  const deadLetters = createMapDeadLetters();
-  return createReceiver({ signingKey: KEY, store: createMemoryStore(), deadLetters, ...options });
 }
 
 const fail = (): never => {
@@ -83,7 +74,7 @@ const headers = { 'x-service-signature': '0'.repeat(64) };
 interface Case {
   readonly code: string;
   readonly status: number;
-  readonly options?: Partial<ReceiverOptions<Record<never, never>>>;
+  readonly options?: EndpointOptions;
   /** What stands before the receiver in a framework. */
   readonly middleware?: (incoming: IncomingMessage, next: () => void) => void;
   readonly send: (url: string) => Promise<{ readonly status: number | undefined }>;
@@ -174,13 +165,16 @@ describe('many deliveries without a valid signature print five lines, and after 
   }
 
   test.each([...rejections, ...failures])('$code', async ({ code, status, options, middleware, send }) => {
-    const url = await serveBehind(create(options).on('*', fail), middleware ?? ((_, next) => next()));
+    const url = await serveBehind(
+      createUnobserved(options).on('*', fail),
+      middleware ?? ((_, next) => next()),
+    );
     await flood(status, () => send(url));
     expectFive(code, `${failures.some((failed) => failed.code === code) ? 'failed' : 'rejected'} ${status}`);
   });
 
   test('buffer_full', async () => {
-    const url = await serve(create({ maxBodyBytes: 1_000, maxBufferedBytes: 1_000 }).on('*', fail));
+    const url = await serve(createUnobserved({ maxBodyBytes: 1_000, maxBufferedBytes: 1_000 }).on('*', fail));
     let answered = 0;
     // There is room for one of them: each is refused, or makes room for the next.
     for (let sent = 0; sent <= FLOOD; sent += 1) {
@@ -199,7 +193,7 @@ describe('many deliveries without a valid signature print five lines, and after 
 
   test('and those of one code hide the first of no other', async () => {
     let signingKey = async (): Promise<string> => KEY;
-    const receiver = create({ signingKey: () => signingKey() }).on('*', fail);
+    const receiver = createUnobserved({ signingKey: () => signingKey() }).on('*', fail);
     const url = await serve(receiver);
     await flood(403, () => deliver(url, '{}', forged));
     signingKey = async () => fail();
@@ -215,7 +209,7 @@ describe('many deliveries without a valid signature print five lines, and after 
   });
 
   test('each minute anew', async () => {
-    const url = await serve(create().on('*', fail));
+    const url = await serve(createUnobserved().on('*', fail));
     for (const _minute of [1, 2]) {
       await flood(403, () => deliver(url, '{}', forged));
       expectFive('signature_mismatch', 'rejected 403');
@@ -232,7 +226,7 @@ describe('many deliveries without a valid signature print five lines, and after 
   });
 
   test('the same for an observer that fails', async () => {
-    const url = await serve(create().on('*', fail).observe(fail));
+    const url = await serve(createUnobserved().on('*', fail).observe(fail));
     await flood(403, () => deliver(url, '{}', forged));
     expect(printed()).toEqual(Array(5).fill('posthorn: an observer failed: no booking today'));
     vi.advanceTimersByTime(60_000);
@@ -243,7 +237,7 @@ describe('many deliveries without a valid signature print five lines, and after 
 describe('what a valid signature stands behind is never left out:', () => {
   test('failures, and those of replays', async () => {
     const deadLetters = createMapDeadLetters();
-    const receiver = create({ deadLetters }).on('*', fail);
+    const receiver = createUnobserved({ deadLetters }).on('*', fail);
     const url = await serve(receiver);
     const event = eventAt(Date.now() - 20 * 60_000);
     for (let count = 0; count < 20; count += 1) await deliver(url, createEvent('dispute.won'), { key: KEY });
@@ -257,7 +251,7 @@ describe('what a valid signature stands behind is never left out:', () => {
 
   test('complaints about an observer', async () => {
     const url = await serve(
-      create()
+      createUnobserved()
         .on('*', () => {})
         .observe(fail),
     );
@@ -268,7 +262,7 @@ describe('what a valid signature stands behind is never left out:', () => {
 
 test('what was left out is told before the next line, where the timer of its minute is late', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const url = await serve(create().on('*', fail));
+  const url = await serve(createUnobserved().on('*', fail));
   for (let count = 0; count < 7; count += 1) await deliver(url, '{}', forged);
   printed();
   vi.advanceTimersByTime(60_000);
@@ -283,7 +277,7 @@ test('what was left out is told before the next line, where the timer of its min
 test('what waits to be told keeps no process alive', async () => {
   const timersAlive = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-  const receiver = create().on('*', fail);
+  const receiver = createUnobserved().on('*', fail);
   const before = timersAlive();
   const wrong = { 'x-service-signature': ['0'] };
   for (let count = 0; count < 7; count += 1) await receiver.receive(deliveryOf('{}', wrong));
@@ -299,7 +293,7 @@ test('a line is of bounded length, with whatever warnings', async () => {
   };
   const deadLetters = { ...createMapDeadLetters(), put: failLong, get: failLong };
   const store = { ...createMemoryStore(), release: failLong };
-  const url = await serve(create({ deadLetters, store }).on('*', failLong));
+  const url = await serve(createUnobserved({ deadLetters, store }).on('*', failLong));
   const event = { ...eventAt(Date.now() - 20 * 60_000), id: '\u202e'.repeat(100_000) };
   await deliver(url, { ...event, type: `transfer.${'\u202e'.repeat(100_000)}` }, { key: KEY });
   const [line = '', ...more] = printed();

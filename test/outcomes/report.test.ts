@@ -1,29 +1,16 @@
-import { ConfigurationError, createMemoryStore, createReceiver, type Receiver, type Report } from 'posthorn';
+import { ConfigurationError, createMemoryStore, createReceiver, type Report } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { openDirectly, openEndpoint } from '../support/open-endpoint.ts';
+import { usePrintedErrors } from '../support/printed-errors.ts';
 import { KEY, serve } from '../support/served.ts';
+import { createUnobserved } from '../support/unobserved-receiver.ts';
 
 const store = createMemoryStore();
 
-let consoleError: MockInstance<typeof console.error>;
-beforeEach(() => {
-  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
-});
-afterEach(() => {
-  consoleError.mockRestore();
-});
-
-/** What went to the console, one text for each call. */
-function printed(): string[] {
-  return consoleError.mock.calls.map((args) => args.map(String).join(' '));
-}
-
-function create(): Receiver {
-  return createReceiver({ signingKey: KEY, store, deadLetters: createMapDeadLetters() });
-}
+const { printed, clear } = usePrintedErrors();
 
 const fail = (): never => {
   throw new Error('no booking today');
@@ -46,7 +33,7 @@ describe('an observer', () => {
   for (const { name, value } of thrown) {
     test(`that throws or rejects with ${name} changes no answer, stops no other, and is told of`, async () => {
       const reports: Report[] = [];
-      const receiver = create()
+      const receiver = createUnobserved()
         .on('*', () => {})
         .observe(() => {
           throw value;
@@ -62,14 +49,14 @@ describe('an observer', () => {
   }
 
   test('that is no function throws at once, and not into the log at each delivery', () => {
-    const receiver = create();
+    const receiver = createUnobserved();
     for (const observer of [undefined, null, {}, 'log']) {
       expect(() => Reflect.apply(receiver.observe, receiver, [observer])).toThrow(ConfigurationError);
     }
   });
 
   test('that hangs delays no answer', async () => {
-    const receiver = create()
+    const receiver = createUnobserved()
       .on('*', () => {})
       .observe(() => new Promise(() => {}));
     const url = await serve(receiver);
@@ -82,7 +69,7 @@ describe('an observer', () => {
 
   test('is told of everything once, and nothing goes to the console', async () => {
     const reports: Report[] = [];
-    const receiver = create()
+    const receiver = createUnobserved()
       .on('transfer.created', () => {}, { name: 'book' })
       .on('dispute.won', fail)
       .observe((report) => reports.push(report));
@@ -122,16 +109,14 @@ test.each([
   { name: 'an adapter whose sender is there', isConnected: () => true, answerSent: true },
   { name: 'an adapter whose sender has hung up', isConnected: () => false, answerSent: false },
 ])('the report of $name has answerSent: $answerSent', async ({ isConnected, answerSent }) => {
-  const reports: Report[] = [];
-  const receiver = create().on('*', () => {});
-  receiver.observe((report) => reports.push(report));
+  const { receiver, reports } = openDirectly({ store }, (opened) => opened.on('*', () => {}));
   await receiver.receive({ ...deliveryOf(createEvent('transfer.created')), isConnected });
-  expect(reports).toMatchObject([{ outcome: 'processed', answerSent }]);
+  expect(reports.all).toMatchObject([{ outcome: 'processed', answerSent }]);
 });
 
 describe('without an observer', () => {
   test('success prints nothing: processed and duplicate', async () => {
-    const url = await serve(create().on('transfer.created', () => {}));
+    const url = await serve(createUnobserved().on('transfer.created', () => {}));
     const event = createEvent('transfer.created');
     for (const sent of [event, event]) {
       expect(await deliver(url, sent, { key: KEY })).toMatchObject({ status: 200 });
@@ -140,7 +125,7 @@ describe('without an observer', () => {
   });
 
   test('a failure prints one line that names the event and the code', async () => {
-    const url = await serve(create().on('*', fail));
+    const url = await serve(createUnobserved().on('*', fail));
     const event = createEvent('transfer.created', { iban: 'DE02120300000000202051', amount: 4711 });
     await deliver(url, event, { key: KEY });
     const [line, ...more] = printed();
@@ -154,7 +139,7 @@ describe('without an observer', () => {
 
   test('what a sender or a handler wrote stays on its line and drives no terminal', async () => {
     const hostile = '\n\r\u001b[31m\u0000\u0007\u0085\u2028\u2029\u202e\u200f\ufeff\u007f\u009b2J';
-    const receiver = create().on('*', () => {
+    const receiver = createUnobserved().on('*', () => {
       throw new Error(`failed${hostile}posthorn: processed 200`);
     });
     const url = await serve(receiver);
@@ -171,7 +156,7 @@ describe('without an observer', () => {
   });
 
   test('a line is of bounded length, whatever the id and the message', async () => {
-    const receiver = create().on('*', () => {
+    const receiver = createUnobserved().on('*', () => {
       throw new Error('m'.repeat(500_000));
     });
     const url = await serve(receiver);
@@ -182,13 +167,7 @@ describe('without an observer', () => {
 
   test('nothing of the payload, the credentials or the key is printed', async () => {
     const authentication = { type: 'BASIC', basic: { username: 'user', password: 'pa55word' } } as const;
-    const receiver = createReceiver({
-      signingKey: KEY,
-      store,
-      authentication,
-      deadLetters: createMapDeadLetters(),
-    });
-    const url = await serve(receiver.on('*', () => {}));
+    const url = await serve(createUnobserved({ authentication }).on('*', () => {}));
     const secret =
       '{"data":{"pan":"4111111111111111"},"id":5,"type":"4111111111111111","created_at":"4111111111111111"}';
     const broken = '{"pan": 4111111111111111 oops';
@@ -203,10 +182,10 @@ describe('without an observer', () => {
   });
 
   test('a console that throws costs no delivery its answer', async () => {
-    consoleError.mockImplementation(() => {
+    vi.spyOn(console, 'error').mockImplementation(() => {
       throw new Error('EPIPE');
     });
-    const url = await serve(create().on('*', fail));
+    const url = await serve(createUnobserved().on('*', fail));
     expect(await deliver(url, createEvent('transfer.created'), { key: KEY })).toMatchObject({ status: 500 });
     expect(printed()).toHaveLength(1);
   });
@@ -215,13 +194,13 @@ describe('without an observer', () => {
     // Or the line that counts those left out would come in a later test, after a minute.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const url = await serve(create().on('*', fail));
+    const url = await serve(createUnobserved().on('*', fail));
     for (let count = 0; count < 40; count += 1) await deliver(url, '{}', { key: 'other' });
     const rejected = printed();
     expect(rejected.length).toBeGreaterThan(0);
     expect(rejected.length).toBeLessThan(20);
     for (const line of rejected) expect(line).toMatch(/^posthorn: rejected 403 signature_mismatch/);
-    consoleError.mockClear();
+    clear();
     for (let count = 0; count < 20; count += 1) {
       await deliver(url, createEvent('transfer.created'), { key: KEY });
     }
@@ -231,12 +210,13 @@ describe('without an observer', () => {
 
 describe('without dead letters', () => {
   test('the first report warns, and no other', async () => {
-    const warnings: (readonly string[])[] = [];
-    const receiver = createReceiver({ signingKey: KEY, store }).on('*', () => {});
-    receiver.observe((report) => warnings.push(report.warnings));
-    const url = await serve(receiver);
+    const { url, reports } = await openEndpoint({ store }, (receiver) => receiver.on('*', () => {}));
     for (const key of ['other', KEY, KEY]) await deliver(url, createEvent('transfer.created'), { key });
-    expect(warnings).toEqual([[expect.stringMatching(/^dead_letters_missing: /)], [], []]);
+    expect(reports.all.map(({ warnings }) => warnings)).toEqual([
+      [expect.stringMatching(/^dead_letters_missing: /)],
+      [],
+      [],
+    ]);
   });
 
   test('without an observer the warning is printed once, even beside a success', async () => {
@@ -252,7 +232,7 @@ describe('without dead letters', () => {
 
   test('a receiver with dead letters never warns', async () => {
     const warnings: string[] = [];
-    const receiver = create().on('*', () => {});
+    const receiver = createUnobserved().on('*', () => {});
     receiver.observe((report) => warnings.push(...report.warnings));
     await deliver(await serve(receiver), createEvent('transfer.created'), { key: KEY });
     expect(warnings).toEqual([]);
@@ -260,16 +240,16 @@ describe('without dead letters', () => {
 });
 
 test('a waitUntil that throws is one report, of the answer that is sent', async () => {
-  const reports: Report[] = [];
   const held = new HeldHandler();
-  const receiver = createReceiver({ signingKey: KEY, store, deadlineMs: 50 });
-  receiver.on('*', held.handle).observe((report) => reports.push(report));
+  const { receiver, reports } = openDirectly({ store, deadlineMs: 50 }, (opened) =>
+    opened.on('*', held.handle),
+  );
   const waitUntil = (): never => {
     throw new Error('no request here');
   };
   const delivery = { ...deliveryOf(createEvent('dispute.won')), waitUntil };
   expect(await receiver.receive(delivery)).toMatchObject({ status: 500 });
-  expect(reports).toMatchObject([{ status: 500, code: 'internal_error', late: false }]);
+  expect(reports.all).toMatchObject([{ status: 500, code: 'internal_error', late: false }]);
   (await held.calls.nth(1)).succeed();
-  await expect.poll(() => reports).toMatchObject([{ late: false }, { outcome: 'processed', late: true }]);
+  await expect.poll(() => reports.all).toMatchObject([{ late: false }, { outcome: 'processed', late: true }]);
 });

@@ -1,30 +1,25 @@
 import { basename } from 'node:path';
-import { createMemoryStore, createReceiver, type Receiver, type ReceiverOptions } from 'posthorn';
+import { createMemoryStore, createReceiver, type Receiver } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { nastyValues } from '../support/nasty-values.ts';
+import type { EndpointOptions } from '../support/open-endpoint.ts';
+import { usePrintedErrors } from '../support/printed-errors.ts';
 import { KEY, serve } from '../support/served.ts';
+import { createUnobserved } from '../support/unobserved-receiver.ts';
 
-let consoleError: MockInstance<typeof console.error>;
-beforeEach(() => {
-  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
-});
-afterEach(() => {
-  consoleError.mockRestore();
-});
+const { printed, clear } = usePrintedErrors();
 
 /** The lines that are printed about one event, with the handlers of `register`. */
 async function printedOf(
   register: (receiver: Receiver) => void,
-  options: Partial<ReceiverOptions<Record<never, never>>> = {},
+  options: EndpointOptions = {},
 ): Promise<string[]> {
-  const deadLetters = createMapDeadLetters();
-  const receiver = createReceiver({ signingKey: KEY, store: createMemoryStore(), deadLetters, ...options });
+  const receiver = createUnobserved(options);
   register(receiver);
   await deliver(await serve(receiver), createEvent('transfer.succeeded'), { key: KEY });
-  return consoleError.mock.calls.map(([line]) => String(line));
+  return printed();
 }
 
 /** The line about an event whose handler throws a value. */
@@ -85,11 +80,11 @@ describe('without an observer', () => {
       { code: 'keys_unavailable', options: { signingKey: book } },
     ];
     for (const { code, options } of cases) {
-      consoleError.mockClear();
+      clear();
       const [line] = await printedOf((receiver) => receiver.on('*', () => {}), options);
       expect(line).toMatch(new RegExp(`${code}: .*\\[stack: at (Object\\.)?book `));
     }
-    consoleError.mockClear();
+    clear();
     const retryScheduleMs: number[] = [];
     const [parked] = await printedOf((receiver) => receiver.on('*', book), { retryScheduleMs });
     expect(parked).toMatch(/^posthorn: parked 200 .*\[stack: at book /);
@@ -98,8 +93,8 @@ describe('without an observer', () => {
   test('a body that is no event prints no stack of its parser', async () => {
     const receiver = createReceiver({ signingKey: KEY, store: createMemoryStore() }).on('*', book);
     await deliver(await serve(receiver), '{', { key: KEY });
-    expect(consoleError.mock.calls.flat().join('\n')).toContain('body_not_json');
-    expect(consoleError.mock.calls.flat().join('\n')).not.toContain('[stack: ');
+    expect(printed().join('\n')).toContain('body_not_json');
+    expect(printed().join('\n')).not.toContain('[stack: ');
   });
 });
 
@@ -122,7 +117,7 @@ describe("only frames of the user's own code are printed:", () => {
       throw new Error('no booking today');
     }
     for (const handle of [book, () => book(), async () => save()]) {
-      consoleError.mockClear();
+      clear();
       const [line = ''] = await printedOf((receiver) => receiver.on('*', handle));
       const frames = line.slice(line.indexOf('[stack: ') + '[stack: '.length, -1).split(/ (?=at )/);
       expect(frames.length).toBeLessThanOrEqual(2);
@@ -164,7 +159,7 @@ describe('nothing of a message gets among the frames:', () => {
       `\n${FORGED}\n${FORGED}\n`,
       `a: b\n${FORGED}\r\n${FORGED}`,
     ]) {
-      consoleError.mockClear();
+      clear();
       const frames = await framesOf(new TypeError(message));
       expect(frames).toMatch(here);
       expect(frames).not.toContain('4111');
@@ -173,7 +168,7 @@ describe('nothing of a message gets among the frames:', () => {
 
   test('a message that has been changed since', async () => {
     for (const message of ['', 'other', `other\n${FORGED}`, FORGED]) {
-      consoleError.mockClear();
+      clear();
       const error = new Error(`a\n${FORGED}`);
       void error.stack;
       error.message = message;
@@ -195,7 +190,7 @@ describe('nothing of a message gets among the frames:', () => {
       4111,
       null,
     ]) {
-      consoleError.mockClear();
+      clear();
       expect(await framesOf(Object.assign(new Error('a'), { stack }))).toBe('');
     }
   });
@@ -219,8 +214,7 @@ test('the line is of bounded length, whatever the stack', async () => {
 
 test('a foreign value costs no delivery its answer or its line, as a cause neither', async () => {
   let thrown: unknown;
-  const options = { signingKey: KEY, store: createMemoryStore(), deadLetters: createMapDeadLetters() };
-  const receiver = createReceiver(options).on('*', () => {
+  const receiver = createUnobserved().on('*', () => {
     throw thrown;
   });
   for (const { name, value } of nastyValues) {
@@ -228,10 +222,10 @@ test('a foreign value costs no delivery its answer or its line, as a cause neith
       thrown = error;
       const { status } = await receiver.receive(deliveryOf(createEvent('transfer.succeeded')));
       expect([name, status]).toEqual([name, 500]);
-      const line = consoleError.mock.calls.flat().join('\n');
+      const line = printed().join('\n');
       expect(line, name).toMatch(/^posthorn: failed 500 [^\n]*handler_failed: [^\n]*$/);
       if (error !== value) expect(line, name).toMatch(here);
-      consoleError.mockClear();
+      clear();
     }
   }
 });

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Pool, PoolClient } from 'pg';
 import { createMemoryStore, type DeadLetters, type Report, type Store } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
@@ -19,6 +16,7 @@ import {
   eventAt,
   openEndpoint,
 } from '../support/open-endpoint.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { book, bookings, createLedger } from './ledger.ts';
@@ -330,8 +328,7 @@ async function timed(answer: Promise<Answer>): Promise<Answer & { readonly durat
 }
 
 function temporaryDeadLetters(): DeadLetters {
-  const directory = mkdtempSync(join(tmpdir(), 'posthorn-faults-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   return createFileDeadLetters(directory);
 }
 

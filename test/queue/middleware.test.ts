@@ -1,11 +1,9 @@
-import { createReceiver, type MiddlewareContext, type Receiver } from 'posthorn';
+import type { MiddlewareContext, Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
+import { describe, expect, test } from 'vitest';
 import { Gate } from '../support/gate.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
-import { KEY } from '../support/served.ts';
+import { accepted, eventAt, openDirectly, openEndpoint, refused } from '../support/open-endpoint.ts';
 import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');
@@ -192,17 +190,17 @@ describe('the trace context of a job', () => {
   test('reaches each handler of the worker by itself', async () => {
     const queue = new ListQueue();
     const seen: unknown[] = [];
-    const receiver = createReceiver({ signingKey: KEY, queue }).observe(() => {});
-    onTestFinished(async () => void (await receiver.close()));
-    receiver
-      .use((_event, { step, handler, traceContext }, next) => {
-        if (step === 'handle') seen.push({ ...traceContext });
-        traceContext.of = handler.name ?? step;
-        return next();
-      })
-      .on('transfer.*', () => {}, { name: 'book', queue: true })
-      .on('transfer.*', () => {}, { name: 'mail', queue: true });
-    await receiver.receive(deliveryOf(event));
+    const { receiver, send } = openDirectly({ queue }, (opened) =>
+      opened
+        .use((_event, { step, handler, traceContext }, next) => {
+          if (step === 'handle') seen.push({ ...traceContext });
+          traceContext.of = handler.name ?? step;
+          return next();
+        })
+        .on('transfer.*', () => {}, { name: 'book', queue: true })
+        .on('transfer.*', () => {}, { name: 'mail', queue: true }),
+    );
+    await send(event);
     await receiver.dispatch(queue.take(), { attempt: 1, final: false });
     expect(seen).toEqual([{ of: 'enqueue' }, { of: 'enqueue' }]);
   });

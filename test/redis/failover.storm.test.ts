@@ -30,7 +30,7 @@ describe('a Cluster that fails over under load', () => {
     'no event is lost, none hangs, and what was completed before is not handled again: %s',
     async (cluster) => {
       const nodes = await fixture.servers.cluster({ nodeTimeoutMs: NODE_TIMEOUT_MS });
-      const directory = await temporaryDirectory();
+      const directory = temporaryDirectory();
       const workers = new Workers({
         redisPort: nodes[0]?.port ?? 0,
         cluster,

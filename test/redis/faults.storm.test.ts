@@ -126,7 +126,7 @@ async function receiversOf(open: OpenClient, concerns: (key: string) => boolean)
     while (!concerns(`faults:${event.id}`)) event = createEvent('transfer.created');
     return { ...event, created_at: new Date(createdAt).toISOString() };
   };
-  const deadLetters = createFileDeadLetters(await temporaryDirectory());
+  const deadLetters = createFileDeadLetters(temporaryDirectory());
   const rejecting = await receiverOn(client, { deadLetters });
   const processing = await receiverOn(client, { onStoreFailure: 'process' });
   const running = await receiverOn(client);

@@ -98,7 +98,7 @@ describe('a sandbox that ages events', () => {
   });
 
   test('goes on aging what is in its state file', async () => {
-    const state = join(await temporaryDirectory(), 'state.json');
+    const state = join(temporaryDirectory(), 'state.json');
     const { sandbox } = await openFailing({ state });
     sandbox.send({ type: 'transfer.created', id: 'e' });
     await sandbox.clock.advance(30_000);

@@ -91,7 +91,7 @@ describe('the clock ends with the year 9999', () => {
   });
 
   test.each([8.64e15, -9e15])('in a state file that says %d', async (time) => {
-    const state = join(await temporaryDirectory(), 'state.json');
+    const state = join(temporaryDirectory(), 'state.json');
     const kept = { webhooks: [], quotes: [], pending: [], attempts: [] };
     const clock = { time, realTime: Date.now() };
     await writeFile(state, JSON.stringify({ version: 1, clock, ...kept }));

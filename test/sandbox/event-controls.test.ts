@@ -56,7 +56,7 @@ describe('POST /sandbox/events/{id}/resend', () => {
   });
 
   test('finds an event of an earlier start in the state file, and no unknown one', async () => {
-    const state = `${await temporaryDirectory()}/state`;
+    const state = `${temporaryDirectory()}/state`;
     const options = { clock: 'manual', startAt: START_AT, state } as const;
     const endpoint = await record();
     const before = createSandbox(options);

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pageFiles } from '../../src/sandbox/page/routes.ts';
 import { packageRoot } from '../support/child-program.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const compilation = {
   compilerOptions: {
@@ -23,8 +24,7 @@ const compilation = {
 };
 
 test("the page's script agrees with the types of the DOM", () => {
-  const directory = mkdtempSync(join(packageRoot, 'dist', 'page-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory(join(packageRoot, 'dist'));
   // A file with an export is a module, as the page loads it.
   writeFileSync(join(directory, 'page.js'), `${pageFiles.get('page.js')?.text}\nexport {};\n`);
   writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(compilation));

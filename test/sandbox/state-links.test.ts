@@ -1,26 +1,16 @@
-import {
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  watch,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, readdirSync, readFileSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigurationError } from 'posthorn';
 import { createSandbox } from 'posthorn/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
 import { Seen } from '../support/seen.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import { openSandbox } from './opened-sandbox.ts';
 
 /** A directory that others may write to, and a file of theirs in it. */
 function directory(): { readonly folder: string; readonly path: string; readonly victim: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-state-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryDirectory();
   return { folder, path: join(folder, 'state.json'), victim: join(folder, 'victim.json') };
 }
 

@@ -1,19 +1,10 @@
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigurationError } from 'posthorn';
 import { createSandbox } from 'posthorn/sandbox';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { skipWithoutModes } from '../support/skip-if.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import {
   ADMINISTRATOR,
@@ -25,12 +16,6 @@ import {
   START_AT,
 } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
-
-function directory(): string {
-  const path = mkdtempSync(join(tmpdir(), 'posthorn-state-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 /** The same sandbox each time: with its clock standing still, on the same file. */
 function open(state: string): Promise<OpenedSandbox> {
@@ -47,7 +32,7 @@ async function failOnce(opened: OpenedSandbox): Promise<{ url: string; id: strin
 
 describe('a state file', () => {
   test('keeps webhooks, their keys, quotes, deliveries and the clock over a restart', async () => {
-    const path = join(directory(), 'state.json');
+    const path = join(temporaryDirectory(), 'state.json');
     const before = await open(path);
     const endpoint = await record();
     const { id, secret_signing_key } = await createWebhook(
@@ -82,7 +67,7 @@ describe('a state file', () => {
   });
 
   test('keeps pending retries', async () => {
-    const path = join(directory(), 'state.json');
+    const path = join(temporaryDirectory(), 'state.json');
     const before = await open(path);
     const { received } = await failOnce(before);
     await before.sandbox.clock.advance(59_999);
@@ -100,7 +85,7 @@ describe('a state file', () => {
   });
 
   test('keeps them even where the sandbox was not closed', async () => {
-    const path = join(directory(), 'state.json');
+    const path = join(temporaryDirectory(), 'state.json');
     const { received } = await failOnce(await open(path));
     const after = await open(path);
     await after.sandbox.clock.advance(60_000);
@@ -108,7 +93,7 @@ describe('a state file', () => {
   });
 
   test('a delivery that was under way when the sandbox closed is made again', async () => {
-    const path = join(directory(), 'state.json');
+    const path = join(temporaryDirectory(), 'state.json');
     const before = await open(path);
     let isFirst = true;
     const endpoint = await record((response) => {
@@ -128,7 +113,7 @@ describe('a state file', () => {
   });
 
   test('keeps that a webhook was given up', async () => {
-    const path = join(directory(), 'state.json');
+    const path = join(temporaryDirectory(), 'state.json');
     const before = await open(path);
     const endpoint = await record((response) => void response.writeHead(500).end());
     const { id } = await createWebhook(before, `{"url":"${endpoint.url}"}`);
@@ -139,7 +124,7 @@ describe('a state file', () => {
   });
 
   test('the real clock has gone on meanwhile, so that what fell due is delivered at the start', async () => {
-    const path = join(directory(), 'state.json');
+    const path = join(temporaryDirectory(), 'state.json');
     const before = await openSandbox({ speed: 600, state: path });
     const { received } = await failOnce(before);
     await before.sandbox.close();
@@ -152,7 +137,7 @@ describe('a state file', () => {
 
   test('is readable by its owner only, also where it was not before, and nothing is left beside it', async (context) => {
     skipWithoutModes(context);
-    const folder = directory();
+    const folder = temporaryDirectory();
     const path = join(folder, 'state.json');
     const { sandbox } = await open(path);
     await sandbox.clock.advance(1);
@@ -170,7 +155,7 @@ describe('a state file', () => {
     ['a later version', '{"version":2}'],
     ['a damaged webhook', null],
   ])('%s in its place is refused, named, and left as it is', async (_, text) => {
-    const path = join(directory(), 'state.json');
+    const path = join(temporaryDirectory(), 'state.json');
     const { sandbox, ...opened } = await open(path);
     await createWebhook({ sandbox, ...opened }, '{"url":"https://example.com/"}');
     await sandbox.close();
@@ -184,7 +169,7 @@ describe('a state file', () => {
   });
 
   test('that cannot be read or written is refused at the start', () => {
-    const folder = directory();
+    const folder = temporaryDirectory();
     mkdirSync(join(folder, 'a-directory'));
     for (const path of [join(folder, 'missing', 'state.json'), join(folder, 'a-directory')]) {
       const opening = () => createSandbox({ state: path });
@@ -196,7 +181,7 @@ describe('a state file', () => {
   });
 
   test('that cannot be written any more fails what would have changed it', async () => {
-    const folder = directory();
+    const folder = temporaryDirectory();
     const path = join(folder, 'state.json');
     const { call, sandbox } = await open(path);
     rmSync(folder, { recursive: true });

@@ -3,6 +3,7 @@ import type { DeadLetter, DeadLetters, Store } from 'posthorn';
 import { expect } from 'vitest';
 import { jsonLines, posthorn } from '../cli/posthorn.ts';
 import { packageRoot } from '../support/child-program.ts';
+import { readAll } from '../support/read-all.ts';
 import type { Opened } from './restored.ts';
 
 /** Past the time for which the handlers of a killed process may run, and so past its lease too. */
@@ -17,8 +18,7 @@ export type Letters = Pick<Opened, 'deadLetters' | 'place'> & { readonly store?:
 
 /** All letters but those of jobs, in the order of the list. */
 export async function lettersIn(deadLetters: DeadLetters, after?: string): Promise<DeadLetter[]> {
-  const letters: DeadLetter[] = [];
-  for await (const letter of deadLetters.list(after === undefined ? {} : { after })) letters.push(letter);
+  const letters = await readAll(deadLetters.list(after === undefined ? {} : { after }));
   return letters.filter(({ id }) => !id.startsWith('evt_job'));
 }
 

@@ -10,7 +10,7 @@ import type { Version } from './version.ts';
 
 /** The state file of a version's sandbox: a webhook, a quote, a delivery that failed, and its retry. */
 export async function recordSandbox(version: Version): Promise<string> {
-  const path = join(await temporaryDirectory(), 'state.json');
+  const path = join(temporaryDirectory(), 'state.json');
   const args = ['sandbox', '--clock', 'manual', '--state', path, '--port', '0', '--json'];
   const bin = join(version.root, 'dist', 'src', 'cli', 'bin.js');
   const program = startProgram(bin, { PATH: process.env.PATH }, version.root, args);

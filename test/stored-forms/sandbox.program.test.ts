@@ -13,7 +13,7 @@ const RETRY_MS = 60_000;
 test.each(recorded)('the sandbox of version $version goes on where it was', async (version) => {
   const endpoint = await record();
   const text = version.sandbox().replaceAll(SANDBOX_WEBHOOK, endpoint.url);
-  const state = join(await temporaryDirectory(), 'state.json');
+  const state = join(temporaryDirectory(), 'state.json');
   writeFileSync(state, text);
   const { webhooks, quotes, attempts } = JSON.parse(text);
   const { sandbox } = await openSandbox({ clock: 'manual', state });

@@ -98,7 +98,7 @@ describe('the version that was recorded last', () => {
   });
 
   test('has the files of today', async () => {
-    const letters = await recordFiles(today, await temporaryDirectory());
+    const letters = await recordFiles(today, temporaryDirectory());
     const shapes = (files: ReadonlyMap<string, string>) => shapeOf(Object.fromEntries(files));
     expect(shapes(letters), CHANGED).toEqual(shapes(last.letters(0)));
     expect(shapeOf(JSON.parse(await recordSandbox(today))), CHANGED).toEqual(

@@ -23,7 +23,7 @@ test('writes what a version stores', async () => {
   const isFirst = VERSION === '0.1.0';
   const folder = join(FIXTURES, VERSION);
   rmSync(folder, { recursive: true, force: true });
-  writeFiles(join(folder, 'letters'), await recordFiles(version, await temporaryDirectory()));
+  writeFiles(join(folder, 'letters'), await recordFiles(version, temporaryDirectory()));
   writeFiles(folder, [['sandbox.json', await recordSandbox(version)]]);
   if (!isFirst) {
     postgresFixture.postgres.sql('create database stored');

@@ -1,8 +1,6 @@
-import type { DeadLetter } from 'posthorn';
-
-/** The letters of a list, all of them. */
-export async function readAll(letters: AsyncIterable<DeadLetter>): Promise<DeadLetter[]> {
-  const all: DeadLetter[] = [];
-  for await (const letter of letters) all.push(letter);
+/** What an iterable gives, all of it. */
+export async function readAll<T>(entries: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const entry of entries) all.push(entry);
   return all;
 }

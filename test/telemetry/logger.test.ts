@@ -1,34 +1,27 @@
 import fastify from 'fastify';
-import { createMemoryStore, createReceiver, type Receiver, type ReceiverOptions } from 'posthorn';
+import { createMemoryStore, type Receiver } from 'posthorn';
 import { type Logger, observeWithLogger } from 'posthorn/logger';
 import { createEvent, deliver } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from 'winston';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { eventAt } from '../support/open-endpoint.ts';
+import { type EndpointOptions, eventAt } from '../support/open-endpoint.ts';
+import { usePrintedErrors } from '../support/printed-errors.ts';
 import { Seen } from '../support/seen.ts';
 import { KEY, post, serve } from '../support/served.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
+import { createUnobserved } from '../support/unobserved-receiver.ts';
 import { Lines, openConsole, openPino, openWinston } from './log-sinks.ts';
 
-let consoleError: MockInstance<typeof console.error>;
-beforeEach(() => {
-  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
-});
-afterEach(() => {
-  vi.useRealTimers();
-  consoleError.mockRestore();
-});
+const { printed } = usePrintedErrors();
+afterEach(() => void vi.useRealTimers());
 
-const printed = (): string[] => consoleError.mock.calls.map((args) => args.map(String).join(' '));
-
-type Options = Partial<ReceiverOptions<Record<never, never>>>;
-
-function create(options: Options = {}): Receiver {
-  const deadLetters = createMapDeadLetters();
-  const receiver = createReceiver({ signingKey: KEY, store: createMemoryStore(), deadLetters, ...options });
+/** A receiver that tells a logger. */
+function createLogged(logger: Logger, options?: EndpointOptions): Receiver {
+  const receiver = createUnobserved(options);
+  observeWithLogger(receiver, logger);
   onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
   return receiver;
 }
@@ -54,10 +47,9 @@ function openLogger() {
 
 /** Sends a good event, one whose handler fails, and one that is forged. */
 async function sendThree(logger: Logger) {
-  const receiver = create()
+  const receiver = createLogged(logger)
     .on('transfer.created', () => {}, { name: 'book' })
     .on('dispute.won', fail);
-  observeWithLogger(receiver, logger);
   const url = await serve(receiver);
   const [good, bad] = [createEvent('transfer.created'), createEvent('dispute.won')];
   await deliver(url, good, { key: KEY });
@@ -168,8 +160,7 @@ describe('one line for each delivery, with', () => {
     await sendThree(logger);
     expect(logger.lines).toEqual(messages);
     const { logger: pino, lines } = openPino();
-    const receiver = create().on('*', () => {});
-    observeWithLogger(receiver, pino);
+    const receiver = createLogged(pino).on('*', () => {});
     const url = await serve(receiver);
     pino.level = 'warn';
     await deliver(url, createEvent('transfer.created'), { key: KEY });
@@ -185,13 +176,12 @@ describe('the level is', () => {
   /** Sends an event; resolves with the line that has the outcome. */
   async function lineOf(
     outcome: string,
-    options: Options,
+    options: EndpointOptions,
     register: (receiver: Receiver) => unknown,
     event: object = createEvent('transfer.created'),
   ): Promise<Line> {
     const { lines, logger } = openLogger();
-    const receiver = create(options);
-    observeWithLogger(receiver, logger);
+    const receiver = createLogged(logger, options);
     register(receiver);
     await deliver(await serve(receiver), event, { key: KEY });
     return await lines.first(({ fields }) => fields.outcome === outcome);
@@ -209,8 +199,7 @@ describe('the level is', () => {
     const store = { ...createMemoryStore() };
     expect((await lineOf('queued', { queue, store }, queued)).level).toBe('info');
     const { lines, logger } = openLogger();
-    const receiver = create().on('*', () => {});
-    observeWithLogger(receiver, logger);
+    const receiver = createLogged(logger).on('*', () => {});
     const event = createEvent('transfer.created');
     for (const _time of [1, 2]) await receiver.receive(deliveryOf(event));
     expect(lines.all).toMatchObject([{ level: 'info' }, { level: 'info', fields: { outcome: 'duplicate' } }]);
@@ -240,8 +229,7 @@ describe('the level is', () => {
       fields: { final: true, endpointAtRisk: true },
     });
     const { lines, logger } = openLogger();
-    const receiver = create();
-    observeWithLogger(receiver, logger);
+    const receiver = createLogged(logger);
     await Reflect.apply(receiver.receive, receiver, [{ method: 'POST', headers: {} }]);
     expect(lines.all).toMatchObject([{ level: 'error', fields: { code: 'configuration_invalid' } }]);
   });
@@ -249,8 +237,7 @@ describe('the level is', () => {
   test('that of the end of a run as well, which is marked as late', async () => {
     const held = new HeldHandler();
     const { lines, logger } = openLogger();
-    const receiver = create({ deadlineMs: 100 }).on('*', held.handle);
-    observeWithLogger(receiver, logger);
+    const receiver = createLogged(logger, { deadlineMs: 100 }).on('*', held.handle);
     await receiver.receive(deliveryOf(createEvent('transfer.created')));
     held.calls.all[0]?.succeed();
     await lines.nth(2);
@@ -269,8 +256,8 @@ describe('nobody forges lines or fields', () => {
     const { logger: pino, lines } = openPino();
     const { logger: winston, lines: winstonLines } = openWinston();
     const { logger: console, stderr } = openConsole();
-    const receiver = create().on('*', () => Promise.reject(new Error(nasty)), { name: nasty });
-    for (const logger of [pino, winston, console]) observeWithLogger(receiver, logger);
+    const receiver = createLogged(pino).on('*', () => Promise.reject(new Error(nasty)), { name: nasty });
+    for (const logger of [winston, console]) observeWithLogger(receiver, logger);
     const event = { ...createEvent(`transfer.${nasty}`, undefined, { any: true }), id: nasty };
     await deliver(await serve(receiver), event, { key: KEY });
     for (const { all } of [lines, winstonLines, stderr]) {
@@ -284,8 +271,7 @@ describe('nobody forges lines or fields', () => {
 
   test('by a header', async () => {
     const { lines, logger } = openLogger();
-    const receiver = create().on('*', fail);
-    observeWithLogger(receiver, logger);
+    const receiver = createLogged(logger).on('*', fail);
     const name = `x-${'a'.repeat(5_000)}-signature`;
     await post(await serve(receiver), '{}', { [name]: '0' });
     expect(lines.all).toMatchObject([{ fields: { code: 'signature_missing' } }]);
@@ -301,8 +287,7 @@ describe('strangers cannot flood the log:', () => {
   });
 
   async function flooded(logger: Logger): Promise<void> {
-    const receiver = create().on('*', () => {});
-    observeWithLogger(receiver, logger);
+    const receiver = createLogged(logger).on('*', () => {});
     for (let count = 0; count < FLOOD; count += 1)
       await receiver.receive(deliveryOf('{}', { 'x-service-signature': ['0'.repeat(64)] }));
   }
@@ -323,8 +308,7 @@ describe('strangers cannot flood the log:', () => {
 
   test('events of the service, and jobs of workers, have all their lines', async () => {
     const { lines, logger } = openLogger();
-    const receiver = create().on('*', fail);
-    observeWithLogger(receiver, logger);
+    const receiver = createLogged(logger).on('*', fail);
     for (let count = 0; count < FLOOD; count += 1) {
       await receiver.receive(deliveryOf(createEvent('dispute.won')));
       await receiver.dispatch('damaged', { attempt: 1, final: false });
@@ -365,8 +349,7 @@ describe('a logger that', () => {
   for (const { name, write, isTold } of faults) {
     test(`${name} changes no answer and stops no other observer`, async () => {
       const seen: string[] = [];
-      const receiver = create().on('*', () => {});
-      observeWithLogger(receiver, { info: write, warn: write, error: write });
+      const receiver = createLogged({ info: write, warn: write, error: write }).on('*', () => {});
       receiver.observe(({ outcome }) => seen.push(outcome));
       const url = await serve(receiver);
       expect((await deliver(url, createEvent('transfer.created'), { key: KEY })).status).toBe(200);
@@ -380,8 +363,7 @@ describe('a logger that', () => {
 
   test('loses a method later changes no answer', async () => {
     const { logger } = openLogger();
-    const receiver = create().on('*', () => {});
-    observeWithLogger(receiver, logger);
+    const receiver = createLogged(logger).on('*', () => {});
     Reflect.deleteProperty(logger, 'info');
     const response = await deliver(await serve(receiver), createEvent('transfer.created'), { key: KEY });
     expect(response.status).toBe(200);
@@ -409,7 +391,7 @@ describe('a logger that', () => {
       );
       expect(observe).not.toHaveBeenCalled();
     }
-    expect(() => Reflect.apply(observeWithLogger, undefined, [logger, create()])).toThrow(
+    expect(() => Reflect.apply(observeWithLogger, undefined, [logger, createUnobserved()])).toThrow(
       /^observeWithLogger takes a receiver, which createReceiver returns; got \w+$/,
     );
   });
@@ -424,12 +406,11 @@ function revoked(): object {
 test('a wrapper of any other logger gets typed fields and the message', async () => {
   const seen: string[] = [];
   const nest = { log: (text: string, about: object) => seen.push(text, JSON.stringify(about)) };
-  const receiver = create().on('*', () => {});
-  observeWithLogger(receiver, {
+  const receiver = createLogged({
     info: (fields, message) => nest.log(message, { ...fields, event: fields.event?.id }),
     warn: (fields, message) => nest.log(message, fields),
     error: (fields, message) => nest.log(message, fields),
-  });
+  }).on('*', () => {});
   const event = createEvent('transfer.created');
   await receiver.receive(deliveryOf(event));
   expect(seen).toEqual(['posthorn: processed 200', expect.stringContaining(`"event":"${event.id}"`)]);

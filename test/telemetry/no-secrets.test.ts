@@ -2,11 +2,12 @@ import { type AnyEvent, catalog, createReceiver, type Receiver, type Report } fr
 import { observeWithLogger } from 'posthorn/logger';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { errorCodes } from '../../src/errors.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { usePrintedErrors } from '../support/printed-errors.ts';
 import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
@@ -15,15 +16,7 @@ import { basic, bearer, leakyError, leavesOf, payload, secretsIn } from './secre
 import type { Place, Situation } from './situation.ts';
 import { situations } from './situations.ts';
 
-let consoleError: MockInstance<typeof console.error>;
-beforeEach(() => {
-  consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
-});
-afterEach(() => {
-  consoleError.mockRestore();
-});
-
-const printed = (): string[] => consoleError.mock.calls.map((args) => args.map(String).join(' '));
+const { printed } = usePrintedErrors();
 
 /** Serves a receiver, and notes each signature that reaches it. */
 async function open(

@@ -1,14 +1,13 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
-import { createReceiver, PosthornError } from 'posthorn';
+import { PosthornError, type Receiver } from 'posthorn';
 import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
-import { KEY } from '../support/served.ts';
+import { openDirectly, openEndpoint } from '../support/open-endpoint.ts';
 import { useOpenTelemetry } from './opentelemetry-sdk.ts';
 
 /** The length of texts that leave the process, and the sign that one was cut. */
@@ -28,9 +27,9 @@ function textsIn({ name, attributes, events, status }: ReadableSpan): string[] {
   return [name, status.message ?? '', ...textsOf(attributes), ...exceptions];
 }
 
-function quietConsole(): void {
-  const spy = vi.spyOn(console, 'error').mockImplementation(() => {});
-  onTestFinished(() => spy.mockRestore());
+function observed(receiver: Receiver): void {
+  observeWithOpenTelemetry(receiver);
+  receiver.on('*', () => {});
 }
 
 /** Sends a delivery whose message quotes 16 KB of a stranger, which becomes longer still in its words. */
@@ -41,19 +40,15 @@ function strangersHeaders(): Record<string, readonly string[]> {
 
 describe('texts that leave the process are cut', () => {
   test('whatever a stranger sends: in the report, its exception and its status', async () => {
-    quietConsole();
     const { spans } = useOpenTelemetry();
-    const receiver = createReceiver({ signingKey: KEY });
-    const messages: string[] = [];
-    observeWithOpenTelemetry(receiver);
-    receiver.on('*', () => {}).observe(({ error }) => messages.push(error?.message ?? ''));
+    const { receiver, reports } = openDirectly({}, observed);
     const { status } = await receiver.receive({
       method: 'POST',
       headers: strangersHeaders(),
       readBody: async () => Buffer.from('{}'),
     });
     expect(status).toBe(415);
-    expect(messages[0]?.length).toBe(MOST_CHARACTERS);
+    expect(reports.all[0]?.error?.message.length).toBe(MOST_CHARACTERS);
     const [span] = spans();
     if (span === undefined) throw new Error('no span');
     expect(span.events).toHaveLength(1);
@@ -61,7 +56,6 @@ describe('texts that leave the process are cut', () => {
   });
 
   test('whatever a handler is called and throws: on its span, in its letter', async () => {
-    quietConsole();
     const { spans } = useOpenTelemetry();
     const deadLetters = createMapDeadLetters();
     const { send } = await openEndpoint({ deadLetters, retryScheduleMs: [1, 1, 1] }, (receiver) => {
@@ -98,12 +92,8 @@ describe('exceptions of deliveries obey the limit of the log', () => {
   }
 
   test('which leaves the spans and the metrics of a flood, and counts each code apart', async () => {
-    quietConsole();
     const { spans, points } = useOpenTelemetry();
-    const { url } = await openEndpoint({}, (receiver) => {
-      observeWithOpenTelemetry(receiver);
-      receiver.on('*', () => {});
-    });
+    const { url } = await openEndpoint({}, observed);
     for (let sent = 0; sent < 40; sent += 1) {
       expect((await deliver(url, event, { key: 'guessed' })).status).toBe(403);
       expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(403);
@@ -115,13 +105,10 @@ describe('exceptions of deliveries obey the limit of the log', () => {
   });
 
   test('which tells of them again after a minute', async () => {
-    quietConsole();
     const { spans } = useOpenTelemetry();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const receiver = createReceiver({ signingKey: KEY });
-    observeWithOpenTelemetry(receiver);
-    receiver.on('*', () => {});
+    const { receiver } = openDirectly({}, observed);
     const unsigned = { ...deliveryOf(event), headers: {} };
     for (let sent = 0; sent < 8; sent += 1) await receiver.receive(unsigned);
     expect(countsOf(spans(), 'signature_missing')).toEqual({ spans: 8, exceptions: 5 });
@@ -131,7 +118,6 @@ describe('exceptions of deliveries obey the limit of the log', () => {
   });
 
   test('and events of the service have all of theirs', async () => {
-    quietConsole();
     const { spans } = useOpenTelemetry();
     const { send } = await openEndpoint({}, (receiver) => {
       observeWithOpenTelemetry(receiver);

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { observeWithPrometheus } from 'posthorn/prometheus';
 import { Registry } from 'prom-client';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { packageRoot } from '../support/child-program.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { bringAboutEveryOutcome } from './every-outcome.ts';
 import { type Family, parseExposition } from './exposition.ts';
 
@@ -96,8 +96,7 @@ function promtool(args: readonly string[], input?: string): Ended {
 
 /** Tests other rules than ours with our series. */
 function testRules(changed: string): Ended {
-  const directory = mkdtempSync(join(tmpdir(), 'posthorn-rules-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   writeFileSync(join(directory, 'posthorn.rules.yml'), changed);
   writeFileSync(join(directory, 'tests.yml'), ruleTests);
   return promtool(['test', 'rules', join(directory, 'tests.yml')]);
@@ -139,8 +138,7 @@ describe('promtool', () => {
       name: 'dashboard',
       rules: readable.map((expr, index) => ({ record: `panel:${index}`, expr })),
     };
-    const directory = mkdtempSync(join(tmpdir(), 'posthorn-dashboard-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = temporaryDirectory();
     const path = join(directory, 'rules.yml');
     // JSON is YAML.
     writeFileSync(path, JSON.stringify({ groups: [group] }));

@@ -51,15 +51,20 @@ function observe(receiver: Receiver): Registry {
   return register;
 }
 
+/** Scrapes a receiver that has met every outcome. */
+async function scrapeEveryOutcome(): Promise<ReadonlyMap<string, Family>> {
+  let register = new Registry();
+  await bringAboutEveryOutcome((receiver) => {
+    register = observe(receiver);
+  });
+  return scrape(register);
+}
+
 afterEach(() => defaultRegister.clear());
 
 describe('the metrics of a receiver', () => {
   test('show every outcome, by code and entity', async () => {
-    let register = new Registry();
-    await bringAboutEveryOutcome((receiver) => {
-      register = observe(receiver);
-    });
-    const families = await scrape(register);
+    const families = await scrapeEveryOutcome();
     const deliveries = samplesOf(families, 'posthorn_deliveries_total').map(
       ({ labels: { outcome, code, entity }, value }) => `${outcome} ${code} ${entity} ${value}`,
     );
@@ -89,11 +94,7 @@ describe('the metrics of a receiver', () => {
   });
 
   test('time each end of a handler once, also of a late one', async () => {
-    let register = new Registry();
-    await bringAboutEveryOutcome((receiver) => {
-      register = observe(receiver);
-    });
-    const families = await scrape(register);
+    const families = await scrapeEveryOutcome();
     const handlers = samplesOf(families, 'posthorn_handler_duration_seconds_count').map(
       ({ labels: { handler, result }, value }) => `${handler} ${result} ${value}`,
     );
@@ -107,11 +108,7 @@ describe('the metrics of a receiver', () => {
   });
 
   test('count warnings by code, each from 0', async () => {
-    let register = new Registry();
-    await bringAboutEveryOutcome((receiver) => {
-      register = observe(receiver);
-    });
-    const warnings = samplesOf(await scrape(register), 'posthorn_warnings_total');
+    const warnings = samplesOf(await scrapeEveryOutcome(), 'posthorn_warnings_total');
     const values = Object.fromEntries(warnings.map(({ labels, value }) => [labels.code, value]));
     expect(values).toMatchObject({ lease_lost: 0, dead_letters_missing: 0 });
     expect(values.dead_letter_not_stored).toBeGreaterThan(0);

@@ -1,6 +1,0 @@
-/** What an iterable gives, all of it. */
-export async function readAll<T>(entries: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const entry of entries) all.push(entry);
-  return all;
-}
