@@ -23,9 +23,9 @@ export function tryTo(action: () => unknown): boolean {
 }
 
 /**
- * A sender that retries and sends duplicates, while processes are killed and other troubles come. The program
- * prints `worker <pid>` for each process that listens, `killed <pid>` once it has ended, and `pending <id>` if
- * an event was answered before the store had taken its completion.
+ * A sender that retries and sends duplicates, while processes are killed and other troubles come. The
+ * program prints `worker <pid>` for each process that listens, `killed <pid>` once it has ended, and
+ * `pending <id>` if an event was answered before the store had taken its completion.
  */
 export class ProcessStorm {
   readonly acknowledged = new Map<string, WebhookEvent>();
@@ -59,8 +59,8 @@ export class ProcessStorm {
   }
 
   /**
-   * Ids that were completed, and handled once more by a later delivery. A completion that the store did not take
-   * in time dies with its process, and its report says so: `completion_pending`.
+   * Ids that were completed, and handled once more by a later delivery. A completion that the store did not
+   * take in time dies with its process, and its report says so: `completion_pending`.
    */
   get handledAgain(): readonly string[] {
     return [...this.#handledAgain].filter((id) => !this.#program.lines.includes(`pending ${id}`));
