@@ -22,7 +22,7 @@ describe('the commands of posthorn exist, and so do their options', () => {
     [...inBlocks(document), ...inText(document)].map((line) => ({ path: document.path, line })),
   );
 
-  test('there are some', () => {
+  test('the documents have some', () => {
     expect(lines.length).toBeGreaterThanOrEqual(20);
   });
 

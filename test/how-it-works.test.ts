@@ -191,7 +191,7 @@ describe('what is said of the model', () => {
 });
 
 describe('what is named is there', () => {
-  test('files', () => {
+  test('the files', () => {
     const files = page.match(/(?<=`)(src|adapters|test|docs)\/[\w./-]+\w(?=`)/g) ?? [];
     expect(files.length).toBeGreaterThan(60);
     expect(files.filter((file) => !existsSync(join(packageRoot, file)))).toEqual([]);
@@ -200,11 +200,11 @@ describe('what is named is there', () => {
   const [, faults = ''] = /^## What each fault costs$(.*)/ms.exec(page) ?? [];
   const shown = faults.split('\n').filter((line) => line.startsWith('| ') && !/^\| (---|fault) /.test(line));
 
-  test('some faults', () => {
+  test('the table of faults has rows', () => {
     expect(shown.length).toBeGreaterThan(30);
   });
 
-  test.each(shown.map((row) => row.slice(2).split(' | ')))('the tests of: %s', (...cells) => {
+  test.each(shown.map((row) => row.slice(2).split(' | ')))('the tests of the fault: %s', (...cells) => {
     expect(cells).toHaveLength(5);
     const named = [...(cells[4] ?? '').matchAll(/`([\w./-]+)`((?: \*[^*]+\*)+)/g)];
     expect(named).not.toEqual([]);

@@ -380,7 +380,7 @@ describe('every outcome', () => {
     }
   });
 
-  test('busy and duplicate too', async () => {
+  test('an event that is busy or a duplicate is one span, and counted once', async () => {
     const held = new HeldHandler();
     const { points, reports, send } = await open((receiver) => receiver.on('transfer.*', held.handle), {
       deadlineMs: 300,
