@@ -1,5 +1,5 @@
 import fastify from 'fastify';
-import { createMemoryStore, type Receiver } from 'posthorn';
+import { createMemoryStore, type Receiver, type Report } from 'posthorn';
 import { type Logger, observeWithLogger } from 'posthorn/logger';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -28,6 +28,10 @@ function createLogged(logger: Logger, options?: EndpointOptions): Receiver {
 
 const fail = (): never => {
   throw new Error('no booking today');
+};
+/** Takes some milliseconds. */
+const spin = (): void => {
+  for (const endsAt = performance.now() + 3; performance.now() < endsAt; );
 };
 const forged = { key: 'other' };
 
@@ -121,6 +125,17 @@ describe('one line for each delivery, with', () => {
     expect(lines.json).toEqual(
       fields.map((each, index) => ({ level: levels[index], ...each, message: messages[index] })),
     );
+  });
+
+  test('durations in tenths of a millisecond', async () => {
+    const { logger, lines } = openLogger();
+    const reports = new Seen<Report>();
+    const receiver = createLogged(logger).observe(reports.add).on('*', spin);
+    await receiver.receive(deliveryOf(createEvent('transfer.created')));
+    const { durationMs } = await reports.nth(1);
+    const told = Number((await lines.nth(1)).fields.durationMs);
+    expect(Math.abs(told - durationMs)).toBeLessThan(0.1);
+    expect(String(told)).toMatch(/^\d+(\.\d)?$/);
   });
 
   test('the console: a message and JSON on one line, failures on stderr', async () => {
