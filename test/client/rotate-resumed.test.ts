@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { json } from './literal-service.ts';
 import { clientOf, failureOf } from './secrets.ts';
 import { type Break, WebhookService } from './webhook-service.ts';
 
@@ -121,6 +122,12 @@ describe('a second webhook that may be there, or may be sending, is not left so 
       'GET ?limit=100&offset=0',
       'PUT /NEW1 {"enabled":false}',
     ]);
+  });
+
+  test('created, and the answer cannot be read: it is looked for and disabled', async () => {
+    const { program, error } = await interrupted({ at: 3, carriedOut: true, reply: json('{}', 201) }, 3);
+    expect(error).toMatchObject({ code: 'answer_invalid', status: 201 });
+    expect(program.service.enabled).toEqual(['OLD']);
   });
 
   test('refused: nothing is there to look for', async () => {
