@@ -278,6 +278,16 @@ describe('the platform', () => {
   });
 });
 
+test('a server that cannot count its connections passes', async () => {
+  const serve: Serve = async (receiver) => ({
+    ...(await mountOnNode(receiver)),
+    countConnections: undefined,
+  });
+  const cases = adapterConformance(serve).filter(({ name }) => name.startsWith('connections: '));
+  expect(cases.length).toBeGreaterThan(1);
+  for (const { run } of cases) await run();
+});
+
 test('each case has a name of its own', () => {
   const names = adapterConformance(mountOnNode, { serveReadBody: mountOnNode }).map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
