@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
@@ -42,6 +46,25 @@ describe('dead letters in DynamoDB', () => {
     expect(await deadLetters.count?.({ limit: Number.POSITIVE_INFINITY })).toBe(3);
     await deadLetters.remove('2');
     expect(await deadLetters.count?.({ limit: 10 })).toBe(2);
+  });
+
+  test('are not replaced by a client whose refusals do not bring the item: it is too old', async () => {
+    const scope = randomUUID();
+    await open(scope).put(createLetter({ id: '1' }));
+    const client = dynamo.openClient();
+    client.middlewareStack.add(
+      (next) => (args) =>
+        next(args).catch((error: unknown) => {
+          if (error instanceof ConditionalCheckFailedException) error.Item = undefined;
+          throw error;
+        }),
+    );
+    await expect(
+      createDynamoDeadLetters(client, { table, scope, ...ampleTime }).put(createLetter({ id: '1' })),
+    ).rejects.toMatchObject({
+      code: 'dead_letters_unavailable',
+      message: expect.stringContaining('@aws-sdk/client-dynamodb 3.363.0 or later'),
+    });
   });
 
   test('another process continues a list after a letter that was removed', async () => {
