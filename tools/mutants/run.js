@@ -88,7 +88,9 @@ function firstFailure(args) {
   );
   if (error !== undefined) return { title: 'no end' };
   if (status === 0) return undefined;
-  const [, file, title] = /FAIL .*?(test\/\S+\.ts)(?: > )?(.*)/.exec(stdout + stderr) ?? [];
+  const output = stdout + stderr;
+  if (/Command failed: .*build\.js/.test(output)) return { title: 'does not compile' };
+  const [, file, title] = /FAIL .*?(test\/\S+\.ts)(?: > )?(.*)/.exec(output) ?? [];
   return file === undefined
     ? { title: 'an error outside of the tests' }
     : { file, title: `${file} > ${title}` };
