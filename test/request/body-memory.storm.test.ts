@@ -11,6 +11,8 @@ import { until } from '../support/until.ts';
 
 const program = fileURLToPath(new URL('memory-program.mjs', import.meta.url));
 const MIB = 1_048_576;
+/** A web stream keeps the last chunks in its queue for a moment. The body itself is dropped after 21 seconds. */
+const SETTLE_LIMIT_MS = 10_000;
 
 interface Process {
   readonly url: string;
@@ -39,7 +41,7 @@ async function startReceiver(): Promise<Process> {
     deliveries: async () => (await memory()).deliveries,
     received: (connections, bytesEach) =>
       until(`${connections} times ${bytesEach} bytes have arrived`, async () => {
-        const received: readonly number[] = (await memory()).receivedBytes;
+        const received: readonly number[] = JSON.parse(await (await fetch(`${origin}/received`)).text());
         return received.filter((bytes) => bytes >= bytesEach).length >= connections;
       }),
     endHandlers: () => fetch(`${origin}/end-handlers`),
@@ -60,18 +62,27 @@ test.each([
   ['toNode', 'url'],
   ['toFetch', 'fetchUrl'],
 ] as const)(
-  'a body of 1 MiB in chunks of one byte costs %s a few MiB, and not a Buffer for each',
+  'a body of 256 KiB in chunks of one byte costs %s less than 2 MiB, and not a Buffer for each',
   async (_, at) => {
     const { url, [at]: mounted, heldBytes, received } = await startReceiver();
+    // What the first delivery costs, it costs once.
+    await deliver(mounted, createEvent('dispute.won'), { key: KEY });
     const before = await heldBytes();
     const socket = await open(mounted);
     socket.write(`POST /webhooks HTTP/1.1\r\nhost: x\r\n${FORGED}\r\ntransfer-encoding: chunked\r\n\r\n`);
-    const chunks = '1\r\n{\r\n'.repeat(0.95 * MIB);
+    const chunks = '1\r\n{\r\n'.repeat(MIB / 4);
     socket.write(chunks);
     await received(1, chunks.length);
-    const held = (await heldBytes()) - before;
-    expect(held).toBeGreaterThan(0.5 * MIB);
-    expect(held).toBeLessThan(4 * MIB);
+    let held = 0;
+    await until(
+      () => `less than 2 MiB are held, and not ${held} bytes`,
+      async () => {
+        held = (await heldBytes()) - before;
+        return held < 2 * MIB;
+      },
+      SETTLE_LIMIT_MS,
+    );
+    expect(held).toBeGreaterThan(MIB / 8);
     const honest = await deliver(url, createEvent('dispute.won'), { key: KEY });
     expect(honest.status).toBe(200);
   },
