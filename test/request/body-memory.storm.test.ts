@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 const program = fileURLToPath(new URL('memory-program.mjs', import.meta.url));
 const MIB = 1_048_576;
-/** A web stream keeps the last chunks in its queue for a moment. The body itself is dropped after 21 seconds. */
+/** A web stream keeps its last chunks for a moment. The body itself is dropped after 21 seconds. */
 const SETTLE_LIMIT_MS = 10_000;
 
 interface Process {
