@@ -2,9 +2,11 @@
 // Puts each mutant of mutants.json into the sources and runs the tests that are nearest to it, until one fails:
 // `npm run mutants -- [--only 1,2,3] [--first 10]`. Prints a table. Leave the checkout alone while it runs.
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 
 const { values: options } = parseArgs({
@@ -76,19 +78,24 @@ function stagesOf(file) {
 }
 
 /**
- * Runs tests until one fails; returns the file of the failure and its title.
+ * Runs tests until one fails; resolves with the file of the failure and its title. The limit ends the workers of
+ * Vitest as well: an endless loop in one of them would go on without it.
  *
  * @param {readonly string[]} args
  */
-function firstFailure(args) {
-  const { status, stdout, stderr, error } = spawnSync(
+async function firstFailure(args) {
+  const run = spawn(
     'npx',
     ['vitest', 'run', '--bail', '1', '--passWithNoTests', '--reporter=dot', '--no-color', ...args],
-    { cwd: root, encoding: 'utf8', timeout: LIMIT_MS, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
   );
-  if (error !== undefined) return { title: 'no end' };
-  if (status === 0) return undefined;
-  const output = stdout + stderr;
+  const limit = setTimeout(() => process.kill(-Number(run.pid), 'SIGKILL'), LIMIT_MS);
+  const outputs = Promise.all([text(run.stdout), text(run.stderr)]);
+  const [code, signal] = await once(run, 'close');
+  clearTimeout(limit);
+  if (signal !== null) return { title: 'no end' };
+  if (code === 0) return undefined;
+  const output = (await outputs).join('');
   if (/Command failed: .*build\.js/.test(output)) return { title: 'does not compile' };
   const [, file, title] = /FAIL .*?(test\/\S+\.ts)(?: > )?(.*)/.exec(output) ?? [];
   return file === undefined
@@ -101,14 +108,14 @@ function firstFailure(args) {
  *
  * @param {string} file
  */
-function firstToNotice(file) {
+async function firstToNotice(file) {
   for (const { name, args } of stagesOf(file)) {
     const begunAt = performance.now();
-    const failure = firstFailure(args);
+    const failure = await firstFailure(args);
     if (failure === undefined) continue;
     const seconds = Math.round((performance.now() - begunAt) / 1_000);
     const projects = args.filter((argument) => !argument.startsWith('test/'));
-    const again = failure.file === undefined ? failure : firstFailure([...projects, failure.file]);
+    const again = failure.file === undefined ? failure : await firstFailure([...projects, failure.file]);
     if (again !== undefined) return { stage: name, seconds, by: again.title.slice(0, 120) };
     print(`failed by chance: ${failure.title}`);
   }
@@ -137,7 +144,11 @@ for (const [index, mutant] of mutants.entries()) {
   }
   writeFileSync(join(root, found.file), found.mutated);
   try {
-    const { stage, seconds, by } = firstToNotice(found.file) ?? { stage: '**nothing**', seconds: '', by: '' };
+    const { stage, seconds, by } = (await firstToNotice(found.file)) ?? {
+      stage: '**nothing**',
+      seconds: '',
+      by: '',
+    };
     print(`| ${number} | ${found.file} | ${change} | ${stage} | ${seconds} | ${by} |`);
   } finally {
     writeFileSync(join(root, found.file), found.text);
