@@ -42,7 +42,7 @@ export async function startSandbox(...args: string[]): Promise<Sandboxed> {
   };
 }
 
-/** What the commands need to reach a sandbox, or another service. */
+/** The environment in which the commands reach a sandbox, or another service. */
 export function environmentOf(url: string): NodeJS.ProcessEnv {
   return {
     POSTHORN_BASE_URL: url,

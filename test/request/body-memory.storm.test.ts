@@ -65,7 +65,7 @@ test.each([
   'a body of 256 KiB in chunks of one byte costs %s less than 2 MiB, and not a Buffer for each',
   async (_, at) => {
     const { url, [at]: mounted, heldBytes, received } = await startReceiver();
-    // What the first delivery costs, it costs once.
+    // The first delivery loads code, which must not count.
     await deliver(mounted, createEvent('dispute.won'), { key: KEY });
     const before = await heldBytes();
     const socket = await open(mounted);

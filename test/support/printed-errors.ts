@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, type MockInstance, vi } from 'vitest';
 
 export interface PrintedErrors {
-  /** What went to `console.error` in this test, one text for each call. */
+  /** The texts that the test has printed to `console.error` so far, one for each call. */
   readonly printed: () => string[];
   /** Forgets what was printed so far. */
   readonly clear: () => void;
