@@ -89,6 +89,7 @@ export class Claim {
   #confirmations = 0;
   /** When the lease of another token ends, unless it is renewed; 0 if there has been none. */
   #otherEndsAt = 0;
+  #released: Promise<ReleaseResult['state'] | undefined> = Promise.resolve(undefined);
 
   constructor({ claimId, createdAt }: ClaimedEvent, services: ClaimServices, warnings: Warning[]) {
     const { settings } = services;
@@ -269,12 +270,19 @@ export class Claim {
   async release(handled: Iterable<string>): Promise<ReleaseResult['state'] | undefined> {
     const request = () => ({ ...this.#request, handled: [...handled] });
     try {
-      return (await this.#store.release(request())).state;
+      const { state } = await this.#store.release(request());
+      this.#released = Promise.resolve(state);
+      return state;
     } catch (error) {
       this.#warnings.push(`release_failed: ${messageOf(error)}`);
-      void retryRelease(this.#store, this.#settings.leaseMs, request);
+      this.#released = retryRelease(this.#store, this.#settings.leaseMs, request);
       return undefined;
     }
+  }
+
+  /** Resolves with the store's answer to the last release, or with undefined once the tries have ended. */
+  released(): Promise<ReleaseResult['state'] | undefined> {
+    return this.#released;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Activity } from '../timing/activity.ts';
 import { setUnrefTimeout } from '../timing/unref-timeout.ts';
-import type { CompleteRequest, ReleaseRequest } from './store.ts';
+import type { CompleteRequest, ReleaseRequest, ReleaseResult } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
 /** The pauses between two tries of a completion: doubled up to the longest while the store stays away. */
@@ -96,23 +96,24 @@ export class Completions {
 /**
  * Tries a release again for as long as the lease lasts, and once after that. A lease that is not released
  * keeps the event from its retry, and the retry then takes the event for one that killed its process.
- * `request` is called for each try: a handler may have finished since.
+ * `request` is called for each try: a handler may have finished since. Resolves with the store's answer, or
+ * with undefined if it gives none. Never rejects.
  */
 export async function retryRelease(
   store: TimeLimitedStore,
   leaseMs: number,
   request: () => ReleaseRequest,
-): Promise<void> {
+): Promise<ReleaseResult['state'] | undefined> {
   const endsAt = performance.now() + leaseMs;
   for (let pauseMs = FIRST_RELEASE_PAUSE_MS; performance.now() < endsAt; pauseMs *= 2) {
     await pause(pauseMs);
     try {
-      await store.release(request());
-      return;
+      return (await store.release(request())).state;
     } catch {
       // The next try may succeed, or the lease ends by itself.
     }
   }
+  return undefined;
 }
 
 /**

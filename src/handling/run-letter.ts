@@ -93,9 +93,14 @@ export class RunLetter {
     return this.#handle.store(reason, attemptInfo, answerBy);
   }
 
-  /** Removes it if this run may have left it. */
+  /**
+   * Removes it if this run may have left it, because another run has completed the event. If that run has
+   * only enqueued it, the workers may have handled it before the letter was stored.
+   */
   async remove(): Promise<void> {
-    if (this.mayExist) await this.#handle.remove();
+    if (!this.mayExist) return;
+    if (this.#input.origin.removesLetter) await this.#handle.remove();
+    else await this.removeIfCompleted();
   }
 
   /** The same, also for the letter of an earlier delivery. */

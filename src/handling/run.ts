@@ -198,8 +198,7 @@ export class Run {
   async #prepareLastAttempt(claim: ClaimedResult): Promise<Answer | undefined> {
     const reason = await this.#letter.storeBeforeRun(claim, this.attempt);
     if (reason === undefined) return undefined;
-    await this.#claim.release(this.progress.handled);
-    return accept('parked', this.id, refuse(reason).error);
+    return this.#giveBack(accept('parked', this.id, refuse(reason).error));
   }
 
   async #acquirePermits(): Promise<void> {
@@ -338,15 +337,27 @@ export class Run {
     const storedAs = mustPark
       ? await this.#letter.store(error, { attempt: this.attempt, mayRun: false })
       : undefined;
+    const answer = this.#giveBack(storedAs === undefined ? refused : accept('parked', this.id, error));
+    // A store that has just failed to answer a claim is not waited for again; it may have granted the claim.
+    return isClaimed ? answer : refused;
+  }
+
+  /**
+   * Gives the id back after an attempt that failed or was not run, and resolves with the answer. Another run
+   * may have completed the event before its letter was stored.
+   */
+  async #giveBack(answer: Answer): Promise<Answer> {
     // Only now: a letter may wait for longer than a lease.
     this.#claim.stopRenewing();
-    const releasing = this.#claim.release(this.progress.handled);
-    // A store that has just failed to answer a claim is not waited for again; it may have granted the claim.
-    const released = isClaimed ? await releasing : undefined;
+    const released = await this.#claim.release(this.progress.handled);
     if (released === 'completed') return this.#answerDuplicate();
-    if (storedAs === undefined) return refused;
-    if (released === 'lost') void this.#letter.removeIfCompleted();
-    return accept('parked', this.id, error);
+    if (released !== 'released' && this.#letter.mayExist) void this.#removeLetterUnlessHeld();
+    return answer;
+  }
+
+  /** The store may answer the release late. */
+  async #removeLetterUnlessHeld(): Promise<void> {
+    if ((await this.#claim.released()) !== 'released') await this.#letter.removeIfCompleted();
   }
 
   /** The answer by the state that the run is in: its deadline has come, or no delivery waits any more. */

@@ -88,6 +88,7 @@ export class OutsideSteps extends Steps {
       const index = next.late.findIndex((one) => one.operation === operation && one.token === token);
       next.late.splice(index, 1);
       if (operation === 'reconcile') this.#reconcile(next, token);
+      else if (operation === 'releaseAndLookAgain') this.#releaseAndLookAgain(next, command);
       else if (operation === 'completeAndRemove') this.operate(next, 'complete', token);
       else this.operate(next, operation, token);
       if (operation === 'completeAndRemove') next.letter = 'none';
@@ -95,6 +96,11 @@ export class OutsideSteps extends Steps {
       next.recorded = true;
       next.completionPending = next.completionPending.filter((one) => one !== process);
     });
+  }
+
+  #releaseAndLookAgain(next: State, { token, process }: LateCommand): void {
+    const { state } = this.operate(next, 'release', token);
+    if (state !== 'released') this.lookAgain(next, { token, process });
   }
 
   #reconcile(next: State, token: Token): void {

@@ -31,7 +31,7 @@ function brokenAtRest({ deliveries, faults, letter, store }: State): string | un
   if (deliveries.some((delivery) => delivery.state === 'waiting')) return 'every delivery is answered';
   if (second.state === 'refused' && !faults.letter)
     return 'the last delivery is not refused while letters can be stored';
-  const hadFault = faults.crash || faults.timeout || faults.letter;
+  const hadFault = faults.crash || faults.completion || faults.letter;
   if (!hadFault && letter !== 'none' && store.state === 'completed')
     return 'no letter is left of an event that was handled';
   return undefined;

@@ -54,7 +54,14 @@ export interface Run {
 
 /** A command for whose answer nobody waits any more. It may run at any time. */
 export interface LateCommand {
-  readonly operation: 'claim' | 'renew' | 'complete' | 'completeAndRemove' | 'release' | 'reconcile';
+  readonly operation:
+    | 'claim'
+    | 'renew'
+    | 'complete'
+    | 'completeAndRemove'
+    | 'release'
+    | 'releaseAndLookAgain'
+    | 'reconcile';
   readonly token: Token;
   readonly process: Process;
 }
@@ -81,7 +88,7 @@ export interface State {
   drop: DropState;
   /** How many more faults may happen. */
   faultsLeft: number;
-  faults: { crash: boolean; timeout: boolean; letter: boolean };
+  faults: { crash: boolean; timeout: boolean; completion: boolean; letter: boolean };
   /** For the invariants: handlers have succeeded. */
   handled: boolean;
   /** For the invariants: a process was told that the completion is recorded. */
@@ -117,7 +124,7 @@ export function firstState({ faults, mayReplay, mayDrop, isParked = false }: Sco
     mayReplay,
     drop: { step: mayDrop ? 'possible' : 'ended', heldFor: 0 },
     faultsLeft: faults,
-    faults: { crash: false, timeout: false, letter: false },
+    faults: { crash: false, timeout: false, completion: false, letter: false },
     handled: false,
     recorded: false,
     dropped: false,

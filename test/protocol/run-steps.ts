@@ -57,7 +57,7 @@ export class RunSteps extends Steps {
       next.late.push({ operation: 'claim', token, process });
       if (step === 'polling') Object.assign(run, { step: 'waiting', unsure: true });
       else {
-        next.late.push({ operation: 'release', token, process });
+        this.#releaseLate(next, run);
         this.end(next, run, 'refused');
       }
     });
@@ -168,7 +168,7 @@ export class RunSteps extends Steps {
       next.recorded = true;
       this.#endAsProcessed(next, run);
     });
-    this.fault('timeout', `${token} gets no answer to its completion`, (next) => {
+    this.fault('completion', `${token} gets no answer to its completion`, (next) => {
       next.late.push({ operation: 'complete', token, process });
       next.completionPending.push(process);
       this.#endAsProcessed(next, runOf(next, token));
@@ -195,19 +195,25 @@ export class RunSteps extends Steps {
     });
   }
 
-  #release({ token, process, hasLetter }: Run): void {
+  #release({ token, hasLetter }: Run): void {
     const outcome = hasLetter ? 'accepted' : 'refused';
     this.add('step', `${token} gives the id back`, (next) => {
       const run = runOf(next, token);
       const { state } = this.#ask(next, 'release', run);
-      if (state === 'lost' && hasLetter) this.lookAgain(next, run);
+      if (state === 'lost' && mayHaveLetter(run)) this.lookAgain(next, run);
       if (state === 'completed') this.#endAsDuplicate(next, run);
       else this.end(next, run, outcome);
     });
     this.fault('timeout', `${token} gets no answer to its release`, (next) => {
-      next.late.push({ operation: 'release', token, process });
-      this.end(next, runOf(next, token), outcome);
+      const run = runOf(next, token);
+      this.#releaseLate(next, run);
+      this.end(next, run, outcome);
     });
+  }
+
+  #releaseLate(next: State, run: Run): void {
+    const { token, process } = run;
+    next.late.push({ operation: mayHaveLetter(run) ? 'releaseAndLookAgain' : 'release', token, process });
   }
 
   /** Runs an operation for a run that waits for the answer. */
@@ -225,9 +231,13 @@ export class RunSteps extends Steps {
   }
 
   #endAsDuplicate(next: State, run: Run): void {
-    if (run.hasLetter || run.letterBegun) next.letter = 'none';
+    if (mayHaveLetter(run)) next.letter = 'none';
     this.end(next, run, 'accepted');
   }
+}
+
+function mayHaveLetter({ hasLetter, letterBegun }: Run): boolean {
+  return hasLetter || letterBegun;
 }
 
 function brokenByBeginning(state: State, run: Run): string | undefined {

@@ -99,7 +99,7 @@ export abstract class Steps {
   }
 
   /** Another process may have completed the event while its letter was written. */
-  protected lookAgain(next: State, { token, process }: Run): void {
+  protected lookAgain(next: State, { token, process }: Pick<Run, 'token' | 'process'>): void {
     if (this.mistake === 'nobody looks again after a letter was stored beside a run') return;
     next.late.push({ operation: 'reconcile', token, process });
   }

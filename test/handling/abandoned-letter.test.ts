@@ -1,0 +1,140 @@
+import { createMemoryStore, type DeadLetters, type Queue, type QueuedJob, type Store } from 'posthorn';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { flowingTime } from '../support/fake-time.ts';
+import { HeldHandler } from '../support/held-handler.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { accepted, type EndpointOptions, eventAt, openDirectly } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
+import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+
+beforeEach(flowingTime);
+
+const LEASE_MS = 5 * MINUTE_MS;
+
+/**
+ * Two receivers with one store and one place for letters, as of two processes. The first one is running the
+ * event, but looks dead: its lease has run out. The last retry comes to the second one, which is storing the
+ * letter of an abandoned attempt.
+ */
+async function openAbandoned(
+  optionsOfOther: (shared: { store: Store }) => EndpointOptions = () => ({}),
+  queue?: Queue,
+) {
+  const clock = new StepClock();
+  const store = createMemoryStore({ now: clock.now });
+  const deadLetters = createMapDeadLetters();
+  const putting = new Seen<() => void>();
+  const slowDeadLetters: DeadLetters = {
+    ...deadLetters,
+    put: async (letter) => {
+      await new Promise<void>((resolve) => putting.add(resolve));
+      await deadLetters.put(letter);
+    },
+  };
+  const held = new HeldHandler();
+  const shared = { now: clock.now, store, leaseMs: LEASE_MS, retryScheduleMs: [MINUTE_MS, LEASE_MS], queue };
+  const open = (options: EndpointOptions) =>
+    openDirectly({ ...shared, ...options }, (receiver) => {
+      receiver.on('transfer.*', held.handle, { name: 'check' });
+      if (queue !== undefined) receiver.on('transfer.*', () => {}, { name: 'book', queue: true });
+    });
+  const frozen = open({ deadLetters });
+  const other = open({ deadLetters: slowDeadLetters, ...optionsOfOther({ store }) });
+  const event = eventAt(clock.startedAt);
+  const running = frozen.send(event);
+  const call = await held.calls.nth(1);
+  clock.moveTo(LEASE_MS + MINUTE_MS);
+  const retried = other.send(event);
+  const goOn = await putting.nth(1);
+  return { ...other, call, clock, deadLetters, event, goOn, held, open, retried, running };
+}
+
+describe('an attempt that looked abandoned, and completes the event while its letter is stored', () => {
+  test('makes the retry a duplicate, and no letter is left', async () => {
+    const { call, deadLetters, event, goOn, held, reports, retried, running } = await openAbandoned();
+    call.succeed();
+    expect(await running).toEqual(accepted('processed', event.id));
+    goOn();
+    expect(await retried).toEqual(accepted('duplicate', event.id));
+    expect(reports.all).toMatchObject([{ outcome: 'duplicate', warnings: [] }]);
+    expect(await deadLetters.get(event.id)).toBeUndefined();
+    expect(held.calls.all).toHaveLength(1);
+  });
+
+  test('leaves no letter if the store answers the release late', async () => {
+    const { call, deadLetters, event, goOn, retried, reports, running } = await openAbandoned(({ store }) => {
+      let releases = 0;
+      const release: Store['release'] = (request) => {
+        releases += 1;
+        if (releases === 1) throw new Error('the connection was lost');
+        return store.release(request);
+      };
+      return { store: { ...store, release } };
+    });
+    call.succeed();
+    expect(await running).toEqual(accepted('processed', event.id));
+    goOn();
+    expect(await retried).toEqual(accepted('parked', event.id));
+    expect(reports.all[0]?.warnings).toEqual([expect.stringMatching(/^release_failed: /)]);
+    await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
+  });
+});
+
+test('an event that workers have handled while the letter of its enqueueing was stored has no letter', async () => {
+  const jobs = new Seen<QueuedJob>();
+  const queue: Queue = { add: async (job) => jobs.add(job), close: async () => {} };
+  const { call, deadLetters, event, goOn, open, retried, running } = await openAbandoned(() => ({}), queue);
+  call.succeed();
+  expect(await running).toMatchObject({ body: { outcome: 'queued' } });
+  const worker = open({ deadLetters });
+  const attempt = { attempt: 1, final: false, signal: new AbortController().signal };
+  expect(await worker.receiver.dispatch(await jobs.nth(1), attempt)).toMatchObject({ outcome: 'processed' });
+  goOn();
+  expect(await retried).toEqual(accepted('duplicate', event.id));
+  expect(await deadLetters.get(event.id)).toBeUndefined();
+});
+
+test('a letter that is stored after its claim was lost is removed by the run that completes the event', async () => {
+  const { clock, deadLetters, event, goOn, held, open, retried } = await openAbandoned();
+  clock.step(LEASE_MS + 1);
+  const third = open({ deadLetters });
+  const replayed = third.receiver.replay({
+    id: event.id,
+    type: event.type,
+    reason: 'handler_failed',
+    message: 'an earlier delivery',
+    rawBody: Buffer.from(JSON.stringify(event)),
+    headers: {},
+    receivedAt: clock.startedAt,
+    parkedAt: clock.startedAt,
+    attempts: 1,
+    handled: [],
+  });
+  const call = await held.calls.nth(2);
+  goOn();
+  expect(await retried).toEqual(accepted('parked', event.id));
+  call.succeed();
+  expect(await replayed).toMatchObject({ outcome: 'processed' });
+  expect(await deadLetters.get(event.id)).toBeUndefined();
+});
+
+test('a letter that is stored beside a claim without an answer is removed if the event was handled', async () => {
+  const clock = new StepClock();
+  const store = createMemoryStore({ now: clock.now });
+  const deadLetters = createMapDeadLetters();
+  const event = eventAt(clock.startedAt);
+  const claims = new Seen<(error: Error) => void>();
+  const shared = { now: clock.now, deadLetters, deadlineMs: 1_000, maxRunMs: 200_000 };
+  const claim: Store['claim'] = () => new Promise((_resolve, reject) => claims.add(reject));
+  const other = openDirectly({ ...shared, store: { ...store, claim } }, (receiver) =>
+    receiver.on('transfer.*', () => {}),
+  );
+  const first = openDirectly({ ...shared, store }, (receiver) => receiver.on('transfer.*', () => {}));
+  clock.moveTo(15 * MINUTE_MS);
+  const parked = other.send(event);
+  const fail = await claims.nth(1);
+  expect(await first.send(event)).toEqual(accepted('processed', event.id));
+  expect(await parked).toEqual(accepted('parked', event.id));
+  fail(new Error('the connection was lost'));
+  await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
+});
