@@ -1,5 +1,6 @@
 import type { Queue as BullQueue, Job } from 'bullmq';
 import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
+import { timesOf } from '../dead-letters/letter-operations.ts';
 import { errorCodes } from '../errors.ts';
 import { type AnyEvent, parseEvent } from '../events/event.ts';
 import { messageOf } from '../foreign-values.ts';
@@ -61,7 +62,7 @@ async function toLetter(
     rawBody,
     headers,
     receivedAt,
-    parkedAt: Date.now(),
+    ...timesOf(earlier, Date.now()),
     attempts: Math.max(attemptsMade, earlier?.attempts ?? 0),
     handled: [...new Set([...(earlier?.handled ?? []), ...handled])],
   };

@@ -3,7 +3,10 @@
  * once the letter is durable: the service then gets a 2xx and never sends the event again.
  */
 export interface DeadLetters {
-  /** Stores a letter, and replaces any other with its id. */
+  /**
+   * Stores a letter, and replaces any other with its id. A letter with the same `parkedAt` keeps its place in
+   * the list.
+   */
   put(letter: DeadLetter): Promise<void>;
   /** Resolves with undefined if there is no letter with this id. */
   get(id: string): Promise<DeadLetter | undefined>;
@@ -44,8 +47,10 @@ export interface DeadLetter {
   readonly headers: { readonly [name: string]: readonly string[] };
   /** When the parked delivery arrived. */
   readonly receivedAt: number;
-  /** When the letter was created. */
+  /** When the event was first parked; a replay that fails changes nothing about it. */
   readonly parkedAt: number;
+  /** When the letter was stored again, after the event had been tried once more. Absent until then. */
+  readonly lastTriedAt?: number | undefined;
   /** How many attempts were made. */
   readonly attempts: number;
   /** Names of the handlers that have finished; a replay skips them. */

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, unlink, utimes, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { DeadLetterError } from '../errors.ts';
@@ -50,8 +50,7 @@ export function createFileDeadLetters(directory: string): DeadLetters {
   const deadLetters: DeadLetters = {
     async put(letter) {
       try {
-        await writeWhole(root, nameOf(letter.id), serializeLetter(letter, 2));
-        await setTime(pathOf(letter.id), letter.parkedAt);
+        await writeWhole(root, letter);
         await syncDirectory();
       } catch (cause) {
         throw unavailable(`cannot write a dead letter to ${root}`, cause);
@@ -81,8 +80,8 @@ export function createFileDeadLetters(directory: string): DeadLetters {
 
     async *list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
       const files = await letterFiles(root);
-      // A letter that was parked again has moved to the end, so the list continues after the place where it
-      // was seen.
+      // A letter that was removed and parked again has moved to the end, so the list continues after the
+      // place where it was seen.
       const lastName = after === undefined ? '' : nameOf(after);
       const last = places.get(lastName) ?? files.find(({ name }) => name === lastName);
       const unreadable: DeadLetterError[] = [];
@@ -119,10 +118,19 @@ async function letterFiles(root: string): Promise<LetterFile[]> {
 }
 
 /** Writes a file in one step: a reader sees the old letter or the new one, never a part. */
-async function writeWhole(root: string, name: string, text: string): Promise<void> {
+async function writeWhole(root: string, letter: DeadLetter): Promise<void> {
+  const name = nameOf(letter.id);
   const temporary = join(root, `.${name}.${randomUUID()}.tmp`);
   try {
-    await writeSynced(temporary, text);
+    const file = await openNew(temporary);
+    try {
+      await file.writeFile(serializeLetter(letter, 2));
+      // Here, so that a letter that takes the place of another one is at no moment younger.
+      await setTime(file, letter.parkedAt);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
     await retryWhileInUse(() => rename(temporary, join(root, name)));
   } catch (cause) {
     await rm(temporary, { force: true }).catch(() => {});
@@ -130,23 +138,19 @@ async function writeWhole(root: string, name: string, text: string): Promise<voi
   }
 }
 
-/**
- * A file system that keeps no times, or a letter that is gone again, is not a reason to fail: the letter was
- * stored.
- */
-async function setTime(path: string, timeMs: number): Promise<void> {
-  await utimes(path, timeMs / 1_000, timeMs / 1_000).catch(() => {});
+/** A file system that keeps no times is not a reason to fail. */
+async function setTime(file: FileHandle, timeMs: number): Promise<void> {
+  await file.utimes(timeMs / 1_000, timeMs / 1_000).catch(() => {});
 }
 
-/** Writes a file durably, and creates the directory again if it was removed. */
-async function writeSynced(path: string, text: string): Promise<void> {
-  const options = { flag: 'wx', mode: 0o600, flush: true };
+/** Opens a new file, and creates the directory again if it was removed. */
+async function openNew(path: string): Promise<FileHandle> {
   try {
-    await writeFile(path, text, options);
+    return await open(path, 'wx', 0o600);
   } catch (cause) {
     if (!isMissing(cause)) throw cause;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(path, text, options);
+    return open(path, 'wx', 0o600);
   }
 }
 

@@ -25,12 +25,15 @@ export function prepareDirectory(directory: unknown): string {
 
 const LEFTOVER_AGE_MS = 3_600_000;
 
-/** Removes temporary files of processes that were killed while writing: they contain payment data. */
+/**
+ * Removes temporary files of processes that were killed while writing: they contain payment data. Their
+ * modification time may be `parkedAt` of an old letter already, so `ctime` counts, which nobody can set.
+ */
 function removeLeftovers(root: string): void {
   const leftovers = readdirSync(root).filter((name) => /^\.[0-9a-f]{64}\.json\..+\.tmp$/.test(name));
   for (const name of leftovers) {
     const status = lstatSync(join(root, name), { throwIfNoEntry: false });
-    if (status !== undefined && Date.now() - status.mtimeMs > LEFTOVER_AGE_MS)
+    if (status !== undefined && Date.now() - status.ctimeMs > LEFTOVER_AGE_MS)
       rmSync(join(root, name), { force: true }); // another process that starts now may have been first
   }
 }

@@ -15,6 +15,8 @@ export interface LetterContent {
   readonly receivedAt: number;
   readonly id?: string | undefined;
   readonly type?: string | undefined;
+  /** When its event was first parked, if that is known. */
+  readonly parkedAt?: number | undefined;
 }
 
 /** The attempts to handle the event so far. */
@@ -90,7 +92,7 @@ export class LetterOperations {
         rawBody,
         headers: withoutCredentials(headers),
         receivedAt,
-        parkedAt: this.#now(),
+        ...timesOf(earlier ?? content, this.#now()),
         attempts: Math.max(attempts, earlier?.attempts ?? 0),
         handled: [...new Set([...(earlier?.handled ?? []), ...handled])],
         runningUntil,
@@ -168,6 +170,15 @@ export class LetterOperations {
     const limitMs = Math.max(0, Math.min(this.#limitMs, answerBy - performance.now()));
     return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
   }
+}
+
+/** The times of a letter that is stored now. The event may have waited since an earlier letter. */
+export function timesOf(
+  earlier: Pick<Partial<DeadLetter>, 'parkedAt'> | undefined,
+  now: number,
+): Pick<DeadLetter, 'parkedAt' | 'lastTriedAt'> {
+  const { parkedAt } = earlier ?? {};
+  return parkedAt === undefined ? { parkedAt: now } : { parkedAt, lastTriedAt: now };
 }
 
 function deadLetterError(cause: unknown): DeadLetterError {

@@ -29,15 +29,15 @@ export function createOrderedList(server: string, next: NextLetter): DeadLetters
     const errors: unknown[] = [];
     const seen = new Set<string>();
     let last = after === undefined ? '' : toKey(after);
-    // A letter that was parked again has moved to the end, so the list continues after the place where it was
-    // seen.
+    // A letter that was removed and parked again has moved to the end, so the list continues after the place
+    // where it was seen.
     let lastPlace = places.get(last) ?? '';
     for (let count = 0; count < limit; ) {
       const found = await next(last, lastPlace);
       if (found === undefined) break;
       last = found.key;
       lastPlace = found.place;
-      // A letter that its reader replays is parked again if it fails, and the list would never end.
+      // A reader may remove each letter and park it again, and the list would never end.
       if (seen.has(last)) continue;
       seen.add(last);
       const letter = tryTo(() => readStoredLetter(server, last, found.text), errors);

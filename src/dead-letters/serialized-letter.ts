@@ -10,6 +10,8 @@ const storedLetter = z.object({
   headers: z.record(z.string(), z.array(z.string())),
   receivedAt: z.number(),
   parkedAt: z.number(),
+  // Versions before 0.3.0 leave it out if they store the letter again.
+  lastTriedAt: z.optional(z.number()),
   attempts: z.number(),
   handled: z.array(z.string()),
   runningUntil: z.optional(z.number()),

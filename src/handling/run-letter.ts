@@ -38,7 +38,7 @@ export class RunLetter {
     const storedAs = origin.isParked ? (origin.letter?.id ?? id) : undefined;
     this.#created ??= new LetterHandle(
       this.#services.letters,
-      { rawBody, headers, receivedAt, id, type: event.type },
+      { rawBody, headers, receivedAt, id, type: event.type, parkedAt: origin.letter?.parkedAt },
       deadline,
       this.#warnings,
       { storedAs, removesLetter: origin.removesLetter },

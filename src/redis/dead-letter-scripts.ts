@@ -27,9 +27,9 @@ export const PUT: Script = createScript(`${keys}
 redis.call('HSET', letters, member, ARGV[4])
 local first = tonumber(ARGV[5]) * 1000
 local current = tonumber(redis.call('ZSCORE', positions, member) or -1)
-if current >= first and current < first + 1000 then return reply() end
 local position
 repeat
+  if current >= first and current < first + 1000 then return reply() end
   local last = redis.call('ZREVRANGEBYSCORE', positions, first + 999, first, 'WITHSCORES', 'LIMIT', 0, 1)
   position = last[2] and tonumber(last[2]) + 1 or first
   first = first + 1000
@@ -58,8 +58,8 @@ return reply(1)
 
 /**
  * Returns the next member, its letter and its position. Arguments: the last member seen, or '' to begin; its
- * position, or '' if only the member is known. The position is needed, because a letter that was parked again
- * has moved to the end.
+ * position, or '' if only the member is known. The position is needed, because a letter that was removed and
+ * parked again has moved to the end.
  */
 export const NEXT: Script = createScript(`${keys}
 local position = ARGV[4]

@@ -21,6 +21,7 @@ export function createLetter(members: Partial<DeadLetter> = {}): DeadLetter {
     headers: { 'content-type': ['application/json'], 'x-trace': ['one', 'two'], 'x-é': [''] },
     receivedAt: 1_740_830_400_001,
     parkedAt: 1_740_830_400_002,
+    lastTriedAt: 1_740_830_400_004,
     attempts: 4,
     handled: ['book', 'mail "x"'],
     runningUntil: 1_740_830_400_003,
@@ -56,11 +57,12 @@ const promises: Record<string, DeadLettersCase['check']> = {
     expect(found?.rawBody).toBeInstanceOf(Uint8Array);
   },
   'members that may be absent stay absent': async (deadLetters) => {
-    const letter = createLetter({ type: undefined, runningUntil: undefined, handled: [], headers: {} });
+    const absent = { type: undefined, lastTriedAt: undefined, runningUntil: undefined };
+    const letter = createLetter({ ...absent, handled: [], headers: {} });
     await deadLetters.put(letter);
     const found = await deadLetters.get(letter.id);
     expect(plain(found)).toEqual(plain(letter));
-    expect([found?.type, found?.runningUntil]).toEqual([undefined, undefined]);
+    expect([found?.type, found?.lastTriedAt, found?.runningUntil]).toEqual([undefined, undefined, undefined]);
   },
   'a body of any bytes comes back': async (deadLetters) => {
     const bodies = [new Uint8Array(0), Uint8Array.of(0), Uint8Array.of(0xff, 0xfe), everyByte];
@@ -134,13 +136,36 @@ const promises: Record<string, DeadLettersCase['check']> = {
     await deadLetters.put(createLetter({ id: 'evt_1000', parkedAt: 2_500 }));
     expect((await idsOf(deadLetters)).slice(0, 4)).toEqual(['evt_0', 'evt_2000', 'evt_1000', 'evt_3000']);
   },
+  'a letter that is tried again keeps its place, at every moment': async (deadLetters) => {
+    const letters = [1_000, 2_000, 3_000].map((parkedAt) => createLetter({ parkedAt }));
+    for (const letter of letters) await deadLetters.put(letter);
+    const ids = letters.map(({ id }) => id);
+    const [first = createLetter()] = letters;
+    const writeAgain = async (): Promise<void> => {
+      for (let attempts = 5; attempts < 25; attempts += 1)
+        await deadLetters.put({ ...first, attempts, lastTriedAt: 3_000 + attempts });
+    };
+    const writing = awaitedLater(writeAgain());
+    for (let count = 0; count < 20; count += 1) expect(await idsOf(deadLetters)).toEqual(ids);
+    await writing;
+    expect(await idsOf(deadLetters)).toEqual(ids);
+    expect(await idsOf(deadLetters, { after: first.id })).toEqual(ids.slice(1));
+    expect(await deadLetters.get(first.id)).toMatchObject({ attempts: 24, lastTriedAt: 3_024 });
+  },
   'more letters of one moment than a millisecond has microseconds are all listed': async (deadLetters) => {
     const parkedAt = 1_740_830_400_000;
     for (const later of [0, 1]) {
       const letters = Array.from({ length: 1_100 }, () => createLetter({ parkedAt: parkedAt + later }));
       await Promise.all(letters.map((letter) => deadLetters.put(letter)));
     }
-    expect(new Set(await idsOf(deadLetters)).size).toBe(2_200);
+    const ids = await idsOf(deadLetters);
+    expect(new Set(ids).size).toBe(2_200);
+    for (const index of [5, 1_050]) {
+      const letter = await deadLetters.get(ids[index] ?? '');
+      if (letter !== undefined) await deadLetters.put({ ...letter, attempts: 5 });
+      const last = { after: ids[index - 1], limit: 2 };
+      expect(await idsOf(deadLetters, last)).toEqual(ids.slice(index, index + 2));
+    }
   },
   'a list ends, though each letter that it gives is parked anew at once': async (deadLetters) => {
     for (const id of ['evt_1', 'evt_2', 'evt_3'])

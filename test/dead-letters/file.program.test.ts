@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { utimesSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { chmod, copyFile, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigurationError, type DeadLetter, DeadLetterError } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { readAll } from '../support/read-all.ts';
 import { skipOnWindows, skipWithoutModes } from '../support/skip-if.ts';
@@ -85,30 +85,28 @@ describe('file dead letters', () => {
     const letter = createLetter();
     await createFileDeadLetters(directory).put(letter);
     const leftover = (id: string) => `.${fileNameOf(id)}.0b1d.tmp`;
-    const ages = {
-      [leftover('evt_old')]: 61,
-      [leftover('evt_young')]: 59,
-      [fileNameOf(letter.id)]: 600,
-      '.of-somebody-else.tmp': 600,
-    };
-    for (const [name, minutes] of Object.entries(ages)) {
+    const kept = [fileNameOf(letter.id), '.of-somebody-else.tmp'];
+    for (const name of [leftover('evt_cut'), ...kept]) {
       const path = join(directory, name);
-      const writtenAt = new Date(Date.now() - minutes * 60_000);
       await writeFile(path, '{"id":"evt_c', { flag: 'a' });
-      await utimes(path, writtenAt, writtenAt);
+      // A process may have died after it had set the time of an old letter.
+      await utimes(path, 0, 0);
     }
-    createFileDeadLetters(directory);
-    const kept = Object.keys(ages).filter((name) => name !== leftover('evt_old'));
-    expect((await readdir(directory)).sort()).toEqual(kept.sort());
+    const afterMinutes = async (minutes: number): Promise<string[]> => {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 });
+      createFileDeadLetters(directory);
+      vi.useRealTimers();
+      return (await readdir(directory)).sort();
+    };
+    expect(await afterMinutes(59)).toEqual([leftover('evt_cut'), ...kept].sort());
+    expect(await afterMinutes(61)).toEqual(kept.sort());
   });
 
   test('are cleared of leftovers by processes that start at once, and none of them fails', async () => {
     const directory = temporaryDirectory();
-    const longAgo = new Date(Date.now() - 2 * 3_600_000);
     for (let count = 0; count < 3_000; count += 1) {
       const path = join(directory, `.${fileNameOf(String(count))}.0b1d.tmp`);
       writeFileSync(path, '');
-      utimesSync(path, longAgo, longAgo);
     }
     const program = fileURLToPath(new URL('cleaning-program.mjs', import.meta.url));
     const signal = join(temporaryDirectory(), 'signal');
@@ -120,6 +118,17 @@ describe('file dead letters', () => {
     const ends = await Promise.all(cleaners.map(async ({ exit, lines }) => ({ code: await exit, lines })));
     expect(ends).toEqual(cleaners.map(() => ({ code: 0, lines: ['ready'] })));
     expect(await readdir(directory)).toEqual([]);
+  });
+
+  test('make their directory again if it was removed, for their own user alone', async (context) => {
+    const directory = join(temporaryDirectory(), 'letters');
+    const deadLetters = createFileDeadLetters(directory);
+    await rm(directory, { recursive: true });
+    const letter = createLetter();
+    await deadLetters.put(letter);
+    expect((await deadLetters.get(letter.id))?.id).toBe(letter.id);
+    skipOnWindows(context, 'Windows has no modes');
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 
   test('need a directory that can be written to', async () => {

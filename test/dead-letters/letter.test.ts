@@ -54,6 +54,8 @@ test('a letter holds the body byte for byte, and the headers without credentials
     },
     receivedAt,
     parkedAt: clock.now(),
+    // Stored before the handlers ran, and again when they had failed.
+    lastTriedAt: clock.now(),
     attempts: 1,
     handled: ['book'],
     runningUntil: undefined,

@@ -116,9 +116,13 @@ describe('a replay', () => {
       attempts: 2,
       handled: ['book'],
       receivedAt: letter.receivedAt,
-      parkedAt: clock.now(),
+      parkedAt: letter.parkedAt,
+      lastTriedAt: clock.now(),
     });
     expect(kept.runningUntil).toBeUndefined();
+    // The alert for letters that wait long must go on.
+    const { deadLetters: health } = await receiver.health();
+    expect(health).toMatchObject({ waiting: 1, oldestParkedAt: letter.parkedAt });
     expect(Buffer.from(kept.rawBody).toString()).toBe(JSON.stringify(event));
     state.mended = true;
     expect(await receiver.replay(kept)).toMatchObject({ outcome: 'processed' });

@@ -6,7 +6,8 @@ import { letterTime } from './letter-time.ts';
 
 /** The summary of a letter, without its body and its headers. */
 export function summaryOf(letter: DeadLetter): object {
-  const { id, type, reason, message, receivedAt, parkedAt, attempts, handled, runningUntil } = letter;
+  const { id, type, reason, message, receivedAt, parkedAt, lastTriedAt, attempts, handled, runningUntil } =
+    letter;
   return {
     id,
     type,
@@ -14,6 +15,7 @@ export function summaryOf(letter: DeadLetter): object {
     message,
     receivedAt: letterTime(receivedAt),
     parkedAt: letterTime(parkedAt),
+    ...(lastTriedAt !== undefined && { lastTriedAt: letterTime(lastTriedAt) }),
     attempts,
     handled,
     ...(runningUntil !== undefined && { runningUntil: letterTime(runningUntil) }),
