@@ -130,6 +130,20 @@ describe('a replay', () => {
     expect(await readAll(deadLetters.list())).toEqual([]);
   });
 
+  test('that fails again and again names each handler that has finished once', async () => {
+    const store = createMemoryStore();
+    const released: (readonly string[])[] = [];
+    const release: typeof store.release = (request) => {
+      released.push([...request.handled]);
+      return store.release(request);
+    };
+    const { deadLetters, event, letter, receiver } = await openParked({ store: { ...store, release } });
+    await receiver.replay(letter);
+    await receiver.replay(await letterOf(deadLetters, event.id));
+    expect(released).toEqual([['book'], ['book'], ['book']]);
+    expect((await letterOf(deadLetters, event.id)).handled).toEqual(['book']);
+  });
+
   test('in a fresh process knows from the letter what was handled', async () => {
     const { clock, deadLetters, event, letter } = await openParked();
     const runs: string[] = [];

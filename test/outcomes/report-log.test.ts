@@ -274,6 +274,19 @@ test('what was left out is told before the next line, where the timer of its min
   ]);
 });
 
+test('what was left out of an observer that fails is told before its next line, where that timer is late', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const url = await serve(createUnobserved().on('*', fail).observe(fail));
+  for (let count = 0; count < 7; count += 1) await deliver(url, '{}', forged);
+  printed();
+  vi.advanceTimersByTime(60_000);
+  await deliver(url, createEvent('dispute.won'), { key: KEY });
+  expect(printed()).toEqual([
+    'posthorn: 2 more failures of an observer in the last minute',
+    'posthorn: an observer failed: no booking today',
+  ]);
+});
+
 test('what waits to be told keeps no process alive', async () => {
   const timersAlive = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;

@@ -220,7 +220,11 @@ describe('on() with queue: true', () => {
   test.each([
     ['a name', { queue: true }, /name of on\(\) is needed/],
     ['the option queue', { queue: true, name: 'book' }, /needs the option queue of createReceiver/],
-    ['a boolean', { queue: 'yes', name: 'book' }, /queue of on\(\) must be true or false/],
+    ...['yes', '', 0, null].map((queue): [string, object, RegExp] => [
+      `a boolean, not ${JSON.stringify(queue)}`,
+      { queue, name: 'book' },
+      /queue of on\(\) must be true or false/,
+    ]),
   ])('needs %s', (_what, options, message) => {
     const given = message.source.includes('option queue') ? {} : { queue: new ListQueue() };
     const receiver = createReceiver({ signingKey: KEY, ...given });
