@@ -45,6 +45,20 @@ test('all handlers run side by side and to their end, though one has failed', as
   expect(told?.sort()).toEqual(['broken false', 'first true', 'undefined true']);
 });
 
+test('handlers of an event share it: a change is seen by the others, and by nothing else', async () => {
+  const seen: unknown[] = [];
+  const event = eventAt(Date.now());
+  const { reports, send } = await openEndpoint({}, (receiver) =>
+    receiver
+      .on('*', (shared) => Object.assign(shared, { id: 'evt_other', data: null }))
+      .on('*', ({ id, data }) => seen.push(id, data)),
+  );
+  expect(await send(event)).toEqual(accepted('processed', event.id));
+  expect(seen).toEqual(['evt_other', null]);
+  expect(reports.all[0]?.event).toEqual({ id: event.id, type: event.type });
+  expect(await send(event)).toEqual(accepted('duplicate', event.id));
+});
+
 test('a retry runs only what has not finished; unnamed handlers run each time', async () => {
   const handlers = new Handlers();
   const event = eventAt(Date.now());
