@@ -10,11 +10,15 @@ import { createLetter } from './conformance.ts';
 
 const OPEN_FILES = '/proc/self/fd';
 
+async function fileHandlePrototype(): Promise<FileHandle> {
+  const some = await open(fileURLToPath(import.meta.url));
+  await some.close();
+  return Object.getPrototypeOf(some);
+}
+
 /** The numbers of the files and directories that are synced while `act` runs, by handles of `fs.promises`. */
 async function syncedBy(act: () => Promise<unknown>): Promise<number[]> {
-  const some = await open(fileURLToPath(import.meta.url));
-  const prototype: FileHandle = Object.getPrototypeOf(some);
-  await some.close();
+  const prototype = await fileHandlePrototype();
   const { sync } = prototype;
   const numbers: number[] = [];
   const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
@@ -36,6 +40,25 @@ test('a letter is put and removed durably', async (context) => {
   // The name of a file lies in its directory: after a power failure a letter could be gone, or be back.
   expect(await syncedBy(() => deadLetters.put(letter))).toContain(ino);
   expect(await syncedBy(() => deadLetters.remove(letter.id))).toContain(ino);
+});
+
+test('a directory that could not be synced once is synced for the next letter', async (context) => {
+  skipOnWindows(context, 'Windows cannot sync directories');
+  const directory = temporaryDirectory();
+  const deadLetters = createFileDeadLetters(directory);
+  const prototype = await fileHandlePrototype();
+  const { sync } = prototype;
+  let failures = 0;
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    if (failures > 0 || !(await this.stat()).isDirectory()) return sync.call(this);
+    failures += 1;
+    throw new Error('EIO');
+  });
+  onTestFinished(() => spy.mockRestore());
+  await expect(deadLetters.put(createLetter())).rejects.toMatchObject({ code: 'dead_letters_unavailable' });
+  const letter = createLetter();
+  await deadLetters.put(letter);
+  expect(await deadLetters.remove(letter.id)).toBe(true);
 });
 
 test('directories that are made leave no file open', async (context) => {

@@ -45,7 +45,7 @@ async function refuseToSyncDirectories(): Promise<void> {
 }
 
 /** Another program has each file open for some tries. */
-function refuse(name: 'open' | 'rename' | 'unlink', code: string, times = 3) {
+function refuse(name: 'lstat' | 'open' | 'rename' | 'unlink', code: string, times = 3) {
   const spy = vi.spyOn(fs.promises, name);
   for (let count = 0; count < times; count += 1) spy.mockRejectedValueOnce(refusal(code));
   spied(spy);
@@ -83,13 +83,16 @@ describe('on Windows', () => {
   });
 
   test.each(['EPERM', 'EACCES', 'EBUSY'])(
-    'letters that another program has open for a moment are written, read and removed after %s',
+    'letters that another program has open for a moment are written, listed, read and removed after %s',
     async (code) => {
       const deadLetters = createFileDeadLetters(temporaryDirectory());
       const letter = createLetter();
       const renamed = refuse('rename', code);
       await deadLetters.put(letter);
       expect(renamed).toHaveBeenCalledTimes(4);
+      const examined = refuse('lstat', code);
+      expect(await readAll(deadLetters.list())).toMatchObject([{ id: letter.id }]);
+      expect(examined.mock.calls.length).toBeGreaterThan(3);
       refuse('open', code);
       expect(await deadLetters.get(letter.id)).toMatchObject({ id: letter.id });
       const unlinked = refuse('unlink', code);
