@@ -125,6 +125,13 @@ export function testInbox(openDatabase: OpenDatabase): void {
       '/* mine; */ commit',
       "select ';'; commit",
       'create trigger t after insert on ledger begin select 1; end; commit',
+      '\ufeffcommit',
+      '\ufeffrollback',
+      '-- mine\n\ufeff/* mine */\ufeff \ufeffEND',
+      'select 1;\ufeffcommit',
+      'rollback\0 to mine',
+      'rollback --\0\n to mine',
+      'create \ufefftemp\ufeff \ufefftrigger t after insert on ledger begin select 1; \ufeffend; commit',
     ])('refuses %j from a handler before it reaches SQLite', async (sql) => {
       const { send, reports } = await open((transaction) => transaction.exec(sql));
       const event = createEvent('transfer.succeeded');
@@ -138,8 +145,30 @@ export function testInbox(openDatabase: OpenDatabase): void {
       'select \'commit; rollback\', "end" from (select 1 as "end"); -- commit;',
       'create temp trigger "begin" after insert on ledger begin select 1; end',
       'select [commit] from (select 1 as [commit]) /* ; commit */ ; ;',
+      'create \ufefftemp \ufefftrigger other after insert on ledger begin select 1;\ufeffend',
+      'savepoint mine; \ufeffrollback \ufeffto mine; \ufeffrelease mine',
     ])('lets a handler run %j', async (sql) => {
       const { send } = await open((transaction) => transaction.exec(sql));
+      const event = createEvent('transfer.succeeded');
+      expect((await send(event)).status).toBe(200);
+      expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
+    });
+
+    test('lets no COMMIT through behind any character that SQLite may skip', async () => {
+      const skippable = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
+        (character) => /[\s\p{Cc}\p{Cf}\p{Z};]/u.test(character),
+      );
+      const { send } = await open((transaction) => {
+        for (const character of skippable) {
+          for (const start of [character, ` ${character}`, `select 1;${character}`]) {
+            try {
+              transaction.exec(`${start}commit`);
+            } catch {
+              // Refused by the inbox, or by SQLite, which takes it for an error.
+            }
+          }
+        }
+      });
       const event = createEvent('transfer.succeeded');
       expect((await send(event)).status).toBe(200);
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);

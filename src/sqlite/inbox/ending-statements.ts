@@ -1,9 +1,10 @@
 /**
  * The parts of a text that matter here: comments, literals and quoted names, the end of a statement, and
- * words. These rules depend on no setting: https://sqlite.org/lang.html.
+ * words. These rules depend on no setting: https://sqlite.org/lang.html. A byte order mark, with which a file
+ * may begin, is white space wherever a word could begin, and a letter inside of one.
  */
 const PART =
-  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'[^']*(?:''[^']*)*'?|"[^"]*(?:""[^"]*)*"?|`[^`]*(?:``[^`]*)*`?|\[[^\]]*\]?|;|[\w$\u0080-\uffff]+/g;
+  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'[^']*(?:''[^']*)*'?|"[^"]*(?:""[^"]*)*"?|`[^`]*(?:``[^`]*)*`?|\[[^\]]*\]?|;|(?!\ufeff)[\w$\u0080-\uffff]+/g;
 
 const ENDS_TRANSACTION = /^(begin|commit|end|rollback(?!( transaction)? to\b))\b/;
 const BEGINS_TRIGGER = /^create (temp |temporary )?trigger\b/;
@@ -26,7 +27,9 @@ export function endsTransaction(text: string): boolean {
     else return ENDS_TRANSACTION.test(statement);
     return false;
   };
-  for (const [part] of text.matchAll(PART)) {
+  // SQLite reads no further than a NUL.
+  const [read = ''] = text.split('\0', 1);
+  for (const [part] of read.matchAll(PART)) {
     if (part === ';' && isEnding()) return true;
     if (/^[\w$\u0080-\uffff]/.test(part) && words.length < LEADING_WORDS) words.push(part.toLowerCase());
   }
