@@ -1,4 +1,4 @@
-import { brandClasses, CodedError } from '../errors.ts';
+import { brandClasses, CodedError, PermanentError } from '../errors.ts';
 import { isInstance, messageOf } from '../foreign-values.ts';
 
 /**
@@ -15,6 +15,15 @@ export function endedByHandler(cause?: unknown): InboxError {
     'inbox_transaction_ended',
     'the handler has ended its transaction itself: what it wrote is not tied to the record of the inbox; ' +
       'leave COMMIT and ROLLBACK to the inbox',
+    { cause },
+  );
+}
+
+/** The handler has committed some of its writes itself, and each further run would commit them again. */
+export function committedByHandler(cause: unknown, advice = ''): PermanentError {
+  return new PermanentError(
+    'the handler has ended its transaction itself, and rows that it wrote may have been committed: look at them ' +
+      `before the event is replayed or dropped, and leave COMMIT and ROLLBACK to the inbox${advice}`,
     { cause },
   );
 }

@@ -81,6 +81,10 @@ export class SqliteConnection {
 
   /** Whether a transaction is open. */
   isInTransaction(): boolean {
+    const { inTransaction, isTransaction } = this.#database;
+    const isOpen = inTransaction ?? isTransaction;
+    if (isOpen !== undefined) return isOpen;
+    // `node:sqlite` says it from Node.js 22.16 on. A refused BEGIN takes as long as several statements.
     try {
       this.#database.exec('begin');
     } catch (error) {

@@ -7,6 +7,10 @@ export interface SqliteDatabase {
   exec(sql: string): unknown;
   /** Compiles one statement. */
   prepare(sql: string): SqliteStatement;
+  /** Whether a transaction is open, as better-sqlite3 says it. */
+  readonly inTransaction?: boolean;
+  /** Whether a transaction is open, as `node:sqlite` says it. */
+  readonly isTransaction?: boolean;
 }
 
 /** The parts of a compiled statement of `node:sqlite` or better-sqlite3 that posthorn uses. */

@@ -2,6 +2,7 @@ import type { SqliteDatabase, SqliteStatement } from 'posthorn/sqlite';
 
 /** The parts of a connection of libsql or better-sqlite3 that tests use. */
 export interface DriverConnection extends SqliteDatabase {
+  readonly inTransaction: boolean;
   close(): unknown;
 }
 
@@ -38,6 +39,10 @@ export class Connection implements SqliteDatabase {
   /** Gives the statements the time of a clock of the test, in milliseconds; it is asked once for each. */
   setClock(now: () => number): void {
     this.#now = now;
+  }
+
+  get inTransaction(): boolean {
+    return this.#inner.inTransaction;
   }
 
   exec(sql: string): unknown {

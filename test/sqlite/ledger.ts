@@ -6,7 +6,7 @@ export function createLedger(database: SqliteDatabase): void {
 }
 
 /** Books an event in a transaction of an inbox. */
-export function book({ id }: { readonly id: string }, database: SqliteTransaction): void {
+export function book({ id }: { readonly id: string }, database: Pick<SqliteTransaction, 'prepare'>): void {
   database.prepare('insert into ledger (event_id, amount) values (?, ?)').run(id, 1250);
 }
 

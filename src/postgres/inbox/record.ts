@@ -1,4 +1,4 @@
-import { PermanentError } from '../../errors.ts';
+import { committedByHandler } from '../../inbox/inbox-error.ts';
 import { columnOf, type PostgresClient, type PostgresPool } from '../client.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { withClient } from '../lent-client.ts';
@@ -151,11 +151,7 @@ export async function settleFailure(
     status === 'unknown'
       ? `. PostgreSQL did not answer: before a replay, look for the record in ${key.statements.schema}.inbox as well`
       : '';
-  return new PermanentError(
-    'the handler has ended its transaction itself, and rows that it wrote may have been committed: look at them ' +
-      `before the event is replayed or dropped, and leave COMMIT and ROLLBACK to the inbox${advice}`,
-    { cause: error },
-  );
+  return committedByHandler(error, advice);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { InboxError } from '../../inbox/inbox-error.ts';
 import type { SqliteConnection } from '../connection.ts';
 import type { SqliteParameter, SqliteStatement } from '../database.ts';
+import type { BegunTransaction } from './begun-transaction.ts';
 import { endsTransaction } from './ending-statements.ts';
 
 /**
@@ -14,8 +15,9 @@ export interface SqliteTransaction {
    * Compiles one statement. BEGIN, COMMIT and ROLLBACK are up to the inbox; SAVEPOINT, RELEASE and
    * ROLLBACK TO are not.
    *
-   * @throws InboxError (`inbox_transaction_ended`) once the handler has ended, and for statements that would
-   * end the transaction, or have ended it; whatever SQLite refuses.
+   * @throws InboxError: `inbox_transaction_ended` once the handler has ended, or has committed by another
+   * statement of the connection, and for statements that would end the transaction; `inbox_rolled_back` once
+   * it was rolled back. Whatever SQLite refuses.
    */
   readonly prepare: (sql: string) => SqliteStatement;
 }
@@ -25,10 +27,12 @@ export class HandlerDatabase implements SqliteTransaction {
   /** The last error of a statement; the handler may have swallowed it. */
   failure: unknown;
   readonly #connection: SqliteConnection;
+  readonly #transaction: BegunTransaction;
   #isClosed = false;
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, transaction: BegunTransaction) {
     this.#connection = connection;
+    this.#transaction = transaction;
   }
 
   // Properties, so that they can be taken out of their object.
@@ -52,22 +56,9 @@ export class HandlerDatabase implements SqliteTransaction {
     this.#isClosed = true;
   }
 
-  /**
-   * Throws if SQLite has rolled the transaction back: after an error it may have done so by itself, such as
-   * for a full disk or by ON CONFLICT ROLLBACK. What is written then would be committed without the record.
-   */
-  checkAlive(): void {
-    if (this.failure === undefined || this.#connection.isInTransaction()) return;
-    throw new InboxError(
-      'inbox_rolled_back',
-      'SQLite has rolled back the transaction of the handler because of an error: let the error out of the handler',
-      { cause: this.failure },
-    );
-  }
-
   #run<T>(work: () => T): T {
     if (this.#isClosed) throw ended();
-    this.checkAlive();
+    this.#transaction.checkOpen(this.failure);
     try {
       return work();
     } catch (error) {

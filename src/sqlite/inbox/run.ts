@@ -7,8 +7,9 @@ import type { Guard } from '../../inbox/latest.ts';
 import { BUSY, type SqliteConnection } from '../connection.ts';
 import { pauseWhileBusy } from '../retry-while-busy.ts';
 import { explain, lockedError } from '../sqlite-errors.ts';
+import { BegunTransaction } from './begun-transaction.ts';
 import { HandlerDatabase, type SqliteTransaction } from './handler-database.ts';
-import { findRecord, moveGuard, type RecordKey, writeRecord } from './statements.ts';
+import { CREATE_MARKS, findRecord, moveGuard, type RecordKey, writeRecord } from './statements.ts';
 
 /** The input of one run of a handler, and the key of its record. */
 export interface InboxRun extends RecordKey {
@@ -49,7 +50,10 @@ interface Step {
 function runInTransaction(connection: SqliteConnection, run: InboxRun): SkipReason | undefined | typeof BUSY {
   const step: Step = {};
   try {
-    const result = connection.write(() => recordAndHandle(connection, run, step));
+    const result = connection.read(() => {
+      connection.run(CREATE_MARKS);
+      return connection.inTransaction(() => recordAndHandle(connection, run, step));
+    });
     // An error of the handler may look like a lock of this file.
     if (step.thrown === undefined) return result;
   } catch (error) {
@@ -62,18 +66,19 @@ function recordAndHandle(connection: SqliteConnection, run: InboxRun, step: Step
   if (connection.first(findRecord(run)) !== undefined) return 'handled_before';
   const isSuperseded = run.guard !== undefined && connection.first(moveGuard(run, run.guard)) === undefined;
   if (!isSuperseded) handle(connection, run, step);
-  // Last: if the handler has ended the transaction by a connection of its own, it holds no record.
+  // Last: only now is the transaction known to be still the one that was begun.
   connection.run(writeRecord(run));
   return isSuperseded ? 'superseded' : undefined;
 }
 
 function handle(connection: SqliteConnection, run: InboxRun, step: Step): void {
-  const database = new HandlerDatabase(connection);
+  const transaction = new BegunTransaction(connection);
+  const database = new HandlerDatabase(connection, transaction);
   try {
     checkSynchronous(run, run.handle(database));
-    database.checkAlive();
+    transaction.release(database.failure);
   } catch (error) {
-    step.thrown = { error };
+    step.thrown = { error: transaction.failureOf(error) };
     throw error;
   } finally {
     database.close();

@@ -25,6 +25,22 @@ export function writeRecord({ scope, eventKey, handler }: RecordKey): SqlStateme
   };
 }
 
+/** Creates the table of {@link mark}, which no other connection sees. A rollback would take it away. */
+export const CREATE_MARKS: SqlStatement = {
+  sql: 'create temp table if not exists posthorn_transaction (id integer primary key, name text)',
+  values: [],
+};
+
+/** Marks the transaction by a name. */
+export function mark(name: string): SqlStatement {
+  return { sql: 'insert or replace into temp.posthorn_transaction values (1, ?)', values: [name] };
+}
+
+/** Returns a row if the transaction that was marked by a name is there: open, or committed. */
+export function findMark(name: string): SqlStatement {
+  return { sql: 'select 1 from temp.posthorn_transaction where name = ?', values: [name] };
+}
+
 /** Remembers the newest event of a key; returns a row unless a newer one has been handled. */
 export function moveGuard({ scope, handler }: RecordKey, { key, createdAt, rank }: Guard): SqlStatement {
   return { sql: MOVE_GUARD, values: [scope, handler, key, createdAt, rank] };
