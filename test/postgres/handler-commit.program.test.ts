@@ -7,7 +7,7 @@ import { openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from './fixture.ts';
 import { COMMITS_AND_SLEEPS, testTexts, useReceivers } from './handler-commit.ts';
-import { bookings, type Handle, recordsOf } from './ledger.ts';
+import { bookings, type Handle, openBook, recordsOf } from './ledger.ts';
 
 describe('a handler of an inbox', () => {
   const fixture = useDatabase();
@@ -84,6 +84,47 @@ describe('a handler of an inbox', () => {
     expect((await send(createEvent('transfer.succeeded'))).status).toBe(500);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_transaction_ended' });
+  });
+
+  test.each([
+    { text: 'commit', code: 'handler_failed_permanently', rows: 1 },
+    { text: 'rollback', code: 'handler_failed', rows: 0 },
+  ])(
+    'that runs a $text which the application has prepared by a name has no record',
+    async ({ text, code, rows }) => {
+      const own = fixture.connect({ max: 1 });
+      await own.query({ name: 'finish', text });
+      const event = createEvent('transfer.succeeded');
+      const inbox = createPostgresInbox(own, { scope: 'commit-test' });
+      // Without a text, `pg` runs what was prepared by that name on the connection.
+      const { send } = await openBook(inbox, ({ query }) => query({ name: 'finish', text: '' }));
+      expect(await send(event)).toMatchObject({ status: 500, body: { code } });
+      expect([await bookings(receivers.pool, event), await recordsOf(receivers.pool, event)]).toEqual([
+        rows,
+        [],
+      ]);
+    },
+  );
+
+  test('lets no COMMIT through behind any character that PostgreSQL may skip', async () => {
+    const skippable = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
+      (character) => /[\s\p{Cc}\p{Cf}\p{Z};]/u.test(character) && character !== '\0',
+    );
+    const { send } = await open(async ({ query }) => {
+      await query('savepoint a');
+      for (const character of skippable) {
+        for (const start of [character, ` ${character}`]) {
+          await query(`${start}commit`).catch(() => {});
+          await query('rollback to a');
+        }
+      }
+    });
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBe(200);
+    expect([await bookings(receivers.pool, event), await recordsOf(receivers.pool, event)]).toEqual([
+      1,
+      ['book'],
+    ]);
   });
 
   test('looks once after a ROLLBACK TO, and at no other statement of its own', async () => {

@@ -80,8 +80,9 @@ class PoolTransaction {
 
   /** Whether the handler may have ended the transaction, and is known to have. */
   get doubt(): { readonly mayHaveEnded: boolean; readonly hasEnded: boolean } {
-    const mayHaveEnded = this.#handle?.record.wasWithheld === true && !this.#isCommitSent;
-    return { mayHaveEnded, hasEnded: this.#handle?.hasEnded === true };
+    const hasEnded = this.#handle?.hasEnded === true;
+    const mayHaveEnded = (hasEnded || this.#handle?.record.wasWithheld === true) && !this.#isCommitSent;
+    return { mayHaveEnded, hasEnded };
   }
 
   /**
