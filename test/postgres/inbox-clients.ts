@@ -3,6 +3,7 @@ import type { DeadLetter } from 'posthorn';
 import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
+import { fakeTime, passUntil } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
 import { ampleDeadlines } from '../support/limits.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
@@ -97,6 +98,31 @@ export function testClient<Tx>(
       message: expect.stringContaining('an SQL error was swallowed'),
     });
     expect(await end(event)).toEqual([0, []]);
+  });
+
+  test('lets a handler that has begun outlive the deadline of its delivery', async () => {
+    const gate = new Gate();
+    gate.shut();
+    let runs = 0;
+    const { receive, reports } = await open(
+      async () => {
+        runs += 1;
+        await gate.pass();
+      },
+      { deadlineMs: 5_000 },
+    );
+    const event = createEvent('transfer.succeeded');
+    const pass = fakeTime();
+    const answer = receive(event);
+    await gate.held.nth(1);
+    expect(await passUntil(pass, answer)).toMatchObject({ status: 503, body: { code: 'deadline_reached' } });
+    gate.open();
+    expect(await reports.first(({ late }) => late)).toMatchObject({
+      outcome: 'processed',
+      handlers: [{ ok: true }],
+    });
+    expect(await receive(event)).toMatchObject({ status: 200, body: { outcome: 'duplicate' } });
+    expect([runs, ...(await end(event))]).toEqual([1, 1, ['book']]);
   });
 
   test.each([
