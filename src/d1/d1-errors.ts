@@ -18,6 +18,11 @@ const explanations: readonly (readonly [pattern: RegExp, advice: string])[] = [
     'the tables of posthorn are missing in this database: write the output of "npx posthorn d1 sql" to a file ' +
       'in its migrations folder, and run "npx wrangler d1 migrations apply"',
   ],
+  [
+    /table posthorn_\w+ has no column/,
+    'the tables of posthorn in this database are older than this isolate has seen: apply the migrations of ' +
+      '"npx posthorn d1 sql" that they lack',
+  ],
   [/exceeded maximum DB size/i, 'the database is full: delete what is not needed, or take another one'],
   [/maximum account storage/i, 'the account has no storage left: delete what is not needed'],
 ];

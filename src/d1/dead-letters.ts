@@ -14,9 +14,12 @@ import {
 } from '../sqlite/dead-letters/statements.ts';
 import type { SqlStatement } from '../sqlite/statement.ts';
 import { limitFromNow, retryInTime } from '../timing/retry-in-time.ts';
+import { ServerClock } from '../timing/server-clock.ts';
 import { checkBinding, type D1Binding, runBatch } from './binding.ts';
 import { d1Failures } from './d1-errors.ts';
-import { getParts, putPart, removeParts, splitText } from './letter-parts.ts';
+import { runInTime } from './latest-time.ts';
+import { getParts, joinParts, putParts, removeParts, splitText } from './letter-parts.ts';
+import { TablesVersion } from './tables-version.ts';
 
 /** Options of {@link createD1DeadLetters}. */
 export interface D1DeadLettersOptions {
@@ -33,9 +36,11 @@ export interface D1DeadLettersOptions {
 }
 
 /**
- * Keeps dead letters in D1. They do not expire. A letter that is too long for a row is split, and is there
- * whole or not at all. `list` can continue `after` a letter that was removed within the last day.
- * `d1Migration` has the tables. Operations reject with DeadLetterError.
+ * Keeps dead letters in D1. They do not expire. A letter that is too long for a row is split; if a part of it
+ * is missing, it is refused (`dead_letter_unreadable`). A write that arrives after its time limit does
+ * nothing. `list` can continue `after` a letter that was removed within the last day. `d1Migration` has the
+ * tables; on those of an earlier version letters work too, and `console.error` says once what to run.
+ * Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the binding is not a D1 database, and for a wrong or missing option.
  *
@@ -52,69 +57,90 @@ export function createD1DeadLetters(binding: D1Binding, options: D1DeadLettersOp
   readDuration('commandTimeoutMs', commandTimeoutMs);
   const scope = readScope('createD1DeadLetters', options.scope);
 
-  const run = createRun(binding, scope, commandTimeoutMs);
+  const { read, write } = createOperations(binding, scope, commandTimeoutMs);
+  const tables = new TablesVersion(binding);
   return {
     async put(letter) {
       const key = toKey(letter.id);
       const text = serializeLetter(letter);
       const parts = splitText(text);
-      await run(
-        putLetter(scope, key, { parkedAt: letter.parkedAt, text: parts.length === 0 ? text : '' }),
+      const row = { parkedAt: letter.parkedAt, text: parts.length === 0 ? text : '' };
+      await write(async () => [
+        putLetter(scope, key, row),
         removeParts(scope, key),
-        ...parts.map((part, index) => putPart(scope, key, index, part)),
-      );
+        ...putParts(scope, key, parts, await tables.isCurrent()),
+      ]);
     },
 
     async get(id) {
-      const found = await readLetter(run, scope, toKey(id));
-      return found === undefined ? undefined : readStoredLetter('D1', id, found.text);
+      const found = await readLetter(read, scope, toKey(id));
+      return found === undefined ? undefined : readStoredLetter('D1', id, found.text, found.damage);
     },
 
     async remove(id) {
       const key = toKey(id);
-      const [[removed] = []] = await run(removeLetter(scope, key), removeParts(scope, key), FORGET_REMOVED);
+      const statements = [removeLetter(scope, key), removeParts(scope, key), FORGET_REMOVED];
+      const [[removed] = []] = await write(async () => statements);
       return removed !== undefined;
     },
 
-    list: createOrderedList('D1', (last, lastPlace) => readNext(run, scope, last, lastPlace)),
+    list: createOrderedList('D1', (last, lastPlace) => readNext(read, scope, last, lastPlace)),
   };
 }
 
-/** Runs statements in one transaction, and resolves with the rows of each. */
-type Run = (...statements: SqlStatement[]) => Promise<readonly (readonly unknown[])[]>;
+/** Resolves with the rows of each statement. */
+type Rows = Promise<readonly (readonly unknown[])[]>;
 
-function createRun(binding: D1Binding, scope: string, limitMs: number): Run {
-  return async (...statements) => {
+/** Runs statements in one transaction. */
+type Read = (...statements: SqlStatement[]) => Rows;
+
+/** The same for statements that must do nothing once their caller has given up. */
+type Write = (prepare: () => Promise<readonly SqlStatement[]>) => Rows;
+
+function createOperations(
+  binding: D1Binding,
+  scope: string,
+  limitMs: number,
+): { readonly read: Read; readonly write: Write } {
+  const clock = new ServerClock(limitMs);
+  const inTime = async (work: (endsAt: number) => Rows): Rows => {
     try {
-      return await retryInTime(limitFromNow(limitMs), d1Failures, () => runBatch(binding, statements));
+      const limit = limitFromNow(limitMs);
+      return await retryInTime(limit, d1Failures, () => work(limit.endsAt));
     } catch (cause) {
       const message = `the dead letters of ${scope} in D1 failed: ${messageOf(cause)}`;
       throw new DeadLetterError('dead_letters_unavailable', message, { cause });
     }
   };
+  return {
+    read: (...statements) => inTime(() => runBatch(binding, statements)),
+    write: (prepare) => inTime(async (endsAt) => runInTime(binding, clock, endsAt, await prepare())),
+  };
 }
 
 /** A letter and its parts are read in one transaction: it is whole even if another one takes its place. */
-async function readLetter(run: Run, scope: string, key: string): Promise<StoredLetter | undefined> {
-  const [[row] = [], parts = []] = await run(getLetter(scope, key), getParts(scope, key));
-  return row === undefined ? undefined : toStoredLetter(row, parts);
+async function readLetter(read: Read, scope: string, key: string): Promise<StoredLetter | undefined> {
+  const [[row] = [], parts = []] = await read(getLetter(scope, key), getParts(scope, key));
+  if (row === undefined) return undefined;
+  const found = toStoredLetter(row);
+  return found.text === '' ? { ...found, ...joinParts(parts) } : found;
 }
 
 async function readNext(
-  run: Run,
+  read: Read,
   scope: string,
   last: string,
   lastPlace: string,
 ): Promise<StoredLetter | undefined> {
-  const [[row] = []] = await run(nextLetter(scope, last, lastPlace));
+  const [[row] = []] = await read(nextLetter(scope, last, lastPlace));
   if (row === undefined) return undefined;
-  const found = toStoredLetter(row, []);
+  const found = toStoredLetter(row);
   if (found.text !== '') return found;
-  return (await readLetter(run, scope, found.key)) ?? readNext(run, scope, found.key, found.place);
+  return (await readLetter(read, scope, found.key)) ?? readNext(read, scope, found.key, found.place);
 }
 
-/** The text of a letter that was split is in its parts. */
-function toStoredLetter(row: unknown, parts: readonly unknown[]): StoredLetter {
-  const text = [propertyOf(row, 'letter'), ...parts.map((part) => propertyOf(part, 'text'))].join('');
-  return { key: String(propertyOf(row, 'key')), text, place: String(propertyOf(row, 'place')) };
+/** The text is empty if it is in parts. */
+function toStoredLetter(row: unknown): StoredLetter {
+  const text = (name: string): string => String(propertyOf(row, name));
+  return { key: text('key'), text: text('letter'), place: text('place') };
 }

@@ -1,13 +1,27 @@
-import { STORE_TABLES } from '../sqlite/tables.ts';
-import { PARTS_TABLE } from './letter-parts.ts';
+import { NOW, STORE_TABLES } from '../sqlite/tables.ts';
+import { PARTS_TABLE, SIZES_OF_PARTS } from './letter-parts.ts';
+
+/** The tables say their version from the second one on. */
+const VERSIONS = `create table posthorn_migrations (
+  version integer primary key,
+  applied_at integer not null
+) strict;
+insert into posthorn_migrations (version, applied_at) values (2, ${NOW});
+`;
+
+/**
+ * The SQL of each version of the tables, the first one first. One that has been released never changes, and a
+ * later one only adds, because code of the version before goes on with the tables.
+ */
+export const d1Migrations: readonly string[] = [STORE_TABLES + PARTS_TABLE, SIZES_OF_PARTS + VERSIONS];
 
 /**
  * The SQL that creates the tables of the store and of the dead letters, for a file in the migrations folder
- * of wrangler. `npx posthorn d1 sql` prints it.
+ * of wrangler. `npx posthorn d1 sql` prints it; with `--from`, only what tables of an earlier version lack.
  *
  * @example
  * ```ts
  * await writeFile('migrations/0001_posthorn.sql', d1Migration);
  * ```
  */
-export const d1Migration: string = STORE_TABLES + PARTS_TABLE;
+export const d1Migration: string = d1Migrations.join('');

@@ -9,6 +9,8 @@ export interface StoredLetter {
   readonly key: string;
   /** As `serializeLetter` returns it. */
   readonly text: string;
+  /** What is known to be wrong with the text. */
+  readonly damage?: string | undefined;
   /** Its place in the order of the letters, in a form that only the server's queries need to know. */
   readonly place: string;
 }
@@ -40,7 +42,7 @@ export function createOrderedList(server: string, next: NextLetter): DeadLetters
       // A reader may remove each letter and park it again, and the list would never end.
       if (seen.has(last)) continue;
       seen.add(last);
-      const letter = tryTo(() => readStoredLetter(server, last, found.text), errors);
+      const letter = tryTo(() => readStoredLetter(server, last, found.text, found.damage), errors);
       if (letter === undefined) continue;
       count += 1;
       places.set(last, lastPlace);
@@ -61,14 +63,19 @@ function tryTo<T>(read: () => T, errors: unknown[]): T | undefined {
   }
 }
 
-/** Parses the text of a letter; throws DeadLetterError that names the letter and the server. */
-export function readStoredLetter(server: string, name: string, text: string): DeadLetter {
+/**
+ * Parses the text of a letter; throws DeadLetterError that names the letter and the server. A text with known
+ * damage is refused even if it can be parsed.
+ */
+export function readStoredLetter(server: string, name: string, text: string, damage?: string): DeadLetter {
   try {
+    if (damage !== undefined) throw new Error(damage);
     return parseLetter(text);
   } catch (cause) {
+    const reason = damage === undefined ? '' : `, because ${damage}`;
     throw new DeadLetterError(
       'dead_letter_unreadable',
-      `the dead letter ${JSON.stringify(name)} in ${server} cannot be read: repair it or remove it by its id`,
+      `the dead letter ${JSON.stringify(name)} in ${server} cannot be read${reason}: repair it or remove it by its id`,
       { cause },
     );
   }

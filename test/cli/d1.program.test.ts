@@ -1,9 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { d1Migration } from 'posthorn/d1';
 import { expect, test } from 'vitest';
+import type { Connection } from '../sqlite/connection.ts';
 import { useSqlite } from '../sqlite/fixture.ts';
+import { packageRoot } from '../support/child-program.ts';
 import { posthorn } from './posthorn.ts';
 
 const fixture = useSqlite();
+
+/** What wrangler would have: the SQL of each table and index. */
+const schemaOf = (connection: Connection) =>
+  connection.prepare('select name, sql from sqlite_schema order by name').all();
 
 test('d1 sql prints the migration, which SQLite takes', async () => {
   const printed = await posthorn(['d1', 'sql']);
@@ -17,7 +25,31 @@ test('d1 sql prints the migration, which SQLite takes', async () => {
     { name: 'posthorn_dead_letter_parts' },
     { name: 'posthorn_dead_letters' },
     { name: 'posthorn_events' },
+    { name: 'posthorn_migrations' },
   ]);
+  expect(connection.prepare('select max(version) as version from posthorn_migrations').get()).toEqual({
+    version: 2,
+  });
+});
+
+test('d1 sql --from prints what tables of an earlier version lack', async () => {
+  const whole = fixture.open();
+  whole.exec(d1Migration);
+  const expected = schemaOf(whole);
+  const { stdout: later, code } = await posthorn(['d1', 'sql', '--from', '1']);
+  expect([code, d1Migration.endsWith(later)]).toEqual([0, true]);
+  whole.exec(`drop table posthorn_events; drop table posthorn_dead_letters;
+drop table posthorn_dead_letter_parts; drop table posthorn_migrations`);
+  // The migration that users of the first version have applied, byte for byte.
+  whole.exec(readFileSync(join(packageRoot, 'examples/worker-d1/migrations/0001_posthorn.sql'), 'utf8'));
+  whole.exec(later);
+  expect(schemaOf(whole)).toEqual(expected);
+});
+
+test.each(['2', '-1', 'x', '1.5', ''])('d1 sql --from %j says which versions there are', async (from) => {
+  const { code, stderr } = await posthorn(['d1', 'sql', `--from=${from}`]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('It must be a number from 0 to 1');
 });
 
 test('d1 without a command prints its help', async () => {

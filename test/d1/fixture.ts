@@ -12,15 +12,15 @@ export interface D1Fixture {
   readonly another: () => LocalD1;
 }
 
-/** Gives each test of a block a database of its own, with the tables of posthorn. */
-export function useD1(): D1Fixture {
+/** Gives each test of a block a database of its own, with the tables of posthorn after these migrations. */
+export function useD1(migrations: readonly string[] = [d1Migration]): D1Fixture {
   const files = useSqlite();
   let connection: Connection;
   let binding: LocalD1;
   beforeEach(() => {
     connection = files.open();
     connection.exec('pragma journal_mode = wal; pragma synchronous = off');
-    connection.exec(d1Migration);
+    connection.exec(migrations.join(''));
     binding = new LocalD1(connection);
   });
   return {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { d1Migration } from 'posthorn/d1';
 import { expect, onTestFinished, test } from 'vitest';
@@ -32,16 +32,22 @@ test('in workerd, two Workers share a D1 database, also while workerd is killed 
       completion: 'completed: 0 read, 1 written',
       duplicate: 'completed: 3 read, 0 written',
     },
-    letters: { short: 'same, removed', long: 'same, removed' },
+    letters: {
+      short: 'same, removed',
+      long: 'same, removed',
+      late: 'refused, missing',
+      half: 'dead_letter_unreadable',
+    },
     together: { processed: 40, duplicate: 120, handled: 40 },
     afterRestart: ['duplicate', 'duplicate'],
     storm: { events: 300, troubles: 4, lost: 0, handledAgain: 0 },
   });
 });
 
-test('the migration of examples/worker-d1 is the one that the package has', () => {
-  const path = join(packageRoot, 'examples', 'worker-d1', 'migrations', '0001_posthorn.sql');
-  expect(readFileSync(path, 'utf8')).toBe(d1Migration);
+test('the migrations of examples/worker-d1 are those that the package has', () => {
+  const folder = join(packageRoot, 'examples', 'worker-d1', 'migrations');
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  expect(texts.join('')).toBe(d1Migration);
 });
 
 test('docs/d1.md names what was measured', () => {

@@ -23,7 +23,7 @@ test('examples/worker-d1 compiles, and handles each event once, also after it wa
   };
   const migrate = ['d1', 'migrations', 'apply', 'DB', '--local'];
   const migrated = execFileSync('wrangler', migrate, { ...options, encoding: 'utf8', stdio: 'pipe' });
-  expect(migrated).toContain('0001_posthorn.sql');
+  for (const name of ['0001_posthorn.sql', '0002_posthorn.sql']) expect(migrated).toContain(name);
 
   const first = await serve(options);
   await expectDeliveries(first);

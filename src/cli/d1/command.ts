@@ -1,15 +1,17 @@
-import type { Command } from 'commander';
-import { d1Migration } from '../../d1/migration.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { d1Migrations } from '../../d1/migration.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
 import { writeText } from '../output.ts';
 
 const SQL_HELP = `
 Prints the statements that create the tables of posthorn/d1. Write them to a file in the migrations folder of
-your Worker, which "wrangler d1 migrations apply" then runs once.
+your Worker, which "wrangler d1 migrations apply" then runs once. For tables that an earlier posthorn has made,
+--from prints only what they lack: it goes into a new file.
 ${EXIT_CODES_HELP}
 
 Examples:
-  $ posthorn d1 sql > migrations/0001_posthorn.sql`;
+  $ posthorn d1 sql > migrations/0001_posthorn.sql
+  $ posthorn d1 sql --from 1 > migrations/0002_posthorn.sql`;
 
 /** `posthorn d1` */
 export function addD1(program: Command): void {
@@ -17,7 +19,21 @@ export function addD1(program: Command): void {
     .command('d1')
     .description('prepare a D1 database of Cloudflare for posthorn/d1')
     .command('sql')
-    .description('print the migration that creates the tables')
+    .description('print the migration that creates the tables, or brings them up to date')
+    .addOption(fromOption())
     .addHelpText('after', SQL_HELP)
-    .action(() => writeText('stdout', d1Migration));
+    .action(({ from }: { readonly from: number }) => writeText('stdout', d1Migrations.slice(from).join('')));
+}
+
+function fromOption(): Option {
+  return new Option('--from <version>', 'the version of the tables that are there; 0 if there are none')
+    .default(0)
+    .argParser((text) => {
+      const version = Number(text);
+      if (/^\d+$/.test(text) && version < d1Migrations.length) return version;
+      throw new InvalidArgumentError(
+        `It must be a number from 0 to ${d1Migrations.length - 1}: the tables of this posthorn have the version ` +
+          `${d1Migrations.length}.`,
+      );
+    });
 }

@@ -61,21 +61,67 @@ async function costs({ DB }) {
   return result;
 }
 
-/** Whether letters of some sizes come back as they were. */
+const letterOf = (size) => ({
+  id: createEvent('transfer.failed').id,
+  rawBody: new Uint8Array(size).map((_, index) => index % 251),
+  receivedAt: 1,
+  parkedAt: 2,
+  ...{ reason: 'handler_failed', message: 'é💶', headers: {}, attempts: 1, handled: [] },
+});
+
+/** Whether letters of some sizes come back as they were, and late and half ones do not come back. */
 async function letters({ DB }) {
   const deadLetters = createD1DeadLetters(DB, { scope: 'letters' });
   const isSame = async (size) => {
-    const rawBody = new Uint8Array(size).map((_, index) => index % 251);
-    const { id } = createEvent('transfer.failed');
-    const letter = { reason: 'handler_failed', message: 'é💶', headers: {}, attempts: 1, handled: [] };
-    await deadLetters.put({ id, rawBody, receivedAt: 1, parkedAt: 2, ...letter });
+    const letter = letterOf(size);
+    await deadLetters.put(letter);
     for await (const listed of deadLetters.list()) {
-      const isEqual = Buffer.compare(listed.rawBody, rawBody) === 0;
-      return `${isEqual ? 'same' : 'changed'}, ${(await deadLetters.remove(id)) ? 'removed' : 'kept'}`;
+      const isEqual = Buffer.compare(listed.rawBody, letter.rawBody) === 0;
+      return `${isEqual ? 'same' : 'changed'}, ${(await deadLetters.remove(letter.id)) ? 'removed' : 'kept'}`;
     }
     return 'missing';
   };
-  return { short: await isSame(1_000), long: await isSame(4_000_000) };
+  return {
+    short: await isSame(1_000),
+    long: await isSame(4_000_000),
+    late: await putLate(DB, deadLetters),
+    half: await readHalf(DB, deadLetters),
+  };
+}
+
+/** Stores a letter of several rows that arrives after its caller has given up. */
+async function putLate(DB, deadLetters) {
+  const arrived = [];
+  const slow = {
+    prepare: (sql) => DB.prepare(sql),
+    async batch(statements) {
+      await scheduler.wait(600);
+      const result = DB.batch(statements);
+      arrived.push(result.catch(() => {}));
+      return result;
+    },
+  };
+  const late = createD1DeadLetters(slow, { scope: 'letters', commandTimeoutMs: 900 });
+  const letter = letterOf(2_000_000);
+  const end = await late.put(letter).then(
+    () => 'stored',
+    () => 'refused',
+  );
+  // The first batch reads the version in time; the second one is late.
+  while (arrived.length < 2) await scheduler.wait(50);
+  await Promise.all(arrived);
+  return `${end}, ${(await deadLetters.get(letter.id)) === undefined ? 'missing' : 'there'}`;
+}
+
+/** Reads a letter whose part in the middle is missing. */
+async function readHalf(DB, deadLetters) {
+  const letter = letterOf(2_000_000);
+  await deadLetters.put(letter);
+  await DB.prepare('delete from posthorn_dead_letter_parts where part = 1').run();
+  return deadLetters.get(letter.id).then(
+    () => 'read',
+    ({ code }) => code,
+  );
 }
 
 const tools = { '/conformance': conformance, '/costs': costs, '/letters': letters };
