@@ -6,6 +6,7 @@ import { toKey } from '../dedupe/store.ts';
 import { DeadLetterError } from '../errors.ts';
 import { messageOf, propertyOf } from '../foreign-values.ts';
 import {
+  countLetters,
   FORGET_REMOVED,
   getLetter,
   nextLetter,
@@ -85,6 +86,11 @@ export function createD1DeadLetters(binding: D1Binding, options: D1DeadLettersOp
     },
 
     list: createOrderedList('D1', (last, lastPlace) => readNext(read, scope, last, lastPlace)),
+
+    async count({ limit }) {
+      const [[row] = []] = await read(countLetters(scope, limit));
+      return Number(propertyOf(row, 'count'));
+    },
   };
 }
 

@@ -39,6 +39,19 @@ describe('dead letters in D1', () => {
       })),
     );
 
+  test('are counted up to a limit', async () => {
+    const deadLetters = open();
+    await createD1DeadLetters(d1.binding, { scope: 'other' }).put(createLetter({ id: '1' }));
+    expect(await deadLetters.count?.({ limit: 10 })).toBe(0);
+    for (const id of ['1', '2', '3']) await deadLetters.put(createLetter({ id }));
+    expect(await deadLetters.count?.({ limit: 10 })).toBe(3);
+    expect(await deadLetters.count?.({ limit: 2 })).toBe(2);
+    expect(await deadLetters.count?.({ limit: 0 })).toBe(0);
+    expect(await deadLetters.count?.({ limit: Number.POSITIVE_INFINITY })).toBe(3);
+    await deadLetters.remove('2');
+    expect(await deadLetters.count?.({ limit: 10 })).toBe(2);
+  });
+
   test('a letter past the limit of a row is split, and read whole, by its id and in a list', async () => {
     const deadLetters = open();
     const rawBody = randomBytes(4_000_000);

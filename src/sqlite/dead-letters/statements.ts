@@ -73,3 +73,13 @@ const NEXT = `select ${LETTER} from posthorn_dead_letters, (
 ) as last
 where scope = ? and letter is not null and (parked_at, position) > (last.moment, last.nth)
 order by parked_at, position limit 1`;
+
+/** Counts letters without reading them, up to a limit. */
+export function countLetters(scope: string, limit: number): SqlStatement {
+  const most = Math.min(Math.max(Math.trunc(limit), 0), Number.MAX_SAFE_INTEGER);
+  return { sql: COUNT, values: [scope, most] };
+}
+
+const COUNT = `select count(*) as count from (
+  select 1 from posthorn_dead_letters where scope = ? and letter is not null limit ?
+)`;
