@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { PutItemCommandInput, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { expiryAttributes, type FoundOpenId, latestExpiry } from './id-item.ts';
 import { type ClaimTerms, timesOf } from './next-claim.ts';
+import { type ItemUpdate, replacement } from './replacement.ts';
+import type { Attributes } from './table.ts';
 
 /** A release. */
 export interface ReleaseTerms {
@@ -11,11 +12,7 @@ export interface ReleaseTerms {
   readonly handled: string;
 }
 
-type Condition = Pick<
-  PutItemCommandInput,
-  'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
->;
-type Update = Condition & Pick<UpdateItemCommandInput, 'UpdateExpression'>;
+type Condition = Pick<ItemUpdate, 'ConditionExpression' | 'ExpressionAttributeValues'>;
 
 /** `token` and `ttl` are words that DynamoDB reserves. */
 const NAMES = { '#token': 'token', '#ttl': 'ttl' };
@@ -39,8 +36,15 @@ export function unlessChanged({ revision, attempt }: FoundOpenId): Condition {
   };
 }
 
+/** Creates an id that was never seen. */
+export function creation(attributes: Attributes): ItemUpdate {
+  return replacement(attributes, Object.keys(attributes), {
+    ConditionExpression: 'attribute_not_exists(pk)',
+  });
+}
+
 /** Extends the lease of its owner. A renewal that arrives once more, late, must not shorten it. */
-export function renewal(terms: ClaimTerms, now: number): Update {
+export function renewal(terms: ClaimTerms, now: number): ItemUpdate {
   const { leaseEndsAt, expiresAt } = timesOf(terms, now);
   return {
     UpdateExpression:
@@ -58,7 +62,7 @@ export function renewal(terms: ClaimTerms, now: number): Update {
 }
 
 /** Ends the lease of its owner. */
-export function endOfLease({ token, keepMs, handled }: ReleaseTerms, now: number): Update {
+export function endOfLease({ token, keepMs, handled }: ReleaseTerms, now: number): ItemUpdate {
   const changes = 'expiresAt = :expiresAt, #ttl = :ttl, revision = :revision';
   const names = handled === '' ? '' : ', handled = :handled';
   return {

@@ -5,6 +5,7 @@ import { serializeLetter } from '../dead-letters/serialized-letter.ts';
 import { toKey } from '../dedupe/store.ts';
 import { DeadLetterError } from '../errors.ts';
 import { messageOf } from '../foreign-values.ts';
+import { SharedCall } from '../timing/isolated-requests.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import { readPlace } from './arguments.ts';
 import type { DynamoClient } from './client.ts';
@@ -74,10 +75,15 @@ export function createDynamoDeadLetters(
   const place = readPlace('createDynamoDeadLetters', client, options, 5_000);
   const { scope } = place;
   const nextVersion = createVersions();
-  const run = createRun(scope, () => new TableSession(place.client, place.table, place.commandTimeoutMs));
+  const openSession = () => new TableSession(place.client, place.table, place.commandTimeoutMs);
+  const checkIndex = createIndexCheck(scope, openSession);
+  const run = createRun(scope, openSession);
   return {
     put: (letter) =>
-      run((session) => putLetter({ session, scope, key: toKey(letter.id) }, letter, nextVersion)),
+      run(async (session) => {
+        await checkIndex();
+        await putLetter({ session, scope, key: toKey(letter.id) }, letter, nextVersion);
+      }),
 
     async get(id) {
       const text = await run((session) => readLetter({ session, scope, key: toKey(id) }));
@@ -105,6 +111,21 @@ function createRun(scope: string, openSession: () => TableSession): Run {
       const message = `the dead letters of ${scope} in DynamoDB failed: ${messageOf(cause)}`;
       throw new DeadLetterError('dead_letters_unavailable', message, { cause });
     }
+  };
+}
+
+/**
+ * A letter could be stored in a table without the index, but never be listed. So the first letter reads the
+ * index once.
+ */
+function createIndexCheck(scope: string, openSession: () => TableSession): () => Promise<void> {
+  let isThere = false;
+  const reading = new SharedCall(async () => {
+    await countLetters(openSession(), scope, 1);
+    isThere = true;
+  });
+  return async () => {
+    if (!isThere) await reading.ask();
   };
 }
 

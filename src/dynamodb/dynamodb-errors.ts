@@ -76,7 +76,7 @@ function explain(error: unknown): Error {
 function adviceOn(name: string, reason: string): string | undefined {
   // DynamoDB has this name for everything that is wrong with a request, such as an item that is too large.
   if (name === 'ValidationException')
-    return /\b(keys?|schema|index)\b/i.test(reason) ? ADVICE_ON_SCHEMA : undefined;
+    return /\b(keys?|schema|index(es)?|GSI)\b/i.test(reason) ? ADVICE_ON_SCHEMA : undefined;
   return Object.hasOwn(explanations, name) ? explanations[name] : undefined;
 }
 

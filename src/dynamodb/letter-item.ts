@@ -1,6 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { LetterAddress, LetterVersion, WrittenVersion } from './letter-parts.ts';
 import { ordered, rankOf } from './letter-version.ts';
+import { replacement } from './replacement.ts';
 import type { Attributes, TableSession, WriteOutcome } from './table.ts';
 
 /**
@@ -38,28 +39,36 @@ export function putLetterItem(
       ? '(attribute_not_exists(#position) or not begins_with(#position, :place))'
       : '#position = :place';
   const foundVersion = found?.foundVersion;
-  return at.session.put({
-    Item: {
-      ...keyOfLetter(at),
-      position,
-      version: { S: version },
-      parts: { N: String(parts) },
-      ...(bytes && { letter: { B: bytes } }),
-    },
+  const attributes = {
+    position,
+    version: { S: version },
+    parts: { N: String(parts) },
+    ...(bytes && { letter: { B: bytes } }),
+  };
+  const write = replacement(attributes, LETTER_ATTRIBUTES, {
     // Only a greater version takes the place of another: a write that arrives once more, late, must not bring
     // back one whose parts are gone. The one that was found can be a damaged one, which is not in this order.
     ConditionExpression:
       `attribute_not_exists(#version) or #version < :version and ${isInPlace}` +
       (foundVersion === undefined ? '' : ' or #version = :found'),
-    ExpressionAttributeNames: { '#version': 'version', '#position': 'position' },
     ExpressionAttributeValues: {
-      ':version': { S: version },
       ':place': { S: kept ?? moment },
       ...(foundVersion && { ':found': foundVersion }),
     },
-    ReturnValues: 'ALL_OLD',
   });
+  return at.session.update({ Key: keyOfLetter(at), ...write, ReturnValues: 'ALL_OLD' });
 }
+
+/** All attributes that the item of a letter can have besides its key. */
+const LETTER_ATTRIBUTES: readonly string[] = [
+  'position',
+  'version',
+  'parts',
+  'letter',
+  'lastPosition',
+  'removal',
+  'ttl',
+];
 
 /** Reads the item of a letter. */
 export async function getLetterItem(at: LetterAddress): Promise<LetterItem | undefined> {

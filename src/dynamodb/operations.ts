@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerOperation } from '../dedupe/server-store.ts';
-import { endOfLease, ifAbsent, type ReleaseTerms, renewal, unlessChanged } from './conditional-writes.ts';
+import {
+  creation,
+  endOfLease,
+  ifAbsent,
+  type ReleaseTerms,
+  renewal,
+  unlessChanged,
+} from './conditional-writes.ts';
 import { refusalWithoutItem } from './dynamodb-errors.ts';
 import {
   expiryAttributes,
@@ -43,7 +50,10 @@ function wholeMs(ms: number): number {
   return Math.min(Math.ceil(ms), LONGEST_MS);
 }
 
-/** A first claim is one write. A refusal brings the item, so any other claim is two. */
+/**
+ * A first claim is one write. A refusal brings the item, so any other claim is two. The first one creates the
+ * item by an UpdateItem, which a table with another key refuses, unlike a PutItem.
+ */
 async function claim(session: TableSession, key: Attributes, terms: ClaimTerms): Promise<string> {
   let found: FoundId | undefined;
   for (;;) {
@@ -52,9 +62,13 @@ async function claim(session: TableSession, key: Attributes, terms: ClaimTerms):
     if (present !== undefined && isCompleted(present)) return 'completed';
     const next = present === undefined ? firstClaim(terms, now) : nextClaim(present, terms, now);
     if (typeof next === 'string') return next;
-    const condition = present === undefined ? ifAbsent(now) : unlessChanged(present);
     const revision = randomUUID();
-    const outcome = await session.put({ Item: { ...key, ...openAttributes(next, revision) }, ...condition });
+    const attributes = openAttributes(next, revision);
+    const condition = present === undefined ? ifAbsent(now) : unlessChanged(present);
+    const outcome =
+      found === undefined
+        ? await session.update({ Key: key, ...creation(attributes) })
+        : await session.put({ Item: { ...key, ...attributes }, ...condition });
     if (outcome.isWritten) return claimAnswer(next, now);
     found = present === undefined ? foundAfterAll(outcome.found) : foundIn(outcome.found);
     // The answer to an earlier try was lost.

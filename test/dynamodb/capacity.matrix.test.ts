@@ -94,9 +94,15 @@ test('letters cost what their compressed size says, and one unit for their place
   const { client, measure } = openMeter();
   const deadLetters = createDynamoDeadLetters(client, { table, scope: randomUUID(), ...ampleTime });
   const letter = createLetter({ id: 'evt', rawBody: jsonBody(1_500) });
+  const first = await measure('the first letter of a process, of 2,500 bytes', () =>
+    deadLetters.put({ ...letter, id: 'first' }),
+  );
+  await deadLetters.remove('first');
   const put = await measure('a letter of 2,500 bytes', () => deadLetters.put(letter));
   expect(put).toMatchObject({ requests: 1, refused: 0 });
   expect(put.units).toBeLessThan(4);
+  // It reads the index once. The emulator reports nothing for an empty one.
+  expect(first).toMatchObject({ requests: 2, refused: 0 });
   const get = await measure('reading it', () => deadLetters.get('evt'));
   expect(get).toEqual({ requests: 1, refused: 0, units: 1 });
   const list = await measure('listing it', () => readAll(deadLetters.list()));
@@ -113,6 +119,16 @@ test('letters cost what their compressed size says, and one unit for their place
   expect(removed).toMatchObject({ requests: 2, refused: 0 });
 });
 
+test('many letters at once, the first of a process, read the index once', async () => {
+  const { client, measure } = openMeter();
+  const deadLetters = createDynamoDeadLetters(client, { table, scope: randomUUID(), ...ampleTime });
+  const ids = Array.from({ length: 20 }, (_, number) => String(number));
+  const cost = await measure('20 letters at once', () =>
+    Promise.all(ids.map((id) => deadLetters.put(createLetter({ id })))),
+  );
+  expect(cost).toMatchObject({ requests: 21, refused: 0 });
+});
+
 test.each([
   ['JSON', jsonBody(1_048_576)],
   ['random bytes', randomBytes(1_048_576)],
@@ -121,6 +137,7 @@ test.each([
   const scope = randomUUID();
   const deadLetters = createDynamoDeadLetters(client, { table, scope, ...ampleTime });
   const letter = createLetter({ id: 'long', rawBody });
+  await deadLetters.put(createLetter({ id: 'first' }));
   const put = await measure(`1 MiB of ${kind}`, () => deadLetters.put(letter));
   expect(put.requests).toBeLessThanOrEqual(5);
   expect(put.units).toBeLessThan(1_100);

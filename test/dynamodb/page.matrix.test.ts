@@ -83,7 +83,7 @@ describe('docs/dynamodb.md', () => {
     expect(await check.exit, check.lines.join('\n')).toBe(0);
     const place = { table: dynamo.table, scope: 'unused' };
     const cases = storeConformance(() => createDynamoStore(dynamo.client, place));
-    const names = [...cases.map(({ name }) => name), 'a letter of 1 MiB'];
+    const names = [...cases.map(({ name }) => name), 'a letter of 1 MiB', 'a list of letters'];
     expect(check.lines).toEqual(names.map((name) => `ok: ${name}`));
   });
 

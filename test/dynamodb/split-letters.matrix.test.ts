@@ -26,8 +26,14 @@ function treatIf(matches: (exchange: Exchange) => boolean, treatment: Treatment)
 }
 
 const isPart = ({ parameters }: Exchange) => parameters.includes('#letter-parts#');
-const isItem = ({ operation, parameters }: Exchange) =>
-  operation === 'PutItem' && parameters.includes('#dead-letters');
+/** The write of a letter's own item, or its removal, which leaves a tombstone. */
+type ItemWrite = 'write' | 'removal';
+const isItemWrite =
+  (kind: ItemWrite) =>
+  ({ operation, parameters }: Exchange): boolean =>
+    operation === 'UpdateItem' &&
+    parameters.includes('#dead-letters') &&
+    parameters.includes('":removal"') === (kind === 'removal');
 const isPartsGone = (scope: string) => async () => (await partsOf(scope)).length === 0;
 
 describe('a letter past the limit of an item', () => {
@@ -88,7 +94,7 @@ describe('a letter past the limit of an item', () => {
     const deadLetters = openByProxy(scope);
     const first = randomBytes(1_000_000);
     await deadLetters.put(createLetter({ id: 'evt', rawBody: first }));
-    treatIf(isItem, refuse(400, 'AccessDeniedException'));
+    treatIf(isItemWrite('write'), refuse(400, 'AccessDeniedException'));
     for (const id of ['evt', 'new'])
       await expect(deadLetters.put(createLetter({ id, rawBody: randomBytes(900_000) }))).rejects.toThrow();
     expect(await deadLetters.get('new')).toBeUndefined();
@@ -99,7 +105,7 @@ describe('a letter past the limit of an item', () => {
     const scope = randomUUID();
     const deadLetters = openByProxy(scope);
     const rawBody = randomBytes(900_000);
-    treatIf(isItem, async ({ run, reply }) => {
+    treatIf(isItemWrite('write'), async ({ run, reply }) => {
       await run();
       reply({ status: 200, body: '{"garbled' });
     });
@@ -108,15 +114,12 @@ describe('a letter past the limit of an item', () => {
   });
 
   /** Has the last request of this kind for the letter's own item run once more, later. */
-  function captureLast(operation: string): () => Promise<unknown> {
+  function captureLast(kind: ItemWrite): () => Promise<unknown> {
     let again: (() => Promise<unknown>) | undefined;
-    treatIf(
-      (exchange) => exchange.operation === operation && exchange.parameters.includes('#dead-letters'),
-      async (exchange) => {
-        await pass(exchange);
-        again = exchange.run;
-      },
-    );
+    treatIf(isItemWrite(kind), async (exchange) => {
+      await pass(exchange);
+      again = exchange.run;
+    });
     return async () => again?.();
   }
 
@@ -124,7 +127,7 @@ describe('a letter past the limit of an item', () => {
   test.each([1, 2])('stays, though an earlier write arrives once more, late: %d', async (write) => {
     const scope = randomUUID();
     const letter = createLetter({ id: 'evt', rawBody: randomBytes(900_000), parkedAt: 1_000 });
-    const runAgain = captureLast('PutItem');
+    const runAgain = captureLast('write');
     const deadLetters = openByProxy(scope);
     if (write === 2) await deadLetters.put(letter);
     await deadLetters.put(letter);
@@ -135,11 +138,11 @@ describe('a letter past the limit of an item', () => {
   });
 
   // A write that was done again would need the parts that the removal has deleted.
-  test.each(['PutItem', 'UpdateItem'])(
+  test.each(['write', 'removal'] as const)(
     'stays removed, though a %s arrives once more, late',
-    async (operation) => {
+    async (kind) => {
       const scope = randomUUID();
-      const runAgain = captureLast(operation);
+      const runAgain = captureLast(kind);
       const deadLetters = openByProxy(scope);
       await deadLetters.put(createLetter({ id: 'evt', rawBody: randomBytes(900_000) }));
       expect(await deadLetters.remove('evt')).toBe(true);
@@ -152,11 +155,10 @@ describe('a letter past the limit of an item', () => {
   );
 
   /** Loses the answer to the first write of this kind to the letter's own item, some time later. */
-  function loseFirstAnswer(operation: string, meanwhile: () => Promise<unknown>): void {
+  function loseFirstAnswer(kind: ItemWrite, meanwhile: () => Promise<unknown>): void {
     let isLost = false;
     treatIf(
-      (exchange) =>
-        !isLost && exchange.operation === operation && exchange.parameters.includes('#dead-letters'),
+      (exchange) => !isLost && isItemWrite(kind)(exchange),
       async ({ run, cut }) => {
         isLost = true;
         await run();
@@ -170,7 +172,7 @@ describe('a letter past the limit of an item', () => {
     const scope = randomUUID();
     const rawBody = randomBytes(900_000);
     const faster = createLetter({ id: 'evt', rawBody: randomBytes(900_000), parkedAt: 2 });
-    loseFirstAnswer('PutItem', () => open(scope).put(faster));
+    loseFirstAnswer('write', () => open(scope).put(faster));
     await openByProxy(scope).put(createLetter({ id: 'evt', rawBody, parkedAt: 1 }));
     expect((await bodyOf(scope, 'evt')).equals(rawBody)).toBe(true);
     expect(await readAll(open(scope).list())).toHaveLength(1);
@@ -179,7 +181,7 @@ describe('a letter past the limit of an item', () => {
 
   test('that was removed before its writer knew does not come back', async () => {
     const scope = randomUUID();
-    loseFirstAnswer('PutItem', () => open(scope).remove('evt'));
+    loseFirstAnswer('write', () => open(scope).remove('evt'));
     await openByProxy(scope).put(createLetter({ id: 'evt', rawBody: randomBytes(900_000) }));
     expect(await open(scope).get('evt')).toBeUndefined();
     expect(await readAll(open(scope).list())).toEqual([]);
@@ -192,7 +194,7 @@ describe('a letter past the limit of an item', () => {
       const letter = createLetter({ id: 'evt' });
       await open(scope).put(letter);
       const removals: boolean[] = [];
-      if (isFirst) loseFirstAnswer('UpdateItem', async () => removals.push(await open(scope).remove('evt')));
+      if (isFirst) loseFirstAnswer('removal', async () => removals.push(await open(scope).remove('evt')));
       else {
         let isPassed = false;
         treatIf(
@@ -212,7 +214,7 @@ describe('a letter past the limit of an item', () => {
   test('stays, though the removal of an earlier one arrives once more, late', async () => {
     const scope = randomUUID();
     const letter = createLetter({ id: 'evt' });
-    const runAgain = captureLast('UpdateItem');
+    const runAgain = captureLast('removal');
     const deadLetters = openByProxy(scope);
     await deadLetters.put(letter);
     await deadLetters.remove('evt');
