@@ -138,3 +138,22 @@ test('a letter that is stored beside a claim without an answer is removed if the
   fail(new Error('the connection was lost'));
   await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
 });
+
+test('an id that is read again, and whose claim gets no answer, is given back', async () => {
+  const store = createMemoryStore();
+  const requests = new Seen<Parameters<Store['claim']>[0]>();
+  const claim: Store['claim'] = async (request) => {
+    await store.claim(request);
+    requests.add(request);
+    throw new Error('the answer was lost');
+  };
+  const deadLetters = createMapDeadLetters();
+  const { send } = openDirectly({ deadLetters, store: { ...store, claim } }, (receiver) =>
+    receiver.on('*', () => {}),
+  );
+  const tooOld = eventAt(Date.now() - 2_000 * MINUTE_MS);
+  expect(await send(tooOld)).toEqual(accepted('parked', tooOld.id));
+  const request = await requests.nth(1);
+  const readAgain = () => store.claim({ ...request, token: 'another' });
+  await expect.poll(readAgain).toMatchObject({ state: 'claimed', abandoned: 0 });
+});

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, createReceiver, PermanentError, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { ListQueue } from '../queue/list-queue.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { flowingTime } from '../support/fake-time.ts';
@@ -52,6 +53,18 @@ describe('maxRunning', () => {
     await calls.nth(10);
     for (const { succeed } of calls.all) succeed();
     expect(await answer).toMatchObject({ status: 200 });
+  });
+
+  test('gives the room back of an event whose data the schema refuses: its handlers have not begun', async () => {
+    flowingTime();
+    const transfer = z.object({ amount: z.number() });
+    const { send } = openDirectly({ maxRunning: 1, schemas: { transfer } }, (receiver) =>
+      receiver.on('*', () => {}),
+    );
+    const refusedByIt = { ...eventAt(Date.now()), data: {} };
+    expect(await send(refusedByIt)).toEqual(refused(500, 'data_invalid'));
+    const other = createEvent('dispute.won');
+    expect(await send(other)).toEqual(accepted('processed', other.id));
   });
 
   test('answers 503 where there is no room before the deadline, and runs the event at its retry', async () => {
