@@ -11,14 +11,12 @@ import { usePostgres } from '../postgres/fixture.ts';
 import { useRedis } from '../redis/fixture.ts';
 import { Deploy, handledIn, repeatedIn } from '../stored-forms/deploy.ts';
 import { APPLICATION_TABLES, SCOPE } from '../stored-forms/record.ts';
+import { rollReceivers, SOME } from '../stored-forms/roll-receivers.ts';
 import { buildCommit, today, type Version } from '../stored-forms/version.ts';
 import { until } from '../support/until.ts';
 
 /** Version 0.2.0, the minor version before that of today. */
 const FORMER_COMMIT = 'ebcecc7';
-
-/** Deliveries between two steps of a deploy. */
-const SOME = 50;
 
 let former: Version;
 
@@ -27,29 +25,6 @@ beforeAll(() => {
 });
 
 afterAll(() => former.remove());
-
-/** Replaces receivers of the former version by those of today, some by a kill, and goes back in between. */
-async function rollReceivers(deploy: Deploy): Promise<void> {
-  const [first, second] = [await deploy.add(former), await deploy.add(former)];
-  await deploy.storm(async () => {
-    await deploy.deliveries(SOME);
-    const third = await deploy.add(today);
-    await deploy.deliveries(SOME);
-    await deploy.end(first, 'SIGKILL');
-    const fourth = await deploy.add(former);
-    await deploy.deliveries(SOME);
-    await deploy.end(third, 'SIGKILL');
-    await deploy.add(today);
-    await deploy.deliveries(SOME);
-    await deploy.end(second, 'SIGTERM');
-    await deploy.add(today);
-    await deploy.deliveries(SOME);
-    await deploy.end(fourth, 'SIGKILL');
-    await deploy.deliveries(SOME);
-  });
-  // If one version failed on what the other stores, the other would handle all events in the end.
-  for (const version of [former, today]) expect(deploy.handledBy(version)).toBeGreaterThan(SOME / 5);
-}
 
 /** The scope of the letters, and the environment by which the program `posthorn` finds them. */
 interface Place {
@@ -96,7 +71,7 @@ describe('a deploy that replaces version 0.2.0 process by process', () => {
       { store: 'redis', scope: SCOPE, redisPort: redisFixture.redis.port },
       { type: 'transfer.updated' },
     );
-    await rollReceivers(deploy);
+    await rollReceivers(deploy, former);
     const env = { REDIS_URL: `redis://127.0.0.1:${redisFixture.redis.port}` };
     await checkEvents(deploy, createRedisDeadLetters(redis, { scope: SCOPE }), { scope: SCOPE, env });
   });
@@ -108,7 +83,7 @@ describe('a deploy that replaces version 0.2.0 process by process', () => {
       { store: 'postgres', scope: SCOPE, postgresUrl: url() },
       { type: 'transfer.updated' },
     );
-    await rollReceivers(deploy);
+    await rollReceivers(deploy, former);
     const deadLetters = createPostgresDeadLetters(pool, { scope: SCOPE });
     const parked = await checkEvents(deploy, deadLetters, { scope: SCOPE, env: { POSTGRES_URL: url() } });
     const { rows } = await pool.query(
@@ -124,7 +99,7 @@ describe('a deploy that replaces version 0.2.0 process by process', () => {
     const pool = connect();
     const settings = { store: 'postgres', scope: 'states', postgresUrl: url() } as const;
     const deploy = new Deploy(settings, { type: 'subscription.updated', data: { id: 'SUB1' } });
-    await rollReceivers(deploy);
+    await rollReceivers(deploy, former);
     const newest = deploy.events
       .map(({ body }) => JSON.parse(body).created_at)
       .sort()
@@ -141,7 +116,7 @@ describe('a deploy that replaces version 0.2.0 process by process', () => {
     await runFastClock(opened, redisFixture, redis);
     const workers = [await deploy.start(former, 'worker'), await deploy.start(former, 'worker')];
     workers.push(await deploy.start(today, 'worker'));
-    const rolled = rollReceivers(deploy);
+    const rolled = rollReceivers(deploy, former);
     for (const worker of workers.slice(0, 2)) {
       await deploy.deliveries(SOME);
       await deploy.end(worker, 'SIGKILL');

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { onTestFinished } from 'vitest';
+import { driverPath } from '../sqlite/driver.ts';
 import { type ChildProgram, startProgram } from '../support/child-program.ts';
 import type { Version } from './version.ts';
 
@@ -11,12 +12,14 @@ export interface Settings {
   /** A stranger is a worker without the handler of the queue. */
   readonly role?: 'receiver' | 'worker' | 'stranger';
   /** Where ids and letters are kept; with `files`, only letters are, and ids in memory. */
-  readonly store: 'redis' | 'postgres' | 'files';
+  readonly store: 'redis' | 'postgres' | 'files' | 'd1';
   readonly scope: string;
   readonly hasLetters?: boolean;
   readonly hasQueue?: boolean;
   readonly redisPort?: number;
   readonly postgresUrl?: string;
+  /** A file of SQLite that stands for a database of D1. */
+  readonly d1File?: string;
   /** Of letters in files. */
   readonly directory?: string;
   readonly leaseMs?: number;
@@ -39,6 +42,8 @@ export async function start(version: Version, settings: Settings): Promise<Start
     QUEUE: hasQueue ? 'yes' : undefined,
     REDIS_PORT: settings.redisPort?.toString(),
     POSTGRES_URL: settings.postgresUrl,
+    D1_FILE: settings.d1File,
+    SQLITE_DRIVER: driverPath,
     DIRECTORY: settings.directory,
     LEASE_MS: settings.leaseMs?.toString(),
     LOG: settings.log,

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createReceiver, PermanentError } from 'posthorn';
 import { toNode } from 'posthorn/node';
 
-const { ROLE, STORE, LETTERS, QUEUE, REDIS_PORT, POSTGRES_URL, DIRECTORY, SCOPE, KEY, LEASE_MS, LOG } =
-  process.env;
+const { ROLE, STORE, LETTERS, QUEUE, REDIS_PORT, POSTGRES_URL, D1_FILE, DIRECTORY, SCOPE, KEY } = process.env;
+const { SQLITE_DRIVER, LEASE_MS, LOG } = process.env;
 const scope = SCOPE;
 
 function note(...words) {
@@ -19,7 +19,7 @@ function note(...words) {
   process.stdout.write(`${line}\n`);
 }
 
-/** Each is loaded only if it is used: version 0.1.0 has neither PostgreSQL nor a queue. */
+/** Each is loaded only if it is used: version 0.1.0 has neither PostgreSQL nor a queue, and 0.2.0 no D1. */
 async function openRedis() {
   const { Redis } = await import('ioredis');
   const redis = new Redis({ host: '127.0.0.1', port: Number(REDIS_PORT) });
@@ -47,7 +47,47 @@ async function openFiles() {
   return { store: undefined, deadLetters: createFileDeadLetters(DIRECTORY) };
 }
 
-const servers = { redis: openRedis, postgres: openPostgres, files: openFiles };
+/** On a file of SQLite, which several processes share as isolates share a database of D1. */
+async function openD1() {
+  // Of the tests, because an earlier version may have had another one.
+  const { default: Database } = await import(SQLITE_DRIVER);
+  const database = new Database(D1_FILE, { timeout: 1_000 });
+  const rowsOf = ({ sql, values }) => {
+    const statement = database.prepare(sql);
+    if (/^select|\breturning\b/.test(sql)) return statement.all(...values);
+    statement.run(...values);
+    return [];
+  };
+  const runAll = (statements) => {
+    try {
+      const results = statements.map((statement) => ({ results: rowsOf(statement) }));
+      database.exec('commit');
+      return results;
+    } catch (error) {
+      database.exec('rollback');
+      throw error;
+    }
+  };
+  const binding = {
+    prepare: (sql) => ({ bind: (...values) => ({ sql, values }) }),
+    batch: async (statements) => {
+      try {
+        database.exec('begin immediate');
+        return runAll(statements);
+      } catch (error) {
+        const isBusy = error.code === 'SQLITE_BUSY';
+        throw new Error(`D1_ERROR: ${isBusy ? 'D1 DB is overloaded' : error.message}`, { cause: error });
+      }
+    },
+  };
+  const { createD1Store, createD1DeadLetters } = await import('posthorn/d1');
+  return {
+    store: createD1Store(binding, { scope }),
+    deadLetters: createD1DeadLetters(binding, { scope }),
+  };
+}
+
+const servers = { redis: openRedis, postgres: openPostgres, files: openFiles, d1: openD1 };
 const { store, deadLetters, inbox } = await servers[STORE]();
 
 const connection = { host: '127.0.0.1', port: Number(REDIS_PORT) };
