@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Connection } from '../sqlite/connection.ts';
 import { useSqlite } from '../sqlite/fixture.ts';
 import { packageRoot } from '../support/child-program.ts';
-import { posthorn } from './posthorn.ts';
+import { jsonLines, posthorn } from './posthorn.ts';
 
 const fixture = useSqlite();
 
@@ -16,6 +16,7 @@ const schemaOf = (connection: Connection) =>
 test('d1 sql prints the migration, which SQLite takes', async () => {
   const printed = await posthorn(['d1', 'sql']);
   expect(printed).toEqual({ code: 0, stdout: d1Migration, stderr: '' });
+  expect(jsonLines(await posthorn(['d1', 'sql', '--json']))).toEqual([{ sql: d1Migration }]);
   const connection = fixture.open();
   connection.exec(printed.stdout);
   const tables = connection

@@ -44,6 +44,8 @@ describe('posthorn on PostgreSQL', () => {
   test('postgres sql prints what psql makes the same tables of, and may run again', async () => {
     const { code, stdout } = await posthorn(['postgres', 'sql', '--schema', 'by_psql']);
     expect(code).toBe(0);
+    const asJson = await posthorn(['postgres', 'sql', '--schema', 'by_psql', '--json']);
+    expect(jsonLines(asJson)).toEqual([{ sql: stdout }]);
     for (let run = 0; run < 2; run += 1) fixture.postgres.sql(stdout);
     expect(dump('by_psql')).toBe(dump('posthorn'));
     await migratePostgres(fixture.connect(), { schema: 'by_psql' });

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { d1Migrations } from '../../d1/migration.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
-import { writeText } from '../output.ts';
+import { type JsonOption, jsonOption } from '../options.ts';
+import { printSql } from '../print-sql.ts';
 
 const SQL_HELP = `
 Prints the statements that create the tables of posthorn/d1. Write them to a file in the migrations folder of
@@ -13,6 +14,10 @@ Examples:
   $ posthorn d1 sql > migrations/0001_posthorn.sql
   $ posthorn d1 sql --from 1 > migrations/0002_posthorn.sql`;
 
+interface FromOption {
+  readonly from: number;
+}
+
 /** `posthorn d1` */
 export function addD1(program: Command): void {
   program
@@ -21,8 +26,11 @@ export function addD1(program: Command): void {
     .command('sql')
     .description('print the migration that creates the tables, or brings them up to date')
     .addOption(fromOption())
+    .addOption(jsonOption())
     .addHelpText('after', SQL_HELP)
-    .action(({ from }: { readonly from: number }) => writeText('stdout', d1Migrations.slice(from).join('')));
+    .action(({ from, ...options }: FromOption & JsonOption) => {
+      printSql(d1Migrations.slice(from).join(''), options);
+    });
 }
 
 function fromOption(): Option {

@@ -6,7 +6,8 @@ import { readSchema } from '../../postgres/client.ts';
 import { migratePostgres, migrationScript, readVersion } from '../../postgres/migrate.ts';
 import { CommandError, EXIT_CODES_HELP } from '../failure.ts';
 import { type JsonOption, jsonOption } from '../options.ts';
-import { createOutput, writeText } from '../output.ts';
+import { createOutput } from '../output.ts';
+import { printSql } from '../print-sql.ts';
 import { requirePostgresUrl, withPool } from './pg.ts';
 
 interface SchemaOption {
@@ -49,9 +50,10 @@ export function addPostgres(program: Command): void {
     .command('sql')
     .description('print the SQL of the migration')
     .addOption(schemaOption())
+    .addOption(jsonOption())
     .addHelpText('after', SQL_HELP)
-    .action(({ schema }: SchemaOption) => {
-      writeText('stdout', migrationScript(readSchema('posthorn postgres sql', schema)));
+    .action(({ schema, ...options }: SchemaOption & JsonOption) => {
+      printSql(migrationScript(readSchema('posthorn postgres sql', schema)), options);
     });
 }
 
