@@ -4,7 +4,7 @@ import type { ECheck, ECheckLookup } from '../service/e-checks.ts';
 import { type BankingOptions, bankingOptions, requireBanking } from './connection.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
 import { type JsonOption, jsonOption } from './options.ts';
-import { createOutput } from './output.ts';
+import { createOutput, endWithReader } from './output.ts';
 import { colours, line, type Printable, type TerminalText } from './terminal-text.ts';
 
 const HELP = `
@@ -29,6 +29,7 @@ export function addEChecks(program: Command): void {
 
 async function find(ids: readonly string[], options: BankingOptions & JsonOption): Promise<void> {
   const output = createOutput(options);
+  endWithReader();
   const { eChecks } = createClient(requireBanking(options));
   const lookup = await eChecks.findByMerchantTransactionId(ids);
   output.print(lookup, () => linesOf(lookup));

@@ -28,7 +28,13 @@ Exit codes:
 /** Ends a command with one line and an exit code. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  readonly code: 'usage_invalid' | 'file_unreadable' | 'package_missing' | 'unreachable' | 'failed';
+  readonly code:
+    | 'usage_invalid'
+    | 'file_unreadable'
+    | 'package_missing'
+    | 'unreachable'
+    | 'output_refused'
+    | 'failed';
 
   constructor(code: CommandError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -39,6 +45,7 @@ export class CommandError extends Error {
     switch (this.code) {
       case 'unreachable':
         return exitCodes.unreachable;
+      case 'output_refused':
       case 'failed':
         return exitCodes.failed;
       default:

@@ -5,7 +5,7 @@ import type { FxQuoteRequest } from '../service/fx-quotes.ts';
 import { type BankingOptions, bankingOptions, requireBanking } from './connection.ts';
 import { EXIT_CODES_HELP, usageError } from './failure.ts';
 import { type JsonOption, jsonOption } from './options.ts';
-import { createOutput } from './output.ts';
+import { createOutput, endWithReader } from './output.ts';
 import { colours, line, type Printable } from './terminal-text.ts';
 
 interface ReadOptions extends BankingOptions, JsonOption {}
@@ -62,6 +62,7 @@ async function create(currency: string, options: CreateOptions): Promise<void> {
 }
 
 async function retrieve(id: string, options: ReadOptions): Promise<void> {
+  endWithReader();
   if (!/^\d{1,15}$/.test(id)) throw usageError('the id of a quote is a whole number');
   printQuote(await connect(options).retrieve(Number(id)), options);
 }

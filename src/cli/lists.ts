@@ -3,7 +3,7 @@ import { createClient } from '../client/create-client.ts';
 import { type ProfileOptions, profileOptions, requireProfile } from './connection.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
 import { type JsonOption, jsonOption } from './options.ts';
-import { createOutput } from './output.ts';
+import { createOutput, endWithReader } from './output.ts';
 
 interface ListOptions extends ProfileOptions, JsonOption {}
 
@@ -34,6 +34,7 @@ export function addLists(program: Command): void {
 
 async function listPaymentPurposes(options: ListOptions): Promise<void> {
   const output = createOutput(options);
+  endWithReader();
   for (const purpose of await createClient(requireProfile(options)).paymentPurposes.list()) {
     output.print(purpose, () => `${purpose.id} ${purpose.title}`);
   }
@@ -41,6 +42,7 @@ async function listPaymentPurposes(options: ListOptions): Promise<void> {
 
 async function listCurrencies(options: ListOptions): Promise<void> {
   const output = createOutput(options);
+  endWithReader();
   for (const currency of await createClient(requireProfile(options)).currencies.list()) {
     output.print(currency, () => `${currency.currencyName} ${currency.countryName}`);
   }

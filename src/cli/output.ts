@@ -1,8 +1,10 @@
-import { codeOf, exitCodes } from './failure.ts';
+import { fstatSync, writeFileSync } from 'node:fs';
+import { messageOf } from '../foreign-values.ts';
+import { CommandError, codeOf, exitCodes, lineOf } from './failure.ts';
 import { type Printable, TerminalText } from './terminal-text.ts';
 
-// Only this file writes to stdout and stderr, so that everything is escaped: ids, messages and answers come
-// from the service, from receivers and from letters.
+// Only this file writes to stdout and stderr. So everything is escaped: ids, messages and answers come from
+// the service, from receivers and from letters. And no write fails unnoticed.
 
 /** The output of a command: lines for people, or with `--json` one line of JSON each for machines. */
 export interface Output {
@@ -15,47 +17,108 @@ export interface Output {
   print(value: object, text: () => Printable | readonly Printable[]): void;
   /** Prints a line on stderr, apart from the results. */
   note(text: Printable): void;
+  /** Resolves once the results are written, with false if stdout refused a part of them. */
+  isWritten(): Promise<boolean>;
 }
 
 export function createOutput({ json = false }: { readonly json?: boolean }): Output {
   return {
     json,
     isTerminal: !json && process.stdout.isTTY,
-    print: (value, text) => void process.stdout.write(`${json ? toJson(value) : linesOf(text())}\n`),
+    print: (value, text) => write('stdout', `${json ? toJson(value) : linesOf(text())}\n`),
     note,
+    isWritten: async () => {
+      await flush();
+      return !refusals.has('stdout');
+    },
   };
 }
 
 /** Writes a line to stderr. */
 export function note(text: Printable): void {
-  process.stderr.write(`${TerminalText.textOf(text)}\n`);
+  write('stderr', `${TerminalText.textOf(text)}\n`);
 }
 
 /**
  * Writes a text of several lines, such as a help text. Only characters that could control the terminal are
  * escaped.
  */
-export function writeText(stream: 'stdout' | 'stderr', text: string): void {
-  process[stream].write(TerminalText.textOf(TerminalText.paragraph(text)));
+export function writeText(stream: StreamName, text: string): void {
+  write(stream, TerminalText.textOf(TerminalText.paragraph(text)));
 }
 
 /** Overwrites the last line of the terminal; an empty text clears it. */
 export function writeOver(text: string): void {
   // A wrapped line could not be overwritten.
   const line = TerminalText.textOf(text).slice(0, process.stderr.columns - 1);
-  process.stderr.write(`\r\u001b[K${line}`);
+  write('stderr', `\r\u001b[K${line}`);
 }
 
-/** Calls back once everything is written. */
-export function flush(onFlushed: () => void): void {
-  process.stdout.write('', () => process.stderr.write('', onFlushed));
+/** Resolves once everything is written or refused. */
+export function flush(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.write('', () => process.stderr.write('', () => resolve()));
+  });
 }
 
 /** Lets a command that only reads end with success once its reader, such as `head`, closes the pipe. */
 export function endWithReader(): void {
-  process.stdout.on('error', (error) => {
-    process.exit(codeOf(error) === 'EPIPE' ? exitCodes.ok : exitCodes.failed);
-  });
+  endsWithReader = true;
+}
+
+/**
+ * Ends the process once everything is written, even if the receiver's module keeps a connection open. The
+ * exit code is 0 only if the system took everything that the command had to say.
+ */
+export function endProcess(): Promise<void> {
+  ending ??= end();
+  return ending;
+}
+
+async function end(): Promise<void> {
+  await flush();
+  const refusal = [...refusals].find(([, error]) => !endsWithReader || codeOf(error) !== 'EPIPE');
+  if (refusal !== undefined) {
+    const [stream, error] = refusal;
+    const message = `${stream} refused a part of the output: ${messageOf(error)}`;
+    note(lineOf(new CommandError('output_refused', message, { cause: error })));
+    process.exitCode = process.exitCode || exitCodes.failed;
+    await flush();
+  }
+  process.exit();
+}
+
+type StreamName = 'stdout' | 'stderr';
+
+const descriptors = { stdout: 1, stderr: 2 } as const;
+
+/** The first error of each stream, kept here because a pipe of `process.stdout` forgets its error. */
+const refusals = new Map<StreamName, unknown>();
+
+let endsWithReader = false;
+let ending: Promise<void> | undefined;
+
+function write(name: StreamName, text: string): void {
+  if (!fstatSync(descriptors[name]).isFile()) {
+    process[name].write(text, (error) => {
+      if (error) refuse(name, error);
+    });
+    return;
+  }
+  // A disk that is nearly full takes only a part, and process.stdout would ignore that: SyncWriteStream of
+  // Node.js calls writeSync once.
+  try {
+    writeFileSync(descriptors[name], text);
+  } catch (error) {
+    refuse(name, error);
+  }
+}
+
+function refuse(name: StreamName, error: unknown): void {
+  if (refusals.has(name)) return;
+  refusals.set(name, error);
+  // Nobody would read the rest of a command that only reads.
+  if (endsWithReader && name === 'stdout') void endProcess();
 }
 
 function linesOf(text: Printable | readonly Printable[]): string {

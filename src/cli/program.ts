@@ -3,7 +3,7 @@ import { isInstance } from '../foreign-values.ts';
 import { EXIT_CODES_HELP, exitCodeOf, exitCodes, lineOf } from './failure.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { version } from './manifest.ts';
-import { note, writeText } from './output.ts';
+import { endWithReader, note, writeText } from './output.ts';
 import { programName } from './program-name.ts';
 
 /**
@@ -48,7 +48,7 @@ export async function run(argv: readonly string[]): Promise<void> {
 /**
  * Contains all commands unless one is named: the help lists them, and a misspelt name is compared with them.
  */
-async function createProgram(name = ''): Promise<Command> {
+export async function createProgram(name = ''): Promise<Command> {
   const program = new Command('posthorn')
     .description(
       'Webhooks of the payments and banking service: receive, send, check, manage and replay them; its FX ' +
@@ -58,7 +58,10 @@ async function createProgram(name = ''): Promise<Command> {
     .helpCommand(true)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => writeText('stdout', withProgramName(text)),
+      writeOut: (text) => {
+        endWithReader();
+        writeText('stdout', withProgramName(text));
+      },
       writeErr: (text) => writeText('stderr', text),
       outputError: (text, write) => write(toOwnForm(text)),
     })

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { exitCodes } from './failure.ts';
 import { readInput } from './input.ts';
 import { type JsonOption, jsonOption, type KeyOption, keyOption, requireKey } from './options.ts';
-import { createOutput } from './output.ts';
+import { createOutput, endWithReader } from './output.ts';
 import { diagnose } from './signature-diagnosis.ts';
 import { colours, line } from './terminal-text.ts';
 
@@ -41,6 +41,7 @@ function notEmpty(text: string): string {
 
 async function verify(file: string, options: VerifyOptions): Promise<void> {
   const output = createOutput(options);
+  endWithReader();
   const key = requireKey(options);
   const body = await readInput(file);
   const { verified, hints } = diagnose(body, options.signature, key);

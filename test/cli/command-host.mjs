@@ -93,7 +93,7 @@ process.on('message', async (command) => {
   prepare(command);
   isRunning = true;
   await run(process.argv);
-  await new Promise(flush);
+  await flush();
   isRunning = false;
   process.send({ code: process.exitCode ?? 0, signals });
   // A process of its own would have ended by now: what goes wrong from here on is not the command's.

@@ -1,5 +1,5 @@
 import { type CommandError, codeOf, exitCodeOf, lineOf, usageError } from '../failure.ts';
-import { flush, note } from '../output.ts';
+import { endProcess, note } from '../output.ts';
 
 /** Returns true if a server of the module could not listen: most likely the running one has the port. */
 export function isListeningError(error: unknown): boolean {
@@ -30,7 +30,8 @@ export function endOnListeningError(path: string): void {
     }
     const failure = listeningError(path);
     note(lineOf(failure));
-    flush(() => process.exit(exitCodeOf(failure)));
+    process.exitCode = exitCodeOf(failure);
+    void endProcess();
   };
   process.on('uncaughtException', end);
 }

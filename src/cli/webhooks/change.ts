@@ -1,13 +1,12 @@
-import { ServiceError } from '../../client/service-error.ts';
 import type { Webhooks } from '../../client/webhooks.ts';
-import { isInstance } from '../../foreign-values.ts';
 import { usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
-import { createOutput, type Output } from '../output.ts';
+import { createOutput } from '../output.ts';
 import { line } from '../terminal-text.ts';
-import { type ConnectionOptions, connect } from './connection.ts';
-import { type KeyKeeper, linesOfKey, openKeyKeeper } from './key-file.ts';
+import { type ConnectionOptions, commandForNewKey, connect } from './connection.ts';
+import { withKeyKeeper } from './key-file.ts';
 import { lineOfWebhook, visibleParts } from './print-webhook.ts';
+import { keepingKeyOfFailure, linesOfKey, requireShown } from './shown-key.ts';
 import { readWanted, type WantedOptions, wantedSettings } from './wanted.ts';
 
 export interface CreateOptions extends ConnectionOptions, JsonOption, WantedOptions {
@@ -19,28 +18,16 @@ export async function create(url: string, options: CreateOptions): Promise<void>
   const output = createOutput(options);
   const webhooks = connect(options, wantedSettings(options));
   const request = { url, ...readWanted(options) };
-  const keeper = await openKeyKeeper(options.keyFile);
-  try {
-    const webhook = await webhooks.create(request);
+  await withKeyKeeper(options, async (keeper) => {
+    const command = commandForNewKey('ID', options);
+    const webhook = await keepingKeyOfFailure(webhooks.create(request), keeper, output, command);
     const kept = await keeper.keep(webhook.secret_signing_key);
     output.print({ webhook: visibleParts(webhook), ...kept }, () => [
       line`created ${lineOfWebhook(webhook)}`,
       ...linesOfKey(kept),
     ]);
-  } catch (error) {
-    await keepKeyOf(error, keeper, output);
-    throw error;
-  } finally {
-    await keeper.close();
-  }
-}
-
-/** Keeps the key of a new webhook that the service had shown, only once, before the failure. */
-async function keepKeyOf(error: unknown, keeper: KeyKeeper, output: Output): Promise<void> {
-  const signingKey = isInstance(error, ServiceError) ? error.signingKey() : undefined;
-  if (signingKey === undefined) return;
-  const kept = await keeper.keep(signingKey);
-  output.print(kept, () => ['a webhook was created', ...linesOfKey(kept)]);
+    await requireShown(kept, output, `the webhook ${webhook.id}`, commandForNewKey(webhook.id, options));
+  });
 }
 
 export interface UpdateOptions extends ConnectionOptions, JsonOption, WantedOptions {
@@ -99,9 +86,10 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
     ...readWanted(options),
     ...(enabled !== undefined && { enabled }),
   };
-  const keeper = await openKeyKeeper(options.keyFile, true);
-  try {
-    const { webhook, changes, signingKey } = await webhooks.ensure(wanted, { force });
+  await withKeyKeeper({ ...options, mayExist: true }, async (keeper) => {
+    const ensured = webhooks.ensure(wanted, { force });
+    const command = commandForNewKey('ID', options);
+    const { webhook, changes, signingKey } = await keepingKeyOfFailure(ensured, keeper, output, command);
     const kept = signingKey === undefined ? undefined : await keeper.keep(signingKey);
     output.print({ webhook: visibleParts(webhook), changes, ...kept }, () => {
       const what = changes.length === 0 ? 'unchanged' : `changed (${changes.join(', ')})`;
@@ -109,10 +97,7 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
       const first = line`${done} ${lineOfWebhook(webhook)}`;
       return kept === undefined ? first : [first, ...linesOfKey(kept)];
     });
-  } catch (error) {
-    await keepKeyOf(error, keeper, output);
-    throw error;
-  } finally {
-    await keeper.close();
-  }
+    if (kept === undefined) return;
+    await requireShown(kept, output, `the webhook ${webhook.id}`, commandForNewKey(webhook.id, options));
+  });
 }

@@ -2,6 +2,8 @@ import { type Command, Option } from 'commander';
 import { createClient } from '../../client/create-client.ts';
 import type { Webhooks } from '../../client/webhooks.ts';
 import { type BaseUrlOption, baseUrlOption, baseUrlSetting } from '../connection.ts';
+import { programName } from '../program-name.ts';
+import { quote } from '../quote.ts';
 import { requireSettings, type Setting, setting } from '../settings.ts';
 
 /** The service's address, and the credentials of the caller. */
@@ -28,11 +30,20 @@ export function connect(options: ConnectionOptions, others: readonly Setting[] =
   return createClient({ baseUrl: baseUrl.value, administrator }).webhooks;
 }
 
-/** The options that another command against the same service needs, apart from the password, a secret. */
-export function optionsToRepeat({ baseUrl = '', username = '' }: ConnectionOptions): readonly string[] {
+/** Another command against the same service, to be pasted. It lacks the password, a secret. */
+export function commandToPaste(
+  words: readonly string[],
+  { baseUrl = '', username = '' }: ConnectionOptions,
+): string {
   const { POSTHORN_BASE_URL, POSTHORN_USERNAME } = process.env;
-  return [
+  const options = [
     ...(baseUrl === POSTHORN_BASE_URL ? [] : ['--base-url', baseUrl]),
     ...(username === POSTHORN_USERNAME ? [] : ['--username', username]),
   ];
+  return [programName(), 'webhooks', ...[...words, ...options].map(quote)].join(' ');
+}
+
+/** The command that introduces a new key for a webhook whose key is lost. */
+export function commandForNewKey(id: string, options: ConnectionOptions): string {
+  return commandToPaste(['rotate', id, '--key-file', 'new-key'], options);
 }

@@ -1,25 +1,48 @@
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { messageOf } from '../../foreign-values.ts';
-import { escapeControls } from '../../outcomes/escape.ts';
 import { CommandError, codeOf } from '../failure.ts';
+import { deferSignals } from './defer-signals.ts';
 
 /** Keeps a signing key, which the service shows only once. */
 export interface KeyKeeper {
   /** Keeps the key. Resolves with the members that describe it in a result. */
   keep(signingKey: string): Promise<KeptKey>;
+}
+
+interface ClosableKeeper extends KeyKeeper {
   /** Cleans up if no key came. */
   close(): Promise<void>;
+  /** The same for a process that is about to end. */
+  abandon(): void;
 }
 
 /** The place of a key: a file, or the result itself, which shows it once. */
 export type KeptKey = { readonly keyFile: string } | { readonly secret_signing_key: string };
 
 /**
- * Opens a new file, readable by its owner only, before there is a key to lose. Without a path the key is
- * printed. An existing file is never overwritten: it is refused. With `mayExist`, which says that most likely
- * no key will come, a key is printed instead.
+ * Runs work that asks the service for a key. A new file, readable by its owner only, is opened before there
+ * is a key to lose, and a signal does not interrupt the work. Without a path the key is printed. An existing
+ * file is never overwritten: it is refused. With `mayExist`, which says that most likely no key will come, a
+ * key is printed instead.
  */
-export async function openKeyKeeper(path: string | undefined, mayExist = false): Promise<KeyKeeper> {
+export async function withKeyKeeper<T>(
+  { keyFile, mayExist = false }: { readonly keyFile?: string; readonly mayExist?: boolean },
+  work: (keeper: KeyKeeper) => Promise<T>,
+): Promise<T> {
+  let keeper: ClosableKeeper | undefined;
+  const openAndWork = async (): Promise<T> => {
+    keeper = await openKeyKeeper(keyFile, mayExist);
+    try {
+      return await work(keeper);
+    } finally {
+      await keeper.close();
+    }
+  };
+  return deferSignals(openAndWork, () => keeper?.abandon());
+}
+
+async function openKeyKeeper(path: string | undefined, mayExist: boolean): Promise<ClosableKeeper> {
   if (path === undefined) return printer;
   try {
     return new KeyFile(path, await open(path, 'wx', 0o600));
@@ -30,12 +53,13 @@ export async function openKeyKeeper(path: string | undefined, mayExist = false):
   }
 }
 
-const printer: KeyKeeper = {
+const printer: ClosableKeeper = {
   keep: async (signingKey) => ({ secret_signing_key: signingKey }),
   close: async () => {},
+  abandon: () => {},
 };
 
-class KeyFile implements KeyKeeper {
+class KeyFile implements ClosableKeeper {
   readonly #path: string;
   readonly #file: FileHandle;
   #isKept = false;
@@ -59,15 +83,10 @@ class KeyFile implements KeyKeeper {
 
   async close(): Promise<void> {
     await this.#file.close();
-    if (!this.#isKept) await unlink(this.#path);
+    if (!this.#isKept) await rm(this.#path, { force: true });
   }
-}
 
-/** The lines that say where the key is. */
-export function linesOfKey(kept: KeptKey): string[] {
-  if ('keyFile' in kept)
-    return [`  its signing key is in ${kept.keyFile}; it cannot be read from the service again`];
-  const { secret_signing_key: key } = kept;
-  const hint = escapeControls(key) === key ? '' : ', its control characters written as \\u{…}';
-  return [`  its signing key, shown this once: it cannot be read again${hint}`, `  ${key}`];
+  abandon(): void {
+    if (!this.#isKept) rmSync(this.#path, { force: true });
+  }
 }

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
+import type { Webhooks } from '../../client/webhooks.ts';
 import { messageOf } from '../../foreign-values.ts';
 import { CommandError, usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
-import { programName } from '../program-name.ts';
-import { quote } from '../quote.ts';
 import { line } from '../terminal-text.ts';
-import { type ConnectionOptions, connect, optionsToRepeat } from './connection.ts';
-import { type KeptKey, linesOfKey, openKeyKeeper } from './key-file.ts';
+import { type ConnectionOptions, commandForNewKey, commandToPaste, connect } from './connection.ts';
+import { type KeptKey, type KeyKeeper, withKeyKeeper } from './key-file.ts';
 import { lineOfWebhook, visibleParts } from './print-webhook.ts';
+import { keepingKeyOfFailure, linesOfKey, requireShown } from './shown-key.ts';
 
 export interface RotateCommandOptions extends ConnectionOptions, JsonOption {
   readonly keyFile?: string;
@@ -32,7 +32,27 @@ async function begin(id: string, options: RotateCommandOptions): Promise<void> {
   if (options.overlap !== undefined) throw usageError('--overlap belongs to the second step, with --resume');
   const output = createOutput(options);
   const webhooks = connect(options);
-  const keeper = await openKeyKeeper(options.keyFile);
+  await withKeyKeeper(options, async (keeper) => {
+    const again = commandForNewKey(id, options);
+    const created = createNext(webhooks, id, keeper);
+    const next = await keepingKeyOfFailure(created, keeper, output, again);
+    if (next === undefined) return;
+    const { id: nextId, kept } = next;
+    output.print({ id: nextId, previous: id, ...kept }, () => [
+      `created ${nextId}, which is disabled until you go on`,
+      ...linesOfKey(kept),
+      '  now make every receiver accept both keys, and then go on:',
+      ...commandsToFinish(id, nextId, kept, options).map((command) => `  ${command}`),
+    ]);
+    await requireShown(kept, output, `the disabled webhook ${nextId}`, again);
+  });
+}
+
+async function createNext(
+  webhooks: Webhooks,
+  id: string,
+  keeper: KeyKeeper,
+): Promise<{ readonly id: string; readonly kept: KeptKey } | undefined> {
   let next: { readonly id: string; readonly kept: KeptKey } | undefined;
   try {
     await webhooks.rotate(id, {
@@ -43,17 +63,8 @@ async function begin(id: string, options: RotateCommandOptions): Promise<void> {
     });
   } catch (error) {
     if (!(error instanceof Paused)) throw error;
-  } finally {
-    await keeper.close();
   }
-  if (next === undefined) return;
-  const { id: nextId, kept } = next;
-  output.print({ id: nextId, previous: id, ...kept }, () => [
-    `created ${nextId}, which is disabled until you go on`,
-    ...linesOfKey(kept),
-    '  now make every receiver accept both keys, and then go on:',
-    ...commandsToFinish(id, nextId, kept, options).map((command) => `  ${command}`),
-  ]);
+  return next;
 }
 
 /**
@@ -66,9 +77,8 @@ function commandsToFinish(
   kept: KeptKey,
   options: ConnectionOptions,
 ): readonly string[] {
-  const words = ['rotate', id, '--resume', nextId, ...optionsToRepeat(options)];
   const ofKey = 'keyFile' in kept ? ['--key-file', kept.keyFile] : [];
-  const command = [programName(), 'webhooks', ...[...words, ...ofKey].map(quote)].join(' ');
+  const command = commandToPaste(['rotate', id, '--resume', nextId, ...ofKey], options);
   return 'keyFile' in kept ? [command] : ['read -r NEW_SIGNING_KEY && export NEW_SIGNING_KEY', command];
 }
 
