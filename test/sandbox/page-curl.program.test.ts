@@ -1,5 +1,17 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { copyCommand, deliver, expectRepeated, nasty, paste, READING } from './copied-command.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import {
+  copyCommand,
+  deliver,
+  drivingTerminals,
+  expectRepeated,
+  nasty,
+  paste,
+  pasteOnTerminal,
+  READING,
+} from './copied-command.ts';
 import { openPage } from './opened-page.ts';
 
 describe('the command that repeats a request', () => {
@@ -12,6 +24,23 @@ describe('the command that repeats a request', () => {
       await expectRepeated(opened.endpoint, index + 1);
     }
     expect(faults).toEqual([]);
+  });
+
+  test.each([
+    { shell: 'sh -i', bracketed: false },
+    { shell: 'bash --norc -i', bracketed: false },
+    { shell: 'bash --norc -i', bracketed: true },
+  ])('is safe to paste on a terminal in $shell, bracketed: $bracketed', async ({ shell, bracketed }) => {
+    const marker = join(temporaryDirectory(), 'marker');
+    // The terminal would take U+007F for backspace: the quote before it would be gone, or would end the text.
+    const ends = ["'\u007f", '\u007f', "'"].map((end) => `${end};touch ${marker} #`);
+    const opened = await deliver({ ends, ...drivingTerminals, ...nasty, long: "é'".repeat(1_000) });
+    const { page } = await openPage(opened.url, READING);
+    const command = await copyCommand(page);
+    expect(command).toMatch(/^[ -~\n]+$/);
+    expect(await pasteOnTerminal(shell, command, bracketed)).toContain('HTTP/1.1 204 ');
+    await expectRepeated(opened.endpoint);
+    expect(existsSync(marker)).toBe(false);
   });
 
   test.each([

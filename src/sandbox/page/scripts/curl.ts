@@ -8,19 +8,35 @@ function quote(text) {
   return /^[\w.:\/@-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 }
 
+/** How many bytes of a body stand on one line: a terminal cuts a line after 4,095 characters. */
+const BYTES_OF_LINE = 500;
+
+/**
+ * Arguments for printf %b, of printable ASCII only. A terminal takes control characters for keys and
+ * commands, and U+007F, which deletes, would let an event end the quotes around it when it is pasted. Others
+ * hide what is pasted.
+ * @param {string} text
+ */
+function printfArguments(text) {
+  const escaped = text.replace(/[^ -&(-[\]-~]+/g, (part) =>
+    Array.from(new TextEncoder().encode(part), (byte) => '\\0' + byte.toString(8).padStart(3, '0')).join(''),
+  );
+  const lines = escaped.match(new RegExp('(?:\\\\0[0-7]{3}|[^\\\\]){1,' + BYTES_OF_LINE + '}', 'g')) ?? [''];
+  return lines.map((line) => "'" + line + "'").join(' \\\n  ');
+}
+
 /**
  * The command that sends a body again with the same headers. The body comes from printf, because a long one
  * does not fit into an argument of a program, and a here-document would add a line feed.
  * @param {Attempt['request']} request
- * @param {string} body
  */
-function curlCommand({ url, headers }, body) {
+function curlCommand({ url, headers, body }) {
   const options = Object.entries(headers)
     .filter(([name]) => name !== 'content-length')
     .map(([name, value]) => (name === 'authorization' ? credentials(value) : '-H ' + quote(name + ': ' + value)));
   // curl itself would send Accept. Without -g it would replace brackets in the address.
   const curl = ['curl -sSi -g', ...options, "-H 'accept:'", '--data-binary @-', quote(new URL(url).href)];
-  return 'printf %s ' + quote(body) + ' | \\\n' + curl.join(' \\\n  ');
+  return 'printf %b ' + printfArguments(body) + ' | \\\n' + curl.join(' \\\n  ');
 }
 
 /**
@@ -41,17 +57,19 @@ function credentialsHint({ headers: { authorization } }) {
 }
 
 /**
- * The body as it was sent. That of an attempt of the stream may be cut, which ends it with an ellipsis.
+ * The request as it was sent, apart from the credentials. In an attempt of the stream its address and its
+ * body may be cut, which ends them with an ellipsis.
  * @param {Attempt} attempt
- * @returns {Promise<string>}
+ * @returns {Promise<Attempt['request']>}
  */
-async function wholeBody({ event, webhook, at, changed, request }) {
-  if (!request.body.endsWith('…')) return request.body;
+async function wholeRequest({ event, webhook, at, changed, request }) {
+  const { url, headers, body } = request;
+  if (!url.endsWith('…') && !body.endsWith('…')) return request;
   /** @type {Attempt[]} */
   const attempts = await get('sandbox/deliveries?' + new URLSearchParams({ event, webhook }));
   const found = attempts.find((attempt) => attempt.at === at && attempt.changed === changed);
   if (found === undefined) throw new Error('The sandbox has forgotten this attempt.');
-  return found.request.body;
+  return { url: found.request.url, headers, body: found.request.body };
 }
 
 /**

@@ -51,7 +51,7 @@ function curlPart(attempt) {
   const note = element('p', 'minor');
   const copyCommand = async () => {
     try {
-      field.value = curlCommand(attempt.request, await wholeBody(attempt));
+      field.value = curlCommand(await wholeRequest(attempt));
       field.hidden = false;
       say(note, (await copy(field)) + credentialsHint(attempt.request));
     } catch (error) {
