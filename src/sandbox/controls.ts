@@ -5,6 +5,7 @@ import { MAX_STEP_MS, readEventRequest } from './event-request.ts';
 import type { FxQuotes } from './fx-quotes.ts';
 import { RefusedError } from './refused-error.ts';
 import type { Controls } from './sandbox.ts';
+import { isAskedFor } from './shown-id.ts';
 import type { State } from './state.ts';
 
 /** Controls that check a request which came over HTTP, or from a program without types. */
@@ -31,14 +32,14 @@ export function createControls(
     },
     send: (request) => {
       const sent = readEventRequest(request, clock.shownNow());
-      history.add(sent.event);
       queue.add(sent);
+      history.add(sent.event);
       return sent.event;
     },
     deliveries: ({ event, webhook } = {}) =>
       attempts.filter(
         (attempt) =>
-          (event === undefined || attempt.event === event) &&
+          (event === undefined || isAskedFor(attempt.event, event)) &&
           (webhook === undefined || attempt.webhook === webhook),
       ),
     acceptQuote: (id) => quotes.accept(id),

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { WebhookEvent } from '../events/event.ts';
 import { parseJson } from '../service/parse-json.ts';
 import { RefusedError } from './refused-error.ts';
+import { isAskedFor } from './shown-id.ts';
 import type { State } from './state.ts';
 
 /** Older events are found only by their attempts. */
@@ -33,10 +34,14 @@ export class EventHistory {
     this.#events.splice(0, this.#events.length - KEPT_EVENTS);
   }
 
-  /** The event as a retry of the service would carry it. Throws {@link RefusedError} for an unknown id. */
+  /**
+   * The event as a retry of the service would carry it, by its own id or by the one that the page shows.
+   * Throws {@link RefusedError} for an unknown id.
+   */
   get(id: string): WebhookEvent {
-    const pending = this.#state.pending.findLast(({ event }) => event.id === id);
-    const event = this.#lastSent(id) ?? pending?.event ?? this.#events.findLast((each) => each.id === id);
+    const pending = this.#state.pending.findLast(({ event }) => isAskedFor(event.id, id));
+    const event =
+      this.#lastSent(id) ?? pending?.event ?? this.#events.findLast((each) => isAskedFor(each.id, id));
     if (event === undefined) throw new RefusedError(404, 'Event not found', 'the sandbox has forgotten it');
     return event;
   }
@@ -54,7 +59,7 @@ export class EventHistory {
 
   /** The event of the last attempt. A state file keeps attempts, and a changed body is not the event's. */
   #lastSent(id: string): WebhookEvent | undefined {
-    const attempt = this.#state.attempts.findLast(({ event, changed }) => event === id && !changed);
+    const attempt = this.#state.attempts.findLast(({ event, changed }) => isAskedFor(event, id) && !changed);
     return attempt && sentEvent.safeParse(parseJson(attempt.request.body)).data;
   }
 }

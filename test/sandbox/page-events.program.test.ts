@@ -5,8 +5,10 @@ import { toNode } from 'posthorn/node';
 import { describe, expect, test } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { READING } from './copied-command.ts';
 import { coloursOf, openAnswering, openPage, receive, shownEvents } from './opened-page.ts';
 import { createWebhook, openSandbox } from './opened-sandbox.ts';
+import { record } from './recording-endpoint.ts';
 
 const focusedText = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
 
@@ -92,6 +94,34 @@ describe('an event', () => {
     expect(sent).not.toContain(id);
     const { body } = await opened.call('GET', `/sandbox/events/${sent?.slice('sent '.length)}`);
     expect(body).toMatchObject({ type: 'loan.created', data: { id: 'L1', amount: '12.00', long } });
+  });
+});
+
+describe('events whose ids are shown in part', () => {
+  test.each([
+    { name: 'long', ids: ['é'.repeat(1_000), 'b', 'c'].map((end) => 'é'.repeat(1_000) + end) },
+    { name: 'not Unicode', ids: ['\ud800', '\ud801', `${'x'.repeat(999)}💶`] },
+  ])('are each resent and copied: $name', async ({ ids }) => {
+    const opened = await openSandbox();
+    const endpoint = await record();
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const { page, faults } = await openPage(opened.url, READING);
+    // So long that the page asks for the attempt again.
+    for (const id of ids)
+      opened.sandbox.send({ type: 'loan.created', id, data: { long: 'x'.repeat(20_000) } });
+    await opened.sandbox.settled();
+    await expect.poll(() => shownEvents(page).count()).toBe(ids.length);
+    for (const [index, id] of ids.entries()) {
+      const item = shownEvents(page).nth(ids.length - 1 - index);
+      await item.getByRole('button', { name: /^Resend/ }).click();
+      await item.getByText('duplicate: 204', { exact: true }).waitFor();
+      expect(opened.sandbox.deliveries().at(-1)).toMatchObject({ event: id, duplicate: true });
+      await item.locator('summary').first().click();
+      await item.getByRole('button', { name: 'Copy as curl' }).first().click();
+      await item.getByText('Copied.').waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toContain('xxxxxxxxx');
+    }
+    expect(faults).toEqual([]);
   });
 });
 

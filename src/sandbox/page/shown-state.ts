@@ -1,12 +1,13 @@
 import type { WebhookEvent } from '../../events/event.ts';
 import type { DeliveryAttempt } from '../attempt.ts';
 import { shownQuote } from '../fx-quotes.ts';
+import { shownId } from '../shown-id.ts';
 import type { State, StoredWebhook } from '../state.ts';
 
 const SHOWN_PENDING = 500;
 const SHOWN_QUOTES = 20;
 const SHOWN_BODY_LENGTH = 16_384;
-const SHOWN_NAME_LENGTH = 1_000;
+const SHOWN_TYPE_LENGTH = 1_000;
 
 /** The parts of the page besides events and attempts. */
 export function shownState({ clock, webhooks, quotes, pending }: State): object {
@@ -51,17 +52,25 @@ function shownWebhook({
 /**
  * An event without its data: a message has hundreds of events, and their ids and types can have any length.
  */
-export function shownEvent({ id, type, created_at }: WebhookEvent): Omit<WebhookEvent, 'data'> {
-  return { id: cut(id, SHOWN_NAME_LENGTH), type: cut(type, SHOWN_NAME_LENGTH), created_at };
+export function shownEvent(event: WebhookEvent): ShownEvent {
+  const { id, type, created_at } = event;
+  // A message may have hundreds of deliveries of one event, and the digest of a long id takes a while.
+  const shown = shownEvents.get(event) ?? { id: shownId(id), type: cut(type, SHOWN_TYPE_LENGTH), created_at };
+  shownEvents.set(event, shown);
+  return shown;
 }
+
+type ShownEvent = Omit<WebhookEvent, 'data'>;
+
+const shownEvents = new WeakMap<WebhookEvent, ShownEvent>();
 
 /** An attempt without the webhook's credentials, and with cut bodies. */
 export function shownAttempt(attempt: DeliveryAttempt): DeliveryAttempt {
   const { request, response, olderThan } = attempt;
   return {
     ...attempt,
-    ...(olderThan !== undefined && { olderThan: cut(olderThan, SHOWN_NAME_LENGTH) }),
-    event: cut(attempt.event, SHOWN_NAME_LENGTH),
+    ...(olderThan !== undefined && { olderThan: shownId(olderThan) }),
+    event: shownId(attempt.event),
     request: { url: cut(request.url), headers: withoutCredentials(request.headers), body: cut(request.body) },
     ...(response !== undefined && { response: { ...response, body: cut(response.body) } }),
   };
