@@ -7,12 +7,10 @@ import { LAST_MOMENT } from './clock.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import { isWanted } from './event-filter.ts';
 import type { SentEvent } from './event-request.ts';
+import { checkTogether, keptCount } from './memory-limits.ts';
 import { RefusedError } from './refused-error.ts';
 import type { PendingDelivery, State, StoredWebhook } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
-
-/** Older attempts are forgotten. */
-const KEPT_ATTEMPTS = 1_000;
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -43,13 +41,19 @@ export class DeliveryQueue {
     this.#startDue();
   }
 
-  /** Delivers an event to every enabled webhook that wants it. */
+  /**
+   * Delivers an event to every enabled webhook that wants it. Throws {@link RefusedError} if so many
+   * deliveries of an event of its size would not fit into memory.
+   */
   add({ event, duplicates, changed, delayMs }: SentEvent): void {
     const { clock } = this.#state;
     const { time, realTime } = clock.reading();
     const aging = clock.agesEvents ? { aheadMs: time - realTime } : {};
     const dueAt = time + delayMs;
-    for (const webhook of this.#webhooksFor(event)) {
+    const webhooks = this.#webhooksFor(event);
+    const deliveries = webhooks.length * (1 + duplicates);
+    if (deliveries > 1) checkTogether(serialize(event).length, deliveries);
+    for (const webhook of webhooks) {
       const first = { event, webhook: webhook.id, number: 1, ...(changed && { changed }), dueAt, ...aging };
       this.#state.pending.push({ ...first, duplicate: false });
       for (let copy = 0; copy < duplicates; copy += 1)
@@ -219,7 +223,7 @@ export class DeliveryQueue {
   #conclude(delivery: PendingDelivery, attempt: DeliveryAttempt): void {
     const { attempts } = this.#state;
     attempts.push(attempt);
-    attempts.splice(0, attempts.length - KEPT_ATTEMPTS);
+    attempts.splice(0, attempts.length - keptCount(attempts));
     this.#schedule(delivery, attempt);
     this.#state.save();
     this.#settings.onAttempt(attempt);

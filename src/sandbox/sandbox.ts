@@ -39,10 +39,13 @@ export interface Controls {
   /**
    * Makes an event happen. When this returns, the event is on its way to the webhooks that want it.
    *
-   * @throws RefusedError for a wrong member.
+   * @throws RefusedError for a wrong member, or for more copies of a large event than fit into memory.
    */
   send(request: SendRequest): WebhookEvent;
-  /** The attempts that have ended, the oldest first; the last 1,000 are kept. */
+  /**
+   * The attempts that have ended, the oldest first; the last 1,000 are kept, or fewer if their bodies are
+   * large.
+   */
   deliveries(filter?: DeliveryFilter): readonly DeliveryAttempt[];
   /**
    * Accepts an FX quote, as a transaction would.
