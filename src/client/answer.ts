@@ -35,7 +35,8 @@ export class Answer {
   /** Creates an error about the answer, and removes the secrets of the request from the message. */
   error(code: ServiceErrorCode, message: string, facts: ServiceErrorFacts = {}): ServiceError {
     const { request, status, secrets } = this.#context;
-    return new ServiceError(code, quote(message, secrets), { request, status, ...facts });
+    const allSecrets = [...secrets, ...formsOf(facts.signingKey)];
+    return new ServiceError(code, quote(message, allSecrets), { request, status, ...facts });
   }
 
   #invalid(complaint: string): ServiceError {
@@ -69,13 +70,22 @@ export function refusal(
   text: string,
   retryAfterMs: number | undefined,
 ): ServiceError {
-  const facts = { request, status, retryAfterMs, signingKey: signingKeyIn(text) };
   const { success, data } = refusalBody.safeParse(parseJson(text));
+  // A service may quote the webhook that it has created, as JSON within the text of its message.
+  const signingKey =
+    signingKeyIn(text) ?? signingKeyIn(data?.message ?? '') ?? signingKeyIn(data?.details ?? '');
+  const facts = { request, status, retryAfterMs, signingKey };
   if (!success) {
     return new ServiceError('service_refused', `the service answered ${request} with ${status}`, facts);
   }
-  const details = data.details === undefined ? undefined : quote(data.details, secrets);
-  return new ServiceError('service_refused', quote(data.message, secrets), { ...facts, details });
+  const allSecrets = [...secrets, ...formsOf(signingKey)];
+  const details = data.details === undefined ? undefined : quote(data.details, allSecrets);
+  return new ServiceError('service_refused', quote(data.message, allSecrets), { ...facts, details });
+}
+
+/** A signing key as it is, and as it stands in a text of JSON. */
+function formsOf(signingKey: string | undefined): readonly string[] {
+  return signingKey === undefined ? [] : [signingKey, JSON.stringify(signingKey).slice(1, -1)];
 }
 
 /** Lists the issues of a schema by path, without values. */

@@ -57,10 +57,10 @@ export async function rotateSigningKey(
         };
   const webhook = next.webhook.enabled
     ? next.webhook
-    : await setEnabled(requests, next.webhook.id, true, callOptions);
+    : await setEnabled(requests, next.webhook.id, true, callOptions, next.signingKey);
   if (!previous.enabled) return { webhook, previous, signingKey: next.signingKey };
   await pause(overlapMs, callOptions?.signal);
-  const disabled = await setEnabled(requests, id, false, callOptions);
+  const disabled = await setEnabled(requests, id, false, callOptions, next.signingKey);
   return { webhook, previous: disabled, signingKey: next.signingKey };
 }
 

@@ -10,8 +10,9 @@ export async function setEnabled(
   id: string,
   enabled: boolean,
   options?: CallOptions,
+  signingKey?: string,
 ): Promise<Webhook> {
-  const webhook = await requests.update(id, { enabled }, options);
+  const webhook = await requests.update(id, { enabled }, options, signingKey);
   if (webhook.enabled === enabled) return webhook;
   throw new ServiceError(
     'answer_invalid',
@@ -36,7 +37,7 @@ export async function createDisabled(
   try {
     // Without the caller's signal: the new webhook must not go on sending because the caller has lost
     // interest.
-    const webhook = await setEnabled(requests, created.id, false);
+    const webhook = await setEnabled(requests, created.id, false, undefined, created.secret_signing_key);
     return { webhook, signingKey: created.secret_signing_key };
   } catch (cause) {
     throw new ServiceError(

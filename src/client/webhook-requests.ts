@@ -52,7 +52,13 @@ export interface WebhookRequests {
   list(page?: PageRequest, options?: CallOptions): Promise<WebhookPage>;
   listAll(options?: CallOptions): AsyncIterable<Webhook>;
   retrieve(id: string, options?: CallOptions): Promise<Webhook>;
-  update(id: string, changes: WithStoredFilters<WebhookUpdate>, options?: CallOptions): Promise<Webhook>;
+  /** `signingKey` is that of the webhook, if it is known: no error may show it. */
+  update(
+    id: string,
+    changes: WithStoredFilters<WebhookUpdate>,
+    options?: CallOptions,
+    signingKey?: string,
+  ): Promise<Webhook>;
 }
 
 export function createWebhookRequests(service: Service, maxItems: number): WebhookRequests {
@@ -83,11 +89,12 @@ export function createWebhookRequests(service: Service, maxItems: number): Webho
       const path = pathOf(id, name);
       return (await send({ name, method: 'GET', path, repeatable: true }, options)).read(webhookAnswer);
     },
-    async update(id, changes, options) {
+    async update(id, changes, options, signingKey) {
       const name = 'webhooks.update';
       checkOptions(changes, ['url', 'enabled', 'enabled_events', 'authentication'], name);
       const body = { ...changes, enabled_events: readEnabledEvents(changes.enabled_events, name) };
-      const secrets = secretsOf(changes.authentication);
+      const ofRequest = secretsOf(changes.authentication);
+      const secrets = signingKey === undefined ? ofRequest : [...ofRequest, signingKey];
       const path = pathOf(id, name);
       // An update sent twice has the same effect as once, so this may be repeated.
       const answer = await send({ name, method: 'PUT', path, body, secrets, repeatable: true }, options);

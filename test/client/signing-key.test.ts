@@ -150,6 +150,57 @@ describe.each(unusable)('an answer that cannot be used: %s', (_name, code, reply
   );
 });
 
+const quoted = created({});
+const refusals: readonly [string, string][] = [
+  ['beside its message', `{"message":"No room for ${SIGNING_KEY}","webhook":${quoted}}`],
+  ['in its details', `{"message":"No room","details":"for ${SIGNING_KEY}","webhook":${quoted}}`],
+  ['within its message', JSON.stringify({ message: `No room for ${quoted}` })],
+  ['within its details', JSON.stringify({ message: 'No room', details: `${quoted} is too much` })],
+  [
+    'in a message that is cut within the key',
+    JSON.stringify({ message: `${'x'.repeat(490)}${SIGNING_KEY}`, webhook: JSON.parse(quoted) }),
+  ],
+];
+
+test.each(refusals)(
+  'a refusal that quotes the webhook %s: the error hides its key, and gives it',
+  async (_, body) => {
+    const { webhooks } = await openClient(json(body, 500));
+    const error = await failureOf(() => webhooks.create(wanted));
+    expect(error).toMatchObject({ code: 'service_refused', status: 500 });
+    expect(error instanceof ServiceError && error.signingKey()).toBe(SIGNING_KEY);
+    expect(JSON.stringify(serialized(error))).not.toContain(SIGNING_KEY.slice(0, 12));
+  },
+);
+
+test('a key with escapes is hidden as it stands in JSON, too', async () => {
+  const key = 'whsec_"\\_escaped';
+  const message = `No room for ${JSON.stringify({ secret_signing_key: key })} and ${key}`;
+  const { webhooks } = await openClient(json(JSON.stringify({ message }), 500));
+  const error = await failureOf(() => webhooks.create(wanted));
+  expect(error instanceof ServiceError && error.signingKey()).toBe(key);
+  expect(String(error)).not.toContain('whsec_');
+});
+
+test('no error of what follows a creation shows its key', async () => {
+  const refused = json(`{"message":"Not now: ${SIGNING_KEY}","details":"${SIGNING_KEY}"}`, 400);
+  const disabled = await openClient(json(page([])), json(created({}), 201), refused);
+  const error = await failureOf(() => disabled.webhooks.ensure({ ...wanted, enabled: false }));
+  expect(error).toMatchObject({ code: 'webhook_left_enabled', cause: { message: 'Not now: [hidden]' } });
+  const old = json(webhook('WH1'));
+  const next = json(webhook('WH2', { enabled: 'false' }));
+  const enabled = json(webhook('WH2'));
+  const options = { onSigningKey: () => {}, resume: { id: 'WH2', signingKey: SIGNING_KEY } };
+  for (const replies of [
+    [old, next, refused],
+    [old, next, enabled, refused],
+  ]) {
+    const { webhooks } = await openClient(...replies);
+    const failure = await failureOf(() => webhooks.rotate('WH1', options));
+    expect(failure).toMatchObject({ message: 'Not now: [hidden]', details: '[hidden]' });
+  }
+});
+
 test('a webhook that was created and could not be disabled: the error gives its key', async () => {
   const refused = json('{"status":400,"message":"Not now"}', 400);
   const { webhooks } = await openClient(json(page([])), json(created({}), 201), refused);
