@@ -7,7 +7,7 @@ import { SIGNING_KEY } from '../client/secrets.ts';
 import { Gate } from '../support/gate.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
-import { paste, posthorn } from './posthorn.ts';
+import { jsonLines, paste, posthorn } from './posthorn.ts';
 import { refusing, type Started, startOn } from './refused-output.ts';
 import { environmentOf } from './sandboxed.ts';
 
@@ -86,6 +86,18 @@ test.each(commands)('$name that fails after the key came keeps the key', async (
   expect(stdout).toContain(file);
   expect(readFileSync(file, 'utf8')).toBe(SIGNING_KEY);
 });
+
+test.each(commands)(
+  '$name prints a key that its file has no room for, and removes the file',
+  async ({ args }) => {
+    const env = await environmentWith(serviceWith(CREATED));
+    const file = join(temporaryDirectory(), 'key');
+    // No file may grow, as on a full disk.
+    const output = await paste(`ulimit -f 0; posthorn ${args.join(' ')} --json --key-file ${file}`, env);
+    expect(jsonLines({ stdout: output })).toMatchObject([{ secret_signing_key: SIGNING_KEY }]);
+    expect(existsSync(file)).toBe(false);
+  },
+);
 
 describe('a signal between the request and the answer', () => {
   /** Starts a command, and resolves once its creation has come to a service that does not answer yet. */
