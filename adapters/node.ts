@@ -4,7 +4,7 @@ import type { Reply } from '../src/request/delivery.ts';
 import { answer } from './answer.ts';
 import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
-import { pathsOf, readPath, reportIfNotFound } from './served-path.ts';
+import { isFirstToReport, pathsOf, readPath, reportIfNotFound } from './served-path.ts';
 
 export { toHealth } from './node-health.ts';
 export type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -66,7 +66,8 @@ function leave(
     } catch (error) {
       fail(request, next, error);
     }
-    receiver.reportMisdirected?.(request.rawHeaders, { requested, served });
+    if (isFirstToReport(receiver, request, response))
+      receiver.reportMisdirected?.(request.rawHeaders, { requested, served });
   } else {
     reportIfNotFound(receiver, request, response, { requested, served });
     next();

@@ -1,5 +1,5 @@
 import { invalidOption } from '../src/check-options.ts';
-import { show } from '../src/foreign-values.ts';
+import { propertyOf, show } from '../src/foreign-values.ts';
 import type { Mountable } from '../src/receiver-interface.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
 
@@ -33,6 +33,21 @@ function pathOf(target = '/'): string {
   return (path.endsWith('/') ? path.slice(0, -1) : path) || '/';
 }
 
+/** Marks the response to a delivery that a receiver reports. The ESM and the CommonJS build share it. */
+const REPORTED = Symbol.for('posthorn.misdirected');
+
+/**
+ * Returns true for the first receiver that finds its signature header in a POST, and false for all later
+ * ones. The header comes first: requests of strangers to other paths pass every receiver that is mounted.
+ */
+export function isFirstToReport(receiver: Mountable, request: NodeRequest, response: NodeResponse): boolean {
+  if (request.method !== 'POST') return false;
+  if (receiver.hasSignature?.(request.rawHeaders) !== true) return false;
+  if (propertyOf(response, REPORTED) === true) return false;
+  Reflect.set(response, REPORTED, true);
+  return true;
+}
+
 /**
  * Reports a delivery for another path once the application has answered 404. Without the report, a delivery
  * for a path that nothing serves would be lost in silence.
@@ -43,7 +58,7 @@ export function reportIfNotFound(
   response: NodeResponse,
   paths: { readonly requested: string; readonly served: string },
 ): void {
-  if (request.method !== 'POST') return;
+  if (!isFirstToReport(receiver, request, response)) return;
   response.once?.('finish', () => {
     if (response.statusCode === 404) receiver.reportMisdirected?.(request.rawHeaders, paths);
   });

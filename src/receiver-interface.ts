@@ -92,11 +92,15 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   receive(delivery: Delivery): Promise<Reply>;
 
   /**
+   * Returns true if the signature header is there and holds 64 hex digits. It does not verify them. Headers
+   * of an unknown form, which `receive` refuses, hold none. Adapters call it.
+   */
+  hasSignature(headers: HeaderFields): boolean;
+
+  /**
    * Reports a delivery that got 404, because its adapter serves another path. Adapters call it. Anybody can
-   * send such requests, so a report needs a signature header with 64 hex digits, and each minute has one
-   * report for each of five paths.
-   *
-   * @throws ConfigurationError for headers of an unknown form.
+   * send such requests, so a report needs {@link hasSignature}, and each minute has one report for each of
+   * five paths. Never throws.
    */
   reportMisdirected(
     headers: HeaderFields,
@@ -146,4 +150,5 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
 }
 
 /** The part of a receiver that an adapter uses. */
-export type Mountable = Pick<Receiver, 'receive'> & Partial<Pick<Receiver, 'reportMisdirected'>>;
+export type Mountable = Pick<Receiver, 'receive'> &
+  Partial<Pick<Receiver, 'hasSignature' | 'reportMisdirected'>>;

@@ -195,12 +195,21 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return report;
   }
 
+  hasSignature(headers: HeaderFields): boolean {
+    try {
+      return isSignatureHeader(readHeaders(headers), this.#settings.signatureHeader);
+    } catch {
+      // A middleware can put anything into the headers. `receive` refuses them, and says so.
+      return false;
+    }
+  }
+
   reportMisdirected(
     headers: HeaderFields,
     { requested, served }: { readonly requested: string; readonly served: string },
   ): void {
-    const { now, deadlineMs, signatureHeader } = this.#settings;
-    if (!isSignatureHeader(readHeaders(headers), signatureHeader)) return;
+    if (!this.hasSignature(headers)) return;
+    const { now, deadlineMs } = this.#settings;
     const error = this.#misdirected.refuse(requested, served);
     if (error === undefined) return;
     const progress = beginProgress(now(), deadlineMs, { closing: false, source: 'delivery' });

@@ -116,7 +116,7 @@ describe('behind the prefix of a mount, on', () => {
       expect(await send('/d')).toMatchObject({ status: 404 });
       await vi.waitFor(() => expect(first.reports).toHaveLength(2));
       expectMisdirected(first.reports.slice(1), '/d', '/a');
-      expectMisdirected(second.reports.slice(1), '/d', '/b');
+      expect(second.reports, 'the first one has reported it').toHaveLength(1);
     });
   });
 });
