@@ -3,7 +3,7 @@ import { ConfigurationError } from '../src/errors.ts';
 import { typeNameOf } from '../src/foreign-values.ts';
 import type { Mountable } from '../src/receiver-interface.ts';
 import { answer } from './answer.ts';
-import type { NodeRequest, NodeResponse } from './node-http.ts';
+import { hangUp, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { pathsOf, readPath, reportIfNotFound } from './served-path.ts';
 
 /** Options of {@link toKoa}. */
@@ -70,6 +70,6 @@ function checkContext(context: KoaContext): void {
 
 /** Koa answers 500 unless an answer has begun, which it would leave open. */
 function fail({ req, res }: KoaContext, error: unknown): never {
-  if (res.headersSent) req.destroy();
+  if (res.headersSent) hangUp(req);
   throw error;
 }

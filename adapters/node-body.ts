@@ -39,6 +39,7 @@ async function readStream(
   try {
     return await getRawBody(blocks, { limit, length });
   } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
     throw propertyOf(error, 'type') === 'entity.too.large' ? tooLarge(limit, error) : incomplete(error);
   } finally {
     blocks.destroy();
@@ -54,7 +55,9 @@ function inBlocks(request: NodeRequest, options: BodyOptions): Readable {
   const passOn = (): void => {
     for (const block of buffer.take()) blocks.push(block);
   };
-  const add = (chunk: Buffer): void => {
+  const add = (chunk: Buffer | string): void => {
+    // Another listener has called `setEncoding` meanwhile. An error that is thrown here ends the process.
+    if (typeof chunk === 'string') return void blocks.destroy(alreadyParsed(request));
     buffer.add(chunk);
     if (buffer.length > options.maxBytes) passOn();
   };

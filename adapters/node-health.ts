@@ -3,7 +3,7 @@ import type { PosthornError } from '../src/errors.ts';
 import type { Health } from '../src/health/health.ts';
 import type { Receiver } from '../src/receiver-interface.ts';
 import type { Reply } from '../src/request/delivery.ts';
-import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
+import { checkRequest, hangUp, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
 
 /**
@@ -26,7 +26,7 @@ export function toHealth(
   return (request, response) => {
     checkRequest(request);
     // A response whose methods middleware has replaced can throw: then no other answer is possible.
-    answer(receiver, request, response).catch(() => request.destroy());
+    answer(receiver, request, response).catch(() => hangUp(request));
   };
 }
 

@@ -22,7 +22,7 @@ export interface NodeRequest extends Readable {
   /** True if the sender hung up before the end of the request. */
   readonly aborted: boolean;
   /** The connection; destroyed once the sender has hung up. */
-  readonly socket: { readonly destroyed: boolean };
+  readonly socket: { readonly destroyed: boolean; destroy?(): unknown };
   /** Set by a body parser. If it holds bytes, they are the raw body. */
   readonly body?: unknown;
   /** The body as it was sent, if a framework keeps it: bytes, or a text in UTF-8. */
@@ -70,6 +70,15 @@ export function checkRequest(request: NodeRequest): void {
     'this handler takes a request and a response of Node.js (ctx.req and ctx.res on Koa, request.raw and ' +
       `reply.raw on Fastify; there, use toKoa and toFastify); got ${typeNameOf(request)}`,
   );
+}
+
+/**
+ * Closes the connection, or the stream of HTTP/2, if no answer is possible. `request.destroy()` alone leaves
+ * a connection open whose request has been read to its end.
+ */
+export function hangUp(request: NodeRequest): void {
+  request.destroy();
+  request.socket.destroy?.();
 }
 
 /** Returns false once the sender has hung up, or another listener has answered. */

@@ -2,7 +2,7 @@ import { checkOptions, checkReceiver } from '../src/check-options.ts';
 import type { Mountable } from '../src/receiver-interface.ts';
 import type { Reply } from '../src/request/delivery.ts';
 import { answer } from './answer.ts';
-import { checkRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
+import { checkRequest, hangUp, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
 import { isFirstToReport, pathsOf, readPath, reportIfNotFound } from './served-path.ts';
 
@@ -76,7 +76,7 @@ function leave(
 
 /** A response whose methods middleware has replaced can throw: then no other answer is possible. */
 function fail(request: NodeRequest, next: ((error?: unknown) => void) | undefined, error: unknown): void {
-  if (next === undefined) request.destroy();
+  if (next === undefined) hangUp(request);
   else next(error);
 }
 

@@ -1,5 +1,5 @@
 import type { Reply } from '../src/request/delivery.ts';
-import { type Http2Stream, isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
+import { type Http2Stream, hangUp, isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
 
 /** How long a connection that is to be closed is still read (RFC 9112, section 9.6). */
 export const LINGER_MS = 1_000;
@@ -103,7 +103,13 @@ function dropRest(request: NodeRequest, timeLimitMs: number, then: () => void): 
   const finish = (): void => {
     clearTimeout(timer);
     request.off('end', finish).off('close', finish);
-    then();
+    try {
+      then();
+    } catch {
+      // Middleware may have replaced the methods of the response. An error that is
+      // thrown here ends the process.
+      hangUp(request);
+    }
   };
   const timer = setTimeout(finish, timeLimitMs);
   request.once('end', finish).once('close', finish).resume();

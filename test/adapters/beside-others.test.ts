@@ -5,6 +5,8 @@ import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
+import { until } from '../support/until.ts';
+import { headOf, RawConnection } from './raw-connection.ts';
 
 describe('a listener that hears the body before the receiver does', () => {
   /** Serves a receiver behind middleware that counts bytes. */
@@ -52,6 +54,25 @@ describe('a listener that hears the body before the receiver does', () => {
     expect(status).toBe(200);
     expect(handled).toHaveLength(1);
     expect(counted()).toBe(Buffer.byteLength(body));
+  });
+
+  test.each([0, 300_000])('that decodes a body with %i bytes more to text has it refused', async (more) => {
+    let isDecoded = false;
+    const { url, handled } = await listen((request) => {
+      const decode = (): void => {
+        request.setEncoding('utf8');
+        isDecoded = true;
+      };
+      request.on('newListener', (name) => void (name === 'data' && queueMicrotask(decode)));
+    });
+    const body = JSON.stringify(createEvent('transfer.succeeded', { data: { note: 'x'.repeat(more) } }));
+    const connection = await RawConnection.open(url);
+    const headers = { ...signedHeaders(body, { key: KEY }), 'content-length': String(body.length) };
+    connection.write(headOf(url, headers));
+    await until('the reading to begin', () => isDecoded);
+    const answer = await connection.write(body).answer();
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([500, { code: 'body_already_parsed' }]);
+    expect(handled).toEqual([]);
   });
 
   test('that has paused the request does not hang it', async () => {

@@ -16,7 +16,7 @@ import {
   expectAccepted,
   expectProblem,
   Gate,
-  type Mountable,
+  type Mount,
   type Mounted,
   type Seen,
   signed,
@@ -62,9 +62,11 @@ class Target {
 }
 
 /** Mounts on a server of HTTP/2 without TLS; what it counts are the streams that it has not closed. */
-async function mount(receiver: Mountable): Promise<Mounted> {
+const mount: Mount = (receiver) => mountListener(toNode(receiver));
+
+async function mountListener(listener: Parameters<typeof createServer>[1]): Promise<Mounted> {
   let streams = 0;
-  const server = createServer(toNode(receiver));
+  const server = createServer(listener);
   server.on('stream', (stream) => {
     streams += 1;
     stream.once('close', () => {
@@ -111,6 +113,22 @@ overHttp2('deliveries side by side on one session are processed', {}, async (tar
   }
   const [first = transfer()] = events;
   expectAccepted(await answerTo(target.send(first)), 'duplicate', first.id);
+});
+
+test('over HTTP/2: a response that throws, because middleware has replaced its methods, closes its stream', async () => {
+  const mountReplaced: Mount = (receiver) => {
+    const handle = toNode(receiver);
+    return mountListener((request, response) => {
+      response.writeHead = () => {
+        throw new Error('replaced');
+      };
+      handle(request, response);
+    });
+  };
+  const target = new Target(await Endpoint.open(mountReplaced, { options: { authentication: BASIC } }));
+  await once(target.send(transfer()).resume(), 'close');
+  await expect.poll(target.countStreams).toBe(0);
+  expect(target.endpoint.reports).toMatchObject([{ outcome: 'processed' }]);
 });
 
 const refusals: [status: number, code: string, headers: Headers, method?: string][] = [

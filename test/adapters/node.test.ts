@@ -137,7 +137,29 @@ test.each([
     });
   });
   await expect(endpoint.send(transfer())).rejects.toThrow();
-  expect(errors).toEqual(hasNext ? [new Error('replaced')] : []);
+  const readInParts = { ...transfer(), data: { note: 'x'.repeat(300_000) } };
+  await expect(endpoint.send(readInParts)).rejects.toThrow();
+  expect(errors).toEqual(hasNext ? [new Error('replaced'), new Error('replaced')] : []);
+});
+
+test('an end that throws, because middleware has replaced it, closes the connection behind a refused body', async () => {
+  const endpoint = await Endpoint.open(
+    (receiver) => {
+      const handle = toNode(receiver);
+      return listen((incoming, response) => {
+        response.end = () => {
+          throw new Error('replaced');
+        };
+        handle(incoming, response);
+      });
+    },
+    { options: { maxBodyBytes: 1_000 } },
+  );
+  const connection = await RawConnection.open(endpoint.url);
+  connection.write(headOf(endpoint.url, { ...signed().headers, 'content-length': '1001' }));
+  expectProblem(await connection.answer(), 413, 'body_too_large');
+  connection.write('x'.repeat(1_001));
+  await connection.closed;
 });
 
 test('middleware that takes a list of headers for pairs, as on-headers did before 1.1.0, changes none of them', async () => {
