@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
-import { ConfigurationError, type Delivery, type Reply } from 'posthorn';
+import { type BodyOptions, ConfigurationError, type Delivery, type Reply } from 'posthorn';
 import { type AdapterConformanceOptions, adapterConformance, type Serve } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { toDelivery } from '../../adapters/answer.ts';
@@ -14,7 +14,7 @@ import { mountOnNode } from '../adapters/mounts.ts';
 /** Parts of an adapter for Node.js; each that is given takes the place of the right one. */
 interface Parts {
   readonly headers?: (request: IncomingMessage) => Delivery['headers'];
-  readonly readBody?: (request: IncomingMessage) => ReturnType<Delivery['readBody']>;
+  readonly readBody?: (request: IncomingMessage, options: BodyOptions) => ReturnType<Delivery['readBody']>;
   readonly reply?: (reply: Reply) => Reply;
   /** Called when the receiver rejects. */
   readonly fail?: (request: IncomingMessage) => void;
@@ -25,7 +25,7 @@ function handlerOf(receiver: Mountable, { headers, readBody, reply, fail }: Part
     const delivery: Delivery = {
       ...toDelivery(request, response),
       ...(headers && { headers: headers(request) }),
-      ...(readBody && { readBody: () => readBody(request) }),
+      ...(readBody && { readBody: (options) => readBody(request, options) }),
     };
     receiver.receive(delivery).then(
       (right) => sendReply(request, response, reply?.(right) ?? right),
@@ -73,6 +73,15 @@ async function readAsTexts(request: IncomingMessage): Promise<string> {
 async function readToEnd(request: IncomingMessage): Promise<Buffer> {
   if (request.readableEnded) await once(request, 'data');
   return buffer(request);
+}
+
+async function readInSpiteOfSignal(request: IncomingMessage, { onProgress }: BodyOptions): Promise<Buffer> {
+  let bytes = Buffer.alloc(0);
+  for await (const chunk of request) {
+    bytes = Buffer.concat([bytes, chunk]);
+    onProgress?.(bytes.length);
+  }
+  return bytes;
 }
 
 function parsedBody(request: IncomingMessage): string {
@@ -181,6 +190,12 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     parts: { readBody: (request) => buffer(request) },
     fails: ['long bodies: a body over the limit, by its declared length and by its chunks'],
     tells: /must be 413 body_too_large; it is 408 .*\n.*more than maxBytes, stop reading/,
+  },
+  'goes on keeping a body that was given up': {
+    parts: { readBody: readInSpiteOfSignal },
+    fails: ['slow bodies: what comes of a body after it was given up is not held'],
+    tells:
+      /held of a body after it was given up must be \[\], got \[ 500 \]\n.*keep nothing of what comes later/s,
   },
   'tells what a handler threw': {
     parts: {

@@ -23,8 +23,8 @@ export const CUT_BODY: string =
   'once the sender has hung up. Set wholeBodiesOnly only if the platform lets no such request through.';
 
 export const SLOW_BODY: string =
-  'The receiver times the body and answers without it: stop reading when signal aborts, and send the reply at ' +
-  'once although the request is unfinished. If reply.close is set, send the answer whole with ' +
+  'The receiver times the body and answers without it: stop reading when signal aborts, keep nothing of what ' +
+  'comes later, and send the reply at once although the request is unfinished. If reply.close is set, send the answer whole with ' +
   'Connection: close, then close the connection. Set hidesConnections only if the server in front of the ' +
   'adapter decides this.';
 
