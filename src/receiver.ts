@@ -272,10 +272,10 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   async #close(graceMs: number): Promise<{ abandoned: string[] }> {
     const idle = this.#activity.idle().then(() => true);
-    if (await settledWithin(idle, graceMs)) return { abandoned: [] };
-    const abandoned = await this.#handling.runs.abandon();
+    const isIdle = await settledWithin(idle, graceMs);
+    const abandoned = isIdle ? [] : await this.#handling.runs.abandon();
     // The process may end as soon as this promise resolves. An answer to a large body waits for a turn before
-    // it is sent, so two turns later all answers have been handed to their adapters.
+    // it is sent, and servers send a web Response a turn later.
     await nextTurn();
     await nextTurn();
     return { abandoned };

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import type { Receiver } from 'posthorn';
@@ -66,6 +67,30 @@ describe('toFetch on Hono', () => {
     gate.open();
     await endpoint.report(2);
     expect(endpoint.reports.map(({ outcome }) => outcome)).toEqual(Array(3).fill('processed'));
+  });
+
+  test.each([0, 300_000])('an answer to %i bytes more is sent before close resolves', async (more) => {
+    const gate = new Gate();
+    const responses: ServerResponse[] = [];
+    const mount: Mount = (receiver) => {
+      const receive = toFetch(receiver);
+      const app = new Hono().all('/webhooks', (context) => receive(context.req.raw, context));
+      const handle = getRequestListener(app.fetch);
+      return listen((request, response) => {
+        responses.push(response);
+        void handle(request, response);
+      });
+    };
+    const register = (receiver: Receiver): unknown => receiver.on('transfer.*', () => gate.opened);
+    const endpoint = await Endpoint.open(mount, { register });
+    const event = { ...transfer(), data: { note: 'x'.repeat(more) } };
+    const answer = endpoint.send(event);
+    await endpoint.arrived(1);
+    const closed = endpoint.receiver.close();
+    gate.open();
+    await closed;
+    expect(responses.map(({ writableEnded }) => writableEnded)).toEqual([true]);
+    expectAccepted(await answer, 'processed', event.id);
   });
 
   const readers: Record<string, (context: Context) => Promise<unknown>> = {
