@@ -1,80 +1,59 @@
-import type { Queue as BullQueue, Job } from 'bullmq';
-import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
-import { timesOf } from '../dead-letters/letter-operations.ts';
-import { errorCodes } from '../errors.ts';
-import { type AnyEvent, parseEvent } from '../events/event.ts';
+import type { Queue as BullQueue } from 'bullmq';
+import { type ErrorCode, isErrorCode } from '../errors.ts';
+import { parseEvent } from '../events/event.ts';
 import { messageOf } from '../foreign-values.ts';
-import { type ReadJob, readJob } from '../queue/queued-job.ts';
+import { readJob } from '../queue/queued-job.ts';
+import type { Receiver } from '../receiver-interface.ts';
 
-const PAGE_SIZE = 100;
-
-type FailedJob = Pick<Job, 'data' | 'failedReason' | 'attemptsMade'>;
-
-interface JobContent extends ReadJob {
-  readonly event: AnyEvent;
+/** What a sweep needs. */
+export interface Sweep {
+  readonly bull: BullQueue;
+  readonly receiver: Pick<Receiver, 'dispatch'>;
+  /** Once it returns true, the sweep ends after the job that it has in hand. */
+  readonly isOver: () => boolean;
 }
 
 /**
  * Turns jobs that have failed for good into letters: their workers died too often, or their letter could not
- * be stored at the last attempt. A job is removed once its letter is stored. An unreadable job stays, for a
- * worker of a newer version.
+ * be stored at the last attempt. A job is removed once its letter is stored, or if its event was handled
+ * meanwhile. An unreadable job stays, for a worker of a newer version.
  */
-export async function sweepFailedJobs(bull: BullQueue, deadLetters: DeadLetters): Promise<void> {
-  let kept = 0;
-  for (;;) {
-    const jobs = await bull.getFailed(kept, kept + PAGE_SIZE - 1);
-    for (const job of jobs) {
-      if (await sweepJob(job, deadLetters)) await job.remove();
-      else kept += 1;
-    }
-    if (jobs.length < PAGE_SIZE) return;
+export async function sweepFailedJobs({ bull, receiver, isOver }: Sweep): Promise<void> {
+  const ids = await bull.getRanges(['failed'], 0, -1, true);
+  // Workers that sweep at once do not meet at each job. And a letter that is always refused, which ends the
+  // sweep, is not always the first.
+  const start = Math.floor(Math.random() * ids.length);
+  for (const id of [...ids.slice(start), ...ids.slice(0, start)]) {
+    if (isOver()) return;
+    // Read only now. Since the ids were read, another worker may have made a letter of the job. That may have
+    // been replayed, and the store may have forgotten the event.
+    const job = await bull.getJob(id);
+    if (job === undefined || !(await job.isFailed()) || !isReadable(job.data)) continue;
+    const { outcome } = await receiver.dispatch(job.data, {
+      attempt: Math.max(1, job.attemptsMade),
+      final: true,
+      failure: readFailure(job.failedReason),
+    });
+    if (outcome === 'parked' || outcome === 'duplicate') await job.remove();
+    else if (outcome === 'failed') return;
   }
 }
 
-/** Resolves with true once the letter is stored. */
-async function sweepJob(job: FailedJob, deadLetters: DeadLetters): Promise<boolean> {
-  const content = tryRead(job.data);
-  if (content === undefined) return false;
-  await deadLetters.put(await toLetter(content, job, deadLetters));
-  return true;
-}
-
-function tryRead(data: unknown): JobContent | undefined {
+/** Without it, each sweep would report the unreadable jobs again. */
+function isReadable(data: unknown): boolean {
   try {
-    const job = readJob(data);
-    return { ...job, event: parseEvent(job.rawBody) };
+    parseEvent(readJob(data).rawBody);
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
-}
-
-async function toLetter(
-  { event, rawBody, headers, receivedAt, handled }: JobContent,
-  { failedReason, attemptsMade }: FailedJob,
-  deadLetters: DeadLetters,
-): Promise<DeadLetter> {
-  const { id, type } = event;
-  const earlier = await deadLetters.get(id);
-  return {
-    id,
-    type,
-    ...readFailure(failedReason),
-    rawBody,
-    headers,
-    receivedAt,
-    ...timesOf(earlier, Date.now()),
-    attempts: Math.max(attemptsMade, earlier?.attempts ?? 0),
-    handled: [...new Set([...(earlier?.handled ?? []), ...handled])],
-  };
 }
 
 /** The worker puts the code of an error before its message. */
-function readFailure(failedReason: string): Pick<DeadLetter, 'reason' | 'message'> {
-  const [reason = ''] = failedReason.split(': ', 1);
-  if (codes.has(reason)) return { reason, message: failedReason.slice(reason.length + 2) };
+function readFailure(failedReason: string): { readonly code: ErrorCode; readonly message: string } {
+  const [code = ''] = failedReason.split(': ', 1);
+  if (isErrorCode(code)) return { code, message: failedReason.slice(code.length + 2) };
   // A job that BullMQ itself failed has killed or outlived its workers.
   const isAbandoned = /stalled|started more than/.test(failedReason);
-  return { reason: isAbandoned ? 'run_abandoned' : 'handler_failed', message: messageOf(failedReason) };
+  return { code: isAbandoned ? 'run_abandoned' : 'handler_failed', message: messageOf(failedReason) };
 }
-
-const codes: ReadonlySet<string> = new Set(Object.values(errorCodes).flat());

@@ -91,6 +91,7 @@ class JobWorker implements BullWorker {
   readonly #logError: (error: unknown) => void;
   readonly #sweepTimer: NodeJS.Timeout;
   #sweep: Promise<void> = Promise.resolve();
+  #isSweepDue = false;
   #closed: Promise<{ abandoned: string[] }> | undefined;
 
   constructor(receiver: BullReceiver, { connection, scope }: BullConnectionOptions, concurrency: number) {
@@ -196,13 +197,16 @@ class JobWorker implements BullWorker {
     }
   }
 
-  /** Starts a sweep unless one is running. */
+  /** Sweeps when the sweep that is running has ended. */
   #sweepSoon(): void {
-    const { deadLetters } = this.#receiver;
-    if (deadLetters === undefined) return;
-    this.#sweep = this.#sweep
-      .then(() => (this.#closed === undefined ? sweepFailedJobs(this.#failed, deadLetters) : undefined))
-      .catch(this.#logError);
+    if (this.#receiver.deadLetters === undefined || this.#isSweepDue) return;
+    this.#isSweepDue = true;
+    const sweep = (): Promise<void> => {
+      this.#isSweepDue = false;
+      const isOver = (): boolean => this.#closed !== undefined;
+      return sweepFailedJobs({ bull: this.#failed, receiver: this.#receiver, isOver });
+    };
+    this.#sweep = this.#sweep.then(sweep).catch(this.#logError);
   }
 
   close(options: { readonly graceMs?: number } = {}): Promise<{ abandoned: string[] }> {

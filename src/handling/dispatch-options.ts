@@ -1,5 +1,14 @@
 import { checkOptions, invalidOption, readInteger } from '../check-options.ts';
-import { show } from '../foreign-values.ts';
+import { type ErrorCode, isErrorCode } from '../errors.ts';
+import { propertyOf, show } from '../foreign-values.ts';
+
+/** Why a queue has given a job up. */
+export interface JobFailure {
+  /** The code of its last error, for example `handler_failed`. */
+  readonly code: ErrorCode;
+  /** The message of that error. */
+  readonly message: string;
+}
 
 /** Options of `receiver.dispatch`: the facts of a job that only its worker knows. */
 export interface DispatchOptions {
@@ -23,13 +32,19 @@ export interface DispatchOptions {
    * process.
    */
   readonly parksAbandoned?: boolean | undefined;
+  /**
+   * Why the queue has given the job up, if it has: the event is parked for this reason, and no handler runs.
+   * The event is claimed meanwhile, so that no letter is written of an event that is being handled (`busy`),
+   * or was handled (`duplicate`). The job can be removed after `parked` and `duplicate`.
+   */
+  readonly failure?: JobFailure | undefined;
 }
 
 /** Checks the options. Throws {@link ConfigurationError}. */
 export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
-  const names = ['attempt', 'final', 'signal', 'parksMissing', 'parksAbandoned'];
+  const names = ['attempt', 'final', 'signal', 'parksMissing', 'parksAbandoned', 'failure'];
   checkOptions(options, names, 'dispatch()');
-  const { final, signal, parksMissing = true, parksAbandoned = true } = options;
+  const { final, signal, parksMissing = true, parksAbandoned = true, failure } = options;
   const attempt = readInteger('attempt of dispatch()', options.attempt);
   for (const [name, value] of Object.entries({ final, parksMissing, parksAbandoned })) {
     if (typeof value !== 'boolean')
@@ -37,5 +52,14 @@ export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
   }
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw invalidOption('signal of dispatch()', `must be an AbortSignal, got ${show(signal)}`);
-  return { attempt, final, signal, parksMissing, parksAbandoned };
+  if (failure !== undefined && !isJobFailure(failure))
+    throw invalidOption(
+      'failure of dispatch()',
+      `must be the { code, message } of an error of posthorn, got ${show(failure)}`,
+    );
+  return { attempt, final, signal, parksMissing, parksAbandoned, failure };
+}
+
+function isJobFailure(value: unknown): boolean {
+  return isErrorCode(propertyOf(value, 'code')) && typeof propertyOf(value, 'message') === 'string';
 }

@@ -8,13 +8,15 @@ import { checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
 import type { Handling } from './handling.ts';
 import * as origin from './origin.ts';
+import { parkFailedJob } from './park-failed-job.ts';
 import { parkRefused } from './park-refused.ts';
 import type { Route, Router } from './router.ts';
 import type { Run } from './run.ts';
 import { runInput } from './run-input.ts';
 
 /**
- * Runs the queued handlers of a job in a worker, and waits for their end. Throws for a job that this process
+ * Runs the queued handlers of a job in a worker, and waits for their end; or parks the event of a job that
+ * its queue has given up. Throws for a job that this process
  * cannot run, or whose event it runs already: nothing has been claimed then.
  */
 export async function dispatch(
@@ -27,6 +29,12 @@ export async function dispatch(
   const event = parseJobEvent(job);
   progress.event = { id: event.id, type: event.type };
   checkNotClosing(progress);
+  if (options.failure !== undefined)
+    return parkFailedJob(
+      handling,
+      { ...job, event, attempt: options.attempt, failure: options.failure },
+      progress,
+    );
   try {
     return await runJob(handling, job, event, options, progress);
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   type Receiver,
   type ReceiverOptions,
   type Report,
+  type Store,
 } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -203,6 +204,121 @@ describe('a worker', () => {
     expect(runs).toEqual(['run']);
   });
 
+  describe('of a job that its queue has given up', () => {
+    const failure = { code: 'handler_failed', message: 'the bank is away' } as const;
+    const given = { attempt: 10, final: true, failure };
+
+    test('parks the event, with what has finished, also without a handler of it', async () => {
+      const { deadLetters, event: sent, jobOf, start, store } = openProcesses();
+      const job = await jobOf(start(book(() => {})));
+      const claim = { id: event.id, token: 'of the last attempt', retentionMs: DAY_MS };
+      await store.claim({ ...claim, leaseMs: 1_000 });
+      await store.release({ ...claim, handled: ['mail'] });
+      const sweeping = start((receiver) => receiver.on('dispute.*', () => {}));
+      expect(await sweeping.dispatch(job, given)).toMatchObject({
+        outcome: 'parked',
+        code: 'handler_failed',
+        error: { message: failure.message },
+      });
+      const letter = await letterOf(deadLetters, event.id);
+      expect(letter).toMatchObject({ attempts: 10, handled: ['mail'], reason: failure.code });
+      expect(letter).toMatchObject({ message: failure.message, rawBody: Buffer.from(JSON.stringify(sent)) });
+      // The id is free again.
+      const runs: string[] = [];
+      const mended = start(book(() => runs.push('book')));
+      expect(await mended.replay(letter)).toMatchObject({ outcome: 'processed' });
+      expect(runs).toEqual(['book']);
+    });
+
+    test('removes the letter of an event that was handled', async () => {
+      const { deadLetters, jobOf, start } = openProcesses();
+      const worker = start(book(() => {}));
+      const job = await jobOf(worker);
+      expect(await worker.dispatch(job, { attempt: 1, final: false })).toMatchObject({
+        outcome: 'processed',
+      });
+      await deadLetters.put(createLetter({ id: event.id }));
+      expect(await worker.dispatch(job, given)).toMatchObject({ outcome: 'duplicate' });
+      expect(await deadLetters.get(event.id)).toBeUndefined();
+    });
+
+    test('leaves an event alone that this process runs without a claim', async () => {
+      const { deadLetters, jobOf, start, store } = openProcesses();
+      const held = new HeldHandler();
+      let isAway = false;
+      const claim: Store['claim'] = (request) => {
+        if (isAway) throw new Error('away');
+        return store.claim(request);
+      };
+      const worker = start((fresh) => fresh.on('transfer.*', held.handle, { name: 'book', queue: true }), {
+        store: { ...store, claim },
+        onStoreFailure: 'process',
+      });
+      const job = await jobOf(worker);
+      isAway = true;
+      const running = worker.dispatch(job, { attempt: 1, final: false });
+      const { succeed } = await held.calls.nth(1);
+      isAway = false;
+      expect(await worker.dispatch(job, given)).toMatchObject({ outcome: 'busy' });
+      expect(await deadLetters.get(event.id)).toBeUndefined();
+      succeed();
+      expect(await running).toMatchObject({ outcome: 'processed' });
+    });
+
+    test('frees an event that the store has claimed without an answer', async () => {
+      const { jobOf, start, store } = openProcesses();
+      const job = await jobOf(start(book(() => {})));
+      const claim: Store['claim'] = async (request) => {
+        await store.claim(request);
+        throw new Error('the answer is lost');
+      };
+      const cut = start(
+        book(() => {}),
+        { store: { ...store, claim } },
+      );
+      expect(await cut.dispatch(job, given)).toMatchObject({ outcome: 'failed', code: 'store_unavailable' });
+      expect(await start(book(() => {})).dispatch(job, given)).toMatchObject({ outcome: 'parked' });
+    });
+
+    test('leaves an event alone that runs, in this process or another one, and one whose store is away', async () => {
+      const { deadLetters, jobOf, start, store } = openProcesses();
+      const held = new HeldHandler();
+      const worker = start((fresh) => fresh.on('transfer.*', held.handle, { name: 'book', queue: true }));
+      const job = await jobOf(worker);
+      const running = worker.dispatch(job, { attempt: 1, final: false });
+      const { succeed } = await held.calls.nth(1);
+      const busy = { outcome: 'busy', code: 'event_running' };
+      expect(await worker.dispatch(job, given)).toMatchObject(busy);
+      const other = start(book(() => {}));
+      expect(await other.dispatch(job, given)).toMatchObject(busy);
+      const away = { ...store, claim: () => Promise.reject(new Error('away')) };
+      const cut = start(
+        book(() => {}),
+        { store: away, onStoreFailure: 'process' },
+      );
+      expect(await cut.dispatch(job, given)).toMatchObject({ code: 'store_unavailable' });
+      expect(await deadLetters.get(event.id)).toBeUndefined();
+      succeed();
+      expect(await running).toMatchObject({ outcome: 'processed' });
+    });
+
+    test('fails if the letter cannot be stored, and frees the event', async () => {
+      const { deadLetters, jobOf, start } = openProcesses();
+      const job = await jobOf(start(book(() => {})));
+      const full = { ...deadLetters, put: () => Promise.reject(new Error('full')) };
+      const cut = start(
+        book(() => {}),
+        { deadLetters: full },
+      );
+      expect(await cut.dispatch(job, given)).toMatchObject({
+        outcome: 'failed',
+        code: 'handler_failed',
+        warnings: [expect.stringContaining('full')],
+      });
+      expect(await start(book(() => {})).dispatch(job, given)).toMatchObject({ outcome: 'parked' });
+    });
+  });
+
   test('runs a handler that has become one before the answer since the event was queued', async () => {
     const { jobOf, start } = openProcesses();
     const runs: string[] = [];
@@ -348,6 +464,16 @@ describe('a worker', () => {
     }
     await expect(dispatch({ attempt: 1 })).rejects.toThrow(/final of dispatch\(\)/);
     await expect(dispatch({ attempt: 1, final: true, signal: 1 })).rejects.toThrow(/signal of dispatch\(\)/);
+    for (const failure of [
+      null,
+      'handler_failed',
+      {},
+      { code: 'poison', message: 'locked' },
+      { code: 'closing' },
+    ])
+      await expect(dispatch({ attempt: 1, final: true, failure })).rejects.toThrow(
+        /^failure of dispatch\(\) must be the \{ code, message \} of an error of posthorn, got /,
+      );
   });
 });
 
