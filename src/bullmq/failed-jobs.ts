@@ -4,6 +4,7 @@ import { parseEvent } from '../events/event.ts';
 import { messageOf } from '../foreign-values.ts';
 import { readJob } from '../queue/queued-job.ts';
 import type { Receiver } from '../receiver-interface.ts';
+import { readNotes } from './job-notes.ts';
 
 /** What a sweep needs. */
 export interface Sweep {
@@ -33,6 +34,7 @@ export async function sweepFailedJobs({ bull, receiver, isOver }: Sweep): Promis
       attempt: Math.max(1, job.attemptsMade),
       final: true,
       failure: readFailure(job.failedReason),
+      handled: readNotes(job).handled,
     });
     if (outcome === 'parked' || outcome === 'duplicate') await job.remove();
     else if (outcome === 'failed') return;

@@ -24,6 +24,8 @@ export interface JobNotes {
   /** The number of stalls when a run last ended without killing its worker. */
   readonly forgivenStalls?: number | undefined;
   readonly suspicion?: Suspicion | undefined;
+  /** Names of the handlers that had finished while others of the event were still running. */
+  readonly handled?: readonly string[] | undefined;
 }
 
 const count = z.number().int().min(0);
@@ -41,6 +43,7 @@ const readableNotes: z.ZodType<JobNotes> = z
     handlerMissingSince: count.optional().catch(undefined),
     forgivenStalls: count.optional().catch(undefined),
     suspicion: suspicion.optional().catch(undefined),
+    handled: z.array(z.string()).optional().catch(undefined),
   })
   .catch({});
 
@@ -49,6 +52,35 @@ const NO_NOTES: JobNotes = {};
 /** Reads the notes of a job. Most jobs have none: their progress is a number. */
 export function readNotes({ progress }: Pick<Job, 'progress'>): JobNotes {
   return typeof progress === 'object' ? readableNotes.parse(progress) : NO_NOTES;
+}
+
+/** The notes of a job while it runs: they are written each time when a handler has finished before others. */
+export class NotesOfRun {
+  readonly #write: (notes: JobNotes) => Promise<unknown>;
+  #notes: JobNotes;
+  #written: Promise<unknown> = Promise.resolve();
+  #isEnded = false;
+
+  /** `write` must not reject. */
+  constructor(notes: JobNotes, write: (notes: JobNotes) => Promise<unknown>) {
+    this.#notes = notes;
+    this.#write = write;
+  }
+
+  readonly noteHandled = (handled: readonly string[]): void => {
+    // An aborted handler may finish later than its run.
+    if (this.#isEnded) return;
+    const notes = { ...this.#notes, handled };
+    this.#notes = notes;
+    this.#written = this.#written.then(() => this.#write(notes));
+  };
+
+  /** Resolves with the notes once they are written. */
+  async end(): Promise<JobNotes> {
+    this.#isEnded = true;
+    await this.#written;
+    return this.#notes;
+  }
 }
 
 /**

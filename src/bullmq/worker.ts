@@ -18,7 +18,7 @@ import {
 } from './connection.ts';
 import { sweepFailedJobs } from './failed-jobs.ts';
 import { endJob, type JobEnd, sendBack, toEnd } from './job-end.ts';
-import { type JobNotes, readNotes, type Suspicion, writeNotes } from './job-notes.ts';
+import { type JobNotes, NotesOfRun, readNotes, type Suspicion, writeNotes } from './job-notes.ts';
 import { SuspectTurns } from './suspect-turns.ts';
 import { judge } from './suspicion.ts';
 
@@ -142,8 +142,9 @@ class JobWorker implements BullWorker {
   async #runOrdinary(job: Job, token: string, notes: JobNotes): Promise<string> {
     if (!this.#turns.tryEnter()) return sendBack(job, token, 'front');
     try {
-      const { end, notes: noted } = await this.#dispatch(job, notes);
-      if (noted !== notes) await writeNotes(job, token, LOCK_MS, noted);
+      const { end, notes: noted } = await this.#dispatch(job, token, notes);
+      if (noted.handlerMissingSince !== notes.handlerMissingSince)
+        await writeNotes(job, token, LOCK_MS, noted);
       return await endJob(job, token, end);
     } finally {
       this.#turns.leave();
@@ -164,20 +165,22 @@ class JobWorker implements BullWorker {
       const isHeld = await write(judged);
       const group = await place.size;
       if (typeof group === 'string') return await sendBack(job, token, group);
-      const isStarted = isHeld && (await write({ ...judged, suspicion: { ...suspicion, group } }));
+      const started = { ...judged, suspicion: { ...suspicion, group } };
+      const isStarted = isHeld && (await write(started));
       // Another worker has the job, so BullMQ need not move it.
       if (!isStarted) throw new DelayedError();
-      const { end, notes } = await this.#dispatch(job, judged);
+      const { end, notes } = await this.#dispatch(job, token, started);
       // A run that ended by itself did not kill its worker.
       const cleared = { ...notes, suspicion: undefined, forgivenStalls: job.stalledCounter };
-      if (end.kind !== 'done') await write(end.kind === 'failed' ? cleared : notes);
+      if (end.kind !== 'done') await write(end.kind === 'failed' ? cleared : { ...notes, suspicion });
       return await endJob(job, token, end);
     } finally {
       place.leave();
     }
   }
 
-  async #dispatch(job: Job, notes: JobNotes): Promise<{ end: JobEnd; notes: JobNotes }> {
+  /** Runs a job whose notes are known. Resolves with its end, and with the notes that it should have then. */
+  async #dispatch(job: Job, token: string, notes: JobNotes): Promise<{ end: JobEnd; notes: JobNotes }> {
     const attempt = job.attemptsMade + 1;
     const final = attempt >= (job.opts.attempts ?? 1);
     const { signal } = this.#closing;
@@ -185,13 +188,18 @@ class JobWorker implements BullWorker {
     // The clocks of workers differ, so the earliest time counts.
     const handlerMissingSince = Math.min(notes.handlerMissingSince ?? now, now);
     const isDeploy = now - handlerMissingSince < LONGEST_DEPLOY_MS;
+    const write = (changed: JobNotes): Promise<unknown> =>
+      writeNotes(job, token, LOCK_MS, changed).catch(this.#logError);
+    const running = new NotesOfRun(notes, write);
     this.#running.add(job);
     try {
-      const options = { attempt, final, signal, parksMissing: !isDeploy, parksAbandoned: false };
+      const { handled } = notes;
+      const parks = { parksMissing: !isDeploy, parksAbandoned: false };
+      const options = { attempt, final, signal, handled, onHandled: running.noteHandled, ...parks };
       const report = await this.#receiver.dispatch(job.data, options);
+      const noted = await running.end();
       const end = toEnd(report, isDeploy ? now - handlerMissingSince : undefined);
-      const isNoted = report.code !== 'handler_missing' || handlerMissingSince === notes.handlerMissingSince;
-      return { end, notes: isNoted ? notes : { ...notes, handlerMissingSince } };
+      return { end, notes: report.code === 'handler_missing' ? { ...noted, handlerMissingSince } : noted };
     } finally {
       this.#running.delete(job);
     }

@@ -38,13 +38,22 @@ export interface DispatchOptions {
    * or was handled (`duplicate`). The job can be removed after `parked` and `duplicate`.
    */
   readonly failure?: JobFailure | undefined;
+  /** Names of handlers that have finished in earlier attempts, as `onHandled` told: they do not run again. */
+  readonly handled?: readonly string[] | undefined;
+  /**
+   * Called when a handler has finished while others of the event are still running, with the names of all
+   * that have finished so far. The store learns them when the run ends. A queue that notes them keeps them
+   * from running again if the process dies before. It must not throw, and is not waited for.
+   */
+  readonly onHandled?: ((handled: readonly string[]) => void) | undefined;
 }
 
 /** Checks the options. Throws {@link ConfigurationError}. */
 export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
-  const names = ['attempt', 'final', 'signal', 'parksMissing', 'parksAbandoned', 'failure'];
-  checkOptions(options, names, 'dispatch()');
-  const { final, signal, parksMissing = true, parksAbandoned = true, failure } = options;
+  const names = ['attempt', 'final', 'signal', 'parksMissing', 'parksAbandoned'];
+  checkOptions(options, [...names, 'failure', 'handled', 'onHandled'], 'dispatch()');
+  const { final, signal, parksMissing = true, parksAbandoned = true } = options;
+  const { failure, handled = [], onHandled } = options;
   const attempt = readInteger('attempt of dispatch()', options.attempt);
   for (const [name, value] of Object.entries({ final, parksMissing, parksAbandoned })) {
     if (typeof value !== 'boolean')
@@ -57,7 +66,11 @@ export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
       'failure of dispatch()',
       `must be the { code, message } of an error of posthorn, got ${show(failure)}`,
     );
-  return { attempt, final, signal, parksMissing, parksAbandoned, failure };
+  if (!Array.isArray(handled) || !handled.every((name) => typeof name === 'string'))
+    throw invalidOption('handled of dispatch()', `must be a list of names, got ${show(handled)}`);
+  if (onHandled !== undefined && typeof onHandled !== 'function')
+    throw invalidOption('onHandled of dispatch()', `must be a function, got ${show(onHandled)}`);
+  return { attempt, final, signal, parksMissing, parksAbandoned, failure, handled, onHandled };
 }
 
 function isJobFailure(value: unknown): boolean {

@@ -25,7 +25,8 @@ export async function dispatch(
   options: DispatchOptions,
   progress: DeliveryProgress,
 ): Promise<Answer> {
-  const job = readJob(value);
+  const read = readJob(value);
+  const job = { ...read, handled: [...new Set([...read.handled, ...(options.handled ?? [])])] };
   const event = parseJobEvent(job);
   progress.event = { id: event.id, type: event.type };
   checkNotClosing(progress);

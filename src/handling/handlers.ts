@@ -73,18 +73,38 @@ export function openRoutes(routes: readonly Route[], { handled }: Progress): rea
 
 /**
  * Runs side by side the handlers that have not finished yet, all to their end. Resolves with the error of
- * those that failed, or with undefined. Never throws or rejects, whatever they throw.
+ * those that failed, or with undefined. Never throws or rejects, whatever they throw. `onHandled` is called
+ * when one has finished before the others have ended.
  */
 export function runHandlers(
   routes: readonly Route[],
   event: ValidEvent,
   context: HandlerContext,
   progress: Progress,
+  onHandled?: (handled: readonly string[]) => void,
 ): Promise<HandlerError | undefined> {
   const open = openRoutes(routes, progress);
   const [only] = open;
   if (only !== undefined && open.length === 1) return runOne(only, event, context, progress);
-  return Promise.all(open.map((route) => runOne(route, event, context, progress))).then(merge);
+  const all = open.map((route) => runOne(route, event, context, progress));
+  if (onHandled !== undefined) tellHandled(all, progress, onHandled);
+  return Promise.all(all).then(merge);
+}
+
+function tellHandled(
+  all: readonly Promise<unknown>[],
+  { handled }: Progress,
+  onHandled: (handled: readonly string[]) => void,
+): void {
+  let running = all.length;
+  let told = handled.length;
+  const look = (): void => {
+    running -= 1;
+    if (running === 0 || handled.length === told) return;
+    told = handled.length;
+    onHandled([...handled]);
+  };
+  for (const one of all) void one.then(look);
 }
 
 async function runOne(

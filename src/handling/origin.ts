@@ -31,6 +31,8 @@ export interface Origin {
   readonly mayBeSwept: boolean;
   /** Names of the handlers that are known from the start to have finished. */
   readonly handled: readonly string[];
+  /** Called when a handler has finished while others still run, with the names of all that have. */
+  readonly onHandled?: ((handled: readonly string[]) => void) | undefined;
   /** Texts that middleware has sent along. */
   readonly traceContext?: { readonly [name: string]: string } | undefined;
   /** The number of the attempt. */
@@ -84,7 +86,7 @@ export function replay(letter: DeadLetter): Origin {
 /** A job that a worker runs: the queue counts its attempts. */
 export function dispatch(
   { isParked, handled, traceContext }: ReadJob,
-  { attempt, final, parksAbandoned }: DispatchOptions,
+  { attempt, final, onHandled, parksAbandoned }: DispatchOptions,
 ): Origin {
   return {
     ...delivery,
@@ -94,6 +96,7 @@ export function dispatch(
     isParked,
     mayBeSwept: true,
     handled,
+    onHandled,
     traceContext,
     attempt: () => attempt,
     isFinal: () => final,

@@ -251,7 +251,7 @@ export class Run {
         ? this.#input
         : throughMiddlewares(this.#input, middlewares, { event, runId, attempt, interruption });
     const context = new RunContext(this.#input, attempt, interruption);
-    const handled = runHandlers(routes, event, context, this.progress);
+    const handled = runHandlers(routes, event, context, this.progress, this.#input.origin.onHandled);
     if (this.#permits > 0) void this.#releaseAfter(handled);
     return enqueue === undefined ? handled : this.#enqueueAfter(handled, enqueue);
   }

@@ -188,4 +188,26 @@ describe('a job whose worker has died', () => {
     await expect.poll(() => bull.getFailedCount()).toBe(0);
     expect(calls.all).toHaveLength(4);
   });
+
+  test('does not run again the handlers that had finished, and its letter names them', async () => {
+    const { add, letters, bull, receiver, stallActive, worker } = await open();
+    const { calls, register } = hold();
+    const finished = new Seen<string>();
+    const id = await add();
+    const start = (): void => {
+      const running = receiver(register, { store: createMemoryStore() });
+      running.on('transfer.*', () => finished.add('mail'), { name: 'mail', queue: true });
+      worker(running, { concurrency: 1 });
+    };
+    for (let deaths = 1; deaths <= 3; deaths += 1) {
+      start();
+      await calls.nth(deaths);
+      await expect.poll(() => bull.getJob(`event-${id}`)).toMatchObject({ progress: { handled: ['mail'] } });
+      await stallActive();
+    }
+    start();
+    await expect.poll(() => letters.get(id)).toMatchObject({ reason: 'run_abandoned', handled: ['mail'] });
+    expect(finished.all).toEqual(['mail']);
+    expect(calls.all).toHaveLength(3);
+  });
 });

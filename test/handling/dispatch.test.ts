@@ -204,6 +204,35 @@ describe('a worker', () => {
     expect(runs).toEqual(['run']);
   });
 
+  test('tells each handler that finishes while others run, and runs none that was told before', async () => {
+    const { jobOf, start } = openProcesses();
+    const held = new HeldHandler();
+    const runs: string[] = [];
+    const register = (fresh: Receiver): unknown =>
+      fresh
+        .on('transfer.*', () => runs.push('log'), { name: 'log', queue: true })
+        .on('transfer.*', () => Promise.reject(new Error('locked')), { name: 'fail', queue: true })
+        .on('transfer.*', held.handle, { name: 'book', queue: true })
+        .on('transfer.*', held.handle, { name: 'mail', queue: true });
+    const dying = start(register, { store: createMemoryStore() });
+    const job = await jobOf(dying);
+    const told: (readonly string[])[] = [];
+    const onHandled = (names: readonly string[]): void => void told.push(names);
+    const running = dying.dispatch(job, { attempt: 1, final: false, onHandled });
+    await held.calls.nth(2);
+    await until('the first is told', () => told.length === 1);
+    held.calls.all[0]?.succeed();
+    await until('the second is told', () => told.length === 2);
+    held.calls.all[1]?.succeed();
+    expect(await running).toMatchObject({ outcome: 'failed' });
+    expect(told).toEqual([['log'], ['log', 'book']]);
+    const next = start(register, { store: createMemoryStore() });
+    const again = next.dispatch(job, { attempt: 1, final: false, handled: told[1] ?? [], onHandled });
+    (await held.calls.nth(3)).succeed();
+    expect((await again).handlers.map(({ name }) => name).toSorted()).toEqual(['fail', 'mail']);
+    expect(runs).toEqual(['log']);
+  });
+
   describe('of a job that its queue has given up', () => {
     const failure = { code: 'handler_failed', message: 'the bank is away' } as const;
     const given = { attempt: 10, final: true, failure };
@@ -464,6 +493,13 @@ describe('a worker', () => {
     }
     await expect(dispatch({ attempt: 1 })).rejects.toThrow(/final of dispatch\(\)/);
     await expect(dispatch({ attempt: 1, final: true, signal: 1 })).rejects.toThrow(/signal of dispatch\(\)/);
+    for (const handled of ['book', [1], null])
+      await expect(dispatch({ attempt: 1, final: true, handled })).rejects.toThrow(
+        /^handled of dispatch\(\) must/,
+      );
+    await expect(dispatch({ attempt: 1, final: true, onHandled: 1 })).rejects.toThrow(
+      /^onHandled of dispatch\(\)/,
+    );
     for (const failure of [
       null,
       'handler_failed',
