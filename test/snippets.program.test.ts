@@ -6,6 +6,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Servers as PostgresServers } from './postgres/servers.ts';
 import { Servers } from './redis/servers.ts';
+import { startSnippetServers } from './redis/snippet-servers.ts';
 import { standInPath } from './sqlite/driver.ts';
 import { type ChildProgram, packageRoot, startCommand, startProgram } from './support/child-program.ts';
 import { documents } from './support/documents.ts';
@@ -54,7 +55,8 @@ let modulesRun: ChildProgram;
 let serversRun: ChildProgram;
 
 beforeAll(async () => {
-  const replaceHosts = await startRedis();
+  const { replaceHosts, url } = await startSnippetServers(redisServers);
+  redisUrl = url;
   const postgres = await postgresServers.single();
   postgresUrl = `postgres://postgres@127.0.0.1:${postgres.port}/postgres`;
   directory = mkdtempSync(join(tmpdir(), 'posthorn-readme-'));
@@ -81,28 +83,6 @@ afterAll(async () => {
   await Promise.all([redisServers.stop(), postgresServers.stop()]);
   rmSync(directory, { recursive: true });
 });
-
-/** Starts what the snippets connect to; returns a function that puts its addresses in the place of theirs. */
-async function startRedis(): Promise<(code: string) => string> {
-  const [single, { sentinelPorts }, nodes] = await Promise.all([
-    redisServers.single(),
-    redisServers.sentinel(),
-    redisServers.cluster(),
-  ]);
-  redisUrl = `redis://127.0.0.1:${single.port}`;
-  const addresses = new Map([
-    [`'127.0.0.1',\n  port: 6379`, `'127.0.0.1',\n  port: ${single.port}`],
-    ['redis://127.0.0.1:6379', redisUrl],
-    hostOf('redis', 6379, single.port),
-    ...sentinelPorts.map((port, index) => hostOf(`sentinel-${index + 1}`, 26379, port)),
-    ...nodes.map(({ port }, index) => hostOf(`node-${index + 1}`, 6379, port)),
-  ]);
-  return (code) => [...addresses].reduce((text, [theirs, ours]) => text.replace(theirs, ours), code);
-}
-
-function hostOf(name: string, port: number, ours: number): [theirs: string, ours: string] {
-  return [`{ host: '${name}', port: ${port} }`, `{ host: '127.0.0.1', port: ${ours} }`];
-}
 
 /** Follows a snippet that fails a dispute without an amount for good. */
 const DELIVER_DISPUTE = `
