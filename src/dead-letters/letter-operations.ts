@@ -173,7 +173,7 @@ export class LetterOperations {
 }
 
 /** The times of a letter that is stored now. The event may have waited since an earlier letter. */
-export function timesOf(
+function timesOf(
   earlier: Pick<Partial<DeadLetter>, 'parkedAt'> | undefined,
   now: number,
 ): Pick<DeadLetter, 'parkedAt' | 'lastTriedAt'> {
