@@ -2,8 +2,10 @@ import type { Pool } from 'pg';
 import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { flowingTime } from '../support/fake-time.ts';
 import { ampleDeadlines } from '../support/limits.ts';
 import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
+import { Seen } from '../support/seen.ts';
 import { useDatabase } from './fixture.ts';
 import { testClient } from './inbox-clients.ts';
 import { createLedger, recordsOf } from './ledger.ts';
@@ -82,6 +84,30 @@ describe('an inbox in transactions of another client', () => {
     ).toMatchObject({
       code: 'inbox_unavailable',
     });
+  });
+
+  test('gives up after an abort if begin never ends', async () => {
+    const { begin } = clientOf(pool);
+    const hung = new Seen<true>();
+    const hangs: BeginTransaction<unknown> = async (work) => {
+      await begin(work);
+      hung.add(true);
+      return new Promise(() => {});
+    };
+    const once = createPostgresInbox(pool, { scope: 'begin-test', begin: hangs }).once('book', () => {});
+    let running: Promise<unknown> | undefined;
+    const { send, receiver } = await openEndpoint(ampleDeadlines, (to) => {
+      to.on('transfer.*', (event, context) => {
+        running = once(event, context);
+        return running;
+      });
+    });
+    const answer = send(createEvent('transfer.succeeded'));
+    await hung.nth(1);
+    flowingTime();
+    await receiver.close({ graceMs: 0 });
+    expect((await answer).status).toBe(503);
+    await expect(running).rejects.toMatchObject({ code: 'inbox_unavailable' });
   });
 
   test('passes on what begin throws', async () => {

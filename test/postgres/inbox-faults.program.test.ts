@@ -4,6 +4,7 @@ import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { awaitedLater } from '../support/awaited-later.ts';
+import { fakeTime, flowingTime, passUntil } from '../support/fake-time.ts';
 import { Gate } from '../support/gate.ts';
 import type { EndpointOptions } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
@@ -27,7 +28,8 @@ describe('an inbox whose PostgreSQL or process fails', () => {
   async function openProxy(): Promise<{ proxy: TcpProxy; proxied: Pool }> {
     const proxy = await TcpProxy.start(fixture.port);
     onTestFinished(() => proxy.stop());
-    return { proxy, proxied: fixture.connect({ port: proxy.port }) };
+    // No client is closed for being idle, even if a test lets hours pass.
+    return { proxy, proxied: fixture.connect({ port: proxy.port, idleTimeoutMillis: 0 }) };
   }
 
   test('does not run a handler again whose COMMIT succeeded while the answer was lost', async () => {
@@ -84,7 +86,115 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     expect([cuts, await bookings(pool, event)]).toEqual([2, 1]);
   });
 
+  test('lets a handler that has begun outlive the deadline of its delivery', async () => {
+    const gate = new Gate();
+    gate.shut();
+    const { receive, reports } = await open(pool, gate.pass, { deadlineMs: 5_000 });
+    const event = createEvent('transfer.succeeded');
+    const pass = fakeTime();
+    const answer = receive(event);
+    await gate.held.nth(1);
+    expect(await passUntil(pass, answer)).toMatchObject({ status: 503, body: { code: 'deadline_reached' } });
+    gate.open();
+    expect(await reports.first(({ late }) => late)).toMatchObject({
+      outcome: 'processed',
+      handlers: [{ ok: true }],
+    });
+    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+  });
+
+  test('gives back a client that comes after its deadline', async () => {
+    const own = fixture.connect({ max: 1 });
+    const holder = await own.connect();
+    const { receive, reports } = await open(own, () => expect.unreachable(), { deadlineMs: 5_000 });
+    const pass = fakeTime();
+    const answer = receive(createEvent('transfer.succeeded'));
+    expect((await passUntil(pass, answer)).status).toBe(500);
+    expect(reports.all[0]?.error?.cause).toMatchObject({
+      code: 'inbox_unavailable',
+      message: expect.stringContaining('the pool had no connection before the deadline'),
+    });
+    holder.release();
+    expect((await own.query('select 1')).rowCount).toBe(1);
+  });
+
+  test('closes a client whose ROLLBACK has no answer', async () => {
+    const { proxy, proxied } = await openProxy();
+    const removed = new Seen<true>();
+    proxied.on('remove', () => removed.add(true));
+    const { send, reports } = await open(proxied, () => {
+      proxy.treatReplies('swallow');
+      flowingTime();
+      throw new Error('my own');
+    });
+    const event = createEvent('transfer.succeeded');
+    expect((await send(event)).status).toBe(500);
+    expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'my own' });
+    await removed.nth(1);
+    expect(await bookings(pool, event)).toBe(0);
+  });
+
+  test('fails for good if PostgreSQL cannot say whether a handler has committed', async () => {
+    const { proxy, proxied } = await openProxy();
+    const { send, reports } = await open(proxied, async ({ query }) => {
+      await query('select 1; commit; begin').catch(() => {});
+      proxy.treatReplies('swallow');
+      flowingTime();
+    });
+    const event = createEvent('transfer.succeeded');
+    expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed_permanently' } });
+    expect(reports.all[0]?.error?.message).toContain('PostgreSQL did not answer: before a replay');
+    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, []]);
+  });
+
   describe('when the signal aborts', () => {
+    test('cancels what a handler has not awaited', async () => {
+      const late = new Seen<unknown>();
+      const { send, receiver } = await open(pool, (transaction) => {
+        transaction.query('select pg_sleep(63)').catch(late.add);
+      });
+      const event = createEvent('transfer.succeeded');
+      const answer = send(event);
+      await until('the handler sleeps', async () => (await sleeping(63)) === 1);
+      await receiver.close({ graceMs: 0 });
+      expect((await answer).status).toBe(503);
+      expect(await late.nth(1)).toMatchObject({ code: '57014' });
+      expect(await bookings(pool, event)).toBe(0);
+    });
+
+    test('closes its client if none is free to cancel what that runs', async () => {
+      const own = fixture.connect({ max: 1, idleTimeoutMillis: 0 });
+      const { send, receiver } = await open(own, ({ query }) => query('select pg_sleep(64)'));
+      const event = createEvent('transfer.succeeded');
+      const answer = send(event);
+      await until('the handler sleeps', async () => (await sleeping(64)) === 1);
+      const removed = new Seen<true>();
+      own.on('remove', () => removed.add(true));
+      flowingTime();
+      await receiver.close({ graceMs: 0 });
+      expect((await answer).status).toBe(503);
+      await removed.nth(1);
+      expect(await bookings(pool, event)).toBe(0);
+      await pool.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where query = 'select pg_sleep(64)'",
+      );
+    });
+
+    test('closes a client whose COMMIT has no answer', async () => {
+      const { proxy, proxied } = await openProxy();
+      const { send, receiver } = await open(proxied, () => proxy.treatReplies('swallow'));
+      const event = createEvent('transfer.succeeded');
+      const answer = send(event);
+      await until('it is committed', async () => (await bookings(pool, event)) === 1);
+      const removed = new Seen<true>();
+      proxied.on('remove', () => removed.add(true));
+      flowingTime();
+      await receiver.close({ graceMs: 0 });
+      expect((await answer).status).toBe(503);
+      await removed.nth(1);
+      expect(await recordsOf(pool, event)).toEqual(['book']);
+    });
+
     test('cancels the running query, rolls back, and frees the row', async () => {
       const late = new Seen<unknown>();
       const own = fixture.connect();
@@ -129,10 +239,11 @@ describe('an inbox whose PostgreSQL or process fails', () => {
       expect([await bookings(pool, event), await bookings(pool, { id: 'deaf' })]).toEqual([0, 0]);
     });
 
-    async function sleeping(): Promise<number> {
+    async function sleeping(seconds = 60): Promise<number> {
       const { rows } = await pool.query<{ count: number }>(
-        `select count(*)::int as count from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'
+        `select count(*)::int as count from pg_stat_activity where query = $1 and state = 'active'
           and datname = current_database()`,
+        [`select pg_sleep(${seconds})`],
       );
       return rows[0]?.count ?? 0;
     }

@@ -122,6 +122,15 @@ export function testLatest(openDatabase: OpenDatabase): void {
       expect(new Set(ids.map(stateOf))).toEqual(new Set(['SUCCEEDED']));
     });
 
+    test('fails the attempt if it is async, and lets no rejection end the process', async () => {
+      const { send, reports } = await open(() => Object(Promise.reject(new Error('no'))));
+      expect((await send(createEvent('transfer.updated'))).status).toBe(500);
+      expect(reports.all[0]?.error?.cause).toMatchObject({
+        code: 'inbox_latest_invalid',
+        message: expect.stringContaining('no promise'),
+      });
+    });
+
     test.each([undefined, ''])('fails the attempt without a key: %j', async (key) => {
       const { send, reports } = await open(() => key);
       expect((await send(createEvent('transfer.updated'))).status).toBe(500);

@@ -2,6 +2,7 @@ import { createReceiver, PermanentError } from 'posthorn';
 import { createSqliteInbox, type SqliteDatabase, type SqliteTransaction } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { awaitedLater } from '../support/awaited-later.ts';
 import { forwardedClock } from '../support/monotonic-clock.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
@@ -87,10 +88,14 @@ export function testInbox(openDatabase: OpenDatabase): void {
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([0, []]);
     });
 
-    test('gives a database that is dead once the handler has returned', async () => {
+    test.each([
+      { end: 'returned', thrown: [] },
+      { end: 'thrown', thrown: [new Error('no')] },
+    ])('gives a database that is dead once the handler has $end', async ({ thrown }) => {
       let later: SqliteTransaction | undefined;
       const { send } = await open((transaction) => {
         later = transaction;
+        for (const error of thrown) throw error;
       });
       const event = createEvent('transfer.succeeded');
       await send(event);
@@ -249,6 +254,38 @@ export function testInbox(openDatabase: OpenDatabase): void {
       other.exec('rollback');
     });
 
+    test('stops waiting for the lock when the signal aborts', async () => {
+      const watched = watch(database);
+      const once = createSqliteInbox(watched, { scope }).once('book', () => expect.unreachable());
+      let running: Promise<unknown> | undefined;
+      const { send, receiver } = await openEndpoint({}, (to) => {
+        to.on('*', (event, context) => {
+          running = once(event, context);
+          return running;
+        });
+      });
+      const other = fixture.open();
+      other.exec('begin immediate');
+      const answer = send(createEvent('transfer.succeeded'));
+      await watched.triedAgain();
+      await receiver.close({ graceMs: 0 });
+      expect((await answer).status).toBe(503);
+      await expect(running).rejects.toMatchObject({ code: 'run_closed' });
+      other.exec('rollback');
+    });
+
+    test('fails with an error of a handler that looks like a lock of the file', async () => {
+      const errors = [Object.assign(new Error('locked elsewhere'), { code: 'SQLITE_BUSY' })];
+      const { send, reports } = await open(() => {
+        for (const error of errors.splice(0)) throw error;
+      });
+      const event = createEvent('transfer.succeeded');
+      expect((await send(event)).status).toBe(500);
+      expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'locked elsewhere' });
+      expect((await send(event)).status).toBe(200);
+      expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
+    });
+
     test('a name stands for one function in a receiver', () => {
       const inbox = createSqliteInbox(database, { scope });
       const receiver = createReceiver({ signingKey: KEY }).on(
@@ -273,6 +310,17 @@ export function testInbox(openDatabase: OpenDatabase): void {
         6_001,
       ]);
       await expect(inbox.prune({ olderThanMs: -1 })).rejects.toThrow(/olderThanMs must be a number/);
+    });
+
+    test('prunes once another process has given its lock back', async () => {
+      const watched = watch(database);
+      database.prepare('insert into posthorn_inbox values (?, ?, ?, ?)').run(scope, 'evt', 'book', 1);
+      const other = fixture.open();
+      other.exec('begin immediate');
+      const pruned = awaitedLater(createSqliteInbox(watched, { scope }).prune({ olderThanMs: 60_000 }));
+      await watched.triedAgain();
+      other.exec('commit');
+      expect(await pruned).toBe(1);
     });
   });
 }
