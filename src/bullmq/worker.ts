@@ -228,7 +228,10 @@ class JobWorker implements BullWorker {
   async #close(graceMs: number): Promise<{ abandoned: string[] }> {
     clearInterval(this.#sweepTimer);
     this.#turns.close();
-    const closed = this.#bull.close().then(() => true);
+    const closed = this.#bull.close().then(
+      () => true,
+      () => false,
+    );
     let abandoned: string[] = [];
     if ((await settledWithin(closed, graceMs)) !== true) {
       // A job that came again to the worker that is running it is listed twice.
