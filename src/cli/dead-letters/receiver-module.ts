@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
-import { messageOf } from '../../foreign-values.ts';
+import { isInstance, messageOf } from '../../foreign-values.ts';
 import type { Receiver } from '../../receiver-interface.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
@@ -42,11 +42,12 @@ export async function loadReceiver(path: string, json: boolean): Promise<Receive
 const LOADING_LIMIT_MS = 10_000;
 
 async function importFile(path: string): Promise<unknown> {
-  const loadingTimeout = (): Error => new Error(`it has not finished within ${LOADING_LIMIT_MS} ms`);
+  const late = (): CommandError => stillLoading(path);
   try {
-    return await withTimeLimit(import(pathToFileURL(resolve(path)).href), LOADING_LIMIT_MS, loadingTimeout);
+    return await withTimeLimit(import(pathToFileURL(resolve(path)).href), LOADING_LIMIT_MS, late);
   } catch (cause) {
     if (isListeningError(cause)) throw listeningError(path);
+    if (isInstance(cause, CommandError)) throw cause;
     const advice =
       codeOf(cause) === 'ERR_UNKNOWN_FILE_EXTENSION'
         ? `Node.js ${process.versions.node} cannot run TypeScript: name the compiled file`
@@ -55,6 +56,14 @@ async function importFile(path: string): Promise<unknown> {
       cause,
     });
   }
+}
+
+/** Nearly always the module waits at its top level, by `await redis.connect()` for example. */
+function stillLoading(path: string): CommandError {
+  return new CommandError(
+    'unreachable',
+    `${JSON.stringify(path)} has not finished loading within ${LOADING_LIMIT_MS} ms: it waits for something, such as a connection to Redis; check that the server is running`,
+  );
 }
 
 function isReceiver(thing: unknown): thing is Receiver {
