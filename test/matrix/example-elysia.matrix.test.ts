@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { npmInstall } from '../support/packed-project.ts';
-import { expectDeliveries, openExample } from './example-project.ts';
+import { expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
 
 const { arch } = process;
 const bun = `@oven/bun-linux-${arch === 'arm64' ? 'aarch64' : arch}@1.4.5`;
@@ -18,5 +18,5 @@ test('examples/elysia receives on Bun', async () => {
     body: '{"a":1}',
   });
   expect(await echo.json()).toEqual({ a: 1 });
-  expect(await running.stop()).toBe(0);
+  expect(await stopInDelivery(running)).toBe(0);
 });

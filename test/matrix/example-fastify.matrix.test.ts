@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expectDeliveries, expectEcho, openExample } from './example-project.ts';
+import { expectDeliveries, expectEcho, openExample, stopInDelivery } from './example-project.ts';
 
 test.each([
   ['the newest Fastify', []],
@@ -8,5 +8,5 @@ test.each([
   const example = await openExample('fastify', ...packages).start();
   await expectDeliveries(example);
   await expectEcho(example);
-  expect(await example.stop()).toBe(0);
+  expect(await stopInDelivery(example)).toBe(0);
 });

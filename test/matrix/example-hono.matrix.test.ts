@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expectDeliveries, openExample } from './example-project.ts';
+import { expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
 
 test('examples/hono receives', async () => {
   const example = await openExample('hono').start();
@@ -7,5 +7,5 @@ test('examples/hono receives', async () => {
   const body = '{"a":1}';
   const echo = await fetch(new URL('/echo', example.url), { method: 'POST', body });
   expect(await echo.json()).toEqual({ a: 1 });
-  expect(await example.stop()).toBe(0);
+  expect(await stopInDelivery(example)).toBe(0);
 });

@@ -1,7 +1,10 @@
-import { test } from 'vitest';
-import { expectDeliveries, openExample } from './example-project.ts';
+import { expect, test } from 'vitest';
+import { expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
 
 test('examples/next receives, built and started by Next.js', async () => {
   const example = openExample('next');
-  await expectDeliveries(await example.start({ listening: /Local:\s+(http:\S+)/ }));
+  const running = await example.start({ listening: /Local:\s+(http:\S+)/ });
+  await expectDeliveries(running);
+  // Next.js finishes its requests by itself.
+  expect(await stopInDelivery(running)).toBe(143);
 });

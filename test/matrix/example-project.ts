@@ -2,10 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { createEvent, deliver } from 'posthorn/testing';
+import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { expect, onTestFinished } from 'vitest';
-import { type ChildProgram, packageRoot, startCommand } from '../support/child-program.ts';
+import { headOf, RawConnection } from '../adapters/raw-connection.ts';
+import { type ChildProgram, packageRoot, startCommand, startProgram } from '../support/child-program.ts';
 import { npmInstall } from '../support/packed-project.ts';
+import { until } from '../support/until.ts';
 
 /** A folder of `examples/` with a package.json of its own, with its packages in place and built. */
 export interface ExampleProject {
@@ -101,6 +103,54 @@ async function answerOf(answer: Promise<Response>): Promise<[status: number, out
   const response = await answer;
   const { outcome, code } = JSON.parse(await response.text());
   return [response.status, outcome ?? code];
+}
+
+/**
+ * Sends SIGTERM in the middle of a delivery. New deliveries are refused then, and this one is answered 200;
+ * resolves with the exit code.
+ */
+export async function stopInDelivery({ url, key, stop }: RunningExample): Promise<number | null> {
+  const body = JSON.stringify(createEvent('transfer.succeeded', { id: 'TR_running', amount: 1 }));
+  const connection = await RawConnection.open(url);
+  const headers = {
+    ...signedHeaders(body, { key }),
+    'content-length': `${body.length}`,
+    expect: '100-continue',
+  };
+  connection.write(headOf(url, headers) + body.slice(0, 10));
+  // Node.js sends it when it calls the application.
+  expect(await connection.interim()).toMatchObject({ status: 100 });
+  const stopped = stop();
+  const isRefused = (): Promise<boolean> =>
+    deliver(url, createEvent('transfer.created'), { key }).then(
+      ({ status }) => status === 503,
+      () => true,
+    );
+  await until('new deliveries to be refused', isRefused);
+  const answer = await connection.write(body.slice(10)).answer();
+  expect([answer.status, JSON.parse(answer.body)]).toMatchObject([200, { outcome: 'processed' }]);
+  return stopped;
+}
+
+/** An event that is parked at its first delivery, and that a replay by its id handles. */
+export function parkedEvent(): { readonly id: string; readonly created_at: string } {
+  const twoDaysAgo = new Date(Date.now() - 172_800_000).toISOString();
+  return { ...createEvent('transfer.succeeded', { id: 'TR_parked' }), created_at: twoDaysAgo };
+}
+
+/** Replays a letter by the program, with the receiver that a module of the example exports. */
+export async function expectReplayed(
+  folder: string,
+  module: string,
+  id: string,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const program = join(folder, 'node_modules', 'posthorn', 'dist', 'src', 'cli', 'bin.js');
+  const args = ['dead-letters', 'replay', id, '--receiver', module, '--json'];
+  const { exit, lines } = startProgram(program, { PATH: process.env.PATH, ...env }, folder, args);
+  expect(await exit, lines.join('\n')).toBe(0);
+  const replayed = lines.find((line) => line.startsWith('{'));
+  expect(JSON.parse(replayed ?? '')).toMatchObject({ id, outcome: 'processed' });
 }
 
 /** What a route `/echo` of the same application must answer: its JSON, which the framework has parsed. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { expectDeliveries, openExample } from './example-project.ts';
+import { expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
 
 /** Node.js 20 has no SQLite of its own. */
 const RUNTIME = `runtime@npm:node-linux-${process.arch}@24.21.0`;
@@ -20,7 +20,7 @@ test('examples/sqlite handles each event once, also after a restart, and its let
   const second = await example.start();
   const again = await deliver(second.url, event, { key: second.key });
   expect(await again.json()).toMatchObject({ outcome: 'duplicate' });
-  expect(await second.stop()).toBe(0);
+  expect(await stopInDelivery(second)).toBe(0);
 
   // The program of the package takes the SQLite of Node.js, and says nothing of an experiment.
   const runtime = join(example.folder, 'node_modules', '.bin', 'node');

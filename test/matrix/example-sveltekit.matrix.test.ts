@@ -1,6 +1,8 @@
-import { test } from 'vitest';
-import { expectDeliveries, openExample } from './example-project.ts';
+import { expect, test } from 'vitest';
+import { expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
 
 test('examples/sveltekit receives', async () => {
-  await expectDeliveries(await openExample('sveltekit').start());
+  const example = await openExample('sveltekit').start();
+  await expectDeliveries(example);
+  expect(await stopInDelivery(example)).toBe(0);
 });

@@ -14,12 +14,10 @@ async function start(): Promise<void> {
   // Nest adds its body parsers when it begins to listen, so a handler that is mounted before reads the raw
   // body.
   app.use(toExpress(app.get<Receiver>(RECEIVER), { path: '/webhooks' }));
+  // Without this, Nest does not listen for SIGTERM, and `beforeApplicationShutdown` never runs.
+  app.enableShutdownHooks();
   await app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1');
   console.log(`listening on ${await app.getUrl()}/webhooks`);
-  process.once('SIGTERM', async () => {
-    await app.close();
-    process.exit();
-  });
 }
 
 void start();

@@ -12,12 +12,10 @@ async function start(): Promise<void> {
     logger: ['error', 'warn'],
   });
   await app.register(toFastify(app.get<Receiver>(RECEIVER), { path: '/webhooks' }));
+  // Without this, Nest does not listen for SIGTERM, and `beforeApplicationShutdown` never runs.
+  app.enableShutdownHooks();
   await app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1');
   console.log(`listening on ${await app.getUrl()}/webhooks`);
-  process.once('SIGTERM', async () => {
-    await app.close();
-    process.exit();
-  });
 }
 
 void start();
