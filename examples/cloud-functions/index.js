@@ -14,7 +14,8 @@ redis.on('error', (error) => console.error(`redis: ${error.message}`));
 await new Promise((resolve) => redis.once('ready', resolve));
 const scope = 'example-development';
 
-const receiver = createReceiver({
+// Exported for `posthorn dead-letters replay --receiver ./index.js`.
+export const receiver = createReceiver({
   signingKey: process.env.SIGNING_KEY,
   store: createRedisStore(redis, { scope }),
   deadLetters: createRedisDeadLetters(redis, { scope }),

@@ -11,7 +11,8 @@ import { toLambda } from 'posthorn/lambda';
 const client = new DynamoDBClient({});
 const place = { table: process.env.TABLE, scope: process.env.SCOPE };
 
-const receiver = createReceiver({
+// Exported for `posthorn dead-letters replay --receiver ./handler.js`.
+export const receiver = createReceiver({
   signingKey: process.env.SIGNING_KEY,
   store: createDynamoStore(client, place),
   deadLetters: createDynamoDeadLetters(client, place),

@@ -9,7 +9,7 @@ import { useDynamo } from '../dynamodb/fixture.ts';
 import { tableDefinition, timeToLive } from '../dynamodb/table.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { snippetWith } from '../support/snippet.ts';
-import { openExample } from './example-project.ts';
+import { expectReplayed, openExample, parkedEvent } from './example-project.ts';
 import { installRuntime, startRuntime } from './lambda-runtime.ts';
 
 const PROJECT = join(import.meta.dirname, 'projects', 'lambda');
@@ -64,7 +64,7 @@ describe('the template of examples/lambda', () => {
 });
 
 describe('examples/lambda, in the runtime of Lambda on Node.js 24', () => {
-  test('handles each event once, from whatever gateway, rejects what is no request, and answers in time', async () => {
+  test('handles each event once, from whatever gateway, rejects what is no request, and answers in time; its letters are replayed', async () => {
     const { table, timeToLive: expiry } = tableOf(Resources.Table, TABLE);
     await dynamo.client.send(new CreateTableCommand(table));
     await dynamo.client.send(new UpdateTimeToLiveCommand(expiry));
@@ -92,6 +92,13 @@ describe('examples/lambda, in the runtime of Lambda on Node.js 24', () => {
         { kind: 'response', body: { statusCode: 403, body: expect.stringContaining('signature_mismatch') } },
       ]);
     }
+    const [gateway] = Object.values(gateways);
+    if (gateway === undefined) throw new Error('unreachable: there are some');
+    const parked = parkedEvent();
+    expect(await invoke(eventOf(gateway, parked))).toMatchObject({
+      body: { statusCode: 200, body: expect.stringContaining('"parked"') },
+    });
+    await expectReplayed(root, './handler.js', parked.id, environment);
     expect(await invoke({ Records: [{ eventSource: 'aws:sqs', body: '{}' }] })).toMatchObject({
       kind: 'error',
       body: { errorType: 'ConfigurationError', errorMessage: expect.stringContaining('"aws:sqs"') },
@@ -99,8 +106,6 @@ describe('examples/lambda, in the runtime of Lambda on Node.js 24', () => {
     copyFileSync(join(PROJECT, 'hanging.js'), join(root, 'hanging.js'));
     const hanging = await startRuntime(runtime.folder, { root, handler: 'hanging.handler' }, environment);
     const startedAt = performance.now();
-    const [gateway] = Object.values(gateways);
-    if (gateway === undefined) throw new Error('unreachable: there are some');
     const answer = await hanging.invoke(eventOf(gateway, createEvent('dispute.won')), 2_000);
     expect(answer.body).toMatchObject({ statusCode: 503, body: expect.stringContaining('deadline_reached') });
     // deadlineMs is 25,000: it is the remaining time that ends it.
