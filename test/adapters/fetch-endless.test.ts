@@ -108,8 +108,11 @@ describe('a body in memory without an end', () => {
     ['never settles', () => new Promise<void>(() => {})],
     ['rejects', () => Promise.reject(new Error('cannot be cancelled'))],
   ] as const)('whose cancelling %s', async (_name, onCancel) => {
-    const { body } = endless(1_024, onCancel);
+    const { body, state } = endless(65_536, onCancel);
     expect(await answered(mount({ maxBodyBytes: 1_000 }), requestWith(body))).toMatchObject({ status: 413 });
+    await expect.poll(() => state.isCancelled).toBe(true);
+    // A rejection that nobody handles shows in the next turn.
+    await new Promise((resolve) => setImmediate(resolve));
   });
 
   test('and one that stops after its refusal, and ignores that it is cancelled', async () => {

@@ -179,6 +179,18 @@ describe('toHealth', () => {
     expect([response.status, await response.text()]).toEqual([504, 'too late']);
   });
 
+  test('closes the connection if the response throws, because middleware has replaced its methods', async () => {
+    const health = toHealth(create());
+    const url = await listenUntilTheEnd((request, response) => {
+      response.writeHead = () => {
+        throw new Error('replaced');
+      };
+      health(request, response);
+    });
+    await expect(fetch(url)).rejects.toThrow();
+    await expect(fetch(url, { method: 'POST', body: 'x'.repeat(300_000) })).rejects.toThrow();
+  });
+
   test('takes receivers only', () => {
     for (const value of [undefined, {}, { receive: () => {} }]) {
       expect(() => Reflect.apply(toHealth, undefined, [value])).toThrow(ConfigurationError);

@@ -1,4 +1,10 @@
-import { createReceiver, type HandlerContext, type ReceiverOptions, type Report } from 'posthorn';
+import {
+  createReceiver,
+  type Delivery,
+  type HandlerContext,
+  type ReceiverOptions,
+  type Report,
+} from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
@@ -85,4 +91,17 @@ describe('a last attempt with a time limit', () => {
     expect(report?.warnings.join()).toContain('dead_letter_not_stored');
     expect(report?.durationMs).toBeLessThan(1_500);
   });
+});
+
+test('a body that has arrived is not given up at bodyTimeoutMs', async () => {
+  const receiver = createReceiver({ signingKey: KEY, bodyTimeoutMs: 1_000 }).observe(() => {});
+  receiver.on('*', () => new Promise((resolve) => setTimeout(resolve, 5_000)));
+  const delivery = deliveryOf(createEvent('transfer.succeeded'));
+  let signal: AbortSignal | undefined;
+  const readBody: Delivery['readBody'] = async (options) => {
+    signal = options.signal;
+    return delivery.readBody(options);
+  };
+  expect(await receiver.receive({ ...delivery, readBody })).toMatchObject({ status: 200 });
+  expect(signal?.aborted).toBe(false);
 });

@@ -195,7 +195,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     parts: { readBody: readInSpiteOfSignal },
     fails: ['slow bodies: what comes of a body after it was given up is not held'],
     tells:
-      /held of a body after it was given up must be \[\], got \[ 500 \]\n.*keep nothing of what comes later/s,
+      /held of a body after it was given up must be \[\], got \[ 506 \]\n.*keep nothing of what comes later/s,
   },
   'tells what a handler threw': {
     parts: {

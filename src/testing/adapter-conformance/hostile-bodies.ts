@@ -1,13 +1,11 @@
-import type { Delivery } from '../../request/delivery.ts';
 import { BODY_LIMIT, BODY_MEMORY, CUT_BODY, SLOW_BODY } from './advice.ts';
 import { expectAccepted, expectEqual, expectMembers, expectProblem } from './answer.ts';
-import type { Bench } from './bench.ts';
 import type { Check, Group } from './case.ts';
 import { BASIC, signed, transfer } from './delivery.ts';
 import { expectReports } from './endpoint.ts';
-import type { Serve } from './platform.ts';
 import { chunk, type RawConnection } from './raw-connection.ts';
-import { attack, Target } from './target.ts';
+import { restIsDropped } from './rest-is-dropped.ts';
+import { attack, type Target } from './target.ts';
 
 /** The two ways to frame a body, and a part of the body. */
 const framings: Readonly<
@@ -25,38 +23,6 @@ async function expectTimedOut(target: Target, connection: RawConnection): Promis
   expectEqual(answer.headers.get('connection'), 'close', 'the header connection of 408');
   await connection.closed;
   expectEqual(connection.rest, '', 'what follows the answer');
-}
-
-/** Serves the adapter, and keeps the numbers of bytes that it holds of a body after that was given up. */
-function watchLateBytes({ platform }: Bench, lateBytes: number[]): Serve {
-  return (receiver) =>
-    platform.serve({
-      receive: ({ method, headers, readBody }) => {
-        const readWatched: Delivery['readBody'] = ({ maxBytes, signal, onProgress }) => {
-          const watch = (heldBytes: number): void => {
-            if (signal.aborted && heldBytes > 0) lateBytes.push(heldBytes);
-            onProgress?.(heldBytes);
-          };
-          return readBody({ maxBytes, signal, onProgress: watch });
-        };
-        return receiver.receive({ method, headers, readBody: readWatched });
-      },
-    });
-}
-
-/** Sends the rest of a body after it was answered 408, and sees nothing of it held. */
-async function expectRestDropped(bench: Bench): Promise<void> {
-  const lateBytes: number[] = [];
-  const options = { authentication: BASIC, bodyTimeoutMs: 100 };
-  const target = new Target(await bench.open({ options }, watchLateBytes(bench, lateBytes)), bench);
-  const connection = await target.connect();
-  connection.write(`${target.head({ 'content-length': '500' })}{"id":`);
-  expectProblem(await connection.answer(), 408, 'body_timeout');
-  connection.write('x'.repeat(494));
-  if (!target.hidesConnections) await connection.closed;
-  // By the time that a later delivery is answered, these bytes have been read.
-  await target.expectServed(await target.connect());
-  expectEqual(lateBytes, [], 'the bytes that were held of a body after it was given up');
 }
 
 export const slowBodies: Group = {
@@ -80,7 +46,11 @@ export const slowBodies: Group = {
       const expected = { outcome: 'rejected', status: 408, code: 'body_timeout', answerSent: true } as const;
       expectReports(target.endpoint, Array(slow.length + 1).fill(expected));
     }),
-    'what comes of a body after it was given up is not held': expectRestDropped,
+    'what comes of a body after it was given up is not held': restIsDropped(
+      { bodyTimeoutMs: 100 },
+      [408, 'body_timeout'],
+      ['{"id":', 'x'.repeat(500)],
+    ),
     'a body that has not arrived at the deadline': attack({ deadlineMs: 100 }, async (target) => {
       const connection = await target.connect();
       connection.write(target.head({ 'content-length': '500' }));
@@ -167,6 +137,11 @@ export const longBodies: Group = {
         } as const;
         expectReports(target.endpoint, [expected, expected]);
       },
+    ),
+    'what comes of a body after it was refused is not held': restIsDropped(
+      { maxBodyBytes },
+      [413, 'body_too_large'],
+      ['x'.repeat(1_001), 'x'.repeat(500)],
     ),
     'a chunked body without a length, in chunks of one byte': attack({ maxBodyBytes }, async (target) => {
       const connection = await target.connect();
