@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../errors.ts';
 import type { SqliteDatabase, SqliteStatement } from './database.ts';
+import { OpenFile } from './open-file.ts';
 import { isBusy, isInsideTransaction } from './sqlite-errors.ts';
 import type { SqlStatement } from './statement.ts';
 import { migrations } from './tables.ts';
@@ -29,9 +30,16 @@ export class SqliteConnection {
   readonly #database: SqliteDatabase;
   readonly #compiled = new Map<string, SqliteStatement>();
   #isVersionKnown = false;
+  /** Undefined until it is known; `none` for a database without a file. */
+  #file: OpenFile | 'none' | undefined;
 
   private constructor(database: SqliteDatabase) {
     this.#database = database;
+    try {
+      this.#findFile();
+    } catch {
+      // Such as for a closed connection: its first use fails, with advice.
+    }
   }
 
   /** The connection of a database; the same for all that share it: each statement is compiled once. */
@@ -41,17 +49,34 @@ export class SqliteConnection {
     return connection;
   }
 
-  /** Runs work that reads the tables. Returns {@link BUSY} instead of waiting for a lock. */
+  /** The path of the file; undefined for a database without one. */
+  get path(): string | undefined {
+    return this.#findFile()?.path;
+  }
+
+  /**
+   * Runs work that reads the tables. Returns {@link BUSY} instead of waiting for a lock. Throws if the file
+   * was deleted or moved.
+   */
   read<T>(work: () => T): T | typeof BUSY {
     return this.withoutWaiting(() => {
       this.#checkVersion();
-      return work();
+      const result = work();
+      this.#findFile()?.check();
+      return result;
     });
   }
 
-  /** Runs work on the tables {@link inTransaction}. Returns {@link BUSY} instead of waiting for a lock. */
+  /** Does the same {@link inTransaction}: what has not reached the right file is not committed. */
   write<T>(work: () => T): T | typeof BUSY {
-    return this.read(() => this.inTransaction(work));
+    return this.withoutWaiting(() => {
+      this.#checkVersion();
+      return this.inTransaction(() => {
+        const result = work();
+        this.#findFile()?.check();
+        return result;
+      });
+    });
   }
 
   /** Runs work in which SQLite does not block the event loop for a lock: then this returns {@link BUSY}. */
@@ -120,6 +145,11 @@ export class SqliteConnection {
     const compiled = this.#compiled.get(sql) ?? this.#database.prepare(sql);
     this.#compiled.set(sql, compiled);
     return compiled;
+  }
+
+  #findFile(): OpenFile | undefined {
+    this.#file ??= OpenFile.of(this.#database) ?? 'none';
+    return this.#file === 'none' ? undefined : this.#file;
   }
 
   #rollBack(): void {

@@ -60,10 +60,8 @@ export async function migrateFile(database: SqliteDatabase): Promise<MigratedVer
   }
 }
 
-function checkFileSystem(connection: SqliteConnection): void {
-  const [path] =
-    connection.first({ sql: "select file from pragma_database_list where name = 'main'", values: [] }) ?? [];
-  const kind = typeof path === 'string' && path !== '' ? networkFileSystemOf(path) : undefined;
+function checkFileSystem({ path }: SqliteConnection): void {
+  const kind = path === undefined ? undefined : networkFileSystemOf(path);
   if (kind === undefined) return;
   throw new ConfigurationError(
     `the file ${path} lies on a network file system (${kind}), where the processes that use it cannot share ` +

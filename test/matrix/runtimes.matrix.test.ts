@@ -85,8 +85,10 @@ const resultsOfSqlite = {
   failed: [],
   outcomes: [
     ...['processed', 'duplicate', 'inbox_rolled_back', 'inbox_handler_async'],
-    // Locked, inside a transaction, handled before the restart, and closed.
-    ...['store_unavailable', 'store_unavailable', 'duplicate', 'store_unavailable'],
+    // Locked, inside a transaction, moved, and put back.
+    ...['store_unavailable', 'store_unavailable', 'store_unavailable', 'duplicate'],
+    // Handled before the restart, and closed.
+    ...['duplicate', 'store_unavailable'],
   ],
   settings: [1, 1234],
   ledger: 1,

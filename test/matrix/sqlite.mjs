@@ -1,6 +1,7 @@
 // Runs the store, the letters and the inbox of posthorn/sqlite on the SQLite that a runtime brings itself, and
 // prints what became of it. The file is the first argument.
 
+import { renameSync } from 'node:fs';
 import { createReceiver } from 'posthorn';
 import {
   createSqliteDeadLetters,
@@ -85,6 +86,11 @@ await send(createEvent('transfer.succeeded'));
 database.exec('rollback');
 const settings = settingsOf(database);
 const ledger = database.prepare('select id from ledger').all().length;
+
+renameSync(file, `${file}.moved`);
+await send(createEvent('transfer.succeeded'));
+renameSync(`${file}.moved`, file);
+await send(event);
 
 const deadLetters = createSqliteDeadLetters(other, { scope });
 const letter = { id: 'evt', reason: 'r', message: 'm', rawBody: Uint8Array.of(0, 255), headers: {} };

@@ -15,6 +15,7 @@ import { testInbox } from './inbox-tests.ts';
 import { testTransactions } from './inbox-transaction-tests.ts';
 import { driverFolder, untilInstalled } from './install-driver.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
+import { testMovedFile } from './moved-file-tests.ts';
 import { testDeadLetters, testStore } from './store-tests.ts';
 
 await untilInstalled();
@@ -39,6 +40,7 @@ describe('on better-sqlite3', () => {
   testTransactions(openDatabase);
   testFaults(openDatabase);
   testFullDisk(openDatabase);
+  testMovedFile(openDatabase);
 
   describe('a handler of an inbox that calls database.transaction()', () => {
     const fixture = useSqlite(openDatabase);
