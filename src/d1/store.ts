@@ -4,7 +4,7 @@ import type { Store } from '../dedupe/store.ts';
 import { storeError } from '../dedupe/time-limited.ts';
 import { propertyOf } from '../foreign-values.ts';
 import type { SqlStatement } from '../sqlite/statement.ts';
-import { CLEANING_INTERVAL, DELETE_EXPIRED, statementsOf } from '../sqlite/store/statements.ts';
+import { CLEAN_UP, CLEANING_INTERVAL, statementsOf } from '../sqlite/store/statements.ts';
 import { limitFromNow, retryInTime } from '../timing/retry-in-time.ts';
 import { ServerClock } from '../timing/server-clock.ts';
 import { checkBinding, type D1Binding, runBatch } from './binding.ts';
@@ -105,5 +105,5 @@ async function runOnce(
 
 /** By chance, because an isolate may see only a few events. */
 function withCleaning(completion: SqlStatement): readonly SqlStatement[] {
-  return Math.random() * CLEANING_INTERVAL < 1 ? [completion, DELETE_EXPIRED] : [completion];
+  return Math.random() * CLEANING_INTERVAL < 1 ? [completion, ...CLEAN_UP] : [completion];
 }

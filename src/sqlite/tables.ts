@@ -1,8 +1,9 @@
 /**
  * The ids of events. An open claim has a token; once it is released, it has no lease. A completed id has
  * neither. A row that has expired counts as absent. `first_expires_at` is when the row was to expire as it
- * was inserted. Only it is indexed besides the key, and nothing sets it again: SQLite would write to the
- * index, even for the same value. All times are in milliseconds since the epoch.
+ * was inserted, or as a clean-up last found it. Only it is indexed besides the key, and no operation sets it
+ * again: SQLite would write to the index, even for the same value. All times are in milliseconds since the
+ * epoch.
  */
 const EVENTS = `create table posthorn_events (
   scope text not null,

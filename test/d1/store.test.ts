@@ -145,6 +145,23 @@ describe('the store in D1', () => {
     for (let number = 0; number < 5_000 && old().length > 0; number += 1) await complete(`new_${number}`);
     expect(old()).toEqual([]);
   });
+
+  test('looks again at a row that was completed long after its claim only when it has expired', async () => {
+    let time = Date.now();
+    d1.connection.setClock(() => time);
+    const store = open();
+    const request = { id: 'replayed', token: 't', retentionMs: HOUR_MS };
+    await store.claim({ ...request, leaseMs: 1_000 });
+    time += HOUR_MS / 2;
+    await store.complete({ ...request, retentionMs: 10 * HOUR_MS });
+    time += 2 * HOUR_MS;
+    const due = () =>
+      d1.connection.prepare('select 1 from posthorn_events where first_expires_at <= ?').all(time).length;
+    for (let number = 0; number < 5_000 && due() > 0; number += 1)
+      await store.complete({ id: `new_${number}`, token: 't', retentionMs: 100 * HOUR_MS });
+    expect(due()).toBe(0);
+    expect(await store.claim({ ...request, token: 'u', leaseMs: 1_000 })).toEqual({ state: 'completed' });
+  });
 });
 
 test('refuses what is not a D1 database, and a wrong option', () => {

@@ -115,6 +115,35 @@ export function testStore(openDatabase: OpenDatabase, { walks }: { readonly walk
       expect(await store.claim({ id: 'kept', token: 't', ...lease })).toEqual({ state: 'completed' });
     });
 
+    test('looks at no more than 100 rows in one clean-up, and at those that live on once', async () => {
+      let time = Date.now();
+      database.setClock(() => time);
+      const store = open();
+      const complete = (id: string, retentionMs: number) => store.complete({ id, token: 't', retentionMs });
+      const replayed = Array.from({ length: 350 }, (_, number) => `replayed_${number}`);
+      const claim = { token: 't', leaseMs: 1_000, retentionMs: HOUR_MS };
+      await Promise.all(replayed.map((id) => store.claim({ id, ...claim })));
+      await complete('expired', HOUR_MS + 1);
+      time += HOUR_MS / 2;
+      await Promise.all(replayed.map((id) => complete(id, 10 * HOUR_MS)));
+      time += 2 * HOUR_MS;
+      const rows = (condition: string) =>
+        database.prepare(`select 1 from posthorn_events where ${condition}`).all().length;
+      const clean = (round: number) =>
+        Promise.all(Array.from({ length: 50 }, (_, number) => complete(`${round}_${number}`, 100 * HOUR_MS)));
+      const due: number[] = [];
+      for (let round = 0; round < 4; round += 1) {
+        await clean(round);
+        due.push(rows(`first_expires_at <= ${time}`));
+      }
+      expect(due).toEqual([251, 151, 51, 0]);
+      expect(rows("key = 'expired'")).toBe(0);
+      expect(await store.claim({ id: 'replayed_0', token: 'u', ...lease })).toEqual({ state: 'completed' });
+      time += 10 * HOUR_MS;
+      for (let round = 4; round < 8; round += 1) await clean(round);
+      expect(rows("key like 'replayed_%'")).toBe(0);
+    });
+
     test('keeps a row whose retention began anew when it was completed', async () => {
       let time = Date.now();
       database.setClock(() => time);

@@ -4,7 +4,7 @@ import { inNextTurn } from '../../timing/isolated-requests.ts';
 import { BUSY, type SqliteConnection } from '../connection.ts';
 import { pauseWhileBusy } from '../retry-while-busy.ts';
 import { explain, lockedError } from '../sqlite-errors.ts';
-import { CLEANING_INTERVAL, DELETE_EXPIRED, statementsOf } from './statements.ts';
+import { CLEAN_UP, CLEANING_INTERVAL, statementsOf } from './statements.ts';
 
 /** The most operations in one transaction: together they block the event loop for a few milliseconds. */
 const MAX_BATCH_SIZE = 100;
@@ -96,7 +96,7 @@ export class SqliteOperations {
     this.#completions += completions;
     if (this.#completions >= CLEANING_INTERVAL) {
       this.#completions = 0;
-      this.#connection.run(DELETE_EXPIRED);
+      for (const statement of CLEAN_UP) this.#connection.run(statement);
     }
     return results;
   }

@@ -128,7 +128,7 @@ end as result, ${NOW} as now from ${FIND}`;
 const READ_RELEASE = `select iif(${IS_COMPLETED}, 'completed', 'lost') as result, ${NOW} as now from ${FIND}`;
 
 /**
- * Rows that may be deleted at once. Every so many completions delete twice as many rows, so the table shrinks
+ * Rows that one clean-up looks at. Every so many completions look at twice as many rows, so the table shrinks
  * whenever it holds more than it should.
  */
 const BATCH_SIZE = 100;
@@ -137,15 +137,23 @@ const BATCH_SIZE = 100;
 export const CLEANING_INTERVAL = 50;
 
 /**
- * Deletes expired rows of all scopes, the oldest first. A row lives on for a while after its first expiry,
- * because its retention began anew when it was completed. Those that have been expired for an hour are found
- * without a look at many that are still needed.
+ * The rows of all scopes that were to expire first. They have been expired for an hour, because the retention
+ * of most began anew when they were completed, a moment after their claim.
  */
-export const DELETE_EXPIRED: SqlStatement = {
-  sql: `delete from posthorn_events where (scope, key) in (
+const DUE = `(scope, key) in (
   select scope, key from posthorn_events
-  where first_expires_at <= ${NOW} - 3600000 and expires_at <= ${NOW}
+  where first_expires_at <= ${NOW} - 3600000
   order by first_expires_at limit ${BATCH_SIZE}
-)`,
-  values: [],
-};
+)`;
+
+/**
+ * Deletes the expired ones of a batch. The others were completed long after their claim: each takes the place
+ * of its new expiry, so that no later clean-up looks at it before then.
+ */
+export const CLEAN_UP: readonly SqlStatement[] = [
+  { sql: `delete from posthorn_events where expires_at <= ${NOW} and ${DUE}`, values: [] },
+  {
+    sql: `update posthorn_events set first_expires_at = expires_at where expires_at > ${NOW} and ${DUE}`,
+    values: [],
+  },
+];
