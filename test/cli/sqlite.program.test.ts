@@ -1,10 +1,11 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createSqliteDeadLetters } from 'posthorn/sqlite';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase, standInPath } from '../sqlite/driver.ts';
 import { useSqlite } from '../sqlite/fixture.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
+import { skipWithoutModes } from '../support/skip-if.ts';
 import { letter } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 
@@ -50,6 +51,33 @@ describe('posthorn on a file of SQLite', () => {
     expect(Object.values(mode ?? {})).toEqual(['wal']);
   });
 
+  test('sqlite migrate lets only its user read what it creates, and leaves the mode of a file as it is', async (context) => {
+    skipWithoutModes(context);
+    const umask = process.umask(0o022);
+    onTestFinished(() => void process.umask(umask));
+    const migrate = async (file: string) =>
+      expect(await run(['sqlite', 'migrate', file])).toMatchObject({ code: 0 });
+    const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
+    await migrate(fixture.path);
+    const database = fixture.open();
+    await createSqliteDeadLetters(database, { scope: 'billing-test' }).put(letter('evt_1'));
+    expect(['', '-wal', '-shm'].map((end) => modeOf(fixture.path + end))).toEqual(['600', '600', '600']);
+    const own = join(dirname(fixture.path), 'own.db');
+    writeFileSync(own, '', { mode: 0o640 });
+    await migrate(own);
+    expect(modeOf(own)).toBe('640');
+  });
+
+  test.each([':memory:', 'file:events.db', 'file::memory:?cache=shared'])(
+    'no command takes %s for a file',
+    async (file) => {
+      const refused = message(2, /does not name a file: give the path/);
+      expect(await run(['sqlite', 'migrate', file])).toEqual(refused);
+      expect(await run(['dead-letters', 'list', '--scope', 'a', '--sqlite', file])).toEqual(refused);
+      expect(existsSync(file)).toBe(false);
+    },
+  );
+
   test('dead-letters lists, shows and drops the letters of a scope', async () => {
     const deadLetters = createSqliteDeadLetters(await fixture.openMigrated(), { scope: 'billing-test' });
     for (let count = 0; count < 20; count += 1) await deadLetters.put(letter(`evt_${count}`));
@@ -77,9 +105,13 @@ describe('posthorn on a file of SQLite', () => {
     );
     const text = join(folder, 'text.db');
     writeFileSync(text, 'this is not a database, but long enough to be one of SQLite'.repeat(50));
-    expect(await run(['sqlite', 'migrate', text])).toEqual(
-      message(1, /the file is damaged, or is not a database of SQLite/),
-    );
+    const notADatabase = message(1, /the file is damaged, or is not a database of SQLite/);
+    expect(await run(['sqlite', 'migrate', text])).toEqual(notADatabase);
+    expect(await list(text)).toEqual(notADatabase);
+    const place = ['--scope', 'a', '--sqlite', text];
+    expect(await run(['dead-letters', 'show', 'evt_1', ...place])).toEqual(notADatabase);
+    expect(await run(['dead-letters', 'drop', '--all', '--yes', ...place])).toEqual(notADatabase);
+    expect(await run(['sqlite', 'migrate', ''])).toEqual(message(2, /"" is not a file/));
     openDatabase(join(folder, 'empty.db')).exec('create table other (id)');
     expect(await list(join(folder, 'empty.db'))).toEqual(message(3, /posthorn sqlite migrate FILE/));
     const database = await fixture.openMigrated();

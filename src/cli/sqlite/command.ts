@@ -9,7 +9,8 @@ import { withSqliteFile } from './file.ts';
 
 const MIGRATE_HELP = `
 Creates the tables of posthorn/sqlite in a file, or brings them up to date, and turns on its WAL mode. A file
-that does not exist is created. Stop no process for it: those that use the file go on.
+that does not exist is created, and only this user may read it: run this as the user of the receiver. Stop no
+process for it: those that use the file go on.
 ${EXIT_CODES_HELP}
 
 Examples:

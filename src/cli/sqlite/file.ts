@@ -1,6 +1,7 @@
-import { statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isInstance, propertyOf } from '../../foreign-values.ts';
+import { SqliteConnection } from '../../sqlite/connection.ts';
 import type { SqliteDatabase } from '../../sqlite/database.ts';
 import { explain } from '../../sqlite/sqlite-errors.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
@@ -15,34 +16,63 @@ type OpenClass = new (path: string) => OpenFile;
 
 /** Opens a file of SQLite for as long as `use` takes. A missing file is created only if it may be. */
 export async function withSqliteFile(
-  path: string,
+  file: string,
   { mayCreate }: { readonly mayCreate: boolean },
   use: (database: SqliteDatabase) => Promise<void>,
 ): Promise<void> {
-  checkPath(path, mayCreate);
-  const database = open(path, builtInClass() ?? (await loadBetterSqlite()));
+  checkName(file);
+  // An absolute path has no special meaning for any client.
+  const path = resolve(file);
+  const isMissing = checkPath(file, path, mayCreate);
+  const Database = builtInClass() ?? (await loadBetterSqlite());
+  if (isMissing) createPrivately(path);
+  const database = open(file, () => new Database(path));
   try {
+    open(file, () => readHeader(database));
     await use(database);
   } finally {
     database.close();
   }
 }
 
-function checkPath(path: string, mayCreate: boolean): void {
+function checkName(file: string): void {
+  if (file !== ':memory:' && !file.startsWith('file:')) return;
+  throw usageError(
+    `${JSON.stringify(file)} does not name a file: give the path of the file that the receiver opens, such as events.db`,
+  );
+}
+
+/** Returns whether the file is missing, and may be created. */
+function checkPath(file: string, path: string, mayCreate: boolean): boolean {
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile();
-  if (isFile) return;
-  const shown = JSON.stringify(path);
+  if (isFile) return false;
+  const shown = JSON.stringify(file);
   if (isFile === false) throw usageError(`${shown} is not a file`);
   if (!mayCreate) throw usageError(`the file ${shown} does not exist: name the file of the receiver`);
-  if (statSync(dirname(resolve(path)), { throwIfNoEntry: false })?.isDirectory()) return;
+  if (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) return true;
   throw usageError(`the directory of ${shown} does not exist: create it first`);
 }
 
-function open(path: string, Database: OpenClass): OpenFile {
+/** SQLite gives the mode of the file to those beside it. They hold letters. */
+function createPrivately(path: string): void {
   try {
-    return new Database(path);
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // Another command has created it meanwhile, or SQLite says why it cannot be created.
+  }
+}
+
+/** The beginning of a file shows whether it is a database. Another process may have it locked. */
+function readHeader(database: SqliteDatabase): void {
+  const connection = SqliteConnection.of(database);
+  connection.withoutWaiting(() => connection.first({ sql: 'pragma schema_version', values: [] }));
+}
+
+function open<Result>(file: string, work: () => Result): Result {
+  try {
+    return work();
   } catch (cause) {
-    const message = `the file ${JSON.stringify(path)} cannot be opened: ${explain(cause).message}`;
+    const message = `the file ${JSON.stringify(file)} cannot be opened: ${explain(cause).message}`;
     throw new CommandError('failed', message, { cause });
   }
 }
