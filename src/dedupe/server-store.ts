@@ -36,6 +36,8 @@ export interface StoreServer {
   readonly mustWait?: () => boolean;
   /** See {@link Store}. */
   readonly queuesClaims?: boolean;
+  /** See {@link Store}. */
+  readonly isAtWork?: () => boolean;
 }
 
 /**
@@ -59,6 +61,7 @@ export function createServerStore({
   run,
   mustWait,
   queuesClaims,
+  isAtWork,
 }: StoreServer): Store {
   const unknown = (answer: string): Error =>
     new Error(`${name} gave an unknown result: ${JSON.stringify(answer)}`);
@@ -81,6 +84,7 @@ export function createServerStore({
     commandTimeoutMs,
     ...(mustWait && { mustWait }),
     ...(queuesClaims && { queuesClaims }),
+    ...(isAtWork && { isAtWork }),
     claim: ({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0, waitMs }) => {
       const keepMs = Math.max(leaseMs, retentionMs);
       const detail = String(attemptSpacingMs);

@@ -37,6 +37,11 @@ export interface Store {
    * waits for as long as the store answers other operations.
    */
   readonly queuesClaims?: boolean;
+  /**
+   * Whether the store has worked for another process within `commandTimeoutMs`. Then claims go on waiting,
+   * although it has answered none of this process. A store that cannot know that leaves this method out.
+   */
+  isAtWork?(): boolean;
 }
 
 /** The request of `complete`. Those of the other operations hold more. */

@@ -1,7 +1,7 @@
 import { UnavailableError } from '../errors.ts';
 import { isInstance, messageOf, propertyOf, show } from '../foreign-values.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
-import { mustWait } from '../timing/must-wait.ts';
+import { isTrue, mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type {
   ClaimRequest,
@@ -64,7 +64,8 @@ class StoreInTime implements TimeLimitedStore {
 
   /**
    * In a burst a claim may wait for its turn for longer than `commandTimeoutMs`. It does so only while the
-   * store answers others: a store that has stopped would keep every delivery waiting in vain.
+   * store answers others, or works for other processes: a store that has stopped would keep every delivery
+   * waiting in vain.
    */
   claim(request: ClaimRequest, mayWaitLonger: () => boolean = always): Awaitable<ClaimResult> {
     const limited = this.#inTime(request);
@@ -78,7 +79,7 @@ class StoreInTime implements TimeLimitedStore {
     const onTimeout = (): number | Error => {
       const leftMs = endsAt - performance.now();
       if (leftMs <= 0 || this.mustWait()) return this.#late();
-      if (this.#answers === seen) {
+      if (this.#answers === seen && !isTrue(() => this.#store.isAtWork?.())) {
         turns += 1;
         return turns > TURNS ? this.#late() : ONE_TURN_MS;
       }

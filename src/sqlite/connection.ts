@@ -4,6 +4,7 @@ import { OpenFile } from './open-file.ts';
 import { isBusy, isInsideTransaction } from './sqlite-errors.ts';
 import type { SqlStatement } from './statement.ts';
 import { migrations } from './tables.ts';
+import { WriteQueue } from './write-queue.ts';
 
 /** The columns of a row in their order: some options of the clients make rows arrays. */
 export type Row = readonly unknown[];
@@ -27,6 +28,8 @@ const READ_SETTINGS: SqlStatement = {
 export class SqliteConnection {
   static readonly #ofDatabases = new WeakMap<SqliteDatabase, SqliteConnection>();
 
+  /** The turns of all that writes on this connection. */
+  readonly writes: WriteQueue = new WriteQueue(() => this.#readDataVersion());
   readonly #database: SqliteDatabase;
   readonly #compiled = new Map<string, SqliteStatement>();
   #isVersionKnown = false;
@@ -67,15 +70,11 @@ export class SqliteConnection {
     });
   }
 
-  /** Does the same {@link inTransaction}: what has not reached the right file is not committed. */
+  /** Does the same {@link inTransaction}. */
   write<T>(work: () => T): T | typeof BUSY {
     return this.withoutWaiting(() => {
       this.#checkVersion();
-      return this.inTransaction(() => {
-        const result = work();
-        this.#findFile()?.check();
-        return result;
-      });
+      return this.inTransaction(work);
     });
   }
 
@@ -91,11 +90,15 @@ export class SqliteConnection {
     });
   }
 
-  /** Runs work in a transaction, which is on the disk when this returns. Rolls it back if the work throws. */
+  /**
+   * Runs work in a transaction, which is on the disk when this returns. Rolls it back if the work throws, and
+   * if the file was deleted or moved.
+   */
   inTransaction<T>(work: () => T): T {
     this.run(BEGIN);
     try {
       const result = work();
+      this.#findFile()?.check();
       this.run(COMMIT);
       return result;
     } catch (error) {
@@ -145,6 +148,15 @@ export class SqliteConnection {
     const compiled = this.#compiled.get(sql) ?? this.#database.prepare(sql);
     this.#compiled.set(sql, compiled);
     return compiled;
+  }
+
+  /** See https://sqlite.org/pragma.html#pragma_data_version. Undefined if even reading must wait. */
+  #readDataVersion(): unknown {
+    try {
+      return this.first({ sql: 'pragma data_version', values: [] })?.[0];
+    } catch {
+      return undefined;
+    }
   }
 
   #findFile(): OpenFile | undefined {

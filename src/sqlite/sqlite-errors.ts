@@ -88,3 +88,11 @@ export function lockedError(limitMs: number): Error {
       'keep transactions that write short, and let none wait for anything while it is open',
   );
 }
+
+/** The error of work that has not been tried, because other work on its connection went first. */
+export function turnError(waitedMs: number): Error {
+  return new Error(
+    `its turn has not come for ${Math.round(waitedMs)} ms: more events come than the disk can take, or another ` +
+      'process or connection keeps the file locked; use a faster disk, or a store on a server',
+  );
+}

@@ -7,8 +7,13 @@ interface Connected {
 
 /** Whether an operation that begins now would wait for a connection. Never throws. */
 export function mustWait(owner: Connected): boolean {
+  return isTrue(() => owner.mustWait?.());
+}
+
+/** Whether a method of a foreign object returns true. Never throws. */
+export function isTrue(ask: () => unknown): boolean {
   try {
-    const answer: unknown = owner.mustWait?.();
+    const answer = ask();
     if (typeof answer === 'object') dropPromise(answer);
     return answer === true;
   } catch {

@@ -99,6 +99,33 @@ test('a release is not such an answer: that of a claim that was never sent needs
   expect(end).toMatchObject({ state: 'refused', error: refused });
 });
 
+test('it goes on waiting while the store works for other processes, though it answers nothing here', async () => {
+  let isAtWork = true;
+  const { begin } = open({ isAtWork: () => isAtWork });
+  const end = begin();
+  await silence(100);
+  await silence(100);
+  expect(end.state).toBe('waiting');
+  isAtWork = false;
+  await silence(100);
+  expect(end).toMatchObject({ state: 'refused', error: refused });
+});
+
+const throwing = (): boolean => {
+  throw new Error('at work');
+};
+const rejecting = async () => throwing();
+
+test.each([
+  ['throws', throwing],
+  ['rejects', rejecting],
+])('it is given up if isAtWork of a foreign store %s', async (_name, isAtWork) => {
+  const { begin } = open(Object.fromEntries([['isAtWork', isAtWork]]));
+  const end = begin();
+  await silence(100);
+  expect(end).toMatchObject({ state: 'refused', error: refused });
+});
+
 test('it waits for its waitMs at the most, and then for its answer', async () => {
   const { begin, answerAnother } = open();
   const end = begin({ ...waiting, waitMs: 250 });

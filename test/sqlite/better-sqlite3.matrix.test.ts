@@ -17,6 +17,7 @@ import { driverFolder, untilInstalled } from './install-driver.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 import { testMovedFile } from './moved-file-tests.ts';
 import { testDeadLetters, testStore } from './store-tests.ts';
+import { testTurns } from './turns-tests.ts';
 
 await untilInstalled();
 /** More of a connection than other tests use. */
@@ -41,6 +42,7 @@ describe('on better-sqlite3', () => {
   testFaults(openDatabase);
   testFullDisk(openDatabase);
   testMovedFile(openDatabase);
+  testTurns(openDatabase);
 
   describe('a handler of an inbox that calls database.transaction()', () => {
     const fixture = useSqlite(openDatabase);

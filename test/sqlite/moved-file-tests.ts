@@ -121,8 +121,8 @@ export function testMovedFile(openDatabase: OpenDatabase): void {
       expect(database.prepare('select id from ledger').all()).toEqual([]);
     });
 
-    test.each([':memory:', ''])('%j, which is not a file, is left alone', async (path) => {
-      const memory = openDatabase(path);
+    test('a database in memory is left alone', async () => {
+      const memory = openDatabase(':memory:');
       await migrateSqlite(memory);
       const deadLetters = createSqliteDeadLetters(memory, { scope, ...ampleTime });
       await deadLetters.put(createLetter());

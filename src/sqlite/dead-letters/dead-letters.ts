@@ -4,10 +4,12 @@ import { createOrderedList, readStoredLetter } from '../../dead-letters/ordered-
 import { serializeLetter } from '../../dead-letters/serialized-letter.ts';
 import { toKey } from '../../dedupe/store.ts';
 import { DeadLetterError } from '../../errors.ts';
-import { type BUSY, type Row, SqliteConnection } from '../connection.ts';
+import { type Row, SqliteConnection } from '../connection.ts';
 import { checkDatabase, type SqliteDatabase } from '../database.ts';
 import { retryWhileBusy } from '../retry-while-busy.ts';
+import { writeOperation } from '../single-write.ts';
 import { explain } from '../sqlite-errors.ts';
+import type { SqlStatement } from '../statement.ts';
 import { FORGET_REMOVED, getLetter, nextLetter, putLetter, removeLetter } from './statements.ts';
 
 /** Options of {@link createSqliteDeadLetters}. */
@@ -47,9 +49,9 @@ export function createSqliteDeadLetters(
   readDuration('commandTimeoutMs', commandTimeoutMs);
   const scope = readScope('createSqliteDeadLetters', options.scope);
   const connection = SqliteConnection.of(database);
-  const run = async (work: () => Row | undefined | typeof BUSY): Promise<Row | undefined> => {
+  const run = async (work: () => Promise<Row | undefined>): Promise<Row | undefined> => {
     try {
-      return await retryWhileBusy(commandTimeoutMs, work);
+      return await work();
     } catch (error) {
       const cause = explain(error);
       const message = `the dead letters of ${scope} in SQLite failed: ${cause.message}`;
@@ -57,31 +59,33 @@ export function createSqliteDeadLetters(
     }
   };
 
+  const read = (statement: SqlStatement): Promise<Row | undefined> =>
+    run(() => retryWhileBusy(commandTimeoutMs, () => connection.read(() => connection.first(statement))));
+  const write = (work: () => Row | undefined): Promise<Row | undefined> =>
+    run(() => writeOperation(connection, { limitMs: commandTimeoutMs }, () => connection.write(work)));
+
   return {
     async put(letter) {
       const { id, parkedAt } = letter;
       const statement = putLetter(scope, toKey(id), { parkedAt, text: serializeLetter(letter) });
-      await run(() => connection.write(() => connection.first(statement)));
+      await write(() => connection.first(statement));
     },
 
     async get(id) {
-      const found = await run(() => connection.read(() => connection.first(getLetter(scope, toKey(id)))));
+      const found = await read(getLetter(scope, toKey(id)));
       return found === undefined ? undefined : readStoredLetter('SQLite', id, String(found[1]));
     },
 
     async remove(id) {
-      const removed = await run(() =>
-        connection.write(() => {
-          connection.run(FORGET_REMOVED);
-          return connection.first(removeLetter(scope, toKey(id)));
-        }),
-      );
+      const removed = await write(() => {
+        connection.run(FORGET_REMOVED);
+        return connection.first(removeLetter(scope, toKey(id)));
+      });
       return removed !== undefined;
     },
 
     list: createOrderedList('SQLite', async (last, lastPlace) => {
-      const next = nextLetter(scope, last, lastPlace);
-      const found = await run(() => connection.read(() => connection.first(next)));
+      const found = await read(nextLetter(scope, last, lastPlace));
       if (found === undefined) return undefined;
       const [key, text, place] = found.map(String);
       return key === undefined || text === undefined || place === undefined

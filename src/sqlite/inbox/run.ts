@@ -5,8 +5,8 @@ import type { HandlerContext } from '../../handling/router.ts';
 import { InboxError } from '../../inbox/inbox-error.ts';
 import type { Guard } from '../../inbox/latest.ts';
 import { BUSY, type SqliteConnection } from '../connection.ts';
-import { pauseWhileBusy } from '../retry-while-busy.ts';
-import { explain, lockedError } from '../sqlite-errors.ts';
+import { writeRun } from '../single-write.ts';
+import { explain } from '../sqlite-errors.ts';
 import { BegunTransaction } from './begun-transaction.ts';
 import { HandlerDatabase, type SqliteTransaction } from './handler-database.ts';
 import { CREATE_MARKS, findRecord, moveGuard, type RecordKey, writeRecord } from './statements.ts';
@@ -23,22 +23,18 @@ const RESERVE_MS = 200;
 const LEAST_MS = 1_000;
 
 /**
- * Runs a handler in one transaction with the record of the event, as soon as no other connection has the
- * lock; rejects at the deadline of the delivery, and with the signal's reason when that aborts.
+ * Runs a handler in one transaction with the record of the event, after the runs that came before, as soon as
+ * no other connection has the lock; rejects at the deadline of the delivery, and with the signal's reason
+ * when that aborts.
  */
 export async function runOnce(
   connection: SqliteConnection,
   run: InboxRun,
-  context: HandlerContext,
+  { deadlineAt, signal }: HandlerContext,
 ): Promise<SkipReason | undefined> {
-  const limitMs = Math.max(context.deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
-  const endsAt = performance.now() + limitMs;
-  for (let tries = 1; ; tries += 1) {
-    const result = runInTransaction(connection, run);
-    if (result !== BUSY) return result;
-    if (performance.now() >= endsAt) throw unavailable(run, lockedError(limitMs));
-    await pauseWhileBusy(tries, context.signal).catch(() => context.signal.throwIfAborted());
-  }
+  const limitMs = Math.max(deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
+  const limit = { limitMs, signal, toError: (late: Error) => unavailable(run, late) };
+  return await writeRun(connection, limit, () => runInTransaction(connection, run));
 }
 
 /** How far a transaction has come. */
@@ -50,10 +46,9 @@ interface Step {
 function runInTransaction(connection: SqliteConnection, run: InboxRun): SkipReason | undefined | typeof BUSY {
   const step: Step = {};
   try {
-    const result = connection.read(() => {
-      connection.run(CREATE_MARKS);
-      return connection.inTransaction(() => recordAndHandle(connection, run, step));
-    });
+    // Not in the transaction: a rollback would take the table away.
+    if (connection.withoutWaiting(() => connection.run(CREATE_MARKS)) === BUSY) return BUSY;
+    const result = connection.write(() => recordAndHandle(connection, run, step));
     // An error of the handler may look like a lock of this file.
     if (step.thrown === undefined) return result;
   } catch (error) {

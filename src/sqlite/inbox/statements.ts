@@ -25,7 +25,7 @@ export function writeRecord({ scope, eventKey, handler }: RecordKey): SqlStateme
   };
 }
 
-/** Creates the table of {@link mark}, which no other connection sees. A rollback would take it away. */
+/** Creates the table of {@link mark}, which no other connection sees. */
 export const CREATE_MARKS: SqlStatement = {
   sql: 'create temp table if not exists posthorn_transaction (id integer primary key, name text)',
   values: [],

@@ -14,7 +14,8 @@ export interface SqliteStoreOptions {
   readonly scope: string;
   /**
    * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. That
-   * includes the time during which another process has the file locked.
+   * includes the time during which another process has the file locked. A claim that may wait for longer does
+   * so while others write to the file.
    */
   readonly commandTimeoutMs?: number;
 }
@@ -25,9 +26,9 @@ export interface SqliteStoreOptions {
  * better-sqlite3 11 and later; closing it is up to you, after `receiver.close()`. `migrateSqlite` creates the
  * tables. Operations of one turn of the event loop share a transaction, whose COMMIT waits for the disk and
  * blocks the event loop meanwhile. A file that another process has locked is tried again without blocking. An
- * operation rejects with UnavailableError (`store_unavailable`) if SQLite refuses it, or if the file is
- * locked for too long; the message says what to do. Expired ids are deleted in small batches, now and then
- * after a completion.
+ * operation rejects with UnavailableError (`store_unavailable`) if SQLite refuses it, if the file is locked
+ * for too long, or if it was deleted or moved; the message says what to do. A claim may wait for its turn for
+ * its `waitMs`, if that is longer. Expired ids are deleted in small batches, now and then after a completion.
  *
  * @throws ConfigurationError if the database is not such a connection, and for a wrong or missing option.
  *
@@ -47,5 +48,6 @@ export function createSqliteStore(database: SqliteDatabase, options: SqliteStore
   const scope = readScope('createSqliteStore', options.scope);
   const operations = new SqliteOperations(SqliteConnection.of(database), scope, commandTimeoutMs);
   const run: StoreServer['run'] = (operation, read) => operations.run(operation, read);
-  return createServerStore({ name: 'SQLite', commandTimeoutMs, run });
+  const isAtWork = (): boolean => operations.isAtWork;
+  return createServerStore({ name: 'SQLite', commandTimeoutMs, run, queuesClaims: true, isAtWork });
 }

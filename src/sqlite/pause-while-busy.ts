@@ -1,0 +1,18 @@
+import { setTimeout } from 'node:timers/promises';
+
+/** A transaction of another connection takes a few milliseconds, most of them for the sync. */
+const LONGEST_PAUSE_MS = 8;
+const SHORTEST_PAUSE_MS = 1;
+
+/** After a wait of this many milliseconds pauses are shorter by one. */
+const WAIT_PER_MS_LESS = 50;
+
+/**
+ * Waits before the next try for the lock, which is the `tries`th, without blocking the event loop. A
+ * connection that has waited for long tries more often than others, so it is the next to get the lock.
+ */
+export async function pauseWhileBusy(tries: number, waitedMs: number): Promise<void> {
+  const longestMs = Math.min(tries, LONGEST_PAUSE_MS) - waitedMs / WAIT_PER_MS_LESS;
+  // At random, so that processes that wait do not all come back at once.
+  await setTimeout(Math.max(longestMs, SHORTEST_PAUSE_MS) * (0.5 + Math.random() / 2));
+}

@@ -1,0 +1,126 @@
+import { setTimeout } from 'node:timers/promises';
+import { inNextTurn } from '../timing/isolated-requests.ts';
+import { pauseWhileBusy } from './pause-while-busy.ts';
+
+/** Work of one kind that waits for its turn to write. */
+export interface QueuedWrite {
+  /** Tries to run; returns false if another connection has the lock. Never throws. */
+  readonly attempt: () => boolean;
+  /**
+   * Gives up what has waited for too long or was aborted; returns whether anything still waits.
+   * `lastCommitAt` is when a connection is last known to have written to the file.
+   */
+  readonly stillWaits: (now: number, lastCommitAt: number) => boolean;
+}
+
+/**
+ * How long the operations of the store and the letters wait behind the runs of inboxes. Each run is a
+ * transaction of its own, while the operations that come meanwhile share one.
+ */
+const PATIENCE_MS = 500;
+
+/** The longest time for which a connection leaves the lock to others after its turn. */
+const LONGEST_REST_MS = 50;
+
+/**
+ * The transactions of one connection, which take turns: only one of them tries for the lock of the file.
+ * Operations keep their order, and so do the runs of inboxes.
+ */
+export class WriteQueue {
+  /** With the times since when they wait. */
+  readonly #operations = new Map<QueuedWrite, number>();
+  readonly #runs = new Set<QueuedWrite>();
+  readonly #readVersion: () => unknown;
+  #version: unknown;
+  #lastCommitAt = Number.NEGATIVE_INFINITY;
+  #isServing = false;
+
+  /** `readVersion` returns another value once another connection has written to the file. */
+  constructor(readVersion: () => unknown) {
+    this.#readVersion = readVersion;
+  }
+
+  /** When a connection, this or another one, is last known to have written to the file. */
+  get lastCommitAt(): number {
+    return this.#lastCommitAt;
+  }
+
+  /** Adds an operation of the letters, or those of a store. */
+  addOperation(write: QueuedWrite): void {
+    this.#operations.set(write, performance.now());
+    void this.#serve();
+  }
+
+  /** Adds the run of an inbox. */
+  addRun(write: QueuedWrite): void {
+    this.#runs.add(write);
+    void this.#serve();
+  }
+
+  async #serve(): Promise<void> {
+    if (this.#isServing) return;
+    this.#isServing = true;
+    let lastTurnAt = performance.now();
+    for (let tries = 1; ; tries += 1) {
+      const startedAt = performance.now();
+      const next = this.#next(startedAt);
+      if (next === undefined) break;
+      const waitedMs = startedAt - lastTurnAt;
+      if (next.attempt()) {
+        lastTurnAt = performance.now();
+        this.#lastCommitAt = lastTurnAt;
+        this.#endTurn(next, lastTurnAt);
+        await rest(this.#restMs(lastTurnAt - startedAt, tries > 1 ? waitedMs : 0));
+        tries = 0;
+      } else {
+        this.#noteOthers(startedAt);
+        await pauseWhileBusy(tries, waitedMs);
+      }
+      // What became late while the event loop was blocked is tried first.
+      this.#giveUpLate(startedAt);
+    }
+    this.#isServing = false;
+  }
+
+  #noteOthers(now: number): void {
+    const version = this.#readVersion();
+    if (version !== this.#version) this.#lastCommitAt = now;
+    this.#version = version;
+  }
+
+  #next(now: number): QueuedWrite | undefined {
+    const [[operation, since = now] = []] = this.#operations;
+    const [run] = this.#runs;
+    return now - since < PATIENCE_MS ? (run ?? operation) : operation;
+  }
+
+  /** Operations of a store that still wait go to the end. */
+  #endTurn(write: QueuedWrite, now: number): void {
+    const isOperation = this.#operations.delete(write);
+    if (isOperation && write.stillWaits(now, now)) this.#operations.set(write, now);
+    this.#runs.delete(write);
+  }
+
+  /**
+   * How long to leave the lock to others: for as long as this connection had it, if it had to wait for it;
+   * for a part of that, if it would take it again at once.
+   */
+  #restMs(heldMs: number, waitedMs: number): number {
+    if (waitedMs > 0) return Math.min(heldMs, waitedMs / 2, LONGEST_REST_MS);
+    return this.#operations.size + this.#runs.size === 0 ? 0 : Math.min(heldMs / 8, LONGEST_REST_MS);
+  }
+
+  #giveUpLate(now: number): void {
+    for (const write of [...this.#operations.keys(), ...this.#runs]) {
+      if (write.stillWaits(now, this.#lastCommitAt)) continue;
+      this.#operations.delete(write);
+      this.#runs.delete(write);
+    }
+  }
+}
+
+/** On a fast disk a turn of the event loop is enough. */
+async function rest(ms: number): Promise<void> {
+  if (ms < 1) await new Promise<void>(inNextTurn);
+  else await setTimeout(ms);
+}
