@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createSqliteDeadLetters, createSqliteStore, type SqliteStatement } from 'posthorn/sqlite';
 import { storeConformance } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deadLettersConformance } from '../dead-letters/conformance.ts';
+import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
 import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
 import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
 import { StoreModel, storeCommands } from '../dedupe/model.ts';
@@ -237,5 +237,21 @@ export function testDeadLetters(openDatabase: OpenDatabase): void {
           store: createSqliteStore(database, { scope, ...ampleTime }),
         })),
       );
+
+    test('are counted up to a limit, without those of other scopes and removed ones', async () => {
+      const deadLetters = createSqliteDeadLetters(database, { scope: 'counted', ...ampleTime });
+      await createSqliteDeadLetters(database, { scope: 'other' }).put(createLetter({ id: '1' }));
+      expect(await deadLetters.count?.({ limit: 10 })).toBe(0);
+      for (const id of ['1', '2', '3']) await deadLetters.put(createLetter({ id }));
+      for (const [limit, count] of [
+        [10, 3],
+        [2, 2],
+        [0, 0],
+        [Number.POSITIVE_INFINITY, 3],
+      ] as const)
+        expect(await deadLetters.count?.({ limit })).toBe(count);
+      await deadLetters.remove('2');
+      expect(await deadLetters.count?.({ limit: 10 })).toBe(2);
+    });
   });
 }

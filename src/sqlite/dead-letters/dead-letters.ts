@@ -10,7 +10,14 @@ import { retryWhileBusy } from '../retry-while-busy.ts';
 import { writeOperation } from '../single-write.ts';
 import { explain } from '../sqlite-errors.ts';
 import type { SqlStatement } from '../statement.ts';
-import { FORGET_REMOVED, getLetter, nextLetter, putLetter, removeLetter } from './statements.ts';
+import {
+  countLetters,
+  FORGET_REMOVED,
+  getLetter,
+  nextLetter,
+  putLetter,
+  removeLetter,
+} from './statements.ts';
 
 /** Options of {@link createSqliteDeadLetters}. */
 export interface SqliteDeadLettersOptions {
@@ -92,5 +99,9 @@ export function createSqliteDeadLetters(
         ? undefined
         : { key, text, place };
     }),
+
+    async count({ limit }) {
+      return Number((await read(countLetters(scope, limit)))?.[0]);
+    },
   };
 }
