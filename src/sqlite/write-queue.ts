@@ -17,7 +17,7 @@ export interface QueuedWrite {
  * How long the operations of the store and the letters wait behind the runs of inboxes. Each run is a
  * transaction of its own, while the operations that come meanwhile share one.
  */
-const PATIENCE_MS = 500;
+const WAIT_BEHIND_RUNS_MS = 500;
 
 /** The longest time for which a connection leaves the lock to others after its turn. */
 const LONGEST_REST_MS = 50;
@@ -91,7 +91,7 @@ export class WriteQueue {
   #next(now: number): QueuedWrite | undefined {
     const [[operation, since = now] = []] = this.#operations;
     const [run] = this.#runs;
-    return now - since < PATIENCE_MS ? (run ?? operation) : operation;
+    return now - since < WAIT_BEHIND_RUNS_MS ? (run ?? operation) : operation;
   }
 
   /** Operations of a store that still wait go to the end. */
