@@ -74,11 +74,15 @@ export function checkRequest(request: NodeRequest): void {
 
 /**
  * Closes the connection, or the stream of HTTP/2, if no answer is possible. `request.destroy()` alone leaves
- * a connection open whose request has been read to its end.
+ * a connection open whose request has been read to its end. Never throws: it is the last step.
  */
 export function hangUp(request: NodeRequest): void {
-  request.destroy();
-  request.socket.destroy?.();
+  try {
+    request.destroy();
+    request.socket.destroy?.();
+  } catch {
+    // Middleware may have replaced the methods, and some platforms have no socket.
+  }
 }
 
 /** Returns false once the sender has hung up, or another listener has answered. */

@@ -96,8 +96,8 @@ function limitStream(stream: Http2Stream, timeLimitMs: number): void {
 }
 
 /**
- * Reads and drops the rest of the request. Calls `then` once, at the
- * end of the request or after `timeLimitMs`.
+ * Reads and drops the rest of the request. Calls `then` once, at the end of the request or after
+ * `timeLimitMs`.
  */
 function dropRest(request: NodeRequest, timeLimitMs: number, then: () => void): void {
   const finish = (): void => {
@@ -106,8 +106,8 @@ function dropRest(request: NodeRequest, timeLimitMs: number, then: () => void): 
     try {
       then();
     } catch {
-      // Middleware may have replaced the methods of the response. An error that is
-      // thrown here ends the process.
+      // Middleware may have replaced the methods of the response. An error that is thrown here ends the
+      // process.
       hangUp(request);
     }
   };

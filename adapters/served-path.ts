@@ -42,7 +42,7 @@ const REPORTED = Symbol.for('posthorn.misdirected');
  */
 export function isFirstToReport(receiver: Mountable, request: NodeRequest, response: NodeResponse): boolean {
   if (request.method !== 'POST') return false;
-  if (receiver.hasSignature?.(request.rawHeaders) !== true) return false;
+  if (receiver.hasSignature?.(request.rawHeaders) === false) return false;
   if (propertyOf(response, REPORTED) === true) return false;
   Reflect.set(response, REPORTED, true);
   return true;

@@ -76,13 +76,6 @@ export type CodeOf<Class extends ErrorClass> = (typeof errorCodes)[Class][number
  */
 export type ErrorCode = CodeOf<ErrorClass>;
 
-const allCodes: ReadonlySet<unknown> = new Set(Object.values(errorCodes).flat());
-
-/** Returns true for the code of an error of posthorn. */
-export function isErrorCode(code: unknown): code is ErrorCode {
-  return allCodes.has(code);
-}
-
 /**
  * The base of every error that posthorn throws or reports. `cause` is the underlying error, if there is one.
  */

@@ -1,7 +1,7 @@
 import type { Queue as BullQueue } from 'bullmq';
-import { type ErrorCode, isErrorCode } from '../errors.ts';
 import { parseEvent } from '../events/event.ts';
 import { messageOf } from '../foreign-values.ts';
+import { isReportCode, type ReportCode } from '../outcomes/outcome.ts';
 import { readJob } from '../queue/queued-job.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import { readNotes } from './job-notes.ts';
@@ -52,9 +52,9 @@ function isReadable(data: unknown): boolean {
 }
 
 /** The worker puts the code of an error before its message. */
-function readFailure(failedReason: string): { readonly code: ErrorCode; readonly message: string } {
+function readFailure(failedReason: string): { readonly code: ReportCode; readonly message: string } {
   const [code = ''] = failedReason.split(': ', 1);
-  if (isErrorCode(code)) return { code, message: failedReason.slice(code.length + 2) };
+  if (isReportCode(code)) return { code, message: failedReason.slice(code.length + 2) };
   // A job that BullMQ itself failed has killed or outlived its workers.
   const isAbandoned = /stalled|started more than/.test(failedReason);
   return { code: isAbandoned ? 'run_abandoned' : 'handler_failed', message: messageOf(failedReason) };

@@ -90,15 +90,7 @@ export class LetterHandle {
     }
   }
 
-  /**
-   * Removes the letter, because its event was handled. A letter may be stored although its writing was given
-   * up.
-   */
-  async remove(): Promise<void> {
-    if (this.mayExist) await this.removeAny();
-  }
-
-  /** Removes the letter, even one that an earlier delivery left. */
+  /** Removes the letter, also one whose writing was given up, or that an earlier delivery left. */
   async removeAny(): Promise<void> {
     if (this.#removesLetter) await this.removeStored();
   }

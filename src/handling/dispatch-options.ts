@@ -1,11 +1,11 @@
 import { checkOptions, invalidOption, readInteger } from '../check-options.ts';
-import { type ErrorCode, isErrorCode } from '../errors.ts';
 import { propertyOf, show } from '../foreign-values.ts';
+import { isReportCode, type ReportCode } from '../outcomes/outcome.ts';
 
 /** Why a queue has given a job up. */
 export interface JobFailure {
   /** The code of its last error, for example `handler_failed`. */
-  readonly code: ErrorCode;
+  readonly code: ReportCode;
   /** The message of that error. */
   readonly message: string;
 }
@@ -43,7 +43,7 @@ export interface DispatchOptions {
   /**
    * Called when a handler has finished while others of the event are still running, with the names of all
    * that have finished so far. The store learns them when the run ends. A queue that notes them keeps them
-   * from running again if the process dies before. It must not throw, and is not waited for.
+   * from running again if the process dies before. It is not waited for, and its errors are ignored.
    */
   readonly onHandled?: ((handled: readonly string[]) => void) | undefined;
 }
@@ -64,7 +64,7 @@ export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
   if (failure !== undefined && !isJobFailure(failure))
     throw invalidOption(
       'failure of dispatch()',
-      `must be the { code, message } of an error of posthorn, got ${show(failure)}`,
+      `must be the { code, message } of an error that a report can have, got ${show(failure)}`,
     );
   if (!Array.isArray(handled) || !handled.every((name) => typeof name === 'string'))
     throw invalidOption('handled of dispatch()', `must be a list of names, got ${show(handled)}`);
@@ -74,5 +74,6 @@ export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
 }
 
 function isJobFailure(value: unknown): boolean {
-  return isErrorCode(propertyOf(value, 'code')) && typeof propertyOf(value, 'message') === 'string';
+  const [code, message] = [propertyOf(value, 'code'), propertyOf(value, 'message')];
+  return typeof code === 'string' && isReportCode(code) && typeof message === 'string';
 }

@@ -16,8 +16,8 @@ import { runInput } from './run-input.ts';
 
 /**
  * Runs the queued handlers of a job in a worker, and waits for their end; or parks the event of a job that
- * its queue has given up. Throws for a job that this process
- * cannot run, or whose event it runs already: nothing has been claimed then.
+ * its queue has given up. Throws for a job that this process cannot run, or whose event it runs already:
+ * nothing has been claimed then.
  */
 export async function dispatch(
   handling: Handling,

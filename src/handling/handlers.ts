@@ -1,7 +1,7 @@
 import { DataError, HandlerError, PermanentError } from '../errors.ts';
 import { entityOf, type WebhookEvent } from '../events/event.ts';
 import { type StandardSchemaV1, validateData } from '../events/schema.ts';
-import { isInstance, messageOf, shorten } from '../foreign-values.ts';
+import { dropPromise, isInstance, messageOf, shorten } from '../foreign-values.ts';
 import type { HandlerReport } from '../outcomes/report.ts';
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
 import type { HandlerContext, Route } from './router.ts';
@@ -102,7 +102,11 @@ function tellHandled(
     running -= 1;
     if (running === 0 || handled.length === told) return;
     told = handled.length;
-    onHandled([...handled]);
+    try {
+      dropPromise(onHandled([...handled]));
+    } catch {
+      // The names are lost to a run after a crash, which runs these handlers again.
+    }
   };
   for (const one of all) void one.then(look);
 }

@@ -23,8 +23,8 @@ export interface Origin {
   readonly isLimited: boolean;
   /** The letter that is replayed. */
   readonly letter?: DeadLetter | undefined;
-  /** True if the event has a letter from the start. */
-  readonly isParked: boolean;
+  /** True if the event may have a letter from the start. */
+  readonly mayBeParked: boolean;
   /** Whether a success removes the letter of the event. */
   readonly removesLetter: boolean;
   /** Whether its queue parks the events of jobs that run for too long. */
@@ -50,7 +50,7 @@ export const delivery: Origin = {
   source: 'delivery',
   success: 'processed',
   isLimited: true,
-  isParked: false,
+  mayBeParked: false,
   removesLetter: true,
   mayBeSwept: false,
   handled: [],
@@ -77,7 +77,7 @@ export function replay(letter: DeadLetter): Origin {
     source: 'replay',
     isLimited: false,
     letter,
-    isParked: true,
+    mayBeParked: true,
     isFinal: () => true,
     runsAfter: () => true,
   };
@@ -93,7 +93,7 @@ export function dispatch(
     source: 'job',
     // A worker has its `concurrency` instead.
     isLimited: false,
-    isParked,
+    mayBeParked: isParked,
     mayBeSwept: true,
     handled,
     onHandled,

@@ -61,9 +61,10 @@ export async function parkFailedJob(
   const released = await claim.release(handled);
   if (released === 'completed') return answerHandled(id, letter);
   const refused = refuse(new PosthornError(failure.code, failure.message));
-  if (letter.storedAs === undefined) return refused;
-  if (released !== 'released') await removeIfCompleted(letter, { id, createdAt }, handling);
-  return accept('parked', id, refused.error);
+  // The store may answer the release late.
+  const isHeld = (released ?? (await claim.released())) === 'released';
+  if (!isHeld) await removeIfCompleted(letter, { id, createdAt }, handling);
+  return letter.storedAs === undefined ? refused : accept('parked', id, refused.error);
 }
 
 /** A worker that died before it could remove the job may have left the letter. */

@@ -16,7 +16,7 @@ export async function removeIfCompleted(
   const claim = new Claim({ claimId: handlingId(id), createdAt }, strict, []);
   try {
     const result = await claim.take();
-    if (result.state === 'completed' && letter.mayExist) await letter.removeStored();
+    if (result.state === 'completed') await letter.removeStored();
     if (result.state === 'claimed') await claim.release(result.handled);
   } catch {
     // The store failed, but may have granted the claim. The letter stays: its replay will find the id.

@@ -35,13 +35,12 @@ export class RunLetter {
   /** Few runs have a letter, so its handle is created when it is first needed. */
   get #handle(): LetterHandle {
     const { id, event, origin, deadline, rawBody, headers, receivedAt } = this.#input;
-    const storedAs = origin.isParked ? (origin.letter?.id ?? id) : undefined;
     this.#created ??= new LetterHandle(
       this.#services.letters,
       { rawBody, headers, receivedAt, id, type: event.type, parkedAt: origin.letter?.parkedAt },
       deadline,
       this.#warnings,
-      { storedAs, removesLetter: origin.removesLetter },
+      { storedAs: origin.letter?.id, removesLetter: origin.removesLetter },
     );
     return this.#created;
   }
@@ -59,7 +58,7 @@ export class RunLetter {
   /** True if it may be stored. */
   get mayExist(): boolean {
     if (this.#services.letters === undefined) return false;
-    return this.#created?.mayExist ?? this.#input.origin.isParked;
+    return this.#input.origin.mayBeParked || this.#created?.mayExist === true;
   }
 
   /**
@@ -99,7 +98,7 @@ export class RunLetter {
    */
   async remove(): Promise<void> {
     if (!this.mayExist) return;
-    if (this.#input.origin.removesLetter) await this.#handle.remove();
+    if (this.#input.origin.removesLetter) await this.#handle.removeAny();
     else await this.removeIfCompleted();
   }
 

@@ -272,7 +272,8 @@ export class Run {
     if (failure !== undefined) return failure;
     const refusal = await enqueue({
       handled: [...this.progress.handled],
-      isParked: this.#letter.mayExist,
+      // Another process may have taken the event, and store a letter of it when the worker handles it.
+      isParked: this.#mayHaveLetter || this.#claim.missedRenewal,
       mayWait: () => this.#countBody(),
     });
     this.#uncountBody();

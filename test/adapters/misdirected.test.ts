@@ -147,6 +147,22 @@ describe.each(servers)('ten receivers mounted by path on %s', (_, mountAll) => {
   });
 });
 
+test('a receiver that does not know hasSignature, as one in a wrapper, reports a misdirected delivery', async () => {
+  const reports: Report[] = [];
+  const receiver = createReceiver({ signingKey: KEY })
+    .observe((report) => reports.push(report))
+    .on('*', () => {});
+  const mounted = {
+    receive: receiver.receive.bind(receiver),
+    reportMisdirected: receiver.reportMisdirected.bind(receiver),
+  };
+  const url = await listenUntilTheEnd(toNode(mounted, { path: '/webhooks' }));
+  const headers = { 'x-service-signature': SIGNATURE };
+  await fetch(`${url}/other`, { method: 'POST', headers, body: '{}' });
+  await until('a report', () => reports.length === 1);
+  expect(reports).toMatchObject([{ code: 'not_found' }]);
+});
+
 // A middleware of the application can put anything into the headers of a request.
 describe.each(servers)('a number in rawHeaders on %s', (_, mountAll) => {
   const { printed } = usePrintedErrors();

@@ -1,9 +1,12 @@
 import { createServer } from 'node:http';
+import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { ConfigurationError, createReceiver } from 'posthorn';
 import { type NodeOptions, toNode } from 'posthorn/node';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
+import { receiverWithReports } from '../support/receiver-with-reports.ts';
+import { until } from '../support/until.ts';
 import { conformance } from './conformance.ts';
 import {
   Endpoint,
@@ -140,6 +143,13 @@ test.each([
   const readInParts = { ...transfer(), data: { note: 'x'.repeat(300_000) } };
   await expect(endpoint.send(readInParts)).rejects.toThrow();
   expect(errors).toEqual(hasNext ? [new Error('replaced'), new Error('replaced')] : []);
+});
+
+test('a request without a socket, as of a shim, is destroyed and ends no process', async () => {
+  const { receiver } = receiverWithReports();
+  const request = Object.assign(Readable.from([]), { method: 'GET', url: '/', rawHeaders: [] });
+  Reflect.apply(toNode(receiver), undefined, [request, new Writable()]);
+  await until('the end of the request', () => request.destroyed);
 });
 
 test('an end that throws, because middleware has replaced it, closes the connection behind a refused body', async () => {

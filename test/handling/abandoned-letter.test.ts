@@ -14,11 +14,11 @@ const LEASE_MS = 5 * MINUTE_MS;
 /**
  * Two receivers with one store and one place for letters, as of two processes. The first one is running the
  * event, but looks dead: its lease has run out. The last retry comes to the second one, which is storing the
- * letter of an abandoned attempt.
+ * letter of an abandoned attempt: the last one by the event's age, or by the number of attempts.
  */
 async function openAbandoned(
   optionsOfOther: (shared: { store: Store }) => EndpointOptions = () => ({}),
-  queue?: Queue,
+  { queue, isLastByCount = false }: { readonly queue?: Queue; readonly isLastByCount?: boolean } = {},
 ) {
   const clock = new StepClock();
   const store = createMemoryStore({ now: clock.now });
@@ -32,7 +32,8 @@ async function openAbandoned(
     },
   };
   const held = new HeldHandler();
-  const shared = { now: clock.now, store, leaseMs: LEASE_MS, retryScheduleMs: [MINUTE_MS, LEASE_MS], queue };
+  const retryScheduleMs = [MINUTE_MS, isLastByCount ? 60 * MINUTE_MS : LEASE_MS];
+  const shared = { now: clock.now, store, leaseMs: LEASE_MS, retryScheduleMs, queue };
   const open = (options: EndpointOptions) =>
     openDirectly({ ...shared, ...options }, (receiver) => {
       receiver.on('transfer.*', held.handle, { name: 'check' });
@@ -41,9 +42,15 @@ async function openAbandoned(
   const frozen = open({ deadLetters });
   const other = open({ deadLetters: slowDeadLetters, ...optionsOfOther({ store }) });
   const event = eventAt(clock.startedAt);
+  if (isLastByCount) {
+    const failing = frozen.send(event);
+    (await held.calls.nth(1)).fail(new Error('locked'));
+    await failing;
+    clock.step(MINUTE_MS);
+  }
   const running = frozen.send(event);
-  const call = await held.calls.nth(1);
-  clock.moveTo(LEASE_MS + MINUTE_MS);
+  const call = await held.calls.nth(isLastByCount ? 2 : 1);
+  clock.step(LEASE_MS + MINUTE_MS);
   const retried = other.send(event);
   const goOn = await putting.nth(1);
   return { ...other, call, clock, deadLetters, event, goOn, held, open, retried, running };
@@ -83,7 +90,9 @@ describe('an attempt that looked abandoned, and completes the event while its le
 test('an event that workers have handled while the letter of its enqueueing was stored has no letter', async () => {
   const jobs = new Seen<QueuedJob>();
   const queue: Queue = { add: async (job) => jobs.add(job), close: async () => {} };
-  const { call, deadLetters, event, goOn, open, retried, running } = await openAbandoned(() => ({}), queue);
+  const { call, deadLetters, event, goOn, open, retried, running } = await openAbandoned(() => ({}), {
+    queue,
+  });
   call.succeed();
   expect(await running).toMatchObject({ body: { outcome: 'queued' } });
   const worker = open({ deadLetters });
@@ -91,6 +100,23 @@ test('an event that workers have handled while the letter of its enqueueing was 
   expect(await worker.receiver.dispatch(await jobs.nth(1), attempt)).toMatchObject({ outcome: 'processed' });
   goOn();
   expect(await retried).toEqual(accepted('duplicate', event.id));
+  expect(await deadLetters.get(event.id)).toBeUndefined();
+});
+
+test('a letter that is stored before workers have handled the event is removed by them', async () => {
+  const jobs = new Seen<QueuedJob>();
+  const queue: Queue = { add: async (job) => jobs.add(job), close: async () => {} };
+  const { call, deadLetters, event, goOn, open, retried, running } = await openAbandoned(() => ({}), {
+    queue,
+    isLastByCount: true,
+  });
+  call.succeed();
+  expect(await running).toMatchObject({ body: { outcome: 'queued' } });
+  goOn();
+  expect(await retried).toEqual(accepted('duplicate', event.id));
+  const worker = open({ deadLetters });
+  const attempt = { attempt: 1, final: false, signal: new AbortController().signal };
+  expect(await worker.receiver.dispatch(await jobs.nth(1), attempt)).toMatchObject({ outcome: 'processed' });
   expect(await deadLetters.get(event.id)).toBeUndefined();
 });
 

@@ -1,6 +1,7 @@
 import {
   createMemoryStore,
   createReceiver,
+  type DeadLetter,
   type HandlerContext,
   PermanentError,
   type Receiver,
@@ -16,6 +17,7 @@ import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
 import { StepClock } from '../support/step-clock.ts';
 import { until } from '../support/until.ts';
@@ -123,6 +125,19 @@ describe('a worker', () => {
     expect(await worker.dispatch(job, { attempt: 5, final: true })).toMatchObject({ outcome: 'processed' });
     expect(seen).toEqual([true, true]);
     expect(await deadLetters.get(event.id)).toBeUndefined();
+  });
+
+  test('does not take a letter for stored that was never written', async () => {
+    const { deadLetters, jobOf, start } = openProcesses();
+    const full = { ...deadLetters, put: () => Promise.reject(new Error('full')) };
+    const job = await jobOf(start(book(() => {})));
+    const worker = start(
+      book(() => Promise.reject(new Error('poison'))),
+      { deadLetters: full },
+    );
+    // The process that enqueued it may have begun to write its letter.
+    const parked = Object.assign(Object(job), { isParked: true });
+    expect(await worker.dispatch(parked, { attempt: 10, final: true })).toMatchObject({ outcome: 'failed' });
   });
 
   test('parks poison at its last attempt; the letter is replayed after the fix, and gone', async () => {
@@ -233,6 +248,34 @@ describe('a worker', () => {
     expect(runs).toEqual(['log']);
   });
 
+  test.each([
+    () => {
+      throw new Error('no notes');
+    },
+    () => Promise.reject(new Error('no notes')),
+  ])('goes on if what is told of finished handlers fails: %s', async (onHandled) => {
+    const { jobOf, start } = openProcesses();
+    const held = new HeldHandler();
+    const worker = start((fresh) =>
+      fresh
+        .on('transfer.*', () => {}, { name: 'log', queue: true })
+        .on('transfer.*', held.handle, { name: 'book', queue: true }),
+    );
+    const job = await jobOf(worker);
+    const told = new Seen<unknown>();
+    const running = worker.dispatch(job, {
+      attempt: 1,
+      final: false,
+      onHandled: (names) => {
+        told.add(names);
+        return onHandled();
+      },
+    });
+    await told.nth(1);
+    (await held.calls.nth(1)).succeed();
+    expect(await running).toMatchObject({ outcome: 'processed' });
+  });
+
   describe('of a job that its queue has given up', () => {
     const failure = { code: 'handler_failed', message: 'the bank is away' } as const;
     const given = { attempt: 10, final: true, failure };
@@ -329,6 +372,46 @@ describe('a worker', () => {
       expect(await deadLetters.get(event.id)).toBeUndefined();
       succeed();
       expect(await running).toMatchObject({ outcome: 'processed' });
+    });
+
+    test('leaves no letter of an event that was handled meanwhile, if the store is away for a moment', async () => {
+      const { clock, deadLetters, jobOf, start, store } = openProcesses();
+      const job = await jobOf(start(book(() => {})));
+      const putting = new Seen<() => void>();
+      const slow = {
+        ...deadLetters,
+        put: async (letter: DeadLetter) => {
+          await new Promise<void>((resolve) => putting.add(resolve));
+          await deadLetters.put(letter);
+        },
+      };
+      let failures = 0;
+      const away = <Request, Result>(operation: (request: Request) => Result) => {
+        return (request: Request): Result => {
+          if (failures === 0) return operation(request);
+          failures -= 1;
+          throw new Error('away');
+        };
+      };
+      const sweeping = start(
+        book(() => {}),
+        {
+          deadLetters: slow,
+          store: { ...store, claim: away(store.claim), release: away(store.release) },
+        },
+      );
+      const swept = sweeping.dispatch(job, given);
+      const goOn = await putting.nth(1);
+      // Its process was frozen past the lease, and another one has made the letter, which was replayed.
+      clock.step(DAY_MS / 24);
+      const other = start(book(() => {}));
+      expect(await other.dispatch(job, given)).toMatchObject({ outcome: 'parked' });
+      const letter = await letterOf(deadLetters, event.id);
+      expect(await other.replay(letter)).toMatchObject({ outcome: 'processed' });
+      failures = 2;
+      goOn();
+      await swept;
+      expect(await deadLetters.get(event.id)).toBeUndefined();
     });
 
     test('fails if the letter cannot be stored, and frees the event', async () => {
@@ -506,9 +589,10 @@ describe('a worker', () => {
       {},
       { code: 'poison', message: 'locked' },
       { code: 'closing' },
+      { code: 'lease_lost', message: 'not of a report' },
     ])
       await expect(dispatch({ attempt: 1, final: true, failure })).rejects.toThrow(
-        /^failure of dispatch\(\) must be the \{ code, message \} of an error of posthorn, got /,
+        /^failure of dispatch\(\) must be the \{ code, message \} of an error that a report can have, got /,
       );
   });
 });
