@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 
 /** A transaction of another connection takes a few milliseconds, most of them for the sync. */
 const LONGEST_PAUSE_MS = 8;
-const SHORTEST_PAUSE_MS = 1;
+const SHORTEST_PAUSE_MS = 2;
 
 /** After a wait of this many milliseconds pauses are shorter by one. */
 const WAIT_PER_MS_LESS = 50;

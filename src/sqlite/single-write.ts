@@ -34,6 +34,7 @@ export function writeRun<T>(
 
 /** A transaction of its own. */
 class SingleWrite<T> implements QueuedWrite {
+  readonly limitMs: number;
   readonly #work: () => T | typeof BUSY;
   readonly #limit: WriteLimit;
   readonly #settle: (result: T) => void;
@@ -49,6 +50,7 @@ class SingleWrite<T> implements QueuedWrite {
     fail: (error: unknown) => void,
   ) {
     this.#work = work;
+    this.limitMs = limit.limitMs;
     this.#limit = limit;
     this.#settle = settle;
     this.#fail = fail;

@@ -6,6 +6,8 @@ import { pauseWhileBusy } from './pause-while-busy.ts';
 export interface QueuedWrite {
   /** Tries to run; returns false if another connection has the lock. Never throws. */
   readonly attempt: () => boolean;
+  /** How long it may wait. */
+  readonly limitMs: number;
   /**
    * Gives up what has waited for too long or was aborted; returns whether anything still waits.
    * `lastCommitAt` is when a connection is last known to have written to the file.
@@ -14,8 +16,9 @@ export interface QueuedWrite {
 }
 
 /**
- * How long the operations of the store and the letters wait behind the runs of inboxes. Each run is a
- * transaction of its own, while the operations that come meanwhile share one.
+ * How long the operations of the store and the letters wait behind the runs of inboxes, and at most a quarter
+ * of the time that they may wait. Each run is a transaction of its own, while the operations that come
+ * meanwhile share one.
  */
 const WAIT_BEHIND_RUNS_MS = 500;
 
@@ -34,6 +37,7 @@ export class WriteQueue {
   #version: unknown;
   #lastCommitAt = Number.NEGATIVE_INFINITY;
   #isServing = false;
+  #wasRun = true;
 
   /** `readVersion` returns another value once another connection has written to the file. */
   constructor(readVersion: () => unknown) {
@@ -76,7 +80,7 @@ export class WriteQueue {
         this.#noteOthers(startedAt);
         await pauseWhileBusy(tries, waitedMs);
       }
-      // What became late while the event loop was blocked is tried first.
+      // The next one is tried even if it became late while the event loop was blocked.
       this.#giveUpLate(startedAt);
     }
     this.#isServing = false;
@@ -91,14 +95,17 @@ export class WriteQueue {
   #next(now: number): QueuedWrite | undefined {
     const [[operation, since = now] = []] = this.#operations;
     const [run] = this.#runs;
-    return now - since < WAIT_BEHIND_RUNS_MS ? (run ?? operation) : operation;
+    if (run === undefined || operation === undefined) return run ?? operation;
+    const isOverdue = now - since >= Math.min(WAIT_BEHIND_RUNS_MS, operation.limitMs / 4);
+    // Letters that are written one after the other must not keep the runs from the lock.
+    return isOverdue && this.#wasRun ? operation : run;
   }
 
   /** Operations of a store that still wait go to the end. */
   #endTurn(write: QueuedWrite, now: number): void {
     const isOperation = this.#operations.delete(write);
     if (isOperation && write.stillWaits(now, now)) this.#operations.set(write, now);
-    this.#runs.delete(write);
+    this.#wasRun = this.#runs.delete(write);
   }
 
   /**

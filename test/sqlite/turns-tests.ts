@@ -1,8 +1,9 @@
-import { createSqliteInbox, createSqliteStore } from 'posthorn/sqlite';
+import { createSqliteDeadLetters, createSqliteInbox, createSqliteStore } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { createLetter } from '../dead-letters/conformance.ts';
 import { ampleDeadlines, ampleTime } from '../support/limits.ts';
-import { forwardedClock } from '../support/monotonic-clock.ts';
+import { forwardedClock, stoppedClock } from '../support/monotonic-clock.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
@@ -110,7 +111,7 @@ export function testTurns(openDatabase: OpenDatabase): void {
       const { receive } = await openInbox(order);
       const { ids, answers } = deliver(receive, 12);
       // Runs that tried each for itself would have lost their order by then.
-      for (let tries = 0; tries < 60; tries += 1) await database.triedAgain();
+      for (let tries = 0; tries < 20; tries += 1) await database.triedAgain();
       other.exec('rollback');
       for (const { status } of await answers) expect(status).toBe(200);
       expect(order).toEqual(ids);
@@ -120,7 +121,7 @@ export function testTurns(openDatabase: OpenDatabase): void {
       ['behind the runs of inboxes', 0, 'last'],
       ['before them, if they have waited for half a second', 600, 'first'],
     ])('operations of the store get it %s', async (_name, waitedMs, place) => {
-      const forward = forwardedClock();
+      const forward = stoppedClock();
       const order: string[] = [];
       const { receive } = await openInbox(order);
       const { ids, answers } = deliver(receive, 3);
@@ -133,6 +134,38 @@ export function testTurns(openDatabase: OpenDatabase): void {
       await Promise.all([answers, completed]);
       await until('all have run', () => order.length === 4);
       expect(order).toEqual(place === 'first' ? ['completed', ...ids] : [...ids, 'completed']);
+    });
+
+    test('letters that have waited for half a second take turns with the runs of inboxes', async () => {
+      const forward = stoppedClock();
+      const order: string[] = [];
+      const { receive } = await openInbox(order);
+      const { answers } = deliver(receive, 3);
+      const deadLetters = createSqliteDeadLetters(database, { scope, ...ampleTime });
+      const puts = [1, 2, 3].map(() => deadLetters.put(createLetter()).then(() => order.push('letter')));
+      await database.triedAgain();
+      forward(600);
+      await database.triedAgain();
+      other.exec('rollback');
+      await Promise.all([answers, ...puts]);
+      expect(order.map((one) => (one === 'letter' ? one : 'run'))).toEqual([
+        ...['letter', 'run', 'letter', 'run', 'letter', 'run'],
+      ]);
+    });
+
+    test('operations with little time wait behind runs for a quarter of it', async () => {
+      const forward = stoppedClock();
+      const order: string[] = [];
+      const { receive } = await openInbox(order);
+      const { ids, answers } = deliver(receive, 3);
+      const store = createSqliteStore(database, { scope, commandTimeoutMs: 400 });
+      const completed = Promise.resolve(store.complete(request)).then(() => order.push('completed'));
+      await database.triedAgain();
+      forward(110);
+      await database.triedAgain();
+      other.exec('rollback');
+      await Promise.all([answers, completed]);
+      expect(order).toEqual(['completed', ...ids]);
     });
   });
 }

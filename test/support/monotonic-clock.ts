@@ -5,8 +5,17 @@ import { onTestFinished, vi } from 'vitest';
  * the process had stood still for so long. Timers that run already do not notice it.
  */
 export function forwardedClock(): (ms: number) => void {
+  return replaceClock(performance.now.bind(performance));
+}
+
+/** Does the same with a clock that stands still otherwise. */
+export function stoppedClock(): (ms: number) => void {
+  const stoppedAt = performance.now();
+  return replaceClock(() => stoppedAt);
+}
+
+function replaceClock(now: () => number): (ms: number) => void {
   let forwardMs = 0;
-  const now = performance.now.bind(performance);
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + forwardMs);
   onTestFinished(() => spy.mockRestore());
   return (ms) => {

@@ -17,7 +17,7 @@ const MAX_BATCH_SIZE = 100;
 export class SqliteOperations implements QueuedWrite {
   readonly #connection: SqliteConnection;
   readonly #scope: string;
-  readonly #limitMs: number;
+  readonly limitMs: number;
   readonly #pending: PendingOperations;
   #isQueued = false;
   /** Processes that start together delete at different times. */
@@ -26,13 +26,13 @@ export class SqliteOperations implements QueuedWrite {
   constructor(connection: SqliteConnection, scope: string, limitMs: number) {
     this.#connection = connection;
     this.#scope = scope;
-    this.#limitMs = limitMs;
+    this.limitMs = limitMs;
     this.#pending = new PendingOperations(limitMs);
   }
 
   /** Whether this process, or another one, has lately written to the file. */
   get isAtWork(): boolean {
-    return performance.now() - this.#connection.writes.lastCommitAt < this.#limitMs;
+    return performance.now() - this.#connection.writes.lastCommitAt < this.limitMs;
   }
 
   /** Resolves with the result of an operation, parsed by `read`; rejects with UnavailableError. */

@@ -42,7 +42,12 @@ export class PendingOperations {
 
   /** The operations that are to run next. They wait until they are deleted. */
   first(maxSize: number): readonly PendingOperation[] {
-    return [...this.#urgent, ...this.#claims].slice(0, maxSize);
+    const first = [...this.#urgent].slice(0, maxSize);
+    for (const claim of this.#claims) {
+      if (first.length === maxSize) break;
+      first.push(claim);
+    }
+    return first;
   }
 
   delete(pending: PendingOperation): void {
