@@ -111,7 +111,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   'check-options.ts': [],
   ...core,
-  bullmq: ['timing', 'events', 'dead-letters', 'queue', 'redis', 'receiver-interface.ts'],
+  bullmq: ['timing', 'events', 'outcomes', 'queue', 'redis', 'receiver-interface.ts'],
   telemetry: ['timing', 'events', 'outcomes', 'handling', 'receiver-interface.ts'],
   service: ['authentication', 'events'],
   client: ['timing', 'authentication', 'events', 'service'],

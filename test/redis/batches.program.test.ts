@@ -2,7 +2,7 @@ import { createRedisStore, type IoredisClient } from 'posthorn/redis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FIRST_CLAIM } from '../../src/dedupe/server-store.ts';
 import { ampleTime } from '../support/limits.ts';
-import { forwardedClock } from '../support/monotonic-clock.ts';
+import { stoppedClock } from '../support/monotonic-clock.ts';
 import { until } from '../support/until.ts';
 import { createClient, ready } from './clients.ts';
 import { counted } from './counted.ts';
@@ -45,6 +45,8 @@ describe('the operations that begin in one turn of the event loop', () => {
         ...ampleTime,
       });
       await store.claim({ ...times, id: 'ready', token: 'a' });
+      // Operations that begin more than 20 ms apart go out apart.
+      stoppedClock();
       const commands = await commandsOf(async () => {
         const claims = idsOf(10, 'one').map((id) => store.claim({ ...times, id, token: 'a' }));
         const completion = store.complete({ ...times, id: 'another', token: 'a' });
@@ -191,7 +193,7 @@ describe('the operations that begin in one turn of the event loop', () => {
     await createRedisStore(client, limits).claim({ ...times, id: 'ready', token: 'a' });
     const store = createRedisStore(connecting, limits);
     const apartMs = 20_000;
-    const forward = forwardedClock();
+    const forward = stoppedClock();
     const early = idsOf(2, 'early').map((id) => store.claim({ ...times, id, token: 'a' }));
     forward(apartMs);
     const late = idsOf(2, 'late').map((id) => store.claim({ ...times, id, token: 'a' }));
