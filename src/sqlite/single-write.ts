@@ -1,8 +1,8 @@
 import { BUSY, type SqliteConnection } from './connection.ts';
 import { lockedError, turnError } from './sqlite-errors.ts';
-import type { QueuedWrite } from './write-queue.ts';
+import type { QueuedWrite, WriteKind } from './write-queue.ts';
 
-/** How long a write may wait for its turn and for the lock. */
+/** The limits of a write that waits for its turn and for the lock. */
 export interface WriteLimit {
   readonly limitMs: number;
   readonly signal?: AbortSignal;
@@ -10,25 +10,15 @@ export interface WriteLimit {
   readonly toError?: (late: Error) => Error;
 }
 
-/** Runs one operation of the letters when it is its turn. Rejects with what the work throws. */
-export function writeOperation<T>(
+/** Runs a transaction when it is its turn. Rejects with the error that the work throws. */
+export function writeInTurn<T>(
   connection: SqliteConnection,
+  kind: WriteKind,
   limit: WriteLimit,
   work: () => T | typeof BUSY,
 ): Promise<T> {
   return new Promise((settle, fail) => {
-    connection.writes.addOperation(new SingleWrite(work, limit, settle, fail));
-  });
-}
-
-/** Does the same for the run of an inbox. */
-export function writeRun<T>(
-  connection: SqliteConnection,
-  limit: WriteLimit,
-  work: () => T | typeof BUSY,
-): Promise<T> {
-  return new Promise((settle, fail) => {
-    connection.writes.addRun(new SingleWrite(work, limit, settle, fail));
+    connection.writes.add(kind, new SingleWrite(work, limit, settle, fail));
   });
 }
 

@@ -2,6 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import { inNextTurn } from '../timing/isolated-requests.ts';
 import { pauseWhileBusy } from './pause-while-busy.ts';
 
+/** An operation of a store or of letters, or the run of an inbox. */
+export type WriteKind = 'operation' | 'run';
+
 /** Work of one kind that waits for its turn to write. */
 export interface QueuedWrite {
   /** Tries to run; returns false if another connection has the lock. Never throws. */
@@ -10,9 +13,9 @@ export interface QueuedWrite {
   readonly limitMs: number;
   /**
    * Gives up what has waited for too long or was aborted; returns whether anything still waits.
-   * `lastCommitAt` is when a connection is last known to have written to the file.
+   * `lastTurnAt` is when a connection is last known to have had the lock and given it back.
    */
-  readonly stillWaits: (now: number, lastCommitAt: number) => boolean;
+  readonly stillWaits: (now: number, lastTurnAt: number) => boolean;
 }
 
 /**
@@ -35,7 +38,7 @@ export class WriteQueue {
   readonly #runs = new Set<QueuedWrite>();
   readonly #readVersion: () => unknown;
   #version: unknown;
-  #lastCommitAt = Number.NEGATIVE_INFINITY;
+  #lastTurnAt = Number.NEGATIVE_INFINITY;
   #isServing = false;
   #wasRun = true;
 
@@ -44,37 +47,31 @@ export class WriteQueue {
     this.#readVersion = readVersion;
   }
 
-  /** When a connection, this or another one, is last known to have written to the file. */
-  get lastCommitAt(): number {
-    return this.#lastCommitAt;
+  /** When a connection, this or another one, is last known to have had the lock and given it back. */
+  get lastTurnAt(): number {
+    return this.#lastTurnAt;
   }
 
-  /** Adds an operation of the letters, or those of a store. */
-  addOperation(write: QueuedWrite): void {
-    this.#operations.set(write, performance.now());
-    void this.#serve();
-  }
-
-  /** Adds the run of an inbox. */
-  addRun(write: QueuedWrite): void {
-    this.#runs.add(write);
+  add(kind: WriteKind, write: QueuedWrite): void {
+    if (kind === 'operation') this.#operations.set(write, performance.now());
+    else this.#runs.add(write);
     void this.#serve();
   }
 
   async #serve(): Promise<void> {
     if (this.#isServing) return;
     this.#isServing = true;
-    let lastTurnAt = performance.now();
+    let turnEndedAt = performance.now();
     for (let tries = 1; ; tries += 1) {
       const startedAt = performance.now();
       const next = this.#next(startedAt);
       if (next === undefined) break;
-      const waitedMs = startedAt - lastTurnAt;
+      const waitedMs = startedAt - turnEndedAt;
       if (next.attempt()) {
-        lastTurnAt = performance.now();
-        this.#lastCommitAt = lastTurnAt;
-        this.#endTurn(next, lastTurnAt);
-        await rest(this.#restMs(lastTurnAt - startedAt, tries > 1 ? waitedMs : 0));
+        turnEndedAt = performance.now();
+        this.#lastTurnAt = turnEndedAt;
+        this.#endTurn(next, turnEndedAt);
+        await rest(this.#restMs(turnEndedAt - startedAt, tries > 1 ? waitedMs : 0));
         tries = 0;
       } else {
         this.#noteOthers(startedAt);
@@ -88,7 +85,7 @@ export class WriteQueue {
 
   #noteOthers(now: number): void {
     const version = this.#readVersion();
-    if (version !== this.#version) this.#lastCommitAt = now;
+    if (version !== this.#version) this.#lastTurnAt = now;
     this.#version = version;
   }
 
@@ -119,7 +116,7 @@ export class WriteQueue {
 
   #giveUpLate(now: number): void {
     for (const write of [...this.#operations.keys(), ...this.#runs]) {
-      if (write.stillWaits(now, this.#lastCommitAt)) continue;
+      if (write.stillWaits(now, this.#lastTurnAt)) continue;
       this.#operations.delete(write);
       this.#runs.delete(write);
     }

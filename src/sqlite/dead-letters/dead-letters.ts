@@ -7,7 +7,7 @@ import { DeadLetterError } from '../../errors.ts';
 import { type Row, SqliteConnection } from '../connection.ts';
 import { checkDatabase, type SqliteDatabase } from '../database.ts';
 import { retryWhileBusy } from '../retry-while-busy.ts';
-import { writeOperation } from '../single-write.ts';
+import { writeInTurn } from '../single-write.ts';
 import { explain } from '../sqlite-errors.ts';
 import type { SqlStatement } from '../statement.ts';
 import {
@@ -69,7 +69,9 @@ export function createSqliteDeadLetters(
   const read = (statement: SqlStatement): Promise<Row | undefined> =>
     run(() => retryWhileBusy(commandTimeoutMs, () => connection.read(() => connection.first(statement))));
   const write = (work: () => Row | undefined): Promise<Row | undefined> =>
-    run(() => writeOperation(connection, { limitMs: commandTimeoutMs }, () => connection.write(work)));
+    run(() =>
+      writeInTurn(connection, 'operation', { limitMs: commandTimeoutMs }, () => connection.write(work)),
+    );
 
   return {
     async put(letter) {

@@ -1,5 +1,5 @@
 import type { BUSY, SqliteConnection } from '../connection.ts';
-import { writeRun } from '../single-write.ts';
+import { writeInTurn } from '../single-write.ts';
 import { CHANGED_ROWS, deleteRecords, endOfBatch, type RecordPlace } from './statements.ts';
 
 const BATCH_LIMIT_MS = 30_000;
@@ -17,7 +17,7 @@ export async function prune(
 ): Promise<number> {
   let deleted = 0;
   for (let after: RecordPlace = ['', '']; ; ) {
-    const batch = await writeRun(connection, { limitMs: BATCH_LIMIT_MS }, () =>
+    const batch = await writeInTurn(connection, 'run', { limitMs: BATCH_LIMIT_MS }, () =>
       pruneBatch(connection, { scope, after, olderThanMs }),
     );
     deleted += batch.deleted;

@@ -5,7 +5,7 @@ import type { HandlerContext } from '../../handling/router.ts';
 import { InboxError } from '../../inbox/inbox-error.ts';
 import type { Guard } from '../../inbox/latest.ts';
 import { BUSY, type SqliteConnection } from '../connection.ts';
-import { writeRun } from '../single-write.ts';
+import { writeInTurn } from '../single-write.ts';
 import { explain } from '../sqlite-errors.ts';
 import { BegunTransaction } from './begun-transaction.ts';
 import { HandlerDatabase, type SqliteTransaction } from './handler-database.ts';
@@ -34,7 +34,7 @@ export async function runOnce(
 ): Promise<SkipReason | undefined> {
   const limitMs = Math.max(deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
   const limit = { limitMs, signal, toError: (late: Error) => unavailable(run, late) };
-  return await writeRun(connection, limit, () => runInTransaction(connection, run));
+  return await writeInTurn(connection, 'run', limit, () => runInTransaction(connection, run));
 }
 
 /** How far a transaction has come. */

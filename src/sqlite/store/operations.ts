@@ -30,9 +30,9 @@ export class SqliteOperations implements QueuedWrite {
     this.#pending = new PendingOperations(limitMs);
   }
 
-  /** Whether this process, or another one, has lately written to the file. */
+  /** True if this process, or another one, has lately had the lock and given it back. */
   get isAtWork(): boolean {
-    return performance.now() - this.#connection.writes.lastCommitAt < this.limitMs;
+    return performance.now() - this.#connection.writes.lastTurnAt < this.limitMs;
   }
 
   /** Resolves with the result of an operation, parsed by `read`; rejects with UnavailableError. */
@@ -50,7 +50,7 @@ export class SqliteOperations implements QueuedWrite {
       this.#pending.add({ operation, startedAt: performance.now(), settle, fail });
       if (this.#isQueued) return;
       this.#isQueued = true;
-      inNextTurn(() => this.#connection.writes.addOperation(this));
+      inNextTurn(() => this.#connection.writes.add('operation', this));
     });
   }
 
@@ -72,8 +72,8 @@ export class SqliteOperations implements QueuedWrite {
     return true;
   };
 
-  readonly stillWaits = (now: number, lastCommitAt: number): boolean => {
-    this.#pending.giveUpLate(now, lastCommitAt);
+  readonly stillWaits = (now: number, lastTurnAt: number): boolean => {
+    this.#pending.giveUpLate(now, lastTurnAt);
     this.#isQueued = this.#pending.size > 0;
     return this.#isQueued;
   };

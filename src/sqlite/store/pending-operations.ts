@@ -55,10 +55,10 @@ export class PendingOperations {
     this.#claims.delete(pending);
   }
 
-  /** Gives up what has waited for too long; `lastCommitAt` is when the file was last written to. */
-  giveUpLate(now: number, lastCommitAt: number): void {
+  /** Gives up what has waited for too long; `lastTurnAt` is the end of the last turn. */
+  giveUpLate(now: number, lastTurnAt: number): void {
     for (const pending of [...this.#urgent, ...this.#claims]) {
-      const error = this.#lateError(pending, now, lastCommitAt);
+      const error = this.#lateError(pending, now, lastTurnAt);
       if (error === undefined) continue;
       this.delete(pending);
       pending.fail(error);
@@ -69,16 +69,12 @@ export class PendingOperations {
    * A claim cannot have taken its id before it runs, so it may wait for as long as its caller says, while
    * this process or others write to the file: then nobody keeps the lock for long.
    */
-  #lateError(
-    { operation, startedAt }: PendingOperation,
-    now: number,
-    lastCommitAt: number,
-  ): Error | undefined {
+  #lateError({ operation, startedAt }: PendingOperation, now: number, lastTurnAt: number): Error | undefined {
     const limitMs = this.#limitMs * SHARE_OF_LIMIT;
     const { name, waitMs = 0 } = operation;
     if (name !== 'claim' || waitMs <= limitMs)
       return now - startedAt >= limitMs ? lockedError(this.#limitMs) : undefined;
-    if (now - Math.max(startedAt, lastCommitAt) >= limitMs) return lockedError(this.#limitMs);
+    if (now - Math.max(startedAt, lastTurnAt) >= limitMs) return lockedError(this.#limitMs);
     return now - startedAt >= waitMs ? turnError(waitMs) : undefined;
   }
 
