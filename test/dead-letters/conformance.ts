@@ -29,6 +29,18 @@ export function createLetter(members: Partial<DeadLetter> = {}): DeadLetter {
   };
 }
 
+/** Proves `count` of letters that count them, from none on. */
+export async function expectCounts(deadLetters: DeadLetters): Promise<void> {
+  expect(await deadLetters.count?.({ limit: 10 })).toBe(0);
+  for (const id of ['1', '2', '3']) await deadLetters.put(createLetter({ id }));
+  expect(await deadLetters.count?.({ limit: 10 })).toBe(3);
+  expect(await deadLetters.count?.({ limit: 2 })).toBe(2);
+  expect(await deadLetters.count?.({ limit: 0 })).toBe(0);
+  expect(await deadLetters.count?.({ limit: Number.POSITIVE_INFINITY })).toBe(3);
+  await deadLetters.remove('2');
+  expect(await deadLetters.count?.({ limit: 10 })).toBe(2);
+}
+
 /** As it comes back: bytes as a plain array, absent members gone. */
 function plain(letter: DeadLetter | undefined): object | undefined {
   if (letter === undefined) return undefined;

@@ -20,6 +20,23 @@ export interface Client<Tx> {
   readonly run: (tx: Tx, statement: string) => Promise<unknown>;
 }
 
+/** Delivers an event whose handler waits at a gate, which is opened once the deadline has passed. */
+export async function outliveDeadline(
+  { receive, reports }: Pick<Awaited<ReturnType<typeof openEndpoint>>, 'receive' | 'reports'>,
+  event: ReturnType<typeof createEvent>,
+  gate: Gate,
+): Promise<void> {
+  const pass = fakeTime();
+  const answer = receive(event);
+  await gate.held.nth(1);
+  expect(await passUntil(pass, answer)).toMatchObject({ status: 503, body: { code: 'deadline_reached' } });
+  gate.open();
+  expect(await reports.first(({ late }) => late)).toMatchObject({
+    outcome: 'processed',
+    handlers: [{ ok: true }],
+  });
+}
+
 /** Statements that make the COMMIT of their transaction fail with a serialization failure. */
 const REFUSES_COMMIT = [
   'create temporary table conflicts (run integer) on commit drop',
@@ -112,15 +129,7 @@ export function testClient<Tx>(
       { deadlineMs: 5_000 },
     );
     const event = createEvent('transfer.succeeded');
-    const pass = fakeTime();
-    const answer = receive(event);
-    await gate.held.nth(1);
-    expect(await passUntil(pass, answer)).toMatchObject({ status: 503, body: { code: 'deadline_reached' } });
-    gate.open();
-    expect(await reports.first(({ late }) => late)).toMatchObject({
-      outcome: 'processed',
-      handlers: [{ ok: true }],
-    });
+    await outliveDeadline({ receive, reports }, event, gate);
     expect(await receive(event)).toMatchObject({ status: 200, body: { outcome: 'duplicate' } });
     expect([runs, ...(await end(event))]).toEqual([1, 1, ['book']]);
   });

@@ -10,6 +10,7 @@ import type { EndpointOptions } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
 import { until } from '../support/until.ts';
 import { useDatabase } from './fixture.ts';
+import { outliveDeadline } from './inbox-clients.ts';
 import { bookings, createLedger, type Handle, openBook, recordsOf } from './ledger.ts';
 
 const scope = 'inbox-test';
@@ -91,15 +92,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     gate.shut();
     const { receive, reports } = await open(pool, gate.pass, { deadlineMs: 5_000 });
     const event = createEvent('transfer.succeeded');
-    const pass = fakeTime();
-    const answer = receive(event);
-    await gate.held.nth(1);
-    expect(await passUntil(pass, answer)).toMatchObject({ status: 503, body: { code: 'deadline_reached' } });
-    gate.open();
-    expect(await reports.first(({ late }) => late)).toMatchObject({
-      outcome: 'processed',
-      handlers: [{ ok: true }],
-    });
+    await outliveDeadline({ receive, reports }, event, gate);
     expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
   });
 
