@@ -6,7 +6,7 @@ import { readJob } from '../queue/queued-job.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import { readNotes } from './job-notes.ts';
 
-/** What a sweep needs. */
+/** The input of {@link sweepFailedJobs}. */
 export interface Sweep {
   readonly bull: BullQueue;
   readonly receiver: Pick<Receiver, 'dispatch'>;

@@ -100,7 +100,7 @@ type Rows = Promise<readonly (readonly unknown[])[]>;
 /** Runs statements in one transaction. */
 type Read = (...statements: SqlStatement[]) => Rows;
 
-/** The same for statements that must do nothing once their caller has given up. */
+/** Runs statements in one transaction, which does nothing once its caller has given up. */
 type Write = (prepare: () => Promise<readonly SqlStatement[]>) => Rows;
 
 function createOperations(

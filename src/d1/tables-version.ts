@@ -18,7 +18,7 @@ export class TablesVersion {
     this.#binding = binding;
   }
 
-  /** Whether the tables have all that this version needs; if not, says once what to run. */
+  /** Returns true if the tables have all that this posthorn needs; otherwise prints once what to run. */
   async isCurrent(): Promise<boolean> {
     if (this.#isCurrent) return true;
     const version = await this.#read();

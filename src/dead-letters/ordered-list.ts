@@ -9,7 +9,7 @@ export interface StoredLetter {
   readonly key: string;
   /** As `serializeLetter` returns it. */
   readonly text: string;
-  /** What is known to be wrong with the text. */
+  /** Why the text is not a whole letter; absent if it is one, as far as the server can tell. */
   readonly damage?: string | undefined;
   /** Its place in the order of the letters, in a form that only the server's queries need to know. */
   readonly place: string;

@@ -38,8 +38,9 @@ export interface Store {
    */
   readonly queuesClaims?: boolean;
   /**
-   * Whether the store has worked for another process within `commandTimeoutMs`. Then claims go on waiting,
-   * although it has answered none of this process. A store that cannot know that leaves this method out.
+   * Returns true if the store has worked for another process within `commandTimeoutMs`. Then claims go on
+   * waiting, although the store has answered none of this process. A store that cannot know that leaves this
+   * method out.
    */
   isAtWork?(): boolean;
 }

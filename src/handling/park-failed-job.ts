@@ -13,7 +13,7 @@ import { removeIfCompleted } from './remove-if-completed.ts';
 /** A job that its queue has given up. */
 export interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receivedAt' | 'handled'> {
   readonly event: AnyEvent;
-  /** How many attempts the queue has made. */
+  /** The number of attempts that the queue has made. */
   readonly attempt: number;
   readonly failure: JobFailure;
 }

@@ -7,9 +7,9 @@ export interface SqliteDatabase {
   exec(sql: string): unknown;
   /** Compiles one statement. */
   prepare(sql: string): SqliteStatement;
-  /** Whether a transaction is open, as better-sqlite3 says it. */
+  /** True while a transaction is open; better-sqlite3 has it. */
   readonly inTransaction?: boolean;
-  /** Whether a transaction is open, as `node:sqlite` says it. */
+  /** True while a transaction is open; `node:sqlite` has it. */
   readonly isTransaction?: boolean;
 }
 

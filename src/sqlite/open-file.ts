@@ -34,7 +34,7 @@ export class OpenFile {
   }
 }
 
-/** Device and inode of a file, as bigints: numbers round large inodes. Undefined if there is no file. */
+/** Returns device and inode, as bigints because numbers round large inodes; undefined for a missing file. */
 function identityOf(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;

@@ -66,7 +66,7 @@ async function ids(directory: string): Promise<readonly string[]> {
 interface Case {
   /** What stands behind the name of the command. */
   readonly args: () => readonly string[] | Promise<readonly string[]>;
-  /** False if it only reads: then a reader that goes away is no failure. */
+  /** False if it only reads: then it does not fail if its reader goes away. */
   readonly changes: boolean;
   /** Holds once a command that runs until a signal has begun. */
   readonly hasBegun?: (args: readonly string[]) => Promise<boolean>;

@@ -64,7 +64,7 @@ describe('the template of examples/lambda', () => {
 });
 
 describe('examples/lambda, in the runtime of Lambda on Node.js 24', () => {
-  test('handles each event once, from whatever gateway, rejects what is no request, and answers in time; its letters are replayed', async () => {
+  test('handles each event once, from whatever gateway, rejects other invocations, and answers in time; its letters are replayed', async () => {
     const { table, timeToLive: expiry } = tableOf(Resources.Table, TABLE);
     await dynamo.client.send(new CreateTableCommand(table));
     await dynamo.client.send(new UpdateTimeToLiveCommand(expiry));

@@ -13,7 +13,7 @@ export interface KeyKeeper {
 interface ClosableKeeper extends KeyKeeper {
   /** Cleans up if no key came. */
   close(): Promise<void>;
-  /** The same for a process that is about to end. */
+  /** Cleans up at once, because the process is about to end. */
   abandon(): void;
 }
 

@@ -8,7 +8,7 @@ function quote(text) {
   return /^[\w.:\/@-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 }
 
-/** How many bytes of a body stand on one line: a terminal cuts a line after 4,095 characters. */
+/** The most bytes of a body on one line: a terminal cuts a line after 4,095 characters. */
 const BYTES_OF_LINE = 500;
 
 /**
