@@ -1,4 +1,3 @@
-import { LetterHandle } from '../dead-letters/letter-handle.ts';
 import { Claim } from '../dedupe/claim.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
 import { PosthornError, UnavailableError } from '../errors.ts';
@@ -7,6 +6,7 @@ import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import type { ReadJob } from '../queue/queued-job.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 import type { JobFailure } from './dispatch-options.ts';
+import { LetterHandle } from './event-letter.ts';
 import type { Handling } from './handling.ts';
 import { removeIfCompleted } from './remove-if-completed.ts';
 

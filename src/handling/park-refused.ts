@@ -1,7 +1,7 @@
-import { LetterHandle } from '../dead-letters/letter-handle.ts';
 import type { AttemptInfo, LetterContent } from '../dead-letters/letter-operations.ts';
 import { type Answer, accept, type Refused } from '../outcomes/outcome.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
+import { LetterHandle } from './event-letter.ts';
 import type { Handling } from './handling.ts';
 import { removeIfCompleted } from './remove-if-completed.ts';
 

@@ -1,6 +1,6 @@
-import type { LetterHandle } from '../dead-letters/letter-handle.ts';
 import { Claim, type ClaimServices } from '../dedupe/claim.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
+import type { LetterHandle } from './event-letter.ts';
 
 /**
  * Reads the id again after a letter was stored beside a run, which may be that of another delivery. Removes

@@ -1,7 +1,7 @@
-import { LetterHandle } from '../dead-letters/letter-handle.ts';
 import type { ClaimedResult } from '../dedupe/store.ts';
 import { AbortedError } from '../errors.ts';
 import type { Warning } from '../outcomes/report.ts';
+import { LetterHandle } from './event-letter.ts';
 import { noteHandled, type Progress } from './handlers.ts';
 import { removeIfCompleted } from './remove-if-completed.ts';
 import type { RunInput } from './run-input.ts';

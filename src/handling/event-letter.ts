@@ -1,9 +1,9 @@
+import type { DeadLetter } from '../dead-letters/dead-letters.ts';
+import type { AttemptInfo, LetterContent, LetterOperations } from '../dead-letters/letter-operations.ts';
+import type { OperationWait } from '../dead-letters/operation-queue.ts';
 import { messageOf } from '../foreign-values.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Deadline } from '../timing/deadline.ts';
-import type { DeadLetter } from './dead-letters.ts';
-import type { AttemptInfo, LetterContent, LetterOperations } from './letter-operations.ts';
-import type { OperationWait } from './operation-queue.ts';
 
 /** The facts about a letter that are known from the start. */
 export interface LetterOrigin {
