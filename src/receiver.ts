@@ -177,7 +177,7 @@ class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   async #reportEnd(progress: DeliveryProgress): Promise<void> {
     const answer = await progress.run?.answer.settled();
-    if (answer !== undefined && progress.run?.attempt !== undefined) {
+    if (answer !== undefined && progress.run?.progress.attempt !== undefined) {
       this.#reporter.emit(toReport(answer, progress, true));
     }
   }

@@ -27,6 +27,12 @@ export interface AttemptInfo {
   readonly runningUntil?: number | undefined;
 }
 
+/** The reason why an event is parked. */
+export interface LetterReason {
+  readonly code: string;
+  readonly message: string;
+}
+
 /** An operation on one id that has not ended. */
 interface PendingOperation {
   /** Resolves when the operation has ended, or can no longer begin. */
@@ -77,7 +83,7 @@ export class LetterOperations {
   async store(
     { rawBody, headers, receivedAt, type, ...content }: LetterContent,
     { attempts, handled, runningUntil }: AttemptInfo,
-    reason: { readonly code: string; readonly message: string },
+    reason: LetterReason,
     wait: OperationWait,
   ): Promise<string> {
     const id = content.id ?? createHash('sha256').update(rawBody).digest('hex');

@@ -10,7 +10,9 @@ import type { Handling } from './handling.ts';
 import * as origin from './origin.ts';
 import { parkRefused } from './park-refused.ts';
 import { Run } from './run.ts';
+import { answerNow } from './run-end.ts';
 import { runInput } from './run-input.ts';
+import { parkBesideRun } from './run-letter.ts';
 
 /**
  * Takes a delivery through authentication, event, dedupe and handlers to its answer. Parks an event for which
@@ -24,8 +26,9 @@ export async function deliver(
   try {
     // No variable here holds the body: hundreds of deliveries may wait for one run, and none may keep its
     // body.
-    const begun = await begin(handling, await authenticate(), progress);
-    return begun instanceof Run ? await finish(handling, begun, progress) : begun;
+    const begun = begin(handling, await authenticate(), progress);
+    if (begun instanceof Run) return await finish(handling, begun, progress);
+    return await begun;
   } catch (error) {
     return refuse(error);
   }
@@ -36,7 +39,7 @@ function begin(
   handling: Handling,
   authentic: Authentic,
   progress: DeliveryProgress,
-): Awaitable<Run | Answer> {
+): Run | Awaitable<Answer> {
   try {
     return beginEvent(handling, authentic, progress);
   } catch (error) {
@@ -93,8 +96,8 @@ async function finish({ letters }: Handling, run: Run, progress: DeliveryProgres
   const mayPark = finalByAge && letters !== undefined;
   const settled = await run.answer.settledBy(mayPark ? deadline.answerOrParkBy : deadline.answerBy);
   progress.unfinished = settled === undefined;
-  const answer = answerTo(progress, settled ?? run.answerNow());
+  const answer = answerTo(progress, settled ?? answerNow(run));
   if (isSuccess(answer) || !finalByAge) return answer;
-  const id = await run.park(answer.error, deadline.letterBy);
+  const id = await parkBesideRun(run, answer.error, deadline.letterBy);
   return id === undefined ? answer : accept('parked', id, answer.error);
 }

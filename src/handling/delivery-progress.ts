@@ -68,9 +68,9 @@ export function answerTo({ joined }: DeliveryProgress, answer: Answer): Answer {
 /** Reports an answer; `late` if it is the end of a run whose delivery was answered before. */
 export function toReport(answer: Answer, progress: DeliveryProgress, late: boolean): Report {
   const { run, joined, event, source } = progress;
-  const attempted = run?.attempt !== undefined;
+  const attempted = run?.progress.attempt !== undefined;
   const id = event?.id ?? (isSuccess(answer) ? answer.id : undefined);
-  const isLast = progress.finalByAge || (attempted && run.final);
+  const isLast = progress.finalByAge || (attempted && run.progress.final);
   return {
     outcome: answer.outcome,
     source,
@@ -78,14 +78,14 @@ export function toReport(answer: Answer, progress: DeliveryProgress, late: boole
     status: statusOf(answer),
     code: answer.error?.code,
     event: id === undefined ? undefined : { id, type: event?.type },
-    attempt: run?.attempt,
-    final: attempted ? run.final : undefined,
+    attempt: run?.progress.attempt,
+    final: attempted ? run.progress.final : undefined,
     late,
     answerSent: progress.answerSent,
     receivedAt: progress.receivedAt,
     durationMs: performance.now() - progress.deadline.startedAt,
     endpointAtRisk: !isSuccess(answer) && source === 'delivery' && isLast,
-    warnings: allWarnings(progress.warnings, run?.warnings),
+    warnings: allWarnings(progress.warnings, run?.warningsNow),
     error: answer.error,
     keyIndex: progress.keyIndex,
     handlers: joined || run === undefined ? [] : run.progress.reports,

@@ -1,9 +1,9 @@
 import type { DeadLetter } from '../dead-letters/dead-letters.ts';
-import { Claim } from '../dedupe/claim.ts';
 import { enqueueingId, handlingId } from '../dedupe/claim-id.ts';
+import { isHeld } from '../dedupe/lease.ts';
 import { retentionFor } from '../dedupe/retention.ts';
-import type { ClaimResult } from '../dedupe/store.ts';
 import { createdAtMs, parseEvent } from '../events/event.ts';
+import { claimIdle, type IdleClaim } from './claim-idle.ts';
 import type { Handling } from './handling.ts';
 import { ParkedLetter } from './parked-letter.ts';
 
@@ -18,48 +18,30 @@ export async function drop(handling: Handling, letter: DeadLetter): Promise<bool
   const parked = new ParkedLetter(letter, handling, 'drop()');
   if (parked.isRunning || !(await parked.isStillParked())) return false;
   const createdAt = createdAtOf(letter);
-  /** The claims that the store may have granted. */
-  const claims: Claim[] = [];
+  const claims: IdleClaim[] = [];
   try {
     // With a queue, the handlers that run before the answer have an id of their own.
     if (handling.settings.queue !== undefined) {
-      const enqueueing = await claim(handling, { claimId: enqueueingId(letter.id), createdAt }, claims);
-      if (enqueueing === 'busy') return false;
+      const enqueueing = await claimIdle(handling, { claimId: enqueueingId(letter.id), createdAt });
+      if (enqueueing.state === 'busy') return false;
+      if (enqueueing.state === 'claimed') claims.push(enqueueing);
     }
-    const handled = await claim(handling, { claimId: handlingId(letter.id), createdAt }, claims);
+    const handled = await claimIdle(handling, { claimId: handlingId(letter.id), createdAt });
+    if (handled.state === 'claimed') claims.push(handled);
     // Before the claim, another process may have replayed or dropped the letter, or begun a last attempt.
-    const isDropped = handled === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));
+    const isDropped =
+      handled.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));
     if (isDropped) await complete(handling, letter.id, createdAt, claims);
-    if (isDropped || handled === 'completed') await parked.remove();
+    if (isDropped || handled.state === 'completed') await parked.remove();
     return isDropped;
   } finally {
-    for (const open of claims) open.stopRenewing();
-    for (const open of claims) await open.release([]);
+    for (const { lease } of claims) lease.stop();
+    for (const { asked } of claims) await asked.release([]);
   }
 }
 
-async function claim(
-  { completions, runs, settings, store }: Handling,
-  event: { readonly claimId: string; readonly createdAt: number },
-  claims: Claim[],
-): Promise<ClaimResult['state']> {
-  if (completions.has(event.claimId)) return 'completed';
-  // Finds a run without a claim too, under `onStoreFailure: 'process'`.
-  if (runs.find(event.claimId) !== undefined) return 'busy';
-  const services = { settings: { ...settings, onStoreFailure: 'reject' as const }, store, completions };
-  const made = new Claim(event, services, []);
-  claims.push(made);
-  const { state } = await made.take();
-  if (state === 'claimed') made.startRenewing(() => {});
-  else claims.pop();
-  return state;
-}
-
-async function areHeld(claims: readonly Claim[]): Promise<boolean> {
-  for (const open of claims) {
-    while (open.isOld) await open.confirm();
-    if (open.state !== 'held') return false;
-  }
+async function areHeld(claims: readonly IdleClaim[]): Promise<boolean> {
+  for (const { lease } of claims) if (!(await isHeld(lease))) return false;
   return true;
 }
 
@@ -68,12 +50,12 @@ async function complete(
   { settings, store }: Handling,
   id: string,
   createdAt: number,
-  claims: Claim[],
+  claims: IdleClaim[],
 ): Promise<void> {
   const request = { token: 'dropped', retentionMs: retentionFor(createdAt, settings) };
   if (settings.queue !== undefined) await store.complete({ id: enqueueingId(id), ...request });
   await store.complete({ id: handlingId(id), ...request });
-  for (const open of claims.splice(0)) open.stopRenewing();
+  for (const { lease } of claims.splice(0)) lease.stop();
 }
 
 /** A body that is not an event has no age: its id is remembered for `retentionMs`. */

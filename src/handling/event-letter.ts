@@ -1,44 +1,39 @@
 import type { DeadLetter } from '../dead-letters/dead-letters.ts';
-import type { AttemptInfo, LetterContent, LetterOperations } from '../dead-letters/letter-operations.ts';
+import type {
+  AttemptInfo,
+  LetterContent,
+  LetterOperations,
+  LetterReason,
+} from '../dead-letters/letter-operations.ts';
 import type { OperationWait } from '../dead-letters/operation-queue.ts';
+import { Claim, type ClaimServices } from '../dedupe/claim.ts';
+import { handlingId } from '../dedupe/claim-id.ts';
 import { messageOf } from '../foreign-values.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Deadline } from '../timing/deadline.ts';
 
-/** The facts about a letter that are known from the start. */
-export interface LetterOrigin {
-  /** The id that the letter is stored under, if it is stored already. */
-  readonly storedAs?: string | undefined;
-  /**
-   * False if this run must not remove the letter: workers handle the event, and one of them may have stored
-   * the letter meanwhile.
-   */
-  readonly removesLetter?: boolean;
-}
-
-/** The dead letter of one event while a delivery is being handled. Failures become warnings. */
-export class LetterHandle {
-  readonly #operations: LetterOperations | undefined;
+/** The dead letter of one event while a delivery of it is being handled. Failures become warnings. */
+export class EventLetter {
+  readonly #operations: LetterOperations;
   readonly #content: LetterContent;
   readonly #deadline: Deadline;
   readonly #warnings: Warning[];
-  readonly #removesLetter: boolean;
   #storedAs: string | undefined;
   #isBegun = false;
 
+  /** `storedAs` is the id that the letter is stored under, if it is stored already. */
   constructor(
-    operations: LetterOperations | undefined,
+    operations: LetterOperations,
     content: LetterContent,
     deadline: Deadline,
     warnings: Warning[],
-    { storedAs, removesLetter = true }: LetterOrigin = {},
+    storedAs?: string,
   ) {
     this.#operations = operations;
     this.#content = content;
     this.#deadline = deadline;
     this.#warnings = warnings;
-    this.#storedAs = operations && storedAs;
-    this.#removesLetter = removesLetter;
+    this.#storedAs = storedAs;
   }
 
   /** The id that the letter is stored under, once it is. */
@@ -51,37 +46,10 @@ export class LetterHandle {
     return this.#isBegun;
   }
 
-  /** True if this delivery may have left a letter that is still stored. */
-  get mayExist(): boolean {
-    return this.#isBegun || this.#storedAs !== undefined;
-  }
-
-  /**
-   * Stores the letter, or replaces it. Resolves with the id that it is stored under, or with undefined if
-   * none is stored. If it could not be replaced, the earlier letter counts. `answerBy` is given if the caller
-   * waits only for this.
-   */
-  async store(
-    reason: { readonly code: string; readonly message: string },
-    attemptInfo: AttemptInfo,
-    answerBy?: number,
-  ): Promise<string | undefined> {
-    if (this.#operations === undefined) return undefined;
-    this.#isBegun = true;
-    try {
-      this.#storedAs = await this.#operations.store(this.#content, attemptInfo, reason, this.#wait(answerBy));
-    } catch (error) {
-      this.#warnings.push(`dead_letter_not_stored: ${messageOf(error)}`);
-    }
-    return this.#storedAs;
-  }
-
   /** Reads the letter of an earlier delivery, if there is one. */
-  async find(answerBy: number): Promise<DeadLetter | undefined> {
-    const { id } = this.#content;
-    if (id === undefined) return undefined;
+  async find(id: string, answerBy: number): Promise<DeadLetter | undefined> {
     try {
-      const letter = await this.#operations?.find(id, this.#wait(answerBy));
+      const letter = await this.#operations.find(id, this.#wait(answerBy));
       if (letter !== undefined) this.#storedAs = id;
       return letter;
     } catch (error) {
@@ -90,19 +58,48 @@ export class LetterHandle {
     }
   }
 
-  /** Removes the letter, also one whose writing was given up, or that an earlier delivery left. */
-  async removeAny(): Promise<void> {
-    if (this.#removesLetter) await this.removeStored();
+  /**
+   * Stores the letter, or replaces it. Resolves with the id that it is stored under, or with undefined if
+   * none is stored. If it could not be replaced, the earlier letter counts. `answerBy` is given if the caller
+   * waits only for this.
+   */
+  async store(reason: LetterReason, attempt: AttemptInfo, answerBy?: number): Promise<string | undefined> {
+    this.#isBegun = true;
+    try {
+      this.#storedAs = await this.#operations.store(this.#content, attempt, reason, this.#wait(answerBy));
+    } catch (error) {
+      this.#warnings.push(`dead_letter_not_stored: ${messageOf(error)}`);
+    }
+    return this.#storedAs;
   }
 
-  /** Removes the letter, even one of an event that workers handle. */
-  async removeStored(): Promise<void> {
+  /** Removes the letter, also one whose writing was given up, or that an earlier delivery left. */
+  async remove(): Promise<void> {
     const id = this.#storedAs ?? this.#content.id;
     if (id === undefined) return;
     try {
-      await this.#operations?.remove(id, this.#inBackground);
+      await this.#operations.remove(id, this.#inBackground);
     } catch (error) {
       this.#warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
+    }
+  }
+
+  /**
+   * Removes the letter if another run has completed the event by now. The id is read by a claim; a claim that
+   * succeeds is released.
+   */
+  async removeIfCompleted(
+    event: { readonly id: string; readonly createdAt: number },
+    services: ClaimServices,
+  ): Promise<void> {
+    const claim = new Claim({ claimId: handlingId(event.id), createdAt: event.createdAt }, services, []);
+    try {
+      const answer = await claim.ask();
+      if (answer.state === 'completed') await this.remove();
+      if (answer.state === 'claimed') await claim.release(answer.claim.handled);
+    } catch {
+      // The store failed, but may have granted the claim. The letter stays: its replay will find the id.
+      await claim.release([]);
     }
   }
 

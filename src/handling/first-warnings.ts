@@ -1,15 +1,15 @@
 import { exposureOf } from '../dead-letters/exposure.ts';
 import { isMemoryStore } from '../dedupe/memory.ts';
 import { storesForSeveralProcesses } from '../dedupe/several-processes.ts';
+import type { Settings } from '../options.ts';
 import type { Warning } from '../outcomes/report.ts';
-import type { HandlingSettings } from './run-services.ts';
 
 /** Warnings about the options of a receiver, for its first report. */
 export function firstWarnings({
   deadLetters,
   queue,
   store,
-}: Pick<HandlingSettings, 'deadLetters' | 'queue' | 'store'>): Warning[] {
+}: Pick<Settings, 'deadLetters' | 'queue' | 'store'>): Warning[] {
   const warnings: Warning[] = [];
   if (deadLetters === undefined) warnings.push(DEAD_LETTERS_MISSING);
   if (isMemoryStore(store)) {

@@ -8,6 +8,9 @@ import type { HandlerContext, Route } from './router.ts';
 
 /** How far the handlers of an event have come; it can be read while they run. */
 export interface Progress {
+  /** The number of the attempt, once the event is claimed. */
+  attempt: number | undefined;
+  final: boolean;
   /** Names of the handlers that have finished in this attempt or an earlier one, each of them once. */
   readonly handled: string[];
   /** Replaced, never changed, so that a report can hold it. */
@@ -15,7 +18,7 @@ export interface Progress {
 }
 
 /** Adds to the handlers that have finished. */
-export function noteHandled({ handled }: Progress, names: readonly string[]): void {
+export function noteHandled({ handled }: Pick<Progress, 'handled'>, names: readonly string[]): void {
   for (const name of names) if (!handled.includes(name)) handled.push(name);
 }
 

@@ -1,13 +1,14 @@
 import { LetterOperations } from '../dead-letters/letter-operations.ts';
 import { Completions } from '../dedupe/retries.ts';
 import { timeLimited } from '../dedupe/time-limited.ts';
+import type { Settings } from '../options.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { Activity } from '../timing/activity.ts';
 import { letterTimeMs } from '../timing/deadline.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { KeptMiddleware } from './middleware.ts';
 import type { Router } from './router.ts';
-import type { HandlingSettings, RunServices } from './run-services.ts';
+import type { RunServices } from './run-services.ts';
 import { RunsInFlight } from './runs-in-flight.ts';
 
 /** The services that the deliveries, replays and jobs of one receiver share. */
@@ -18,7 +19,7 @@ export interface Handling extends RunServices {
 
 /** Creates the services of one receiver. */
 export function createHandling(
-  settings: HandlingSettings,
+  settings: Settings,
   router: Router,
   middlewares: readonly KeptMiddleware[],
   activity: Activity,

@@ -1,14 +1,14 @@
-import { Claim } from '../dedupe/claim.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
+import { isHeld } from '../dedupe/lease.ts';
 import { PosthornError, UnavailableError } from '../errors.ts';
 import { type AnyEvent, createdAtMs } from '../events/event.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import type { ReadJob } from '../queue/queued-job.ts';
+import { claimIdle } from './claim-idle.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 import type { JobFailure } from './dispatch-options.ts';
-import { LetterHandle } from './event-letter.ts';
+import { EventLetter } from './event-letter.ts';
 import type { Handling } from './handling.ts';
-import { removeIfCompleted } from './remove-if-completed.ts';
 
 /** A job that its queue has given up. */
 export interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receivedAt' | 'handled'> {
@@ -28,48 +28,40 @@ export async function parkFailedJob(
   job: FailedJob,
   progress: DeliveryProgress,
 ): Promise<Answer> {
-  const { completions, letters, runs, settings, store } = handling;
   const { event, failure, rawBody, headers, receivedAt } = job;
   const { id, type } = event;
   const { deadline, warnings } = progress;
-  const letter = new LetterHandle(letters, { rawBody, headers, receivedAt, id, type }, deadline, warnings);
-  const claimId = handlingId(id);
+  const { letters } = handling;
   const createdAt = createdAtMs(event);
-  if (completions.has(claimId)) return answerHandled(id, letter);
-  // Finds a run without a claim too, under `onStoreFailure: 'process'`.
-  if (runs.find(claimId) !== undefined) return refuse(stillRunning());
-  const services = { settings: { ...settings, onStoreFailure: 'reject' as const }, store, completions };
-  const claim = new Claim({ claimId, createdAt }, services, warnings);
-  const handled = new Set(job.handled);
+  const content = { rawBody, headers, receivedAt, id, type };
+  const letter = letters && new EventLetter(letters, content, deadline, warnings);
+  const found = await claimIdle(handling, { claimId: handlingId(id), createdAt }, warnings);
+  if (found.state === 'completed') return answerHandled(id, letter);
+  if (found.state !== 'claimed') return refuse(stillRunning());
+  const { asked, claim, lease } = found;
+  const handled = new Set([...job.handled, ...claim.handled]);
   try {
-    const result = await claim.take();
-    if (result.state === 'completed') return await answerHandled(id, letter);
-    if (result.state === 'busy') return refuse(stillRunning());
-    claim.startRenewing(() => {});
     // The process may have been frozen since the claim was sent.
-    while (claim.isOld) await claim.confirm();
-    if (claim.state !== 'held') return refuse(stillRunning());
-    for (const name of result.handled) handled.add(name);
-    await letter.store(failure, { attempts: job.attempt, handled });
+    if (!(await isHeld(lease))) return refuse(stillRunning());
+    await letter?.store(failure, { attempts: job.attempt, handled });
   } catch (error) {
-    // The store failed, but may have granted the claim.
-    await claim.release([]);
+    await asked.release([]);
     throw error;
   } finally {
-    claim.stopRenewing();
+    lease.stop();
   }
-  const released = await claim.release(handled);
-  if (released === 'completed') return answerHandled(id, letter);
-  const refused = refuse(new PosthornError(failure.code, failure.message));
+  const { state, late } = await asked.release(handled);
+  if (state === 'completed') return answerHandled(id, letter);
   // The store may answer the release late.
-  const isHeld = (released ?? (await claim.released())) === 'released';
-  if (!isHeld) await removeIfCompleted(letter, { id, createdAt }, handling);
-  return letter.storedAs === undefined ? refused : accept('parked', id, refused.error);
+  const isReleased = (state ?? (await late)) === 'released';
+  if (!isReleased) await letter?.removeIfCompleted({ id, createdAt }, handling);
+  const refused = refuse(new PosthornError(failure.code, failure.message));
+  return letter?.storedAs === undefined ? refused : accept('parked', id, refused.error);
 }
 
 /** A worker that died before it could remove the job may have left the letter. */
-async function answerHandled(id: string, letter: LetterHandle): Promise<Answer> {
-  await letter.removeAny();
+async function answerHandled(id: string, letter: EventLetter | undefined): Promise<Answer> {
+  await letter?.remove();
   return accept('duplicate', id);
 }
 

@@ -1,9 +1,8 @@
 import type { AttemptInfo, LetterContent } from '../dead-letters/letter-operations.ts';
 import { type Answer, accept, type Refused } from '../outcomes/outcome.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
-import { LetterHandle } from './event-letter.ts';
+import { EventLetter } from './event-letter.ts';
 import type { Handling } from './handling.ts';
-import { removeIfCompleted } from './remove-if-completed.ts';
 
 /**
  * Parks an event that is refused without a run. It stays refused if there are no dead letters, or if they
@@ -19,11 +18,12 @@ export async function parkRefused(
   const { error } = refused;
   const { deadline, event: { id: eventId, type } = {} } = progress;
   const content = { rawBody, headers, receivedAt, id: eventId, type };
-  const letter = new LetterHandle(handling.letters, content, deadline, progress.warnings);
+  if (handling.letters === undefined) return refused;
+  const letter = new EventLetter(handling.letters, content, deadline, progress.warnings);
   const id = await letter.store(error, attemptInfo, deadline.letterBy);
   if (id === undefined) return refused;
   // Without an age, the id is remembered for `retentionMs`.
   const createdAt = Number.NEGATIVE_INFINITY;
-  if (eventId !== undefined) void removeIfCompleted(letter, { id: eventId, createdAt }, handling);
+  if (eventId !== undefined) void letter.removeIfCompleted({ id: eventId, createdAt }, handling);
   return accept('parked', id, error);
 }

@@ -1,77 +1,98 @@
+import type { RenewResult } from '../dedupe/store.ts';
 import { type PosthornError, UnavailableError } from '../errors.ts';
 import { type Answer, accept, type ReportedError, refuse } from '../outcomes/outcome.ts';
+import type { EventLetter } from './event-letter.ts';
+import type { RunInput } from './run-input.ts';
 
-/** The progress of a run. */
+/** The state of a run, with the data that belongs to it. */
 export type RunState =
-  /** The event is being claimed, or claimed again. */
+  /** The event is being claimed, or an old claim is being confirmed. */
   | { readonly step: 'claiming' }
-  /** Another process handles the event. */
-  | { readonly step: 'waiting' }
-  /** The event is claimed, and the letter of a last attempt is written, or the run waits for permits. */
-  | { readonly step: 'preparing' }
-  /** The schema or the handlers run. */
-  | { readonly step: 'validating' | 'running' }
+  /** Another process handles the event. `otherEndsAt` is the end of its lease: see `Busy`. */
+  | { readonly step: 'waiting'; readonly otherEndsAt: number }
+  /** The letter of a last attempt is being stored. */
+  | { readonly step: 'storing' }
+  /** The run waits for permits. */
+  | { readonly step: 'acquiring' }
+  /** The schema runs. */
+  | { readonly step: 'validating' }
+  /** The handlers run, and then the event is enqueued, if it is for workers. */
+  | { readonly step: 'running' }
   /** The handlers have succeeded, and the completion is being recorded. */
   | { readonly step: 'completing' }
-  | { readonly step: 'completed'; readonly outcome: 'processed' | 'queued' | 'duplicate' }
-  | { readonly step: 'failed'; readonly error: ReportedError };
+  /** The attempt has failed: the event is parked if no other attempt follows, and given back. */
+  | { readonly step: 'failing'; readonly error: ReportedError }
+  /** The answer is known. The letter of a handled event may still have to be removed. */
+  | { readonly step: 'ended'; readonly answer: Answer };
 
-/** The other facts that the answer at the deadline depends on. */
-export interface RunFacts {
-  /** The event's id. */
-  readonly id: string;
-  /** The outcome once its handlers have succeeded. */
-  readonly success: 'processed' | 'queued';
-  /** Whether its letter is stored by now. */
-  readonly isParked: boolean;
-  /** How long the claim of the other process still holds; 0 if that is unknown. */
-  readonly msUntilOtherEnds: number;
+/** The rules that depend on the state of a run. */
+interface StateRules {
+  /** Whether the handlers may be running by now, here or in another process. */
+  readonly mayRun: boolean;
+  /** Whether the schema or the handlers run here. */
+  readonly isRunning: boolean;
+  /** Whether the handlers have ended, or will not run. */
+  readonly hasEnded: boolean;
+  /**
+   * The answers to a renewal that abort the handlers. Before they begin, the run looks at its lease itself.
+   * After them, `completed` comes from its own completion, and `lost` is worth a warning.
+   */
+  readonly abortedBy: readonly RenewResult['state'][];
+  /** The answer to a delivery whose deadline has come. */
+  readonly answer: (input: RunInput, letter: EventLetter | undefined) => Answer;
 }
 
-/** Whether the handlers have ended, or will not run. */
-export function hasEnded({ step }: RunState): boolean {
-  return step === 'completing' || step === 'completed' || step === 'failed';
-}
+const open = { mayRun: true, isRunning: false, hasEnded: false, abortedBy: [] };
+const over = { mayRun: false, isRunning: false, hasEnded: true, abortedBy: [] };
 
-/** The answer to a delivery whose deadline has come before the end of the run. */
-export function answerAtDeadline(state: RunState, facts: RunFacts): Answer {
-  const { id, success, isParked, msUntilOtherEnds } = facts;
+/** The table of the states. */
+export function rulesOf(state: RunState): StateRules {
   switch (state.step) {
     case 'claiming':
-      return refuse(
-        new UnavailableError('store_unavailable', 'the store did not answer before the deadline'),
-      );
+      return { ...open, mayRun: false, answer: () => refuse(storeIsSilent()) };
     case 'waiting':
-      return refuse(new UnavailableError('event_running', runningElsewhere(msUntilOtherEnds)));
-    case 'preparing':
-      return parkedOrRefused(
-        id,
-        isParked,
-        new UnavailableError('deadline_reached', 'the deadline came before the handlers could start'),
-      );
+      return { ...open, answer: () => refuse(runningElsewhere(state.otherEndsAt)) };
+    case 'storing':
+    case 'acquiring':
+      return {
+        ...open,
+        answer: parkedOr(() => tooLate('the deadline came before the handlers could start')),
+      };
     case 'validating':
+      return { ...open, isRunning: true, answer: parkedOr(stillRunning) };
     case 'running':
-      return parkedOrRefused(
-        id,
-        isParked,
-        new UnavailableError('deadline_reached', 'the handlers were still running at the deadline'),
-      );
+      return { ...open, isRunning: true, abortedBy: ['lost', 'completed'], answer: parkedOr(stillRunning) };
     case 'completing':
-      return accept(success, id);
-    case 'completed':
-      return accept(state.outcome, id);
-    case 'failed':
-      return parkedOrRefused(id, isParked, state.error);
+      return { ...over, abortedBy: ['lost'], answer: ({ id, origin }) => accept(origin.success, id) };
+    case 'failing':
+      return { ...over, answer: parkedOr(() => state.error) };
+    case 'ended':
+      return { ...over, mayRun: state.answer.outcome === 'busy', answer: () => state.answer };
   }
 }
 
-/** A retry may come before the claim of a killed process has ended. */
-function runningElsewhere(msUntilOtherEnds: number): string {
-  const end = `; if it was killed, its claim ends in ${Math.ceil(msUntilOtherEnds)} ms`;
-  return `another process is still handling this event${msUntilOtherEnds > 0 ? end : ''}`;
+function parkedOr(error: () => PosthornError): StateRules['answer'] {
+  return ({ id }, letter) => {
+    const refused = refuse(error());
+    return letter?.storedAs === undefined ? refused : accept('parked', id, refused.error);
+  };
 }
 
-function parkedOrRefused(id: string, isParked: boolean, error: PosthornError): Answer {
-  const refused = refuse(error);
-  return isParked ? accept('parked', id, refused.error) : refused;
+function storeIsSilent(): PosthornError {
+  return new UnavailableError('store_unavailable', 'the store did not answer before the deadline');
+}
+
+/** A retry may come before the claim of a killed process has ended. */
+function runningElsewhere(otherEndsAt: number): PosthornError {
+  const msLeft = Math.ceil(otherEndsAt - performance.now());
+  const end = msLeft > 0 ? `; if it was killed, its claim ends in ${msLeft} ms` : '';
+  return new UnavailableError('event_running', `another process is still handling this event${end}`);
+}
+
+function stillRunning(): PosthornError {
+  return tooLate('the handlers were still running at the deadline');
+}
+
+function tooLate(message: string): PosthornError {
+  return new UnavailableError('deadline_reached', message);
 }

@@ -2,9 +2,11 @@ import { AbortedError, UnavailableError } from '../errors.ts';
 import type { Activity } from '../timing/activity.ts';
 import { mayHaveVanished } from '../timing/isolated-requests.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
+import { handleEvent } from './handle-event.ts';
 import { Run } from './run.ts';
 import type { RunInput } from './run-input.ts';
 import type { RunServices } from './run-services.ts';
+import { rulesOf } from './run-state.ts';
 
 /** The runs of this process, one per event at a time: a concurrent duplicate joins the run that is there. */
 export class RunsInFlight {
@@ -14,7 +16,8 @@ export class RunsInFlight {
   /** By their ids in the store. */
   #runs = new Map<string, Run>();
   readonly #onEnd = (run: Run): void => {
-    if (this.#runs.get(run.claimId) === run) this.#runs.delete(run.claimId);
+    const { claimId } = run.input;
+    if (this.#runs.get(claimId) === run) this.#runs.delete(claimId);
     // A new Map ends V8's chain of old tables: see the claims of the memory store.
     if (this.#runs.size === 0) this.#runs = new Map();
     this.#activity.end();
@@ -55,10 +58,10 @@ export class RunsInFlight {
 
   #start(input: RunInput): Run {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
-    const run = new Run(input, this.#services, this.#onEnd);
+    const run = new Run(input, this.#services);
     this.#activity.begin();
     this.#runs.set(input.claimId, run);
-    void run.start();
+    void handleEvent(run, this.#onEnd);
     return run;
   }
 
@@ -69,10 +72,10 @@ export class RunsInFlight {
   async abandon(): Promise<string[]> {
     this.#closed = true;
     const open = [...this.#runs.values()];
-    const abandoned = open.filter((run) => run.isRunning);
+    const abandoned = open.filter(({ state }) => rulesOf(state).isRunning);
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
     for (const run of open) run.abort(reason);
     await Promise.all(open.map((run) => run.answer.settled()));
-    return abandoned.map(({ id }) => id);
+    return abandoned.map(({ input }) => input.id);
   }
 }

@@ -23,6 +23,7 @@ export function throughMiddlewares(
   middlewares: readonly KeptMiddleware[],
   run: MiddlewareRun,
 ): Pick<RunInput, 'routes' | 'enqueue'> {
+  if (middlewares.length === 0) return input;
   const { routes, enqueue } = input;
   return {
     routes: routes.map((route) => ({

@@ -126,8 +126,29 @@ describe('once close has run out of grace', () => {
     expect(await answer).toEqual(refused(503, 'run_closed'));
     expect(held.calls.all).toHaveLength(1);
     const report = await reports.first((seen) => seen.event?.id === event.id);
-    expect(report).toMatchObject({ outcome: 'failed', code: 'run_closed', attempt: undefined });
+    expect(report).toMatchObject({ outcome: 'failed', code: 'run_closed', attempt: 1 });
     const claim = { id: event.id, token: 'another', leaseMs: 1_000, retentionMs: 60_000 };
     expect(await memory.claim(claim)).toMatchObject({ state: 'claimed', abandoned: 0 });
+  });
+
+  test('a run whose claim was under way is parked if that is granted as the last attempt', async () => {
+    const memory = createMemoryStore();
+    const gate = new Gate();
+    const claim: Store['claim'] = async (request) => {
+      await gate.pass();
+      const result = await memory.claim(request);
+      return result.state === 'claimed' ? { ...result, attempt: 4, spacedAttempts: 4 } : result;
+    };
+    const deadLetters = createMapDeadLetters();
+    const { close, held, receiver, send } = await openBeside({ store: { ...memory, claim }, deadLetters });
+    gate.shut();
+    const event = eventAt(Date.now());
+    const answer = send(event);
+    await gate.held.nth(1);
+    await close(receiver);
+    gate.open();
+    expect(await answer).toEqual(accepted('parked', event.id));
+    expect(held.calls.all).toHaveLength(1);
+    expect(await letterOf(deadLetters, event.id)).toMatchObject({ reason: 'run_closed', attempts: 4 });
   });
 });

@@ -1,0 +1,124 @@
+import { UnavailableError } from '../errors.ts';
+import { Timer } from '../timing/time-limit.ts';
+import type { LeaseRequest, RenewResult } from './store.ts';
+import type { TimeLimitedStore } from './time-limited.ts';
+
+/** After this many confirmations, each of which took half a lease or longer, the claim is given up. */
+const MOST_CONFIRMATIONS = 3;
+
+/** Called once when another token has the id (`lost`), or when the event was completed. */
+export type OnTaken = (state: 'lost' | 'completed') => void;
+
+/** The lease of a claim that was granted. */
+export type Lease = Pick<StoredLease, keyof StoredLease>;
+
+/** The lease of a run without a claim, under `onStoreFailure: 'process'`. It is never lost. */
+export const unstoredLease: Lease = {
+  state: 'held',
+  isOld: false,
+  missedRenewal: false,
+  confirm: () => Promise.resolve(),
+  keep: () => {},
+  stop: () => {},
+};
+
+/** The lease of a claim that the store has granted. */
+export class StoredLease {
+  readonly #request: LeaseRequest;
+  readonly #store: TimeLimitedStore;
+  #state: RenewResult['state'] = 'held';
+  /** When the last claim or renewal that succeeded was sent. */
+  #heldSince: number;
+  /** When the last claim or renewal was sent. */
+  #askedAt: number;
+  #confirmations = 0;
+  #renewal: Timer | undefined;
+  /** Undefined unless the lease is kept. */
+  #onTaken: OnTaken | undefined;
+
+  /** `since` is when the claim was sent, by the monotonic clock. */
+  constructor(request: LeaseRequest, store: TimeLimitedStore, since: number) {
+    this.#request = request;
+    this.#store = store;
+    this.#heldSince = since;
+    this.#askedAt = since;
+  }
+
+  /** The last answer of the store. */
+  get state(): RenewResult['state'] {
+    return this.#state;
+  }
+
+  /**
+   * True if the lease must be confirmed before handlers run on it: since it began, the event loop may have
+   * been blocked, or a letter may have taken long to write.
+   */
+  get isOld(): boolean {
+    return this.#state === 'held' && performance.now() - this.#heldSince > this.#request.leaseMs / 2;
+  }
+
+  /**
+   * True if the last renewal is older than the lease, because the event loop was blocked: another process may
+   * have taken the event.
+   */
+  get missedRenewal(): boolean {
+    return performance.now() - this.#askedAt >= this.#request.leaseMs;
+  }
+
+  /** Asks the store. Rejects if it does not answer, or answers too slowly to be of use. */
+  async confirm(): Promise<void> {
+    if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#request.leaseMs);
+    this.#confirmations += 1;
+    await this.#renew();
+  }
+
+  /**
+   * Renews the lease each time that a third of it is over, until `stop` is called. A store that fails or is
+   * late interrupts nothing: the lease may well hold, and the next renewal will show it.
+   */
+  keep(onTaken: OnTaken): void {
+    this.#onTaken = onTaken;
+    this.#renewAfterThird();
+  }
+
+  stop(): void {
+    this.#onTaken = undefined;
+    this.#renewal?.clear();
+  }
+
+  #renewAfterThird(): void {
+    this.#renewal?.clear();
+    const dueAt = performance.now() + this.#request.leaseMs / 3;
+    this.#renewal = new Timer(dueAt, () => void this.#renewInTime());
+  }
+
+  async #renewInTime(): Promise<void> {
+    await this.#renew().catch(() => {});
+    if (this.#onTaken === undefined) return;
+    if (this.#state === 'held') this.#renewAfterThird();
+    else this.#onTaken(this.#state);
+  }
+
+  async #renew(): Promise<void> {
+    const askedAt = performance.now();
+    this.#askedAt = askedAt;
+    const { state } = await this.#store.renew(this.#request);
+    // Over several connections, an answer may come after the answer to a later question.
+    if (askedAt < this.#heldSince) return;
+    this.#state = state;
+    if (state === 'held') this.#heldSince = askedAt;
+  }
+}
+
+/** True if a letter may be written, or its event completed, on the lease. An old lease is confirmed first. */
+export async function isHeld(lease: Lease): Promise<boolean> {
+  while (lease.isOld) await lease.confirm();
+  return lease.state === 'held';
+}
+
+function leaseTooShort(leaseMs: number): UnavailableError {
+  return new UnavailableError(
+    'store_unavailable',
+    `the store took longer to renew a lease than half of leaseMs (${leaseMs}), ${MOST_CONFIRMATIONS} times in a row`,
+  );
+}

@@ -1,0 +1,179 @@
+import type { ClaimAnswer, Granted } from '../dedupe/claim.ts';
+import { isFinal } from '../dedupe/last-attempt.ts';
+import type { Lease } from '../dedupe/lease.ts';
+import { AbortedError, type PosthornError } from '../errors.ts';
+import { type AnyEvent, entityOf } from '../events/event.ts';
+import type { StandardSchemaV1 } from '../events/schema.ts';
+import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
+import type { Warning } from '../outcomes/report.ts';
+import { noteHandled, RunContext, runHandlers, type ValidEvent, validateEvent } from './handlers.ts';
+import type { Run } from './run.ts';
+import {
+  answerBusy,
+  answerDuplicate,
+  giveBack,
+  recordFailure,
+  recordLateEnd,
+  recordSuccess,
+} from './run-end.ts';
+import type { Enqueue } from './run-input.ts';
+import { mayHaveLetter, storeLetter } from './run-letter.ts';
+import { throughMiddlewares } from './through-middlewares.ts';
+import { waitForOther } from './wait-for-other.ts';
+
+/** Takes a run from its claim to its answer. Never rejects. */
+export async function handleEvent(run: Run, onEnd: (run: Run) => void): Promise<void> {
+  let answer: Answer;
+  try {
+    answer = await handle(run);
+  } catch (error) {
+    answer = await recordFailure(run, error);
+    if (error === run.interruption.endedBy) void recordLateEnd(run);
+  }
+  run.state = { step: 'ended', answer };
+  run.scope.close();
+  onEnd(run);
+  run.answer.settle(answer);
+}
+
+/**
+ * Claims the event, waits for another process that has it, prepares a last attempt, validates the data, runs
+ * the handlers and records their success. Starts again if the claim was lost before the handlers could run. A
+ * step that fails throws.
+ */
+async function handle(run: Run): Promise<Answer> {
+  const { concurrency, settings } = run.services;
+  const { event } = run.input;
+  const schema = settings.schemas.get(entityOf(event.type));
+  let found = await takeClaim(run);
+  for (;;) {
+    if (found.state === 'busy') found = await waitForOther(run, found);
+    if (found.state === 'completed') return answerDuplicate(run);
+    if (found.state === 'busy') return answerBusy(run);
+    beginAttempt(run, found);
+    const parked = run.progress.final ? await prepareLastAttempt(run, found) : undefined;
+    if (parked !== undefined) return parked;
+    if (concurrency !== undefined) await acquirePermits(run);
+    const valid = schema === undefined ? event : await validate(run, event, schema);
+    let { lease } = found;
+    while (lease.isOld) lease = await confirm(run, lease);
+    // No await between this check and the handlers: those of another event could block the event loop for
+    // longer than the lease.
+    const { state } = lease;
+    if (state === 'held') return handleOnLease(run, valid);
+    found = state === 'completed' ? { state } : { state: 'busy', endsAt: 0 };
+  }
+}
+
+/** If the store queues claims, this one waits for as long as the plan allows, and the body is counted. */
+function takeClaim({ claim, input, interruption, scope, services }: Run): Promise<ClaimAnswer> {
+  const { store } = services;
+  if (store.mustWait() && !scope.countBody()) return claim.take({ waitMs: 0 });
+  if (!store.queuesClaims) return claim.take();
+  return claim.take({
+    waitMs: input.deadline.claimWaitMs(store.commandTimeoutMs),
+    mayWaitLonger: () => interruption.endedBy === undefined && scope.countBody(),
+  });
+}
+
+/** Notes the attempt, and keeps the lease from here on. */
+function beginAttempt(run: Run, { claim, lease }: Granted): void {
+  const { input, progress, services } = run;
+  const { now, retryScheduleMs } = services.settings;
+  const { createdAt, origin } = input;
+  run.scope.uncountBody();
+  run.keep(lease);
+  progress.attempt = origin.attempt(claim);
+  progress.final = origin.isFinal(isFinal(now() - createdAt, retryScheduleMs, claim));
+  noteHandled(progress, claim.handled);
+  noteHandled(progress, origin.handled);
+  run.interruption.check();
+}
+
+/**
+ * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event
+ * whose earlier attempts never ended may be what kills the process: it is parked, and does not run.
+ */
+async function prepareLastAttempt(run: Run, { claim }: Granted): Promise<Answer | undefined> {
+  const { deadline, id, origin, routes } = run.input;
+  const answerBy = deadline.handlersBeginBy;
+  run.state = { step: 'storing' };
+  const earlier = origin.letter ?? (await run.letter?.find(id, answerBy));
+  noteHandled(run.progress, earlier?.handled ?? []);
+  const dead = {
+    leaseRanOut: claim.abandoned > 0,
+    letterWasRunning: earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined,
+  };
+  const mayRun = origin.runsAfter(dead, routes.length > 0);
+  const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
+  const storedAs = await storeLetter(run, reason, { mayRun, answerBy });
+  if (mayRun || storedAs === undefined) return undefined;
+  return giveBack(run, accept('parked', id, refuse(reason).error));
+}
+
+function acquirePermits(run: Run): Promise<void> {
+  run.state = { step: 'acquiring' };
+  return run.scope.acquirePermits(run.progress);
+}
+
+/** Resolves with the event, whose data is the output of its schema. */
+function validate(run: Run, event: AnyEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
+  run.state = { step: 'validating' };
+  run.interruption.limit(run.services.settings.maxRunMs);
+  return run.interruption.orAbort(validateEvent(event, schema));
+}
+
+async function confirm(run: Run, lease: Lease): Promise<Lease> {
+  run.state = { step: 'claiming' };
+  const confirmed = await run.claim.confirm(lease);
+  if (confirmed !== lease) run.keep(confirmed);
+  return confirmed;
+}
+
+async function handleOnLease(run: Run, event: ValidEvent): Promise<Answer> {
+  const { interruption, scope } = run;
+  interruption.check();
+  run.state = { step: 'running' };
+  interruption.limit(run.services.settings.maxRunMs);
+  run.finished = startHandlers(run, event);
+  try {
+    const failure = await interruption.orAbort(run.finished);
+    if (failure !== undefined) throw failure;
+  } finally {
+    // The limit is for the handlers alone.
+    interruption.unlimit();
+    if (scope.missedRenewal) run.warnings.push(LEASE_EXPIRED);
+  }
+  return recordSuccess(run);
+}
+
+/** Runs the handlers, and then enqueues the event if workers run other handlers. Never rejects. */
+function startHandlers(run: Run, event: ValidEvent): Promise<PosthornError | undefined> {
+  const { input, interruption, progress, runId, scope, services } = run;
+  const attempt = { attempt: progress.attempt ?? 1, final: progress.final };
+  const around = { event, runId, attempt, interruption };
+  const { routes, enqueue } = throughMiddlewares(input, services.middlewares, around);
+  const context = new RunContext(input, attempt, interruption);
+  const handled = runHandlers(routes, event, context, progress, input.origin.onHandled);
+  if (services.concurrency !== undefined) void scope.leavePermitsTo(handled);
+  return enqueue === undefined ? handled : enqueueAfter(run, handled, enqueue);
+}
+
+async function enqueueAfter(
+  run: Run,
+  handled: Promise<PosthornError | undefined>,
+  enqueue: Enqueue,
+): Promise<PosthornError | undefined> {
+  const { progress, scope } = run;
+  const failure = await handled;
+  if (failure !== undefined) return failure;
+  return enqueue({
+    handled: [...progress.handled],
+    // Another process may have taken the event, and store a letter of it when the worker handles it.
+    isParked: mayHaveLetter(run) || scope.missedRenewal,
+    mayWait: () => scope.countBody(),
+  });
+}
+
+const LEASE_EXPIRED: Warning =
+  'lease_lost: the event loop was blocked for longer than the lease; another process may have run the handlers too';

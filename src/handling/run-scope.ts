@@ -1,0 +1,74 @@
+import type { Lease, OnTaken } from '../dedupe/lease.ts';
+import { openRoutes, type Progress } from './handlers.ts';
+import type { Interruption } from './interruption.ts';
+import type { RunInput } from './run-input.ts';
+import type { RunServices } from './run-services.ts';
+
+/**
+ * All that a run has to give back: the renewal of its lease, permits, its share of the memory for bodies, and
+ * the timer of `maxRunMs`.
+ */
+export class RunScope {
+  readonly #input: RunInput;
+  readonly #services: RunServices;
+  readonly #interruption: Interruption;
+  #lease: Lease | undefined;
+  #permits = 0;
+  #isBodyCounted = false;
+
+  constructor(input: RunInput, services: RunServices, interruption: Interruption) {
+    this.#input = input;
+    this.#services = services;
+    this.#interruption = interruption;
+  }
+
+  /** Keeps a lease until the scope is closed, in place of the lease before. */
+  keep(lease: Lease, onTaken: OnTaken): void {
+    this.#lease?.stop();
+    this.#lease = lease;
+    lease.keep(onTaken);
+  }
+
+  /** See {@link Lease}. */
+  get missedRenewal(): boolean {
+    return this.#lease?.missedRenewal === true;
+  }
+
+  /** Counts the body while the run waits with it; false if it does not fit: the run must not wait then. */
+  countBody(): boolean {
+    this.#isBodyCounted ||= this.#services.bodyMemory.reserve(this.#input.rawBody.byteLength);
+    return this.#isBodyCounted;
+  }
+
+  uncountBody(): void {
+    if (this.#isBodyCounted) this.#services.bodyMemory.giveBack(this.#input.rawBody.byteLength);
+    this.#isBodyCounted = false;
+  }
+
+  /** Waits for a permit for each handler that has not finished yet. */
+  async acquirePermits(progress: Progress): Promise<void> {
+    const { deadline, origin, rawBody, routes } = this.#input;
+    const { concurrency } = this.#services;
+    const { length } = openRoutes(routes, progress);
+    if (concurrency === undefined || !origin.isLimited || length === 0) return;
+    const wait = { until: deadline.handlersBeginBy, bodyBytes: rawBody.byteLength };
+    this.#permits = await concurrency.acquire(length, { ...wait, interruption: this.#interruption });
+  }
+
+  /** Leaves the permits to the handlers, which keep them until they end, even if the run is aborted. */
+  async leavePermitsTo(handled: Promise<unknown>): Promise<void> {
+    const count = this.#permits;
+    this.#permits = 0;
+    await handled;
+    this.#services.concurrency?.release(count);
+  }
+
+  /** Gives everything back: at the end, and while another process has the event. */
+  close(): void {
+    this.#lease?.stop();
+    this.#interruption.unlimit();
+    if (this.#permits > 0) this.#services.concurrency?.release(this.#permits);
+    this.#permits = 0;
+    this.uncountBody();
+  }
+}

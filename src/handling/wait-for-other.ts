@@ -1,0 +1,59 @@
+import type { Busy, ClaimAnswer } from '../dedupe/claim.ts';
+import type { Run } from './run.ts';
+
+/**
+ * The longest pause between two claims of an event that another process has. Half of it is random, so that
+ * processes spread out.
+ */
+const POLL_MS = 400;
+
+/**
+ * While another process has the event, claims it again until it is completed, the lease of the other has
+ * ended, or no delivery waits any more (`busy`). Failures of the store do not end the waiting, because the
+ * event is known to be running. A claim that failed may have been granted, so the id is released at the end.
+ */
+export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> {
+  const { answer, claim, interruption, scope } = run;
+  const startedAt = performance.now();
+  let busy = first;
+  let hasFailed = false;
+  run.state = { step: 'waiting', otherEndsAt: busy.endsAt };
+  // Other events can use the permits meanwhile.
+  scope.close();
+  if (!scope.countBody()) return busy;
+  for (;;) {
+    const leftMs = hasFailed ? POLL_MS : busy.endsAt + 1 - performance.now();
+    await pause(run, Math.min(POLL_MS, leftMs));
+    if (!answer.isAwaited || interruption.endedBy !== undefined) break;
+    const found = await claim.ask().catch(() => undefined);
+    if (found !== undefined && found.state !== 'busy') {
+      noteWait(run, found, busy, startedAt);
+      return found;
+    }
+    hasFailed ||= found === undefined;
+    busy = found ?? busy;
+    run.state = { step: 'waiting', otherEndsAt: busy.endsAt };
+  }
+  if (hasFailed) void claim.release([]);
+  return busy;
+}
+
+/** At least half of the time, unless the run is aborted. */
+async function pause({ interruption }: Run, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const elapsed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms * (0.5 + Math.random() / 2));
+  });
+  await interruption.orAbort(elapsed).catch(() => {});
+  clearTimeout(timer);
+}
+
+/** Without it, the log would not say why the retry of a killed run was slow. */
+function noteWait({ warnings }: Run, found: ClaimAnswer, { endsAt }: Busy, startedAt: number): void {
+  // A store counts in whole milliseconds, so a lease may end within one more.
+  if (found.state !== 'claimed' || found.claim.abandoned === 0 || endsAt - performance.now() > 1) return;
+  const waitedMs = Math.round(performance.now() - startedAt);
+  warnings.push(
+    `lease_awaited: this run waited ${waitedMs} ms for the lease (leaseMs) of an earlier one, which did not end: its process was killed or frozen, or its event loop was blocked`,
+  );
+}
