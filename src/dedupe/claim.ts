@@ -15,7 +15,7 @@ export type ClaimAnswer = Granted | Busy | { readonly state: 'completed' };
 /** The id is claimed. */
 export interface Granted {
   readonly state: 'claimed';
-  readonly claim: ClaimedResult;
+  readonly result: ClaimedResult;
   readonly lease: Lease;
 }
 
@@ -26,10 +26,10 @@ export interface Busy {
   readonly endsAt: number;
 }
 
-/** The run of an event whose claim the store does not answer, under `onStoreFailure: 'process'`. */
+/** Stands for the answer of a store that gives none, under `onStoreFailure: 'process'`. */
 const UNCLAIMED: Granted = {
   state: 'claimed',
-  claim: { state: 'claimed', attempt: 1, abandoned: 0, firstClaimedMsAgo: 0, handled: [] },
+  result: { state: 'claimed', attempt: 1, abandoned: 0, firstClaimedMsAgo: 0, handled: [] },
   lease: unstoredLease,
 };
 
@@ -65,8 +65,8 @@ export interface ClaimWait {
   /** How long it may wait; 0 if it must not wait for a connection. */
   readonly waitMs?: number | undefined;
   /**
-   * Called once if the claim has no answer after `commandTimeoutMs`; returns whether it may wait longer with
-   * the event.
+   * Called each time that another `commandTimeoutMs` has passed without an answer; returns whether the claim
+   * may wait longer with the event.
    */
   readonly mayWaitLonger?: () => boolean;
 }
@@ -93,7 +93,7 @@ export class Claim {
    * Claims the id. If the store fails, `onStoreFailure` decides: either this rejects, or the handlers run
    * without a claim.
    */
-  async take(wait?: ClaimWait): Promise<ClaimAnswer> {
+  async takeOrGoOn(wait?: ClaimWait): Promise<ClaimAnswer> {
     const askedAt = performance.now();
     try {
       return this.#toAnswer(await this.#send(wait), askedAt);
@@ -103,7 +103,7 @@ export class Claim {
   }
 
   /** Claims the id. Rejects if the store fails, although the store may have granted the claim. */
-  async ask(): Promise<ClaimAnswer> {
+  async take(): Promise<ClaimAnswer> {
     const askedAt = performance.now();
     return this.#toAnswer(await this.#send(), askedAt);
   }
@@ -118,11 +118,11 @@ export class Claim {
   #toAnswer(result: ClaimResult, askedAt: number): ClaimAnswer {
     if (result.state === 'completed') return result;
     if (result.state === 'busy') return { state: 'busy', endsAt: askedAt + result.msLeft };
-    // The lease began when the claim was sent. A foreign store may give any number.
+    // The lease began when the claim was sent. A store of the user may give any number.
     const sentAt = askedAt + (result.waitedMs ?? 0);
     const since = sentAt > askedAt && sentAt <= performance.now() ? sentAt : askedAt;
     const lease = new StoredLease(this.#request, this.#services.store, since);
-    return { state: 'claimed', claim: result, lease };
+    return { state: 'claimed', result, lease };
   }
 
   /** Throws the error unless `onStoreFailure` is `process`. */
@@ -136,7 +136,7 @@ export class Claim {
    * Confirms a lease, and resolves with the lease to go on with. If the store does not confirm it in time,
    * `onStoreFailure` decides.
    */
-  async confirm(lease: Lease): Promise<Lease> {
+  async confirmOrGoOn(lease: Lease): Promise<Lease> {
     try {
       await lease.confirm();
       return lease;

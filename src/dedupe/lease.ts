@@ -58,8 +58,8 @@ export class StoredLease {
   }
 
   /**
-   * True if the last renewal is older than the lease, because the event loop was blocked: another process may
-   * have taken the event.
+   * True if no renewal was sent for as long as the lease, because the event loop was blocked: another process
+   * may have taken the event. A silent store does not count.
    */
   get missedRenewal(): boolean {
     return performance.now() - this.#askedAt >= this.#request.leaseMs;

@@ -1,6 +1,6 @@
 import type { Authentic } from '../authentication/authenticator.ts';
 import { isFinalByAge } from '../dedupe/last-attempt.ts';
-import { EventError } from '../errors.ts';
+import { EventError, type PosthornError } from '../errors.ts';
 import { checkAge, createdAtMs, parseEvent } from '../events/event.ts';
 import { type Answer, accept, isSuccess, refuse } from '../outcomes/outcome.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
@@ -10,9 +10,8 @@ import type { Handling } from './handling.ts';
 import * as origin from './origin.ts';
 import { parkRefused } from './park-refused.ts';
 import { Run } from './run.ts';
-import { answerNow } from './run-end.ts';
 import { runInput } from './run-input.ts';
-import { parkBesideRun } from './run-letter.ts';
+import { rulesOf } from './run-state.ts';
 
 /**
  * Takes a delivery through authentication, event, dedupe and handlers to its answer. Parks an event for which
@@ -24,8 +23,7 @@ export async function deliver(
   progress: DeliveryProgress,
 ): Promise<Answer> {
   try {
-    // No variable here holds the body: hundreds of deliveries may wait for one run, and none may keep its
-    // body.
+    // No variable here holds the body: hundreds of deliveries may wait for one run, and none may keep a body.
     const begun = begin(handling, await authenticate(), progress);
     if (begun instanceof Run) return await finish(handling, begun, progress);
     return await begun;
@@ -34,7 +32,10 @@ export async function deliver(
   }
 }
 
-/** Starts or joins the run of an event; returns an answer if the event needs no run. */
+/**
+ * Starts or joins the run of an event; returns an answer if the event needs no run. An event that fails its
+ * checks is always parked, and another refusal only if no retry will come.
+ */
 function begin(
   handling: Handling,
   authentic: Authentic,
@@ -88,16 +89,28 @@ function beginEvent(
 }
 
 /**
- * Waits for a run until the deadline, and parks its event if it has not succeeded and no retry will come. A
- * run that has not ended by then goes on: see `progress.unfinished`.
+ * Waits for a run until the deadline, and parks its event if it has not succeeded and no retry will come by
+ * its age. (The letter of an attempt that is the last one by count is stored before its handlers.) A run that
+ * has not ended by then goes on: see `progress.unfinished`.
  */
 async function finish({ letters }: Handling, run: Run, progress: DeliveryProgress): Promise<Answer> {
   const { deadline, finalByAge } = progress;
   const mayPark = finalByAge && letters !== undefined;
   const settled = await run.answer.settledBy(mayPark ? deadline.answerOrParkBy : deadline.answerBy);
   progress.unfinished = settled === undefined;
-  const answer = answerTo(progress, settled ?? answerNow(run));
+  const answer = answerTo(progress, settled ?? run.answerNow());
   if (isSuccess(answer) || !finalByAge) return answer;
-  const id = await parkBesideRun(run, answer.error, deadline.letterBy);
+  const id = await park(run, answer.error, deadline.letterBy);
   return id === undefined ? answer : accept('parked', id, answer.error);
+}
+
+/** Parks the event beside or after its run, for a delivery that no retry will follow. */
+async function park(run: Run, error: PosthornError, answerBy: number): Promise<string | undefined> {
+  const { hasEnded, mayRun } = rulesOf(run.state);
+  if (!hasEnded && run.letter?.storedAs !== undefined) return run.letter.storedAs;
+  const storedAs = await run.storeLetter(error, { mayRun, answerBy });
+  // The event may have been completed before the letter was stored.
+  if (storedAs !== undefined && rulesOf(run.state).hasEnded)
+    void run.letter?.removeIfCompleted(run.input, run.services);
+  return storedAs;
 }

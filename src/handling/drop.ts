@@ -3,7 +3,7 @@ import { enqueueingId, handlingId } from '../dedupe/claim-id.ts';
 import { isHeld } from '../dedupe/lease.ts';
 import { retentionFor } from '../dedupe/retention.ts';
 import { createdAtMs, parseEvent } from '../events/event.ts';
-import { claimIdle, type IdleClaim } from './claim-idle.ts';
+import { claimForLetter, type LetterClaim } from './claim-for-letter.ts';
 import type { Handling } from './handling.ts';
 import { ParkedLetter } from './parked-letter.ts';
 
@@ -18,44 +18,40 @@ export async function drop(handling: Handling, letter: DeadLetter): Promise<bool
   const parked = new ParkedLetter(letter, handling, 'drop()');
   if (parked.isRunning || !(await parked.isStillParked())) return false;
   const createdAt = createdAtOf(letter);
-  const claims: IdleClaim[] = [];
+  const claims: LetterClaim[] = [];
+  let isDropped = false;
   try {
-    // With a queue, the handlers that run before the answer have an id of their own.
+    // With a queue, the run before the answer has an id of its own.
     if (handling.settings.queue !== undefined) {
-      const enqueueing = await claimIdle(handling, { claimId: enqueueingId(letter.id), createdAt });
+      const enqueueing = await claimForLetter(handling, { claimId: enqueueingId(letter.id), createdAt });
       if (enqueueing.state === 'busy') return false;
       if (enqueueing.state === 'claimed') claims.push(enqueueing);
     }
-    const handled = await claimIdle(handling, { claimId: handlingId(letter.id), createdAt });
-    if (handled.state === 'claimed') claims.push(handled);
+    const found = await claimForLetter(handling, { claimId: handlingId(letter.id), createdAt });
+    if (found.state === 'claimed') claims.push(found);
     // Before the claim, another process may have replayed or dropped the letter, or begun a last attempt.
-    const isDropped =
-      handled.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));
-    if (isDropped) await complete(handling, letter.id, createdAt, claims);
-    if (isDropped || handled.state === 'completed') await parked.remove();
+    const mayDrop = found.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));
+    if (mayDrop) await complete(handling, letter.id, createdAt);
+    isDropped = mayDrop;
+    if (isDropped || found.state === 'completed') await parked.remove();
     return isDropped;
   } finally {
     for (const { lease } of claims) lease.stop();
-    for (const { asked } of claims) await asked.release([]);
+    if (!isDropped) for (const { claim } of claims) await claim.release([]);
   }
 }
 
-async function areHeld(claims: readonly IdleClaim[]): Promise<boolean> {
+async function areHeld(claims: readonly LetterClaim[]): Promise<boolean> {
   for (const { lease } of claims) if (!(await isHeld(lease))) return false;
   return true;
 }
 
 /** The enqueueing goes first: until the handling is completed too, the letter can be replayed. */
-async function complete(
-  { settings, store }: Handling,
-  id: string,
-  createdAt: number,
-  claims: IdleClaim[],
-): Promise<void> {
+async function complete({ settings, store }: Handling, id: string, createdAt: number): Promise<void> {
+  // A completion counts with any token.
   const request = { token: 'dropped', retentionMs: retentionFor(createdAt, settings) };
   if (settings.queue !== undefined) await store.complete({ id: enqueueingId(id), ...request });
   await store.complete({ id: handlingId(id), ...request });
-  for (const { lease } of claims.splice(0)) lease.stop();
 }
 
 /** A body that is not an event has no age: its id is remembered for `retentionMs`. */

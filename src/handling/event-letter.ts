@@ -6,11 +6,17 @@ import type {
   LetterReason,
 } from '../dead-letters/letter-operations.ts';
 import type { OperationWait } from '../dead-letters/operation-queue.ts';
-import { Claim, type ClaimServices } from '../dedupe/claim.ts';
+import { Claim, type ClaimServices, type Released } from '../dedupe/claim.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
 import { messageOf } from '../foreign-values.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Deadline } from '../timing/deadline.ts';
+
+/** The event of a letter, as its claim needs it. */
+interface LetterEvent {
+  readonly id: string;
+  readonly createdAt: number;
+}
 
 /** The dead letter of one event while a delivery of it is being handled. Failures become warnings. */
 export class EventLetter {
@@ -85,22 +91,31 @@ export class EventLetter {
   }
 
   /**
-   * Removes the letter if another run has completed the event by now. The id is read by a claim; a claim that
-   * succeeds is released.
+   * Removes the letter if the event is completed by now: handled, not only enqueued. A store has no operation
+   * that reads, so the id is claimed, which counts as an attempt, and released.
    */
-  async removeIfCompleted(
-    event: { readonly id: string; readonly createdAt: number },
-    services: ClaimServices,
-  ): Promise<void> {
+  async removeIfCompleted(event: LetterEvent, services: ClaimServices): Promise<void> {
     const claim = new Claim({ claimId: handlingId(event.id), createdAt: event.createdAt }, services, []);
     try {
-      const answer = await claim.ask();
+      const answer = await claim.take();
       if (answer.state === 'completed') await this.remove();
-      if (answer.state === 'claimed') await claim.release(answer.claim.handled);
+      if (answer.state === 'claimed') await claim.release(answer.result.handled);
     } catch {
       // The store failed, but may have granted the claim. The letter stays: its replay will find the id.
       await claim.release([]);
     }
+  }
+
+  /**
+   * Removes the letter if the event was completed while it was written, unless the claim held until its
+   * release. The store may answer the release late.
+   */
+  async removeUnlessReleased(
+    { state, late }: Released,
+    event: LetterEvent,
+    services: ClaimServices,
+  ): Promise<void> {
+    if ((state ?? (await late)) !== 'released') await this.removeIfCompleted(event, services);
   }
 
   /**

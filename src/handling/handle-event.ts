@@ -6,6 +6,7 @@ import { type AnyEvent, entityOf } from '../events/event.ts';
 import type { StandardSchemaV1 } from '../events/schema.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { noteHandled, RunContext, runHandlers, type ValidEvent, validateEvent } from './handlers.ts';
 import type { Run } from './run.ts';
 import {
@@ -17,7 +18,6 @@ import {
   recordSuccess,
 } from './run-end.ts';
 import type { Enqueue } from './run-input.ts';
-import { mayHaveLetter, storeLetter } from './run-letter.ts';
 import { throughMiddlewares } from './through-middlewares.ts';
 import { waitForOther } from './wait-for-other.ts';
 
@@ -53,39 +53,42 @@ async function handle(run: Run): Promise<Answer> {
     beginAttempt(run, found);
     const parked = run.progress.final ? await prepareLastAttempt(run, found) : undefined;
     if (parked !== undefined) return parked;
-    if (concurrency !== undefined) await acquirePermits(run);
+    if (concurrency !== undefined) await acquirePermits(run, concurrency);
     const valid = schema === undefined ? event : await validate(run, event, schema);
     let { lease } = found;
     while (lease.isOld) lease = await confirm(run, lease);
-    // No await between this check and the handlers: those of another event could block the event loop for
-    // longer than the lease.
+    // No await between this check and the handlers: the handlers of another event could block the event loop
+    // for longer than the lease.
     const { state } = lease;
     if (state === 'held') return handleOnLease(run, valid);
     found = state === 'completed' ? { state } : { state: 'busy', endsAt: 0 };
   }
 }
 
-/** If the store queues claims, this one waits for as long as the plan allows, and the body is counted. */
+/**
+ * Waits for a connection only if the body fits into the memory meanwhile. In a store that queues claims, this
+ * one has the time that the delivery can spare.
+ */
 function takeClaim({ claim, input, interruption, scope, services }: Run): Promise<ClaimAnswer> {
   const { store } = services;
-  if (store.mustWait() && !scope.countBody()) return claim.take({ waitMs: 0 });
-  if (!store.queuesClaims) return claim.take();
-  return claim.take({
+  if (store.mustWait() && !scope.countBody()) return claim.takeOrGoOn({ waitMs: 0 });
+  if (!store.queuesClaims) return claim.takeOrGoOn();
+  return claim.takeOrGoOn({
     waitMs: input.deadline.claimWaitMs(store.commandTimeoutMs),
     mayWaitLonger: () => interruption.endedBy === undefined && scope.countBody(),
   });
 }
 
 /** Notes the attempt, and keeps the lease from here on. */
-function beginAttempt(run: Run, { claim, lease }: Granted): void {
+function beginAttempt(run: Run, { result, lease }: Granted): void {
   const { input, progress, services } = run;
   const { now, retryScheduleMs } = services.settings;
   const { createdAt, origin } = input;
   run.scope.uncountBody();
   run.keep(lease);
-  progress.attempt = origin.attempt(claim);
-  progress.final = origin.isFinal(isFinal(now() - createdAt, retryScheduleMs, claim));
-  noteHandled(progress, claim.handled);
+  progress.attempt = origin.attempt(result);
+  progress.final = origin.isFinal(isFinal(now() - createdAt, retryScheduleMs, result));
+  noteHandled(progress, result.handled);
   noteHandled(progress, origin.handled);
   run.interruption.check();
 }
@@ -94,26 +97,27 @@ function beginAttempt(run: Run, { claim, lease }: Granted): void {
  * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event
  * whose earlier attempts never ended may be what kills the process: it is parked, and does not run.
  */
-async function prepareLastAttempt(run: Run, { claim }: Granted): Promise<Answer | undefined> {
+async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer | undefined> {
   const { deadline, id, origin, routes } = run.input;
   const answerBy = deadline.handlersBeginBy;
   run.state = { step: 'storing' };
   const earlier = origin.letter ?? (await run.letter?.find(id, answerBy));
   noteHandled(run.progress, earlier?.handled ?? []);
   const dead = {
-    leaseRanOut: claim.abandoned > 0,
+    leaseRanOut: result.abandoned > 0,
     letterWasRunning: earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined,
   };
   const mayRun = origin.runsAfter(dead, routes.length > 0);
+  // The letter keeps this reason if the process dies now.
   const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
-  const storedAs = await storeLetter(run, reason, { mayRun, answerBy });
+  const storedAs = await run.storeLetter(reason, { mayRun, answerBy });
   if (mayRun || storedAs === undefined) return undefined;
   return giveBack(run, accept('parked', id, refuse(reason).error));
 }
 
-function acquirePermits(run: Run): Promise<void> {
+function acquirePermits(run: Run, concurrency: ConcurrencyLimit): Promise<void> {
   run.state = { step: 'acquiring' };
-  return run.scope.acquirePermits(run.progress);
+  return run.scope.acquirePermits(concurrency, run.progress);
 }
 
 /** Resolves with the event, whose data is the output of its schema. */
@@ -125,7 +129,7 @@ function validate(run: Run, event: AnyEvent, schema: StandardSchemaV1): Promise<
 
 async function confirm(run: Run, lease: Lease): Promise<Lease> {
   run.state = { step: 'claiming' };
-  const confirmed = await run.claim.confirm(lease);
+  const confirmed = await run.claim.confirmOrGoOn(lease);
   if (confirmed !== lease) run.keep(confirmed);
   return confirmed;
 }
@@ -140,7 +144,7 @@ async function handleOnLease(run: Run, event: ValidEvent): Promise<Answer> {
     const failure = await interruption.orAbort(run.finished);
     if (failure !== undefined) throw failure;
   } finally {
-    // The limit is for the handlers alone.
+    // The limit is for schema and handlers: the record of their end has limits of its own.
     interruption.unlimit();
     if (scope.missedRenewal) run.warnings.push(LEASE_EXPIRED);
   }
@@ -169,8 +173,8 @@ async function enqueueAfter(
   if (failure !== undefined) return failure;
   return enqueue({
     handled: [...progress.handled],
-    // Another process may have taken the event, and store a letter of it when the worker handles it.
-    isParked: mayHaveLetter(run) || scope.missedRenewal,
+    // After a missed renewal, another process may have taken the event, and may store a letter of it.
+    isParked: run.mayHaveLetter || scope.missedRenewal,
     mayWait: () => scope.countBody(),
   });
 }

@@ -4,7 +4,7 @@ import { PosthornError, UnavailableError } from '../errors.ts';
 import { type AnyEvent, createdAtMs } from '../events/event.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import type { ReadJob } from '../queue/queued-job.ts';
-import { claimIdle } from './claim-idle.ts';
+import { claimForLetter } from './claim-for-letter.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 import type { JobFailure } from './dispatch-options.ts';
 import { EventLetter } from './event-letter.ts';
@@ -35,26 +35,24 @@ export async function parkFailedJob(
   const createdAt = createdAtMs(event);
   const content = { rawBody, headers, receivedAt, id, type };
   const letter = letters && new EventLetter(letters, content, deadline, warnings);
-  const found = await claimIdle(handling, { claimId: handlingId(id), createdAt }, warnings);
+  const found = await claimForLetter(handling, { claimId: handlingId(id), createdAt }, warnings);
   if (found.state === 'completed') return answerHandled(id, letter);
   if (found.state !== 'claimed') return refuse(stillRunning());
-  const { asked, claim, lease } = found;
-  const handled = new Set([...job.handled, ...claim.handled]);
+  const { claim, lease, result } = found;
+  const handled = new Set([...job.handled, ...result.handled]);
   try {
     // The process may have been frozen since the claim was sent.
     if (!(await isHeld(lease))) return refuse(stillRunning());
     await letter?.store(failure, { attempts: job.attempt, handled });
   } catch (error) {
-    await asked.release([]);
+    await claim.release([]);
     throw error;
   } finally {
     lease.stop();
   }
-  const { state, late } = await asked.release(handled);
-  if (state === 'completed') return answerHandled(id, letter);
-  // The store may answer the release late.
-  const isReleased = (state ?? (await late)) === 'released';
-  if (!isReleased) await letter?.removeIfCompleted({ id, createdAt }, handling);
+  const released = await claim.release(handled);
+  if (released.state === 'completed') return answerHandled(id, letter);
+  await letter?.removeUnlessReleased(released, { id, createdAt }, handling);
   const refused = refuse(new PosthornError(failure.code, failure.message));
   return letter?.storedAs === undefined ? refused : accept('parked', id, refused.error);
 }

@@ -1,10 +1,11 @@
 import { isPosthornError } from '../errors.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import type { Run } from './run.ts';
-import { mayHaveLetter, removeIfCompleted, storeLetter } from './run-letter.ts';
-import { rulesOf } from './run-state.ts';
 
-/** The lease is renewed until the completion is recorded, so that no other process takes the event. */
+/**
+ * Completes the id, and removes the letter. The lease is renewed until the completion is recorded, so that no
+ * other process takes the event.
+ */
 export async function recordSuccess(run: Run): Promise<Answer> {
   const { id, origin } = run.input;
   run.state = { step: 'completing' };
@@ -12,32 +13,31 @@ export async function recordSuccess(run: Run): Promise<Answer> {
   if (!isKnown)
     run.warnings.push('completion_pending: the store did not take the completion; it is tried again');
   const answer = accept(origin.success, id);
+  // Already now: the deadline may come before the letter is removed.
   run.state = { step: 'ended', answer };
-  if (origin.removesLetter && mayHaveLetter(run)) await run.letter?.remove();
+  if (origin.removesLetter && run.mayHaveLetter) await run.letter?.remove();
   return answer;
 }
 
-/** Another run has completed the event. If it has only enqueued it, the letter may be that of a worker. */
+/**
+ * Another run has completed the event, so its letter is removed. If that run has only enqueued the event, a
+ * worker may have stored the letter.
+ */
 export async function answerDuplicate(run: Run): Promise<Answer> {
   const { id, origin } = run.input;
   const answer = accept('duplicate', id);
   run.state = { step: 'ended', answer };
-  if (!mayHaveLetter(run)) return answer;
+  if (!run.mayHaveLetter) return answer;
   if (origin.removesLetter) await run.letter?.remove();
-  else await removeIfCompleted(run);
+  else await run.letter?.removeIfCompleted(run.input, run.services);
   return answer;
 }
 
-/** The answer to a delivery whose deadline has come. */
-export function answerNow({ input, letter, state }: Run): Answer {
-  return rulesOf(state).answer(input, letter);
-}
-
-/** Another process still handles the event, and no delivery waits here any more. */
+/** Another process has the event, and this run does not wait for it any longer. */
 export function answerBusy(run: Run): Answer {
-  const answer = answerNow(run);
+  const answer = run.answerNow();
   // A letter that was stored meanwhile may be that of an event which is completed by now.
-  if (run.letter?.isBegun) void removeIfCompleted(run);
+  if (run.letter?.isBegun) void run.letter?.removeIfCompleted(run.input, run.services);
   return answer;
 }
 
@@ -52,26 +52,21 @@ export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> 
   const isClaimed = attempt !== undefined;
   const isLast = final || error.code === 'handler_failed_permanently' || run.letter?.isBegun;
   const mustPark = isClaimed && isLast && !origin.isPutBack(error);
-  const storedAs = mustPark ? await storeLetter(run, error, { mayRun: false }) : undefined;
-  const answer = giveBack(run, storedAs === undefined ? refused : accept('parked', id, error));
-  // A store that has just failed to answer a claim is not waited for again; it may have granted the claim.
-  return isClaimed ? answer : refused;
+  const storedAs = mustPark ? await run.storeLetter(error, { mayRun: false }) : undefined;
+  if (isClaimed) return giveBack(run, storedAs === undefined ? refused : accept('parked', id, error));
+  // The store has just failed to answer, so it is not waited for again. But it may have granted the claim.
+  void giveBack(run, refused);
+  return refused;
 }
 
 /** Gives the id back after an attempt that failed or was not run, and resolves with the answer. */
 export async function giveBack(run: Run, answer: Answer): Promise<Answer> {
   // Not before the letter is stored, which may take longer than a lease.
   run.scope.close();
-  const { state, late } = await run.claim.release(run.progress.handled);
-  // Another run may have completed the event before its letter was stored.
-  if (state === 'completed') return answerDuplicate(run);
-  if (state !== 'released' && mayHaveLetter(run)) void removeUnlessReleased(run, late);
+  const released = await run.claim.release(run.progress.handled);
+  if (released.state === 'completed') return answerDuplicate(run);
+  if (run.mayHaveLetter) void run.letter?.removeUnlessReleased(released, run.input, run.services);
   return answer;
-}
-
-/** The store may answer the release late. */
-async function removeUnlessReleased(run: Run, late: Promise<unknown> | undefined): Promise<void> {
-  if ((await late) !== 'released') await removeIfCompleted(run);
 }
 
 /** Records how aborted handlers ended after all: a success completes the id, whoever holds it by then. */

@@ -1,4 +1,5 @@
 import type { Lease, OnTaken } from '../dedupe/lease.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { openRoutes, type Progress } from './handlers.ts';
 import type { Interruption } from './interruption.ts';
 import type { RunInput } from './run-input.ts';
@@ -46,11 +47,10 @@ export class RunScope {
   }
 
   /** Waits for a permit for each handler that has not finished yet. */
-  async acquirePermits(progress: Progress): Promise<void> {
+  async acquirePermits(concurrency: ConcurrencyLimit, progress: Progress): Promise<void> {
     const { deadline, origin, rawBody, routes } = this.#input;
-    const { concurrency } = this.#services;
     const { length } = openRoutes(routes, progress);
-    if (concurrency === undefined || !origin.isLimited || length === 0) return;
+    if (!origin.isLimited || length === 0) return;
     const wait = { until: deadline.handlersBeginBy, bodyBytes: rawBody.byteLength };
     this.#permits = await concurrency.acquire(length, { ...wait, interruption: this.#interruption });
   }
@@ -63,7 +63,10 @@ export class RunScope {
     this.#services.concurrency?.release(count);
   }
 
-  /** Gives everything back: at the end, and while another process has the event. */
+  /**
+   * Gives everything back: at the end, and while another process has the event. The run can acquire it again
+   * after that.
+   */
   close(): void {
     this.#lease?.stop();
     this.#interruption.unlimit();

@@ -22,12 +22,15 @@ export type RunState =
   | { readonly step: 'completing' }
   /** The attempt has failed: the event is parked if no other attempt follows, and given back. */
   | { readonly step: 'failing'; readonly error: ReportedError }
-  /** The answer is known. The letter of a handled event may still have to be removed. */
+  /**
+   * The answer is known, and the letter of a handled event is being removed. An aborted run goes back to
+   * `completing` if its handlers succeed after all.
+   */
   | { readonly step: 'ended'; readonly answer: Answer };
 
 /** The rules that depend on the state of a run. */
 interface StateRules {
-  /** Whether the handlers may be running by now, here or in another process. */
+  /** Whether handlers may run from now on, here or in another process. */
   readonly mayRun: boolean;
   /** Whether the schema or the handlers run here. */
   readonly isRunning: boolean;
@@ -49,7 +52,7 @@ const over = { mayRun: false, isRunning: false, hasEnded: true, abortedBy: [] };
 export function rulesOf(state: RunState): StateRules {
   switch (state.step) {
     case 'claiming':
-      return { ...open, mayRun: false, answer: () => refuse(storeIsSilent()) };
+      return { ...open, mayRun: false, answer: parkedOr(storeIsSilent) };
     case 'waiting':
       return { ...open, answer: () => refuse(runningElsewhere(state.otherEndsAt)) };
     case 'storing':
@@ -82,7 +85,7 @@ function storeIsSilent(): PosthornError {
   return new UnavailableError('store_unavailable', 'the store did not answer before the deadline');
 }
 
-/** A retry may come before the claim of a killed process has ended. */
+/** Says when the lease ends, because a retry may come before the lease of a killed process has ended. */
 function runningElsewhere(otherEndsAt: number): PosthornError {
   const msLeft = Math.ceil(otherEndsAt - performance.now());
   const end = msLeft > 0 ? `; if it was killed, its claim ends in ${msLeft} ms` : '';

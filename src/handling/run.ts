@@ -1,7 +1,9 @@
-import type { LetterOperations } from '../dead-letters/letter-operations.ts';
+import type { LetterOperations, LetterReason } from '../dead-letters/letter-operations.ts';
 import { Claim } from '../dedupe/claim.ts';
+import { isFinalByAge } from '../dedupe/last-attempt.ts';
 import type { Lease } from '../dedupe/lease.ts';
 import { AbortedError, type PosthornError } from '../errors.ts';
+import type { Answer } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
 import { EventLetter } from './event-letter.ts';
 import type { Progress } from './handlers.ts';
@@ -16,9 +18,9 @@ import { type RunState, rulesOf } from './run-state.ts';
 let begun = 0;
 
 /**
- * The parts of one event's run, which its steps share: `handle-event.ts` has these. Deliveries of the event
- * that arrive meanwhile join the run. It goes on when its delivery has been answered at the deadline.
- * `origin.ts` says how a run can begin, and what differs by that.
+ * The run of one event: the parts that its steps in `handle-event.ts` share. Deliveries of the event that
+ * arrive meanwhile join the run. It goes on after its delivery was answered at the deadline. `origin.ts` says
+ * how a run can begin, and what differs by that.
  */
 export class Run {
   /** Its number in this process, from 1. */
@@ -35,7 +37,7 @@ export class Run {
   readonly interruption: Interruption = new Interruption();
   readonly scope: RunScope;
   state: RunState = { step: 'claiming' };
-  /** The end of the handlers and of the enqueueing; an aborted run does not wait for it. */
+  /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
   finished: Promise<PosthornError | undefined> | undefined = undefined;
 
   constructor(input: RunInput, services: RunServices) {
@@ -55,7 +57,7 @@ export class Run {
     });
   }
 
-  /** Interrupts the run: see {@link Interruption}. */
+  /** Aborts the signal of the handlers, and ends the run unless only its lease is lost. */
   abort(reason: AbortedError): void {
     const isTaken = reason.code === 'lease_lost' || reason.code === 'completed_elsewhere';
     if (isTaken) this.warnings.push(`lease_lost: ${reason.message}`);
@@ -65,6 +67,38 @@ export class Run {
   /** Whether the run should have ended by now. */
   get isOverdue(): boolean {
     return performance.now() > this.input.deadline.answerBy + this.services.settings.maxRunMs;
+  }
+
+  /**
+   * Stores the letter, or stores it anew, and resolves with the id that it is stored under. `mayRun` says
+   * that the handlers may be running from now on: the letter then has `runningUntil`.
+   */
+  async storeLetter(
+    reason: LetterReason,
+    { mayRun, answerBy }: { readonly mayRun: boolean; readonly answerBy?: number },
+  ): Promise<string | undefined> {
+    const { now, maxRunMs } = this.services.settings;
+    const { attempt: attempts = 0, handled } = this.progress;
+    const runningUntil = mayRun ? now() + maxRunMs : undefined;
+    return this.letter?.store(reason, { attempts, handled, runningUntil }, answerBy);
+  }
+
+  /** Of this run, of an earlier attempt, or of a queue that parks the event of a job that takes too long. */
+  get mayHaveLetter(): boolean {
+    const { attempt } = this.progress;
+    const { createdAt, deadline, origin } = this.input;
+    const { now, retryScheduleMs } = this.services.settings;
+    const { letter } = this;
+    if (letter === undefined) return false;
+    if (letter.isBegun || letter.storedAs !== undefined || origin.mayBeParked) return true;
+    if (attempt === undefined) return false;
+    if (attempt > 1 || this.interruption.isAborted || (origin.mayBeSwept && deadline.isPast)) return true;
+    return isFinalByAge(now() - createdAt, retryScheduleMs);
+  }
+
+  /** The answer to a delivery whose deadline has come. */
+  answerNow(): Answer {
+    return rulesOf(this.state).answer(this.input, this.letter);
   }
 
   /** The warnings of a report that is made now. */

@@ -8,9 +8,10 @@ import type { Run } from './run.ts';
 const POLL_MS = 400;
 
 /**
- * While another process has the event, claims it again until it is completed, the lease of the other has
- * ended, or no delivery waits any more (`busy`). Failures of the store do not end the waiting, because the
- * event is known to be running. A claim that failed may have been granted, so the id is released at the end.
+ * Claims the event again while another process has it, until it is completed, the lease of the other has
+ * ended, or no delivery waits here any more (`busy`). A replay or a job waits for one pause only. A store
+ * that fails does not end the waiting, because the event is known to be running. But it may have granted the
+ * failed claim, so the id is released at the end.
  */
 export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> {
   const { answer, claim, interruption, scope } = run;
@@ -22,10 +23,11 @@ export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> 
   scope.close();
   if (!scope.countBody()) return busy;
   for (;;) {
+    // A store that has failed is not asked more often again.
     const leftMs = hasFailed ? POLL_MS : busy.endsAt + 1 - performance.now();
     await pause(run, Math.min(POLL_MS, leftMs));
     if (!answer.isAwaited || interruption.endedBy !== undefined) break;
-    const found = await claim.ask().catch(() => undefined);
+    const found = await claim.take().catch(() => undefined);
     if (found !== undefined && found.state !== 'busy') {
       noteWait(run, found, busy, startedAt);
       return found;
@@ -48,10 +50,10 @@ async function pause({ interruption }: Run, ms: number): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Without it, the log would not say why the retry of a killed run was slow. */
+/** Adds a warning if the lease of the other run has ended: it says in the log why the retry was slow. */
 function noteWait({ warnings }: Run, found: ClaimAnswer, { endsAt }: Busy, startedAt: number): void {
   // A store counts in whole milliseconds, so a lease may end within one more.
-  if (found.state !== 'claimed' || found.claim.abandoned === 0 || endsAt - performance.now() > 1) return;
+  if (found.state !== 'claimed' || found.result.abandoned === 0 || endsAt - performance.now() > 1) return;
   const waitedMs = Math.round(performance.now() - startedAt);
   warnings.push(
     `lease_awaited: this run waited ${waitedMs} ms for the lease (leaseMs) of an earlier one, which did not end: its process was killed or frozen, or its event loop was blocked`,

@@ -90,6 +90,34 @@ describe('a deadline that falls into the recording of a failure', () => {
     expect(await deadLetters.get(failing.event.id)).toMatchObject({ reason: 'handler_failed_permanently' });
   });
 
+  test('while the lease of an attempt that is final by count is being confirmed: parked', async () => {
+    const memory = createMemoryStore();
+    const confirming = new Gate();
+    confirming.shut();
+    const store: Store = {
+      ...memory,
+      commandTimeoutMs: 5_000,
+      claim: async (request) => ({ ...(await memory.claim(request)), attempt: 4, spacedAttempts: 4 }),
+      renew: (request) => confirming.pass().then(() => memory.renew(request)),
+    };
+    const forward = forwardedClock();
+    const map = createMapDeadLetters();
+    const put: DeadLetters['put'] = async (letter) => {
+      await map.put(letter);
+      forward(600);
+    };
+    const { reports, send } = openDirectly(
+      { store, leaseMs: 1_000, deadlineMs: 2_000, deadLetters: { ...map, put } },
+      (receiver) => receiver.on('transfer.*', () => {}),
+    );
+    const event = eventAt(Date.now());
+    expect(await send(event)).toEqual(accepted('parked', event.id));
+    expect(reports.all.at(-1)).toMatchObject({ code: 'store_unavailable', endpointAtRisk: false });
+    confirming.open();
+    await reports.first(({ late }) => late);
+    expect(await map.get(event.id)).toBeUndefined();
+  });
+
   test('while the letter of a last attempt is being brought up to date: parked', async () => {
     const map = createMapDeadLetters();
     const putting = new Gate();
