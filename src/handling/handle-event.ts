@@ -60,7 +60,7 @@ async function handle(run: Run): Promise<Answer> {
     // No await between this check and the handlers: the handlers of another event could block the event loop
     // for longer than the lease.
     const { state } = lease;
-    if (state === 'held') return handleOnLease(run, valid);
+    if (state === 'held') return await handleOnLease(run, valid);
     found = state === 'completed' ? { state } : { state: 'busy', endsAt: 0 };
   }
 }
@@ -148,7 +148,7 @@ async function handleOnLease(run: Run, event: ValidEvent): Promise<Answer> {
     interruption.unlimit();
     if (scope.missedRenewal) run.warnings.push(LEASE_EXPIRED);
   }
-  return recordSuccess(run);
+  return await recordSuccess(run);
 }
 
 /** Runs the handlers, and then enqueues the event if workers run other handlers. Never rejects. */
