@@ -65,7 +65,7 @@ export class StoredLease {
     return performance.now() - this.#askedAt >= this.#request.leaseMs;
   }
 
-  /** Asks the store. Rejects if it does not answer, or answers too slowly to be of use. */
+  /** Asks the store. Rejects if it does not answer, or if the lease was old again after each answer. */
   async confirm(): Promise<void> {
     if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#request.leaseMs);
     this.#confirmations += 1;

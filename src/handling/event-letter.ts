@@ -52,6 +52,11 @@ export class EventLetter {
     return this.#isBegun;
   }
 
+  /** True if it may be stored: by this delivery, or before it. */
+  get mayExist(): boolean {
+    return this.#isBegun || this.#storedAs !== undefined;
+  }
+
   /** Reads the letter of an earlier delivery, if there is one. */
   async find(id: string, answerBy: number): Promise<DeadLetter | undefined> {
     try {

@@ -127,11 +127,9 @@ function validate(run: Run, event: AnyEvent, schema: StandardSchemaV1): Promise<
   return run.interruption.orAbort(validateEvent(event, schema));
 }
 
-async function confirm(run: Run, lease: Lease): Promise<Lease> {
+function confirm(run: Run, lease: Lease): Promise<Lease> {
   run.state = { step: 'claiming' };
-  const confirmed = await run.claim.confirmOrGoOn(lease);
-  if (confirmed !== lease) run.keep(confirmed);
-  return confirmed;
+  return run.claim.confirmOrGoOn(lease);
 }
 
 async function handleOnLease(run: Run, event: ValidEvent): Promise<Answer> {
@@ -171,12 +169,15 @@ async function enqueueAfter(
   const { progress, scope } = run;
   const failure = await handled;
   if (failure !== undefined) return failure;
-  return enqueue({
+  const refusal = await enqueue({
     handled: [...progress.handled],
     // After a missed renewal, another process may have taken the event, and may store a letter of it.
     isParked: run.mayHaveLetter || scope.missedRenewal,
     mayWait: () => scope.countBody(),
   });
+  // The scope of an aborted run is closed by now.
+  scope.uncountBody();
+  return refusal;
 }
 
 const LEASE_EXPIRED: Warning =

@@ -18,7 +18,7 @@ export interface Progress {
 }
 
 /** Adds to the handlers that have finished. */
-export function noteHandled({ handled }: Pick<Progress, 'handled'>, names: readonly string[]): void {
+export function noteHandled({ handled }: Progress, names: readonly string[]): void {
   for (const name of names) if (!handled.includes(name)) handled.push(name);
 }
 

@@ -36,8 +36,10 @@ export async function answerDuplicate(run: Run): Promise<Answer> {
 /** Another process has the event, and this run does not wait for it any longer. */
 export function answerBusy(run: Run): Answer {
   const answer = run.answerNow();
-  // A letter that was stored meanwhile may be that of an event which is completed by now.
-  if (run.letter?.isBegun) void run.letter?.removeIfCompleted(run.input, run.services);
+  run.state = { step: 'ended', answer };
+  // The event may have been completed before a letter was stored beside this run.
+  if (run.letter?.isBegun && run.letter.storedAs !== undefined)
+    void run.letter?.removeIfCompleted(run.input, run.services);
   return answer;
 }
 
@@ -65,7 +67,8 @@ export async function giveBack(run: Run, answer: Answer): Promise<Answer> {
   run.scope.close();
   const released = await run.claim.release(run.progress.handled);
   if (released.state === 'completed') return answerDuplicate(run);
-  if (run.mayHaveLetter) void run.letter?.removeUnlessReleased(released, run.input, run.services);
+  // Not after any failure: reading the id counts as an attempt.
+  if (run.mayHaveOwnLetter) void run.letter?.removeUnlessReleased(released, run.input, run.services);
   return answer;
 }
 

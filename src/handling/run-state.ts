@@ -6,7 +6,7 @@ import type { RunInput } from './run-input.ts';
 
 /** The state of a run, with the data that belongs to it. */
 export type RunState =
-  /** The event is being claimed, or an old claim is being confirmed. */
+  /** The event is being claimed, or an old lease is being confirmed. */
   | { readonly step: 'claiming' }
   /** Another process handles the event. `otherEndsAt` is the end of its lease: see `Busy`. */
   | { readonly step: 'waiting'; readonly otherEndsAt: number }
@@ -37,8 +37,8 @@ interface StateRules {
   /** Whether the handlers have ended, or will not run. */
   readonly hasEnded: boolean;
   /**
-   * The answers to a renewal that abort the handlers. Before they begin, the run looks at its lease itself.
-   * After them, `completed` comes from its own completion, and `lost` is worth a warning.
+   * The answers to a renewal that abort the signal of the handlers. Before these begin, the run looks at its
+   * lease itself. After them, `completed` comes from its own completion, and `lost` is worth a warning.
    */
   readonly abortedBy: readonly RenewResult['state'][];
   /** The answer to a delivery whose deadline has come. */

@@ -83,15 +83,19 @@ export class Run {
     return this.letter?.store(reason, { attempts, handled, runningUntil }, answerBy);
   }
 
-  /** Of this run, of an earlier attempt, or of a queue that parks the event of a job that takes too long. */
+  /** True if this run has left a letter, or was told of one. */
+  get mayHaveOwnLetter(): boolean {
+    const { letter } = this;
+    return letter !== undefined && (letter.mayExist || this.input.origin.mayBeParked);
+  }
+
+  /** Also of an earlier attempt, or of a queue that parks the event of a job that takes too long. */
   get mayHaveLetter(): boolean {
     const { attempt } = this.progress;
     const { createdAt, deadline, origin } = this.input;
     const { now, retryScheduleMs } = this.services.settings;
-    const { letter } = this;
-    if (letter === undefined) return false;
-    if (letter.isBegun || letter.storedAs !== undefined || origin.mayBeParked) return true;
-    if (attempt === undefined) return false;
+    if (this.mayHaveOwnLetter) return true;
+    if (this.letter === undefined || attempt === undefined) return false;
     if (attempt > 1 || this.interruption.isAborted || (origin.mayBeSwept && deadline.isPast)) return true;
     return isFinalByAge(now() - createdAt, retryScheduleMs);
   }

@@ -18,13 +18,13 @@ export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> 
   const startedAt = performance.now();
   let busy = first;
   let hasFailed = false;
-  run.state = { step: 'waiting', otherEndsAt: busy.endsAt };
   // Other events can use the permits meanwhile.
   scope.close();
-  if (!scope.countBody()) return busy;
   for (;;) {
+    run.state = { step: 'waiting', otherEndsAt: busy.endsAt };
+    if (!scope.countBody()) break;
     // A store that has failed is not asked more often again.
-    const leftMs = hasFailed ? POLL_MS : busy.endsAt + 1 - performance.now();
+    const leftMs = hasFailed ? POLL_MS : Math.max(0, busy.endsAt - performance.now()) + 1;
     await pause(run, Math.min(POLL_MS, leftMs));
     if (!answer.isAwaited || interruption.endedBy !== undefined) break;
     const found = await claim.take().catch(() => undefined);
@@ -34,13 +34,12 @@ export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> 
     }
     hasFailed ||= found === undefined;
     busy = found ?? busy;
-    run.state = { step: 'waiting', otherEndsAt: busy.endsAt };
   }
   if (hasFailed) void claim.release([]);
   return busy;
 }
 
-/** At least half of the time, unless the run is aborted. */
+/** Waits for half of the time or longer, unless the run is aborted. */
 async function pause({ interruption }: Run, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise<void>((resolve) => {

@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../support/awaited-later.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { Gate } from '../support/gate.ts';
+import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
@@ -35,6 +36,20 @@ describe('an event with queued handlers', () => {
     queue.instead = () => new Promise(() => {});
     const reply = await receiver.receive({ ...deliveryOf(event), timeLimitMs: 1_000 });
     expect([reply.status, JSON.parse(reply.body).code]).toEqual([503, 'queue_unavailable']);
+  });
+
+  test('is not counted for ever if an aborted run enqueues it after its end', async () => {
+    const held = new HeldHandler();
+    const limits = { maxBodyBytes: 10_000, maxBufferedBytes: 10_000 };
+    const { queue, send } = await open({ maxRunMs: 100, ...limits }, (receiver) =>
+      receiver.on('transfer.*', held.handle, { name: 'check' }),
+    );
+    queue.isAway = true;
+    const large = createEvent('transfer.succeeded', { note: 'x'.repeat(6_000) });
+    expect(await send(large)).toEqual(refused(503, 'run_timeout'));
+    (await held.calls.nth(1)).succeed();
+    await expect.poll(() => queue.jobs.length).toBe(1);
+    await expect.poll(() => send(large)).toEqual(accepted('duplicate', large.id));
   });
 
   test('is counted while its job waits for a connection, and does not wait if it does not fit', async () => {
