@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, type Outcome, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { type Operation, operations, type StoreRecord } from './protocol/store-model.ts';
+import { type StoreOperation, storeOperations } from './dedupe/store-operations.ts';
+import type { StoreRecord } from './protocol/store-model.ts';
 import { packageRoot } from './support/child-program.ts';
 import { rowsOf } from './support/table-rows.ts';
 
@@ -76,9 +77,9 @@ type Token = 'own' | 'another';
 type Command =
   | typeof LEASE_ENDS
   | typeof RETENTION_ENDS
-  | { readonly operation: Operation; readonly token: Token };
+  | { readonly operation: StoreOperation; readonly token: Token };
 
-const by = (token: Token, operation: Operation): Command => ({ operation, token });
+const by = (token: Token, operation: StoreOperation): Command => ({ operation, token });
 
 /** How a real memory store gets into each state. */
 const ways: Record<StoreRecord['state'] | 'expired', readonly Command[]> = {
@@ -123,7 +124,7 @@ describe('the diagram of an id', () => {
       expect(await stateAfter(way)).toBe(from);
       const labels = new Map<string, string[]>();
       const note = (to: string, label: string) => labels.set(to, [...(labels.get(to) ?? []), label]);
-      for (const operation of operations) {
+      for (const operation of storeOperations) {
         const own = await stateAfter([...way, by('own', operation)]);
         const another = await stateAfter([...way, by('another', operation)]);
         if (own === another) note(own, operation);
@@ -146,7 +147,7 @@ describe('the diagram of an id', () => {
   });
 
   test('is followed by the answer of each operation in each state', async () => {
-    const columns: readonly Operation[] = ['claim', 'renew', 'release', 'complete'];
+    const columns: readonly StoreOperation[] = ['claim', 'renew', 'release', 'complete'];
     expect(page).toContain(`| in this state | ${columns.join(' | ')} |`);
     const rows = new Map(rowsOf('how-it-works.md').map(([name = '', ...answers]) => [name, answers]));
     for (const [state, way] of Object.entries(ways)) {

@@ -133,8 +133,8 @@ export class Claim {
   }
 
   /**
-   * Confirms a lease, and resolves with the lease that handlers may run on. If the store does not confirm it in
-   * time, `onStoreFailure` decides: the lease is renewed on, because it may well hold.
+   * Confirms a lease, and resolves with the lease that handlers may run on. If the store does not confirm it
+   * in time, `onStoreFailure` decides. It is renewed on even so, because it may well hold.
    */
   async confirmOrGoOn(lease: Lease): Promise<Lease> {
     try {

@@ -10,6 +10,7 @@ import type {
   RenewResult,
   Store,
 } from 'posthorn';
+import { type StoreOperation, storeOperations } from './store-operations.ts';
 
 /** What an id carries from claim to claim. */
 interface History {
@@ -159,19 +160,17 @@ function comparable<Result extends Answer>(result: Result): Result {
 
 type Command = fc.AsyncCommand<StoreModel, ClockedStore>;
 
-/** A command runs an operation on the model and on the store, and compares the results. */
-function command<Request, Result extends Answer>(
-  name: string,
-  request: Request,
-  onModel: (model: StoreModel, request: Request) => Result,
-  onStore: (store: Store, request: Request) => Result | Promise<Result>,
-): Command {
+/** Has all that any operation reads. */
+type Request = ClaimRequest & ReleaseRequest;
+
+/** Runs an operation on the model and on the store, and compares the results. */
+function command(operation: StoreOperation, request: Request): Command {
   return {
     check: () => true,
     run: async (model, { store }) => {
-      assert.deepEqual(comparable(await onStore(store, request)), comparable(onModel(model, request)));
+      assert.deepEqual(comparable(await store[operation](request)), comparable(model[operation](request)));
     },
-    toString: () => `${name} ${JSON.stringify(request)}`,
+    toString: () => `${operation} ${JSON.stringify(request)}`,
   };
 }
 
@@ -193,49 +192,18 @@ function advance(ms: number): Command {
 export function storeCommands(
   { allowanceMs }: ModelOptions = { allowanceMs: 0 },
 ): fc.Arbitrary<Iterable<Command>> {
-  const complete = {
+  const request: fc.Arbitrary<Request> = fc.record({
     id: fc.constantFrom('evt_1', 'x'.repeat(200), `${'x'.repeat(199)}y`),
     token: fc.constantFrom('t1', 't2', 't3'),
     retentionMs: fc.constant(1_000),
-  };
-  const lease = { ...complete, leaseMs: fc.constantFrom(100, 250) };
+    leaseMs: fc.constantFrom(100, 250),
+    attemptSpacingMs: fc.constantFrom(0, 200),
+    handled: fc.subarray(['book', 'mail', 'naïve "x"']),
+  });
   const times = [1, 50, 99, 100, 150, 199, 200, 250, 900, 999, 1_000, 1_001];
-  const handled = fc.subarray(['book', 'mail', 'naïve "x"']);
-  const claim = fc.record({ ...lease, attemptSpacingMs: fc.constantFrom(0, 200) });
   return fc.commands(
     [
-      claim.map((r) =>
-        command(
-          'claim',
-          r,
-          (model, r) => model.claim(r),
-          (store, r) => store.claim(r),
-        ),
-      ),
-      fc.record(lease).map((r) =>
-        command(
-          'renew',
-          r,
-          (model, r) => model.renew(r),
-          (store, r) => store.renew(r),
-        ),
-      ),
-      fc.record(complete).map((r) =>
-        command(
-          'complete',
-          r,
-          (model, r) => model.complete(r),
-          (store, r) => store.complete(r),
-        ),
-      ),
-      fc.record({ ...complete, handled }).map((r) =>
-        command(
-          'release',
-          r,
-          (model, r) => model.release(r),
-          (store, r) => store.release(r),
-        ),
-      ),
+      ...storeOperations.map((operation) => request.map((one) => command(operation, one))),
       fc
         .constantFrom(...times, ...(allowanceMs === 0 ? [] : times.map((ms) => allowanceMs + ms)))
         .map(advance),

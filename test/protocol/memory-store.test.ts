@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
+import { type StoreOperation, storeOperations } from '../dedupe/store-operations.ts';
 import { packageRoot } from '../support/child-program.ts';
 import {
   countedAnswer,
   LEASE_TICKS,
-  type Operation,
   operate,
-  operations,
   type StoreAnswer,
   type StoreRecord,
   tick,
@@ -17,11 +16,11 @@ import {
 const TICK_MS = 1_000;
 const tokens = ['a', 'b', 'c'];
 
-type Command = 'tick' | { readonly operation: Operation; readonly token: string };
+type Command = 'tick' | { readonly operation: StoreOperation; readonly token: string };
 
 const commands: readonly Command[] = [
   'tick',
-  ...operations.flatMap((operation) => tokens.map((token) => ({ operation, token }))),
+  ...storeOperations.flatMap((operation) => tokens.map((token) => ({ operation, token }))),
 ];
 
 /** Runs commands on a real memory store; the last one's answer. */

@@ -1,6 +1,7 @@
+import type { StoreOperation } from '../dedupe/store-operations.ts';
 import { type Run, runOf, type State } from './protocol-state.ts';
 import { Steps } from './steps.ts';
-import { LEASE_TICKS, type Operation, type StoreAnswer } from './store-model.ts';
+import { LEASE_TICKS, type StoreAnswer } from './store-model.ts';
 
 /** What the runs do next: the way of an event through `src/handling/run.ts` and `src/dedupe/claim.ts`. */
 export class RunSteps extends Steps {
@@ -217,7 +218,7 @@ export class RunSteps extends Steps {
   }
 
   /** Runs an operation for a run that waits for the answer. */
-  #ask(next: State, operation: Operation, run: Run): StoreAnswer {
+  #ask(next: State, operation: StoreOperation, run: Run): StoreAnswer {
     const answer = this.operate(next, operation, run.token);
     if (answer.state === 'claimed' || answer.state === 'held') {
       run.heldFor = run.askedFor;

@@ -1,6 +1,7 @@
+import type { StoreOperation } from '../dedupe/store-operations.ts';
 import type { Step } from './explore.ts';
 import { copyOf, type Run, type State, settle } from './protocol-state.ts';
-import { type Operation, operate, type StoreAnswer } from './store-model.ts';
+import { operate, type StoreAnswer } from './store-model.ts';
 import { forgetWhatNoLongerMatters } from './time.ts';
 
 /** Mistakes that can be built in, to see that the exploration finds them. */
@@ -64,7 +65,7 @@ export abstract class Steps {
     this.fault('letter', `${action}, which fails`, (next) => change(next, false));
   }
 
-  protected operate(next: State, operation: Operation, token: string): StoreAnswer {
+  protected operate(next: State, operation: StoreOperation, token: string): StoreAnswer {
     const { store } = next;
     const isOthers = store.state === 'processing' && store.token !== token;
     if (isOthers && operation === 'complete' && this.mistake === 'a completion counts for the owner only')

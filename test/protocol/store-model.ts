@@ -1,3 +1,5 @@
+import type { StoreOperation } from '../dedupe/store-operations.ts';
+
 /** A lease holds for so many ticks. The model knows no other time. */
 export const LEASE_TICKS = 2;
 
@@ -23,9 +25,6 @@ export type StoreRecord =
     }
   | { readonly state: 'completed' };
 
-export const operations = ['claim', 'renew', 'complete', 'release'] as const;
-export type Operation = (typeof operations)[number];
-
 /** What an operation answers. */
 export interface StoreAnswer {
   readonly state: 'claimed' | 'busy' | 'held' | 'lost' | 'released' | 'completed';
@@ -49,7 +48,7 @@ export function countedAnswer({ state, attempt, abandoned }: StoreAnswer): Store
 }
 
 /** The table of the design: an operation on a record gives another record and an answer. */
-export function operate(record: StoreRecord, operation: Operation, token: string): StoreStep {
+export function operate(record: StoreRecord, operation: StoreOperation, token: string): StoreStep {
   switch (operation) {
     case 'claim':
       return claim(record, token);
