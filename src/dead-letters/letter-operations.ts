@@ -119,6 +119,16 @@ export class LetterOperations {
     return this.#inOrder(id, wait, () => this.#deadLetters.remove(id));
   }
 
+  /** True if an operation on an id has not ended, for example one that was given up as late. */
+  isPending(id: string): boolean {
+    return this.#last.has(id);
+  }
+
+  /** Resolves once no operation on an id is pending. */
+  async ended(id: string): Promise<void> {
+    for (let last = this.#last.get(id); last !== undefined; last = this.#last.get(id)) await last.ended;
+  }
+
   async #inOrder<T>(id: string, wait: OperationWait, operation: () => Promise<T>): Promise<T> {
     const previous = this.#last.get(id);
     let hasBegun = false;

@@ -99,28 +99,30 @@ export class EventLetter {
    * Removes the letter if the event is completed by now: handled, not only enqueued. A store has no operation
    * that reads, so the id is claimed, which counts as an attempt, and released.
    */
-  async removeIfCompleted(event: LetterEvent, services: ClaimServices): Promise<void> {
-    const claim = new Claim({ claimId: handlingId(event.id), createdAt: event.createdAt }, services, []);
-    try {
-      const answer = await claim.take();
-      if (answer.state === 'completed') await this.remove();
-      if (answer.state === 'claimed') await claim.release(answer.result.handled);
-    } catch {
-      // The store failed, but may have granted the claim. The letter stays: its replay will find the id.
-      await claim.release([]);
-    }
+  async removeIfCompleted({ id, createdAt }: LetterEvent, services: ClaimServices): Promise<void> {
+    // A letter that is written late must not appear after its removal.
+    await this.#operations.ended(id);
+    const claim = new Claim({ claimId: handlingId(id), createdAt }, services, []);
+    // A store that fails may have granted the claim. The letter stays then: its replay will find the id.
+    const answer = await claim.take().catch(() => undefined);
+    if (answer?.state === 'busy') return;
+    const handled = answer?.state === 'claimed' ? answer.result.handled : [];
+    const isCompleted = answer?.state === 'completed' || (await claim.release(handled)).state === 'completed';
+    if (isCompleted) await this.remove();
   }
 
   /**
-   * Removes the letter if the event was completed while it was written, unless the claim held until its
-   * release. The store may answer the release late.
+   * Removes the letter if the event was completed while it was written, unless that ended before the claim
+   * was released. The store may answer the release late.
    */
   async removeUnlessReleased(
     { state, late }: Released,
     event: LetterEvent,
     services: ClaimServices,
   ): Promise<void> {
-    if ((state ?? (await late)) !== 'released') await this.removeIfCompleted(event, services);
+    const isLate = this.#operations.isPending(event.id);
+    const isReleased = (state ?? (await late)) === 'released';
+    if (isLate || !isReleased) await this.removeIfCompleted(event, services);
   }
 
   /**
