@@ -1,7 +1,9 @@
 import { createMemoryStore, type DeadLetters, type Queue, type QueuedJob, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { flowingTime } from '../support/fake-time.ts';
+import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
+import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openDirectly } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
@@ -182,4 +184,78 @@ test('an id that is read again, and whose claim gets no answer, is given back', 
   const request = await requests.nth(1);
   const readAgain = () => store.claim({ ...request, token: 'another' });
   await expect.poll(readAgain).toMatchObject({ state: 'claimed', abandoned: 0 });
+});
+
+test('a retry whose deadline comes while it stores the letter of an abandoned attempt leaves none of its two letters', async () => {
+  const clock = new StepClock();
+  const store = createMemoryStore({ now: clock.now });
+  const deadLetters = createMapDeadLetters();
+  const putting = new Seen<() => void>();
+  const put: DeadLetters['put'] = async (letter) => {
+    await new Promise<void>((resolve) => putting.add(resolve));
+    await deadLetters.put(letter);
+  };
+  const held = new HeldHandler();
+  const released = new Seen<string>();
+  const release: Store['release'] = async (request) => {
+    const answer = await store.release(request);
+    released.add(answer.state);
+    return answer;
+  };
+  const shared = { now: clock.now, store: { ...store, release }, leaseMs: 20 * MINUTE_MS };
+  const frozen = openDirectly({ ...shared, deadLetters }, (receiver) => receiver.on('*', held.handle));
+  const other = openDirectly(
+    { ...shared, deadLetters: { ...deadLetters, put }, deadlineMs: 4_000 },
+    (receiver) => receiver.on('*', held.handle),
+  );
+  const event = eventAt(clock.startedAt);
+  const running = frozen.send(event);
+  const call = await held.calls.nth(1);
+  clock.step(15 * MINUTE_MS);
+  const retried = other.send(event);
+  // Long enough for the next claim to come before the deadline, and for that to come before the letter is stored.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  clock.step(6 * MINUTE_MS);
+  const storeAbandoned = await putting.nth(1);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  storeAbandoned();
+  const storeLate = await putting.nth(2);
+  expect(await released.nth(1)).toBe('released');
+  call.succeed();
+  expect(await running).toEqual(accepted('processed', event.id));
+  storeLate();
+  expect(await retried).toEqual(accepted('parked', event.id));
+  await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
+  expect(held.calls.all).toHaveLength(1);
+});
+
+test('a letter that is written so late that its event has been replayed meanwhile is removed again', async () => {
+  const clock = new StepClock();
+  const store = createMemoryStore({ now: clock.now });
+  const deadLetters = createMapDeadLetters();
+  const putting = new Gate();
+  const landed = new Seen<string>();
+  const put: DeadLetters['put'] = async (letter) => {
+    await putting.pass();
+    await deadLetters.put(letter);
+    landed.add(letter.reason);
+  };
+  const options = { now: clock.now, store };
+  const failing = openDirectly({ ...options, deadLetters: { ...deadLetters, put } }, (receiver) =>
+    receiver.on('*', () => {
+      putting.shut();
+      throw new Error('no');
+    }),
+  );
+  const other = openDirectly({ ...options, deadLetters }, (receiver) => receiver.on('*', () => {}));
+  const event = eventAt(clock.startedAt - 15 * MINUTE_MS);
+  expect(await failing.send(event)).toEqual(accepted('parked', event.id));
+  // The letter that is there says that its handlers may be running.
+  clock.step(5 * MINUTE_MS);
+  const letter = await letterOf(deadLetters, event.id);
+  expect(await other.receiver.replay(letter)).toMatchObject({ outcome: 'processed' });
+  expect(await deadLetters.get(event.id)).toBeUndefined();
+  putting.open();
+  expect(await landed.nth(2)).toBe('handler_failed');
+  await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
 });
