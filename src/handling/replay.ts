@@ -1,17 +1,17 @@
 import type { DeadLetter } from '../dead-letters/dead-letters.ts';
 import { enqueueingId, handlingId } from '../dedupe/claim-id.ts';
-import { retentionFor } from '../dedupe/retention.ts';
 import { UnavailableError } from '../errors.ts';
 import { createdAtMs, parseEvent } from '../events/event.ts';
 import { messageOf } from '../foreign-values.ts';
 import { type Answer, accept, isSuccess } from '../outcomes/outcome.ts';
 import { readHeaders } from '../request/headers.ts';
+import { claimForLetter } from './claim-for-letter.ts';
 import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
 import { isQueued } from './enqueue.ts';
 import type { Handling } from './handling.ts';
 import * as origin from './origin.ts';
 import { ParkedLetter } from './parked-letter.ts';
-import { runInput } from './run-input.ts';
+import { type RunInput, runInput } from './run-input.ts';
 
 /** Runs a parked event, and waits for the end of its handlers. */
 export async function replay(
@@ -19,7 +19,7 @@ export async function replay(
   letter: DeadLetter,
   progress: DeliveryProgress,
 ): Promise<Answer> {
-  const { completions, router, runs, settings } = handling;
+  const { completions, router, settings } = handling;
   const parked = new ParkedLetter(letter, handling, 'replay()');
   progress.event = letter;
   if (parked.isRunning) throw stillRunning();
@@ -42,31 +42,30 @@ export async function replay(
   };
   const headers = readHeaders(letter.headers);
   const input = runInput({ event, rawBody, headers, ...times, routes, origin: origin.replay(letter) });
-  const run = runs.startOrJoin(input, progress);
-  const answer = answerTo(progress, await run.answer.settled());
-  if (!isSuccess(answer) || answer.outcome === 'parked') return answer;
-  if (progress.joined) await remove(parked, progress);
-  if (routes.some(isQueued)) await completeEnqueueing(handling, { id, createdAt }, progress);
+  if (!routes.some(isQueued)) return replayRun(handling, input, parked, progress);
+  // No delivery may run the handlers before its answer meanwhile: they have an id of their own.
+  const enqueueing = await claimForLetter(handling, { claimId: enqueueingId(id), createdAt }, progress.warnings);
+  if (enqueueing.state === 'busy') throw stillRunning();
+  const answer = await replayRun(handling, input, parked, progress);
+  if (enqueueing.state !== 'claimed') return answer;
+  enqueueing.lease.stop();
+  // The event was handled as a whole, so a later delivery must not run these handlers again.
+  if (isSuccess(answer) && answer.outcome !== 'parked') await enqueueing.claim.complete();
+  else await enqueueing.claim.release(progress.run?.progress.handled ?? []);
   return answer;
 }
 
-/**
- * The event was handled as a whole, so a later delivery must not run again those handlers that are not
- * queued.
- */
-async function completeEnqueueing(
-  { store, settings }: Handling,
-  { id, createdAt }: { readonly id: string; readonly createdAt: number },
+/** Runs the event, or joins its run, and removes the letter once it was handled. */
+async function replayRun(
+  { runs }: Handling,
+  input: RunInput,
+  parked: ParkedLetter,
   progress: DeliveryProgress,
-): Promise<void> {
-  const retentionMs = retentionFor(createdAt, settings);
-  try {
-    await store.complete({ id: enqueueingId(id), token: 'replayed', retentionMs });
-  } catch (error) {
-    progress.warnings.push(
-      `completion_pending: the store did not record the enqueueing: ${messageOf(error)}`,
-    );
-  }
+): Promise<Answer> {
+  const run = runs.startOrJoin(input, progress);
+  const answer = answerTo(progress, await run.answer.settled());
+  if (isSuccess(answer) && answer.outcome !== 'parked' && progress.joined) await remove(parked, progress);
+  return answer;
 }
 
 async function remove(parked: ParkedLetter, progress: DeliveryProgress): Promise<void> {
