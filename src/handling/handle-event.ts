@@ -86,6 +86,7 @@ function beginAttempt(run: Run, { result, lease }: Granted): void {
   const { createdAt, origin } = input;
   run.scope.uncountBody();
   run.keep(lease);
+  run.hasEarlierAttempt = result.attempt > 1;
   progress.attempt = origin.attempt(result);
   progress.final = origin.isFinal(isFinal(now() - createdAt, retryScheduleMs, result));
   noteHandled(progress, result.handled);

@@ -44,7 +44,11 @@ export async function replay(
   const input = runInput({ event, rawBody, headers, ...times, routes, origin: origin.replay(letter) });
   if (!routes.some(isQueued)) return replayRun(handling, input, parked, progress);
   // No delivery may run the handlers before its answer meanwhile: they have an id of their own.
-  const enqueueing = await claimForLetter(handling, { claimId: enqueueingId(id), createdAt }, progress.warnings);
+  const enqueueing = await claimForLetter(
+    handling,
+    { claimId: enqueueingId(id), createdAt },
+    progress.warnings,
+  );
   if (enqueueing.state === 'busy') throw stillRunning();
   const answer = await replayRun(handling, input, parked, progress);
   if (enqueueing.state !== 'claimed') return answer;

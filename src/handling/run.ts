@@ -37,6 +37,8 @@ export class Run {
   readonly interruption: Interruption = new Interruption();
   readonly scope: RunScope;
   state: RunState = { step: 'claiming' };
+  /** Whether the store knows of an earlier attempt, which may have left a letter. A queue counts its own ones. */
+  hasEarlierAttempt = false;
   /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
   finished: Promise<PosthornError | undefined> | undefined = undefined;
 
@@ -96,7 +98,8 @@ export class Run {
     const { now, retryScheduleMs } = this.services.settings;
     if (this.mayHaveOwnLetter) return true;
     if (this.letter === undefined || attempt === undefined) return false;
-    if (attempt > 1 || this.interruption.isAborted || (origin.mayBeSwept && deadline.isPast)) return true;
+    if (this.hasEarlierAttempt || this.interruption.isAborted || (origin.mayBeSwept && deadline.isPast))
+      return true;
     return isFinalByAge(now() - createdAt, retryScheduleMs);
   }
 
