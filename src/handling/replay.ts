@@ -19,7 +19,7 @@ export async function replay(
   letter: DeadLetter,
   progress: DeliveryProgress,
 ): Promise<Answer> {
-  const { completions, router, settings } = handling;
+  const { completions, router, runs, settings } = handling;
   const parked = new ParkedLetter(letter, handling, 'replay()');
   progress.event = letter;
   if (parked.isRunning) throw stillRunning();
@@ -42,21 +42,38 @@ export async function replay(
   };
   const headers = readHeaders(letter.headers);
   const input = runInput({ event, rawBody, headers, ...times, routes, origin: origin.replay(letter) });
-  if (!routes.some(isQueued)) return replayRun(handling, input, parked, progress);
-  // No delivery may run the handlers before its answer meanwhile: they have an id of their own.
-  const enqueueing = await claimForLetter(
-    handling,
-    { claimId: enqueueingId(id), createdAt },
-    progress.warnings,
-  );
+  const isAlone = routes.some(isQueued) && runs.find(handlingId(id)) === undefined;
+  return isAlone
+    ? replayAlone(handling, input, parked, progress)
+    : replayRun(handling, input, parked, progress);
+}
+
+/**
+ * Keeps deliveries from running the handlers before their answer meanwhile: with a queue, these have an id of
+ * their own. If the event was handled as a whole, a later delivery must not run them again.
+ */
+async function replayAlone(
+  handling: Handling,
+  input: RunInput,
+  parked: ParkedLetter,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  const { createdAt, id } = input;
+  const { warnings } = progress;
+  const enqueueing = await claimForLetter(handling, { claimId: enqueueingId(id), createdAt }, warnings);
   if (enqueueing.state === 'busy') throw stillRunning();
-  const answer = await replayRun(handling, input, parked, progress);
-  if (enqueueing.state !== 'claimed') return answer;
-  enqueueing.lease.stop();
-  // The event was handled as a whole, so a later delivery must not run these handlers again.
-  if (isSuccess(answer) && answer.outcome !== 'parked') await enqueueing.claim.complete();
-  else await enqueueing.claim.release(progress.run?.progress.handled ?? []);
-  return answer;
+  if (enqueueing.state !== 'claimed') return replayRun(handling, input, parked, progress);
+  let isHandled = false;
+  try {
+    const answer = await replayRun(handling, input, parked, progress);
+    isHandled = isSuccess(answer) && answer.outcome !== 'parked';
+    return answer;
+  } finally {
+    enqueueing.lease.stop();
+    if (!isHandled) await enqueueing.claim.release(progress.run?.progress.handled ?? []);
+    else if (!(await enqueueing.claim.complete()))
+      warnings.push('completion_pending: the store did not record the enqueueing; it is tried again');
+  }
 }
 
 /** Runs the event, or joins its run, and removes the letter once it was handled. */

@@ -37,7 +37,7 @@ export class Run {
   readonly interruption: Interruption = new Interruption();
   readonly scope: RunScope;
   state: RunState = { step: 'claiming' };
-  /** Whether the store knows of an earlier attempt, which may have left a letter. A queue counts its own ones. */
+  /** Whether the store knows of an earlier attempt. A queue counts attempts of its own. */
   hasEarlierAttempt = false;
   /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
   finished: Promise<PosthornError | undefined> | undefined = undefined;
@@ -93,11 +93,10 @@ export class Run {
 
   /** Also of an earlier attempt, or of a queue that parks the event of a job that takes too long. */
   get mayHaveLetter(): boolean {
-    const { attempt } = this.progress;
     const { createdAt, deadline, origin } = this.input;
     const { now, retryScheduleMs } = this.services.settings;
     if (this.mayHaveOwnLetter) return true;
-    if (this.letter === undefined || attempt === undefined) return false;
+    if (this.letter === undefined || this.progress.attempt === undefined) return false;
     if (this.hasEarlierAttempt || this.interruption.isAborted || (origin.mayBeSwept && deadline.isPast))
       return true;
     return isFinalByAge(now() - createdAt, retryScheduleMs);

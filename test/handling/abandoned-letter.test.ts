@@ -213,7 +213,7 @@ test('a retry whose deadline comes while it stores the letter of an abandoned at
   const call = await held.calls.nth(1);
   clock.step(15 * MINUTE_MS);
   const retried = other.send(event);
-  // Long enough for the next claim to come before the deadline, and for that to come before the letter is stored.
+  // The next claim comes before the deadline, and the deadline before the letter is stored.
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   clock.step(6 * MINUTE_MS);
   const storeAbandoned = await putting.nth(1);

@@ -1,14 +1,15 @@
-import { type DeadLetter, PermanentError, type Receiver } from 'posthorn';
+import { PermanentError, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { HeldHandler } from '../support/held-handler.ts';
+import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, openEndpoint } from '../support/open-endpoint.ts';
 import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');
 
-/** An endpoint with a handler that runs before the answer, and one for workers; and the letter of an event. */
+/** An endpoint with a handler that runs before the answer and one for workers, and the letter of an event. */
 async function openWithLetter() {
   const held = new HeldHandler();
   let isBroken = true;
@@ -24,7 +25,7 @@ async function openWithLetter() {
   );
   await endpoint.send(event);
   isBroken = false;
-  const letter = (await deadLetters.get(event.id)) as DeadLetter;
+  const letter = await letterOf(deadLetters, event.id);
   return { ...endpoint, held, letter };
 }
 
@@ -47,4 +48,15 @@ test('a delivery keeps a replay from running the handlers before its answer', as
   expect(await receiver.replay(letter)).toMatchObject({ outcome: 'busy', code: 'event_running' });
   delivery.succeed();
   expect((await sent).status).toBe(202);
+});
+
+test('a second replay in the same process joins the first one', async () => {
+  const { held, letter, receiver } = await openWithLetter();
+  const first = receiver.replay(letter);
+  const call = await held.calls.nth(1);
+  const second = receiver.replay(letter);
+  call.succeed();
+  expect(await first).toMatchObject({ outcome: 'processed' });
+  expect(await second).toMatchObject({ outcome: 'duplicate' });
+  expect(held.calls.all).toHaveLength(1);
 });
