@@ -11,6 +11,7 @@ import { handlingId } from '../dedupe/claim-id.ts';
 import { messageOf } from '../foreign-values.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Deadline } from '../timing/deadline.ts';
+import { settledWithin } from '../timing/time-limit.ts';
 
 /** The event of a letter, as its claim needs it. */
 interface LetterEvent {
@@ -100,8 +101,8 @@ export class EventLetter {
    * that reads, so the id is claimed, which counts as an attempt, and released.
    */
   async removeIfCompleted({ id, createdAt }: LetterEvent, services: ClaimServices): Promise<void> {
-    // A letter that is written late must not appear after its removal.
-    await this.#operations.ended(id);
+    // A letter that is written late must not appear after its removal. A write may never end.
+    await settledWithin(this.#operations.ended(id), this.#deadline.limitMs);
     const claim = new Claim({ claimId: handlingId(id), createdAt }, services, []);
     // A store that fails may have granted the claim. The letter stays then: its replay will find the id.
     const answer = await claim.take().catch(() => undefined);
