@@ -131,6 +131,28 @@ describe('once close has run out of grace', () => {
     expect(await memory.claim(claim)).toMatchObject({ state: 'claimed', abandoned: 0 });
   });
 
+  test('a run whose claim was under way does not call its schema any more', async () => {
+    const memory = createMemoryStore();
+    const gate = new Gate();
+    const store: Store = { ...memory, claim: (request) => gate.pass().then(() => memory.claim(request)) };
+    let calls = 0;
+    const validate = (value: unknown) => {
+      calls += 1;
+      return { value };
+    };
+    const schemas = { transfer: { '~standard': { version: 1, vendor: 'test', validate } } } as const;
+    const { close, receiver, running, send } = await openBeside({ store, schemas });
+    gate.shut();
+    const answer = send(eventAt(Date.now()));
+    await gate.held.nth(1);
+    await close(receiver);
+    gate.open();
+    expect(await answer).toEqual(refused(503, 'run_closed'));
+    expect(await running).toEqual(refused(503, 'run_closed'));
+    // That of the other run.
+    expect(calls).toBe(1);
+  });
+
   test('a run whose claim was under way is parked if that is granted as the last attempt', async () => {
     const memory = createMemoryStore();
     const gate = new Gate();
