@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import type { Plugin } from 'rolldown';
+import { bundle, SOURCES } from './bundle.js';
+import type { Mistake } from './mistakes.ts';
+
+/** Puts a mistake into its source. */
+function withMistake({ file, find, replace }: Mistake): Plugin {
+  return {
+    name: 'with-mistake',
+    transform: (code, id) => {
+      if (id !== join(SOURCES, file)) return null;
+      if (code.split(find).length !== 2) throw new Error(`${file} must contain this once: ${find}`);
+      return code.replace(find, () => replace);
+    },
+  };
+}
+
+/** Bundles the exploration with the sources as they are, or with a mistake, and returns the program. */
+export function buildSimulation(mistake?: Mistake): Promise<string> {
+  return bundle('test/simulation/main.ts', mistake === undefined ? [] : [withMistake(mistake)]);
+}
+
+/** Bundles the random walks in the same way. */
+export function buildWalks(mistake?: Mistake): Promise<string> {
+  return bundle('test/simulation/walks/main.ts', mistake === undefined ? [] : [withMistake(mistake)]);
+}

@@ -1,0 +1,17 @@
+import { LetterOperations } from '../../src/dead-letters/letter-operations.ts';
+
+const waits = new WeakMap<LetterOperations, number>();
+const { ended } = LetterOperations.prototype;
+
+/** How many functions wait until nothing is pending on a letter: a suspended function cannot be read. */
+export function waitsFor(operations: LetterOperations): number {
+  return waits.get(operations) ?? 0;
+}
+
+/** The promise is the same one, so that nothing is later than without the count. */
+LetterOperations.prototype.ended = function (id: string): Promise<void> {
+  const promise = ended.call(this, id);
+  waits.set(this, waitsFor(this) + 1);
+  void promise.then(() => waits.set(this, waitsFor(this) - 1));
+  return promise;
+};

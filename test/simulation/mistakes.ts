@@ -1,0 +1,214 @@
+import type { PromiseText } from './promise-texts.ts';
+import type { ScopeName } from './scope.ts';
+
+/** A mistake that is put into a source while it is bundled. */
+export interface Mistake {
+  readonly name: string;
+  /** Below `src`. */
+  readonly file: string;
+  /** Must occur once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** Where the exploration finds it. */
+  readonly scope: ScopeName;
+  /** The promise that it breaks. */
+  readonly promise: PromiseText;
+}
+
+/** Mistakes that the exploration must find, each in the scope that it names. */
+export const mistakes: readonly Mistake[] = [
+  {
+    name: 'the id is recorded before the handlers run',
+    file: 'handling/handle-event.ts',
+    find: 'run.finished = startHandlers(run, event);',
+    replace: 'await run.claim.complete();\n  run.finished = startHandlers(run, event);',
+    scope: 'without a fault',
+    promise: 'no 2xx before the event is handled or parked',
+  },
+  {
+    name: 'a duplicate of a running event is accepted',
+    file: 'handling/handle-event.ts',
+    find: "if (found.state === 'busy') found = await waitForOther(run, found);",
+    replace: "if (found.state === 'busy') return accept('duplicate', run.input.id);",
+    scope: 'without a fault',
+    promise: 'no 2xx before the event is handled or parked',
+  },
+  {
+    name: 'handlers begin on an old claim',
+    file: 'handling/handle-event.ts',
+    find: 'while (lease.isOld) lease',
+    replace: 'while (1 > 2) lease',
+    scope: 'a standstill',
+    promise: 'handlers begin only on a lease that holds',
+  },
+  {
+    name: 'a release ends the lease of anybody',
+    file: 'dedupe/memory.ts',
+    find: "if (record === undefined || record.token !== token) return { state: 'lost' };",
+    replace: "if (record === undefined) return { state: 'lost' };",
+    scope: 'a lost reply',
+    promise: 'nobody takes an id from a run whose lease holds',
+  },
+  {
+    name: 'a completion counts for the owner only',
+    file: 'dedupe/memory.ts',
+    find: 'complete({ id, retentionMs }: CompleteRequest): CompleteResult {\n    const key = toKey(id);',
+    replace:
+      'complete({ id, token, retentionMs }: CompleteRequest): CompleteResult {\n    const key = toKey(id);\n' +
+      "    if ((this.#claims.get(key)?.token ?? token) !== token) return { state: 'completed' };",
+    scope: 'a standstill',
+    promise: 'an event that was handled is recorded',
+  },
+  {
+    name: 'the letter of a last attempt is stored after it',
+    file: 'handling/handle-event.ts',
+    find: 'run.progress.final ? await prepareLastAttempt(run, found) : undefined;',
+    replace: 'undefined;',
+    scope: 'without a fault',
+    promise: 'the letter of a last attempt is stored before its handlers run',
+  },
+  {
+    name: 'nobody looks again after a letter was stored beside a run',
+    file: 'handling/event-letter.ts',
+    find: 'if (isCompleted) await this.remove();',
+    replace: '',
+    scope: 'without a fault',
+    promise: 'no letter is left of an event that was handled',
+  },
+  {
+    name: 'a delivery that no retry will follow fails with the run that it waits for',
+    file: 'handling/deliver.ts',
+    find: 'if (isSuccess(answer) || !finalByAge) return answer;',
+    replace: 'if (answer !== undefined) return answer;',
+    scope: 'without a fault',
+    promise: 'the last delivery is not refused while letters can be stored',
+  },
+  {
+    name: 'a drop completes an id that it has not claimed',
+    file: 'handling/drop.ts',
+    find: "const mayDrop = found.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));",
+    replace: 'const mayDrop = true;',
+    scope: 'a parked letter that is replayed and dropped',
+    promise: 'no event is dropped while a run has a lease that holds',
+  },
+  {
+    name: 'an await between the last check of the claim and the handlers',
+    file: 'handling/handle-event.ts',
+    find: 'const { state } = lease;',
+    replace: 'const { state } = lease;\n    await new Promise((go) => setTimeout(go, 0));',
+    scope: 'a standstill',
+    promise: 'handlers begin only on a lease that holds',
+  },
+  {
+    name: 'what a release says of a completion is ignored',
+    file: 'handling/run-end.ts',
+    find: "if (released.state === 'completed') return answerDuplicate(run);",
+    replace: '',
+    scope: 'a parked letter that is replayed and dropped',
+    promise: 'no delivery and no replay fails after a release was told of the completion',
+  },
+  {
+    name: 'a late success is not recorded',
+    file: 'handling/handle-event.ts',
+    find: 'if (error === run.interruption.endedBy) void recordLateEnd(run);',
+    replace: '',
+    scope: 'without a fault',
+    promise: 'an event that was handled is recorded',
+  },
+  {
+    name: 'the lease is not renewed while the handlers run',
+    file: 'dedupe/lease.ts',
+    find: 'this.#onTaken = onTaken;\n    this.#renewAfterThird();',
+    replace: 'this.#onTaken = onTaken;',
+    scope: 'without a fault',
+    promise: 'without a fault no lease runs out',
+  },
+  {
+    name: 'a success leaves its letter',
+    file: 'handling/run-end.ts',
+    find: 'if (origin.removesLetter && run.mayHaveLetter) await run.letter?.remove();\n  return answer;\n}\n\n/**\n * Another run',
+    replace: 'return answer;\n}\n\n/**\n * Another run',
+    scope: 'without a fault',
+    promise: 'no letter is left of an event that was handled',
+  },
+  {
+    name: 'a claim that is lost is run all the same',
+    file: 'handling/handle-event.ts',
+    find: "if (state === 'held') return",
+    replace: "if (state !== 'completed') return",
+    scope: 'a standstill',
+    promise: 'handlers begin only on a lease that holds',
+  },
+  {
+    name: 'a delivery waits for one answer only',
+    file: 'handling/wait-for-other.ts',
+    find: "if (found !== undefined && found.state !== 'busy') {",
+    replace: "if (found !== undefined || found.state !== 'busy') {",
+    scope: 'without a fault',
+    promise: 'no delivery is refused before its deadline because its event is running',
+  },
+  {
+    name: 'the lease is renewed once',
+    file: 'dedupe/lease.ts',
+    find: "if (this.#state === 'held') this.#renewAfterThird();",
+    replace: "if (this.#state !== 'held') this.#renewAfterThird();",
+    scope: 'without a fault',
+    promise: 'without a fault no lease runs out',
+  },
+  {
+    name: 'nobody looks again after a letter was stored, unless the event is running',
+    file: 'handling/event-letter.ts',
+    find: "if (answer?.state === 'busy') return;",
+    replace: "if (!(answer?.state === 'busy')) return;",
+    scope: 'without a fault',
+    promise: 'no letter is left of an event that was handled',
+  },
+  {
+    name: 'a lost lease is taken for one that holds',
+    file: 'dedupe/lease.ts',
+    find: "return lease.state === 'held';",
+    replace: "return lease.state !== 'held';",
+    scope: 'a parked letter that is replayed and dropped',
+    promise: 'no event is dropped while a run has a lease that holds',
+  },
+  {
+    name: 'nobody looks again after the last delivery was parked',
+    file: 'handling/deliver.ts',
+    find: 'if (storedAs !== undefined && rulesOf(run.state).hasEnded)',
+    replace: 'if (storedAs === undefined && rulesOf(run.state).hasEnded)',
+    scope: 'without a fault',
+    promise: 'no letter is left of an event that was handled',
+  },
+  {
+    name: 'a run forgets its own letter',
+    file: 'handling/run.ts',
+    find: 'return letter !== undefined && (letter.mayExist || this.input.origin.mayBeParked);',
+    replace: 'return letter === undefined && (letter.mayExist || this.input.origin.mayBeParked);',
+    scope: 'one delivery, whatever fails once',
+    promise: 'the replay of an event that was handled is a duplicate, and removes the letter',
+  },
+  {
+    name: 'a drop that drops nothing removes the letter',
+    file: 'handling/drop.ts',
+    find: "if (isDropped || found.state === 'completed') await parked.remove();",
+    replace: "if (isDropped || found.state !== 'completed') await parked.remove();",
+    scope: 'a parked letter that is replayed and dropped',
+    promise: 'no letter is removed before its event is handled or dropped',
+  },
+  {
+    name: 'a completion that was given up is sent for ever',
+    file: 'dedupe/retries.ts',
+    find: 'this.#pending.delete(next.id);',
+    replace: '',
+    scope: 'one delivery, whatever fails twice but a standstill',
+    promise: 'no completion is sent again once it is answered',
+  },
+  {
+    name: 'a run does not end when it is aborted',
+    file: 'handling/interruption.ts',
+    find: 'this.#listener?.(reason);',
+    replace: '',
+    scope: 'one delivery, whatever fails once',
+    promise: 'no lease is renewed for handlers that should have ended long ago',
+  },
+];

@@ -1,0 +1,160 @@
+import type { ClaimResult, CompleteRequest, RenewResult } from '../../src/dedupe/store.ts';
+import { clock } from './clock.ts';
+import type { SimulatedProcess } from './process.ts';
+import type { PromiseText } from './promise-texts.ts';
+import { type ProcessName, times } from './scope.ts';
+import type { World } from './world.ts';
+
+/** Watches the world, and notes the first promise that it breaks. */
+export class Promises {
+  broken: PromiseText | undefined;
+  /** Handlers have succeeded. */
+  isHandled = false;
+  /** The event was given up. */
+  isDropped = false;
+  /** The store has recorded a completion. */
+  isRecorded = false;
+  /** Tokens that were given the id although the completion was recorded. */
+  readonly #late = new Set<string>();
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Everything that a later check depends on. */
+  get facts(): readonly unknown[] {
+    const { record } = this.#world;
+    const leases = this.#running().map((token) => Math.max(clock.now, record.leaseOf(token)));
+    return [this.isHandled, this.isDropped, this.isRecorded, this.#late, leases];
+  }
+
+  break(promise: PromiseText): void {
+    this.broken ??= promise;
+  }
+
+  noteClaim<Answer extends ClaimResult | RenewResult>(token: string, answer: Answer): Answer {
+    const { state } = answer;
+    const isAbandoned = 'abandoned' in answer && answer.abandoned > 0;
+    if (isAbandoned && this.#world.faults.size === 0) this.break('without a fault no lease runs out');
+    if (this.isRecorded && (state === 'claimed' || state === 'held')) this.#late.add(token);
+    return answer;
+  }
+
+  noteCompletion({ token }: CompleteRequest, sentAt: number): void {
+    this.isRecorded = true;
+    if (token !== 'dropped') return;
+    this.isDropped = true;
+    const { record } = this.#world;
+    const isHeld = this.#running().some((holder) => record.leaseOf(holder) > clock.now);
+    // The claim of a drop is confirmed before its completion is sent, which must not arrive too late.
+    const isLate = clock.now - sentAt >= times.commandTimeoutMs;
+    if (isHeld && !isLate) this.break('no event is dropped while a run has a lease that holds');
+  }
+
+  /** The tokens of the runs whose handlers run. */
+  #running(): string[] {
+    return this.#world.processes.flatMap(({ pending }) =>
+      pending.flatMap(({ kind, token }) => (kind === 'handlers' && token !== undefined ? [token] : [])),
+    );
+  }
+
+  /** The handlers of a process begin. */
+  noteBegin(process: ProcessName, isFinal: boolean): void {
+    const { faults, letters, record, tokens } = this.#world;
+    const { token = '' } = record;
+    const isOwn = tokens.get(token) === process && record.leaseEndsAt > clock.now;
+    if (record.state !== 'completed' && !isOwn) this.break('handlers begin only on a lease that holds');
+    const others = this.#running().filter((other) => other !== token);
+    if (others.some((other) => record.leaseOf(other) > clock.now))
+      this.break('handlers begin only while no other run has a lease that holds');
+    if (faults.size === 0 && this.#mayRunBeside(process))
+      this.break('without a fault one run at a time has its handlers running, until maxRunMs');
+    if (this.#late.has(token)) this.break('no handlers begin after the completion is known');
+    if (isFinal && letters.size === 0 && !this.isHandled && !faults.has('letter'))
+      this.break('the letter of a last attempt is stored before its handlers run');
+  }
+
+  /** Whether the handlers of another run may still be heard. */
+  #mayRunBeside(process: ProcessName): boolean {
+    const others = this.#world.processes.filter(({ name }) => name !== process);
+    const from = clock.now - times.maxRunMs;
+    return others.some(({ pending }) =>
+      pending.some(({ kind, sentAt }) => kind === 'handlers' && sentAt > from),
+    );
+  }
+
+  /** The service is answered that it need not send the event again. */
+  noteAccepted(): void {
+    const isKept = this.isHandled || this.isDropped || this.#world.letters.size > 0;
+    if (!isKept) this.break('no 2xx before the event is handled or parked');
+  }
+
+  /** A delivery or a replay has failed, perhaps because a store or a letter gave no answer. */
+  noteFailed({ isTold }: SimulatedProcess): void {
+    const { faults } = this.#world;
+    if (isTold && !faults.has('lost reply') && !faults.has('letter'))
+      this.break('no delivery and no replay fails after a release was told of the completion');
+  }
+
+  /** A delivery was refused, because its event is running. A fourth of its time is for the letter. */
+  noteBusy(sentAt: number): void {
+    if (clock.now < sentAt + 0.75 * times.deadlineMs)
+      this.break('no delivery is refused before its deadline because its event is running');
+  }
+
+  /** A renewal is sent. Handlers that are aborted have the time of a lease for their letter. */
+  noteRenewal(token: string): void {
+    const { faults, processes } = this.#world;
+    if (faults.has('standstill')) return;
+    const begunBy = clock.now - times.maxRunMs - times.leaseMs;
+    const isTooLate = processes.some(({ pending }) =>
+      pending.some((one) => one.kind === 'handlers' && one.token === token && one.sentAt < begunBy),
+    );
+    if (isTooLate) this.break('no lease is renewed for handlers that should have ended long ago');
+  }
+
+  noteRemoval(): void {
+    const isOver = this.isHandled || this.isDropped || this.isRecorded;
+    if (!isOver) this.break('no letter is removed before its event is handled or dropped');
+  }
+
+  /** The event was recorded, and its letter was replayed. */
+  noteLastReplay(outcome: string): void {
+    const isRemoved = this.#world.letters.size === 0;
+    if (outcome !== 'duplicate' || !isRemoved)
+      this.break('the replay of an event that was handled is a duplicate, and removes the letter');
+  }
+
+  /** Checked after each action. */
+  check(): void {
+    const { record } = this.#world;
+    if (record.state === 'completed') return;
+    const isTaken = this.#running().some(
+      (token) =>
+        record.leaseOf(token) > clock.now && !(record.state === 'processing' && record.token === token),
+    );
+    if (isTaken) this.break('nobody takes an id from a run whose lease holds');
+  }
+
+  /** Checked when nothing happens any more, unless a fault does, or somebody chooses to. */
+  checkAtRest(): void {
+    const { calls, deliveries, faults, letters, processes, record } = this.#world;
+    for (const process of processes)
+      if (process.state === 'running' && !faults.has('letter') && !process.hasGivenAllBack)
+        this.break('no permit, timer, body or listener is left when nothing happens any more');
+    if (calls.some(({ isOver }) => !isOver)) this.break('every replay and every drop ends');
+    if (deliveries.some(({ state }) => state === 'waiting')) this.break('every delivery is answered');
+    const isRefused = deliveries.some(({ isLast, state }) => isLast && state === 'refused');
+    if (isRefused && !faults.has('letter'))
+      this.break('the last delivery is not refused while letters can be stored');
+    // What a standstill has delayed is put right as without one.
+    if (faults.has('crash') || faults.has('lost reply') || faults.has('letter')) return;
+    if (this.isHandled && record.state !== 'completed') this.break('an event that was handled is recorded');
+    if (record.state === 'completed' && letters.size > 0)
+      this.break('no letter is left of an event that was handled');
+    const isKept = this.isHandled || this.isDropped || letters.size > 0;
+    if (!isKept && deliveries.some(({ isLast }) => isLast))
+      this.break('an event that is not handled is parked');
+  }
+}

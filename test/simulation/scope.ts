@@ -1,0 +1,90 @@
+export type ProcessName = 'A' | 'B' | 'C';
+
+/** What may go wrong. */
+export type Fault = 'crash' | 'lost reply' | 'letter' | 'standstill';
+
+const anyFault = ['crash', 'lost reply', 'letter', 'standstill'] as const;
+
+/** Operations that are answered, or fail, before anything else happens. Others are answered in any order. */
+export type AtOnce = readonly ('renew' | 'get' | 'remove')[];
+
+/** What may happen in a world. */
+export interface Scope {
+  readonly processes: readonly ProcessName[];
+  /** How often the service sends the event. */
+  readonly deliveries: number;
+  /** How many faults may happen, and which. */
+  readonly mostFaults: number;
+  readonly faults: readonly Fault[];
+  /** Whether the letter of the event may be replayed, and whether it may be dropped, once. */
+  readonly mayReplay: boolean;
+  readonly mayDrop: boolean;
+  /** Whether all deliveries are over, and the event is parked, when the world begins. */
+  readonly isParked: boolean;
+  readonly atOnce: AtOnce;
+  /**
+   * Whether an operation on a letter that hangs may end after all. The fingerprint cannot tell what waits
+   * behind it, so this is not explored exhaustively.
+   */
+  readonly mayHangingEnd: boolean;
+}
+
+/** Two processes that get a delivery and its duplicate or retry, without a fault. */
+export const plain: Scope = {
+  processes: ['A', 'B'],
+  deliveries: 2,
+  mostFaults: 0,
+  faults: [],
+  mayReplay: false,
+  mayDrop: false,
+  isParked: false,
+  atOnce: ['renew', 'get', 'remove'],
+  mayHangingEnd: false,
+};
+
+/**
+ * The settings of all receivers, in milliseconds, short but in proportion. Timers are due at multiples of
+ * `gridMs`: a timer may be late, and the fewer times there are, the fewer states.
+ */
+export const times = {
+  gridMs: 400,
+  leaseMs: 1_200,
+  commandTimeoutMs: 800,
+  deadlineMs: 1_640,
+  maxRunMs: 2_400,
+  /** Of the only retry. Nine tenths of it are one step of the grid: from then on each attempt is the last. */
+  retryDelayMs: 440,
+} as const;
+
+/** The scopes that are explored, by name. */
+export const scopes = {
+  'one delivery, whatever fails once': { ...plain, deliveries: 1, mostFaults: 1, faults: anyFault },
+  'one delivery, whatever fails twice but a standstill': {
+    ...plain,
+    deliveries: 1,
+    mostFaults: 2,
+    faults: ['crash', 'lost reply', 'letter'],
+  },
+  'without a fault': plain,
+  'without a fault, also if the letter is replayed': { ...plain, mayReplay: true },
+  'without a fault, also if the letter is dropped': { ...plain, mayDrop: true },
+  'a crash': { ...plain, mostFaults: 1, faults: ['crash'] },
+  'a lost reply': { ...plain, mostFaults: 1, faults: ['lost reply'] },
+  'a letter that fails or hangs': { ...plain, mostFaults: 1, faults: ['letter'] },
+  'a standstill': { ...plain, mostFaults: 1, faults: ['standstill'], atOnce: ['get', 'remove'] },
+  'a parked letter that is replayed and dropped': {
+    ...plain,
+    isParked: true,
+    mayReplay: true,
+    mayDrop: true,
+    mostFaults: 1,
+    faults: anyFault,
+  },
+} as const satisfies Record<string, Scope>;
+
+export type ScopeName = keyof typeof scopes;
+
+/** Whether there is a scope with this name. */
+export function isScopeName(name: string): name is ScopeName {
+  return Object.hasOwn(scopes, name);
+}

@@ -1,0 +1,90 @@
+import { letterTimeMs } from '../../../src/timing/deadline.ts';
+import { clock } from '../clock.ts';
+import type { WalkProcess } from './process.ts';
+import { isSuccess, type SentDelivery, type SimulatedEvent } from './simulated-event.ts';
+import type { WalkWorld } from './world.ts';
+
+/** The service gets an answer. */
+export function noteAnswer(
+  world: WalkWorld,
+  event: SimulatedEvent,
+  delivery: SentDelivery,
+  status: number,
+  body: string,
+): void {
+  delivery.status = status;
+  const { deadlineMs } = world.configuration.times;
+  const { process, receivedAt = 0 } = delivery;
+  const where = `${delivery.name} by ${process.name}`;
+  const isKept =
+    world.promises.isHandled(event) || event.isDropped || world.letters.has(event.id) || event.isQueued;
+  if (isSuccess(status) && !isKept)
+    world.promises.break('no 2xx before the event is handled, parked, dropped or queued', where);
+  const tookMs = clock.now - receivedAt;
+  if (tookMs > deadlineMs && process.stoodStillAt < receivedAt)
+    world.promises.break('every delivery is answered by its deadline', `${where}, after ${tookMs} ms`);
+  // At the deadline the letter may still be on its way.
+  if (tookMs < deadlineMs) checkPermanent(world, event, delivery, body, where);
+  checkLast(world, event, delivery, body, where);
+}
+
+/** An event that fails for good is parked. Suspended if letters fail, or are late after a standstill. */
+function checkPermanent(
+  world: WalkWorld,
+  event: SimulatedEvent,
+  { status }: SentDelivery,
+  body: string,
+  where: string,
+): void {
+  const isExcused = event.faults.has('letters') || event.faults.has('standstill');
+  const isRefused = body.includes('handler_failed_permanently') && !isSuccess(status);
+  if (isRefused && world.configuration.hasDeadLetters && !isExcused)
+    world.promises.break('an event that fails for good is parked', where);
+}
+
+/**
+ * The last delivery is not refused while letters can be stored: neither the last by the age of the event, nor
+ * the last attempt of the service if all before it have failed. Suspended if letters fail, if the process
+ * stood still meanwhile, if the store has forgotten the event, and for a body that does not fit into the
+ * memory, because it is not read. If a clock is wrong, only the store knows the number of the attempt, so it
+ * must have granted the claim.
+ */
+function checkLast(
+  world: WalkWorld,
+  event: SimulatedEvent,
+  delivery: SentDelivery,
+  body: string,
+  where: string,
+): void {
+  const { status, isLastByAge, process, receivedAt = 0 } = delivery;
+  const { hasDeadLetters, times } = world.configuration;
+  const { attempts } = event;
+  // Attempts without a claim are not counted.
+  const isUncounted = world.promises.mayBeUnclaimed(event);
+  const isLastAttempt =
+    !isUncounted &&
+    attempts.length > times.retryScheduleMs.length &&
+    attempts.at(-1) === delivery &&
+    attempts.slice(0, -1).every((attempt) => attempt.status === 500);
+  if (isSuccess(status) || !hasDeadLetters || !(isLastByAge || isLastAttempt)) return;
+  const isExcused =
+    event.faults.has('letters') ||
+    event.forgottenAt > 0 ||
+    process.stoodStillAt >= receivedAt ||
+    body.includes('buffer_full') ||
+    (world.hasWrongClock && status !== 500);
+  if (!isExcused)
+    world.promises.break('the last delivery is not refused while letters can be stored', `${where}: ${body}`);
+}
+
+/** `close()` has resolved: after its grace it aborts the handlers, and waits for what that needs. */
+export function noteClosed(
+  world: WalkWorld,
+  { closingSince = 0, name, stoodStillAt }: WalkProcess,
+  graceMs: number,
+): void {
+  const { commandTimeoutMs, deadlineMs } = world.configuration.times;
+  const mostMs = graceMs + 2 * commandTimeoutMs + 3 * letterTimeMs(deadlineMs) + 2_000;
+  if (stoodStillAt < closingSince && clock.now - closingSince > mostMs)
+    world.promises.break('close() resolves soon after its grace', `${name}: ${clock.now - closingSince} ms`);
+}

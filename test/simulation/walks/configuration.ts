@@ -1,0 +1,180 @@
+import { type Kind, kinds } from './action.ts';
+import type { Random } from './random.ts';
+
+/** What may go wrong in a walk. */
+export type Fault =
+  | 'crash'
+  | 'standstill'
+  | 'lost reply'
+  | 'late reply'
+  | 'failed operation'
+  | 'letter'
+  | 'queue'
+  | 'forgetting'
+  | 'clock';
+
+/** The settings of all receivers and of the service, in milliseconds. */
+export interface Times {
+  readonly leaseMs: number;
+  readonly commandTimeoutMs: number;
+  readonly deadlineMs: number;
+  readonly maxRunMs: number;
+  readonly retryScheduleMs: readonly number[];
+  /** How long the service waits for an answer. */
+  readonly serviceTimeoutMs: number;
+}
+
+/** A handler that all receivers have. */
+export interface HandlerOptions {
+  readonly name: string | undefined;
+  readonly isQueued: boolean;
+}
+
+/** The world of a walk. */
+export interface Configuration {
+  readonly processes: number;
+  readonly events: number;
+  readonly times: Times;
+  readonly handlers: readonly HandlerOptions[];
+  /** How likely it is that an event fails each time. */
+  readonly poison: number;
+  readonly onStoreFailure: 'reject' | 'process';
+  readonly hasDeadLetters: boolean;
+  readonly hasSchema: boolean;
+  readonly maxRunning: number | undefined;
+  readonly hasSmallMemory: boolean;
+  /** The attempts of a job. */
+  readonly jobAttempts: number;
+  readonly faults: readonly Fault[];
+  readonly mostFaults: number;
+  readonly mayDuplicate: boolean;
+  readonly mayReplay: boolean;
+  readonly mayDrop: boolean;
+  readonly mayClose: boolean;
+  readonly mostSteps: number;
+  /**
+   * How much more or less often the actions of a kind are chosen: so each walk sees another side of the
+   * world.
+   */
+  readonly pace: Readonly<Partial<Record<Kind, number>>>;
+}
+
+/** The defaults of posthorn and the interface, and shorter times in proportion. */
+const defaultTimes: Times = {
+  leaseMs: 20_000,
+  commandTimeoutMs: 2_000,
+  deadlineMs: 25_000,
+  maxRunMs: 240_000,
+  retryScheduleMs: [60_000, 300_000, 900_000],
+  serviceTimeoutMs: 30_000,
+};
+const shortTimes: Times = {
+  leaseMs: 3_000,
+  commandTimeoutMs: 1_000,
+  deadlineMs: 5_000,
+  maxRunMs: 20_000,
+  retryScheduleMs: [12_000, 60_000, 180_000],
+  serviceTimeoutMs: 6_000,
+};
+/** Its only retry may come while the first attempt runs. */
+const oneRetry: Times = { ...shortTimes, maxRunMs: 20_000, retryScheduleMs: [12_000] };
+
+const inline = { isQueued: false };
+const queued = { isQueued: true };
+const handlerLists: readonly (readonly HandlerOptions[])[] = [
+  [{ name: undefined, ...inline }],
+  [{ name: 'book', ...inline }],
+  [
+    { name: 'book', ...inline },
+    { name: 'mail', ...inline },
+  ],
+  [
+    { name: 'book', ...inline },
+    { name: undefined, ...inline },
+    { name: 'mail', ...inline },
+  ],
+];
+const queuedLists: readonly (readonly HandlerOptions[])[] = [
+  [{ name: 'book', ...queued }],
+  [
+    { name: 'mail', ...inline },
+    { name: 'book', ...queued },
+  ],
+  [
+    { name: 'mail', ...inline },
+    { name: 'book', ...queued },
+    { name: 'ledger', ...queued },
+  ],
+];
+
+const allFaults: readonly Fault[] = [
+  ...(['crash', 'standstill', 'lost reply', 'late reply', 'failed operation'] as const),
+  ...(['letter', 'queue', 'forgetting', 'clock'] as const),
+];
+
+function drawPace(random: Random): Configuration['pace'] {
+  const pace: Partial<Record<Kind, number>> = {};
+  for (const kind of Object.keys(kinds)) if (isKind(kind)) pace[kind] = random.pick([0.05, 0.3, 1, 1, 1, 3]);
+  return pace;
+}
+
+function isKind(name: string): name is Kind {
+  return Object.hasOwn(kinds, name);
+}
+
+/** Draws a configuration in which anything can be. */
+function any(random: Random): Configuration {
+  const hasQueue = random.chance(0.3);
+  return {
+    processes: random.integer(1, 3),
+    events: random.integer(1, 3),
+    times: random.pick([defaultTimes, shortTimes, shortTimes, oneRetry]),
+    handlers: random.pick(hasQueue ? queuedLists : handlerLists),
+    poison: random.pick([0, 0, 0.5, 1]),
+    onStoreFailure: random.chance(0.2) ? 'process' : 'reject',
+    hasDeadLetters: random.chance(0.9),
+    hasSchema: random.chance(0.2),
+    maxRunning: random.chance(0.2) ? random.integer(1, 2) : undefined,
+    hasSmallMemory: random.chance(0.1),
+    jobAttempts: random.integer(1, 3),
+    faults: allFaults.filter(() => random.chance(0.4)),
+    mostFaults: random.integer(0, 4),
+    mayDuplicate: random.chance(0.6),
+    mayReplay: random.chance(0.5),
+    mayDrop: random.chance(0.3),
+    mayClose: random.chance(0.2),
+    mostSteps: random.integer(20, 400),
+    pace: drawPace(random),
+  };
+}
+
+/** The profiles: what a walk's world is drawn from, by name. */
+export const profiles: Readonly<Record<string, (random: Random) => Configuration>> = {
+  any,
+  calm: (random) => ({ ...any(random), faults: [], mostFaults: 0, mayClose: false }),
+  'one fault': (random) => ({ ...any(random), faults: [random.pick(allFaults)], mostFaults: 1 }),
+  handlers: (random) => ({ ...any(random), handlers: random.pick(handlerLists.slice(2)) }),
+  queue: (random) => ({ ...any(random), handlers: random.pick(queuedLists) }),
+  process: (random) => ({ ...any(random), onStoreFailure: 'process' }),
+  crowd: (random) => ({
+    ...any(random),
+    events: 4,
+    maxRunning: random.integer(1, 3),
+    hasSmallMemory: random.chance(0.5),
+  }),
+  letters: (random) => ({
+    ...any(random),
+    handlers: random.pick(handlerLists),
+    poison: 0.5,
+    hasDeadLetters: true,
+    mayReplay: true,
+    mayDrop: true,
+  }),
+};
+
+/** The configuration of a walk. */
+export function configurationOf(profile: string, random: Random): Configuration {
+  const draw = profiles[profile];
+  if (draw === undefined) throw new RangeError(`the profile is one of: ${Object.keys(profiles).join(', ')}`);
+  return draw(random);
+}

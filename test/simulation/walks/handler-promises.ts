@@ -1,0 +1,200 @@
+import type { HandlerContext } from '../../../src/handling/router.ts';
+import { clock } from '../clock.ts';
+import type { StoreRecord } from '../store-record.ts';
+import type { WalkProcess } from './process.ts';
+import type { HandlerRun, SimulatedEvent } from './simulated-event.ts';
+import type { WalkWorld } from './world.ts';
+
+/** A handler begins. */
+export function noteBegin(
+  world: WalkWorld,
+  process: WalkProcess,
+  event: SimulatedEvent,
+  handler: number,
+  context: HandlerContext,
+): HandlerRun {
+  const own = claimOf(world, process, event, handler, context);
+  const token = own?.token;
+  const state = 'running';
+  const run: HandlerRun = {
+    process,
+    handler,
+    startedAt: clock.now,
+    token,
+    isAborted: () => context.signal.aborted,
+    state,
+  };
+  const where = `${event.id} in ${process.name}`;
+  if (own === undefined && !mayRunUnclaimed(world, process, event))
+    world.promises.break('handlers begin only on a lease that holds', where);
+  if (token !== undefined) checkFirst(world, process, event, handler, token, where);
+  checkAlone(world, run, event, where);
+  checkLetter(world, process, event, context, where);
+  if (own !== undefined) checkAbandoned(world, event, own, context, where);
+  checkPermits(world, process, event, where);
+  event.runs.push(run);
+  return run;
+}
+
+/**
+ * The record with the claim that a handler runs on. Handlers that run before the answer are claimed by an id
+ * of their own if workers run the rest. Such a handler has a deadline that counts from the arrival of its
+ * delivery; in a replay it has a later one.
+ */
+function claimOf(
+  world: WalkWorld,
+  process: WalkProcess,
+  event: SimulatedEvent,
+  handler: number,
+  context: HandlerContext,
+): StoreRecord | undefined {
+  const { claims, configuration, hasQueue, hasWrongClock, store } = world;
+  const isOwn = ({ leaseEndsAt, state, token = '' }: StoreRecord): boolean =>
+    state === 'processing' && claims.get(token)?.process === process && leaseEndsAt > clock.now;
+  const [handling, enqueueing] = store.recordsOf(event);
+  const isQueued = configuration.handlers[handler]?.isQueued;
+  const isOfDelivery = context.deadlineAt - context.receivedAt <= configuration.times.deadlineMs;
+  if (!hasQueue || isQueued) return handling !== undefined && isOwn(handling) ? handling : undefined;
+  // The clock of the process that got the delivery may have been another one.
+  const records = hasWrongClock ? [handling, enqueueing] : [isOfDelivery ? enqueueing : handling];
+  return records.find((record) => record !== undefined && isOwn(record));
+}
+
+/**
+ * A run may be without a claim under `onStoreFailure: 'process'`, once the store has failed the process, or
+ * the process has stood still and may have taken an answer for late. A store that has forgotten the event
+ * cannot know of its leases. And a run does not know yet that another one has completed the event, or a drop.
+ */
+function mayRunUnclaimed(world: WalkWorld, process: WalkProcess, event: SimulatedEvent): boolean {
+  const { claims, configuration } = world;
+  const { completedAt, faults, forgottenAt } = event;
+  if (forgottenAt > 0) return true;
+  const wasGranted = (before: number): boolean =>
+    [...claims.values()].some(
+      (claim) => claim.process === process && claim.event === event && (claim.grantedAt ?? before) < before,
+    );
+  if (completedAt !== undefined && wasGranted(completedAt)) return true;
+  // The way into the queue may be completed, and the event not yet.
+  const isEnqueued = world.store.recordsOf(event)[1]?.state === 'completed';
+  if (isEnqueued && wasGranted(world.stepCount)) return true;
+  const hasFailed = faults.has('store') || process.stoodStillAt > 0;
+  return configuration.onStoreFailure === 'process' && hasFailed;
+}
+
+/** Nothing runs again after the claim has been granted later than its end was recorded. */
+function checkFirst(
+  world: WalkWorld,
+  process: WalkProcess,
+  event: SimulatedEvent,
+  handler: number,
+  token: string,
+  where: string,
+): void {
+  const { configuration, claims, hasQueue, hasWrongClock, store } = world;
+  // It is then unknown which claim the handler belongs to.
+  if (hasQueue && hasWrongClock) return;
+  const mayBeUnclaimed = world.promises.mayBeUnclaimed(event);
+  if (mayBeUnclaimed) return;
+  const { grantedAt = 0 } = claims.get(token) ?? {};
+  const name = configuration.handlers[handler]?.name;
+  const ids = event.ids.filter((id) => store.recordOf(id).token === token);
+  // Only a run of the job has read the names that the job keeps.
+  const isOfJob = configuration.handlers[handler]?.isQueued && !process.tasks.has(`replay of ${event.id}`);
+  const places = isOfJob ? [...ids, `job ${event.id}`] : ids;
+  if (places.some((place) => (event.recorded.get(`${place} ${name}`) ?? grantedAt) < grantedAt))
+    world.promises.break('a named handler that has finished does not run again', `${name} of ${where}`);
+  // A replay completes both ids, one after the other.
+  const isHalf =
+    ids[0] !== event.ids[0] &&
+    ['store', 'crash', 'standstill', 'close', 'forgetting'].some((fault) => event.faults.has(fault));
+  if ((event.completedAt ?? grantedAt) < grantedAt && !isHalf)
+    world.promises.break('no handler runs after the event was recorded', where);
+}
+
+/**
+ * The handlers of an event run at once only in one run. Suspended if a process stood still or was cut off
+ * from the store, runs without a claim, or was aborted and its handlers do not heed it; and if the store has
+ * forgotten the event.
+ */
+function checkAlone(world: WalkWorld, run: HandlerRun, event: SimulatedEvent, where: string): void {
+  const { configuration, claims } = world;
+  const { process, token } = run;
+  for (const other of event.running) {
+    const isSame = other.token === token && other.process === process;
+    const isExcused =
+      other.process.state === 'frozen' ||
+      other.process.stoodStillAt >= other.startedAt - configuration.times.leaseMs ||
+      other.isAborted() ||
+      other.token === undefined ||
+      token === undefined ||
+      (claims.get(other.token)?.faults.size ?? 0) > 0 ||
+      event.forgottenAt > 0 ||
+      isOfOtherId(world, other, run);
+    if (isSame || isExcused) continue;
+    world.promises.break(
+      'handlers of an event run in one process at a time',
+      `${where}, beside ${other.process.name}`,
+    );
+  }
+}
+
+/** The handlers before the answer, and those in a worker, are claimed by different ids. */
+function isOfOtherId(world: WalkWorld, one: HandlerRun, other: HandlerRun): boolean {
+  const { handlers } = world.configuration;
+  return handlers[one.handler]?.isQueued !== handlers[other.handler]?.isQueued;
+}
+
+/**
+ * The letter of a last attempt is stored before its handlers run. Suspended if the letters fail or the
+ * process has stood still, and if the letter has been removed since: the event was handled or dropped.
+ */
+function checkLetter(
+  world: WalkWorld,
+  process: WalkProcess,
+  event: SimulatedEvent,
+  { final }: HandlerContext,
+  where: string,
+): void {
+  const { configuration, letters } = world;
+  if (!final || !configuration.hasDeadLetters || letters.has(event.id)) return;
+  const isExcused =
+    event.faults.has('letters') ||
+    process.stoodStillAt > 0 ||
+    event.completedAt !== undefined ||
+    event.isDropped ||
+    event.forgottenAt > 0;
+  if (!isExcused)
+    world.promises.break('the letter of a last attempt is stored before its handlers run', where);
+}
+
+/**
+ * The last attempt of the service is parked, and does not run, if the process of an earlier one has died: the
+ * event may be what kills it. Suspended if letters fail, and if it is unknown whether a handler runs for a
+ * delivery: a replay runs all the same.
+ */
+function checkAbandoned(
+  { configuration, hasQueue, hasWrongClock, promises }: WalkWorld,
+  event: SimulatedEvent,
+  { claimed }: StoreRecord,
+  { deadlineAt, final, receivedAt }: HandlerContext,
+  where: string,
+): void {
+  const isOfDelivery = deadlineAt - receivedAt <= configuration.times.deadlineMs;
+  if (!final || !isOfDelivery || hasQueue || hasWrongClock || !configuration.hasDeadLetters) return;
+  if (promises.mayBeUnclaimed(event) || event.faults.has('letters')) return;
+  if ((claimed?.abandoned ?? 0) > 0)
+    promises.break('a last attempt after one that died is parked, and not run', where);
+}
+
+/** An event with more handlers than there are permits runs alone. Jobs and replays need no permits. */
+function checkPermits(world: WalkWorld, process: WalkProcess, event: SimulatedEvent, where: string): void {
+  const { configuration, events } = world;
+  const { maxRunning } = configuration;
+  if (maxRunning === undefined || world.hasQueue || process.hasReplayed) return;
+  const others = events
+    .filter((other) => other !== event)
+    .flatMap(({ running }) => running.filter((run) => run.process === process));
+  const own = event.running.filter((run) => run.process === process);
+  if (others.length > 0 && others.length + own.length + 1 > maxRunning)
+    world.promises.break('no more handlers run at once than maxRunning', where);
+}

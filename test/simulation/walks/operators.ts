@@ -1,0 +1,81 @@
+import type { Action, ActionSource } from './action.ts';
+import type { WalkProcess } from './process.ts';
+import type { WalkWorld } from './world.ts';
+
+/** People replay and drop letters, close processes, and start them again. */
+export const operators: ActionSource = (world) => {
+  const { configuration, letters, running } = world;
+  const actions: Action[] = [];
+  for (const process of running) {
+    if (process.closingSince !== undefined) continue;
+    for (const id of letters.keys()) {
+      if (configuration.mayReplay && !process.tasks.has(`replay of ${id}`))
+        actions.push(replayOf(world, process, id));
+      if (configuration.mayDrop && !process.tasks.has(`drop of ${id}`))
+        actions.push(dropOf(world, process, id));
+    }
+    if (configuration.mayClose) actions.push(...closingsOf(process));
+  }
+  for (const process of running) if (process.isClosed) actions.push(exitOf(process));
+  return [...actions, ...startsOf(world)];
+};
+
+function replayOf(world: WalkWorld, process: WalkProcess, id: string): Action {
+  return {
+    kind: 'replay',
+    name: `${process.name} replays the letter of ${id}`,
+    act: () => process.run(() => replay(world, process, id)),
+  };
+}
+
+export function replay({ letters }: WalkWorld, process: WalkProcess, id: string): void {
+  const letter = letters.get(id);
+  if (letter === undefined) return;
+  const task = `replay of ${id}`;
+  process.tasks.add(task);
+  process.hasReplayed = true;
+  void process.receiver.replay(letter).finally(() => process.tasks.delete(task));
+}
+
+function dropOf({ letters }: WalkWorld, process: WalkProcess, id: string): Action {
+  const task = `drop of ${id}`;
+  const act = () => {
+    const letter = letters.get(id);
+    if (letter === undefined) return;
+    process.tasks.add(task);
+    void process.receiver.drop(letter).then(
+      () => process.tasks.delete(task),
+      () => process.tasks.delete(task),
+    );
+  };
+  return {
+    kind: 'drop',
+    name: `${process.name} drops the letter of ${id}`,
+    act: () => process.run(act),
+  };
+}
+
+function closingsOf(process: WalkProcess): Action[] {
+  return [0, 2_000, 30_000].map((graceMs) => ({
+    kind: 'close',
+    name: `${process.name} closes with a grace of ${graceMs} ms`,
+    act: () => process.run(() => process.close(graceMs)),
+  }));
+}
+
+function exitOf(process: WalkProcess): Action {
+  return { kind: 'exit', name: `${process.name} has closed, and ends`, act: () => process.die() };
+}
+
+/** A process that has died is started again under a new name: A, A2, A3. */
+function startsOf(world: WalkWorld): Action[] {
+  return world.processes
+    .filter(({ state }) => state === 'dead')
+    .map(({ name }) => successorOf(name))
+    .filter((name) => !world.processes.some((process) => process.name === name))
+    .map((name) => ({ kind: 'start', name: `${name} starts`, act: () => world.start(name) }));
+}
+
+function successorOf(name: string): string {
+  return `${name.charAt(0)}${Number(name.slice(1) || '1') + 1}`;
+}

@@ -1,0 +1,67 @@
+import type { DeadLetters } from '../../../src/dead-letters/dead-letters.ts';
+import type { CompleteRequest, Store } from '../../../src/dedupe/store.ts';
+import type { StandardSchemaV1 } from '../../../src/events/schema.ts';
+import { clock } from '../clock.ts';
+import { noteRelease } from './claim-promises.ts';
+import { noteLetter, noteLetterRemoved } from './letter-promises.ts';
+import type { StoreOperation } from './pending-operation.ts';
+import type { WalkProcess } from './process.ts';
+
+/** The store of the world, as a process reaches it. */
+export function storeOf(process: WalkProcess): Store {
+  const { world } = process;
+  const { store } = world;
+  const ask = <T>(kind: StoreOperation, { id, token }: CompleteRequest, perform: () => T): Promise<T> => {
+    const event = store.eventOf(id);
+    if (event !== undefined && !world.claims.has(token))
+      world.claims.set(token, { process, event, sentAt: clock.now, faults: new Set(), grantedAt: undefined });
+    return process.send(kind, kind, event, perform, token);
+  };
+  return {
+    commandTimeoutMs: world.configuration.times.commandTimeoutMs,
+    claim: (request) => ask('claim', request, () => store.claim(request)),
+    renew: (request) => ask('renew', request, () => store.renew(request)),
+    complete: (request) => {
+      // A drop, or a replay that only knows that the event was handled, does not try for ever.
+      if (request.token !== 'dropped' && request.token !== 'replayed') process.completed.add(request.id);
+      return ask('complete', request, () => store.complete(request));
+    },
+    release: (request) => {
+      noteRelease(world, process, request);
+      return ask('release', request, () => store.release(request));
+    },
+  };
+}
+
+/** The letters of the world, as a process reaches them. */
+export function deadLettersOf(process: WalkProcess): DeadLetters {
+  const { world } = process;
+  const { letters } = world;
+  return {
+    get: (id) =>
+      process.send('get', 'reading of the letter', world.eventOf(id), () => {
+        const letter = letters.get(id);
+        process.namesRead.set(id, letter?.handled ?? []);
+        return letter;
+      }),
+    put: (letter) =>
+      process.send('put', 'writing of the letter', world.eventOf(letter.id), () => {
+        noteLetter(world, process, letter);
+        letters.set(letter.id, letter);
+      }),
+    remove: (id) =>
+      process.send('remove', 'removal of the letter', world.eventOf(id), () => {
+        noteLetterRemoved(world, id);
+        return letters.delete(id);
+      }),
+    list: async function* () {
+      yield* letters.values();
+    },
+  };
+}
+
+/** A schema that answers when the world says. */
+export function schemaOf(process: WalkProcess): StandardSchemaV1 {
+  const validate = (value: unknown) => process.send('schema', 'schema', undefined, () => ({ value }));
+  return { '~standard': { version: 1, vendor: 'world', validate } };
+}

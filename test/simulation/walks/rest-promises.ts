@@ -1,0 +1,118 @@
+import { clock } from '../clock.ts';
+import { checkEnded } from './claim-promises.ts';
+import type { WalkProcess } from './process.ts';
+import { isSuccess, type SimulatedEvent } from './simulated-event.ts';
+import type { WalkWorld } from './world.ts';
+
+/** The sweep of a worker, which goes on for as long as it lives: `src/bullmq/worker.ts`. */
+const SWEEP_MS = 60_000;
+
+/** Checks the promises about a world that has come to rest. */
+export function checkAtRest(world: WalkWorld): void {
+  for (const event of world.events) checkEvent(world, event);
+  for (const process of world.running) checkProcess(world, process);
+}
+
+function checkEvent(world: WalkWorld, event: SimulatedEvent): void {
+  const { configuration, letters, promises, queue, store } = world;
+  const { id, deliveries } = event;
+  const waiting = deliveries.find(({ status, process }) => status === undefined && process.state !== 'dead');
+  if (waiting !== undefined) promises.break('every delivery is answered', waiting.name);
+  const isParked = letters.has(id);
+  const isDone = promises.isHandled(event) || event.isDropped || isParked;
+  const jobs = [...queue.jobs.values()].filter((job) => job.event === event);
+  // Without dead letters a job that has failed for good stays in the queue.
+  const isJobLeft = !configuration.hasDeadLetters && jobs.length > 0;
+  const hasSuccess = deliveries.some(({ status }) => isSuccess(status));
+  if (hasSuccess && !isDone && !isJobLeft) promises.break('no accepted event is lost', id);
+  if (configuration.hasDeadLetters && jobs.length > 0) promises.break('no job is left in the queue', id);
+  for (const { leaseEndsAt, state, token = '' } of store.recordsOf(event))
+    if (state === 'processing' && leaseEndsAt <= clock.now) checkEnded(world, token);
+  checkLetter(world, event);
+  checkRecorded(world, event);
+}
+
+/**
+ * A run that has succeeded is recorded, however late. Suspended if its process has died, if it had no claim,
+ * and if the store has forgotten the event. With a queue, only its handlers in workers end a run.
+ */
+function checkRecorded({ configuration, hasQueue, promises }: WalkWorld, event: SimulatedEvent): void {
+  if (event.completedAt !== undefined || event.forgottenAt > 0) return;
+  for (const { process: owner, token: ofClaim } of event.runs) {
+    const ofRun = event.runs.filter(({ process, token }) => process === owner && token === ofClaim);
+    const isWhole =
+      ofRun.length === configuration.handlers.filter(({ isQueued }) => isQueued === hasQueue).length &&
+      ofRun.every(({ handler, process, state, token }) => {
+        const isOfWorker = configuration.handlers[handler]?.isQueued === hasQueue;
+        return isOfWorker && state === 'succeeded' && process.state !== 'dead' && token !== undefined;
+      });
+    if (isWhole) promises.break('a run that has succeeded is recorded', event.id);
+  }
+}
+
+/**
+ * No letter is left of an event that was handled. Suspended if a letter could not be removed or a process
+ * could not go on to remove it, and if clocks disagree: a letter may say that the event comes from the
+ * future. The replay of such a letter is a `duplicate`, and removes it.
+ */
+function checkLetter({ hasWrongClock, letters, promises, store }: WalkWorld, event: SimulatedEvent): void {
+  const [handling] = store.recordsOf(event);
+  if (handling?.state !== 'completed' || !letters.has(event.id) || hasWrongClock) return;
+  const excuses = ['letters', 'crash', 'close', 'forgetting'];
+  // A drop that gets no answer leaves the letter, and its completion may arrive.
+  const isDropFailed = event.isDropped && event.faults.has('store');
+  // Without a claim a run does not know of earlier attempts, and their letters.
+  const isUnclaimed = promises.mayBeUnclaimed(event);
+  if (!isDropFailed && !isUnclaimed && !excuses.some((excuse) => event.faults.has(excuse)))
+    promises.break('no letter is left of an event that was handled', event.id);
+}
+
+function checkProcess(world: WalkWorld, process: WalkProcess): void {
+  const { name, tasks } = process;
+  const { promises, store } = world;
+  const timers = clock.timers.filter((timer) => timer.process === name && timer.intervalMs !== SWEEP_MS);
+  if (timers.length > 0) promises.break('no timer is left', name);
+  const left = leftIn(process.receiver);
+  if (left !== undefined) promises.break('nothing is left when the world is quiet', `${name}: ${left}`);
+  if (tasks.size > 0) promises.break('every replay and drop ends', `${name}: ${[...tasks]}`);
+  if (process.closingSince !== undefined && !process.isClosed) promises.break('close() resolves', name);
+  for (const id of process.completed)
+    if (store.recordOf(id).state !== 'completed')
+      promises.break('an event that was handled is recorded', `${id} by ${name}`);
+}
+
+/**
+ * Fields that are empty once everything was given back. The build has opened them: their names begin with
+ * `$`.
+ */
+const emptyFields: Readonly<Record<string, string>> = {
+  Semaphore: '$taken',
+  BodyMemory: '$heldBytes',
+  Activity: '$count',
+  RunsInFlight: '$runs',
+  LetterOperations: '$last',
+  OperationQueue: '$waiting',
+  Completions: '$pending',
+};
+
+/** Looks through all objects that a receiver holds for something that should have been given back. */
+function leftIn(receiver: object): string | undefined {
+  const met = new Set<object>();
+  const open: object[] = [receiver];
+  for (let object = open.pop(); object !== undefined; object = open.pop()) {
+    if (met.has(object)) continue;
+    met.add(object);
+    const name = object.constructor?.name ?? '';
+    const field = emptyFields[name];
+    if (field !== undefined) {
+      const value: unknown = Reflect.get(object, field);
+      const size = value instanceof Map || value instanceof Set ? value.size : value;
+      if (size !== 0) return `${name}.${field} is ${String(size)}`;
+    }
+    for (const key of Object.keys(object)) {
+      const value: unknown = Reflect.get(object, key);
+      if (typeof value === 'object' && value !== null) open.push(value);
+    }
+  }
+  return undefined;
+}

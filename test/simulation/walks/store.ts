@@ -1,0 +1,90 @@
+import { createMemoryStore } from '../../../src/dedupe/memory.ts';
+import type {
+  ClaimRequest,
+  ClaimResult,
+  CompleteRequest,
+  CompleteResult,
+  LeaseRequest,
+  ReleaseRequest,
+  ReleaseResult,
+  RenewResult,
+  Store,
+} from '../../../src/dedupe/store.ts';
+import { clock } from '../clock.ts';
+import { StoreRecord } from '../store-record.ts';
+import { noteClaim, noteCompletion, noteReleased } from './claim-promises.ts';
+import type { SimulatedEvent } from './simulated-event.ts';
+import type { WalkWorld } from './world.ts';
+
+/** An id in the store. Each has a memory store of its own, so that each can be forgotten. */
+class Id {
+  memory: Store = createMemoryStore({ maxEntries: 1 });
+  record: StoreRecord = new StoreRecord();
+}
+
+/** The store that all processes share, with a record of its answers. */
+export class WalkStore {
+  readonly #world: WalkWorld;
+  readonly #ids = new Map<string, Id>();
+
+  constructor(world: WalkWorld) {
+    this.#world = world;
+  }
+
+  eventOf(id: string): SimulatedEvent | undefined {
+    return this.#world.events.find(({ ids }) => ids.includes(id));
+  }
+
+  recordOf(id: string): StoreRecord {
+    return this.#id(id).record;
+  }
+
+  /** The records of an event: of its handling, and of its way into the queue. */
+  recordsOf({ ids }: SimulatedEvent): StoreRecord[] {
+    return ids.map((id) => this.recordOf(id));
+  }
+
+  #id(id: string): Id {
+    const known = this.#ids.get(id) ?? new Id();
+    this.#ids.set(id, known);
+    return known;
+  }
+
+  claim(request: ClaimRequest): ClaimResult {
+    const { memory, record } = this.#id(request.id);
+    const { token: earlier, claimed } = record;
+    const answer = record.claim(memory, request);
+    if (answer.state !== 'claimed') return answer;
+    const isAbandoned = answer.abandoned > (claimed?.abandoned ?? 0);
+    noteClaim(this.#world, request.token, isAbandoned ? earlier : undefined);
+    return answer;
+  }
+
+  renew(request: LeaseRequest): RenewResult {
+    const { memory, record } = this.#id(request.id);
+    return record.renew(memory, request);
+  }
+
+  complete(request: CompleteRequest): CompleteResult {
+    const { memory, record } = this.#id(request.id);
+    noteCompletion(this.#world, request);
+    return record.complete(memory, request);
+  }
+
+  release(request: ReleaseRequest): ReleaseResult {
+    const { memory, record } = this.#id(request.id);
+    const answer = record.release(memory, request);
+    if (answer.state === 'released') noteReleased(this.#world, request);
+    return answer;
+  }
+
+  /** Loses all that it knows of an event. */
+  forget(event: SimulatedEvent): void {
+    for (const id of event.ids) this.#ids.delete(id);
+    event.forgottenAt = clock.now;
+    event.completedAt = undefined;
+    event.recorded.clear();
+    for (const process of this.#world.processes) for (const id of event.ids) process.completed.delete(id);
+    event.faults.add('forgetting');
+  }
+}

@@ -1,0 +1,19 @@
+import { beforeAll, expect, test } from 'vitest';
+import { buildWalks } from '../build.ts';
+import { profiles } from './configuration.ts';
+import { runWalks } from './run-walks.ts';
+
+const WALKS = 5_000;
+
+let program = '';
+beforeAll(async () => {
+  program = await buildWalks();
+});
+
+test.each(Object.keys(profiles))('walks of the profile "%s" break no promise', (profile) => {
+  // Always the same seeds: a failure is never by chance.
+  const printed = runWalks(program, '--profile', profile, '--seed', '1000000', '--walks', String(WALKS));
+  process.stdout.write(`${profile}: ${printed}`);
+  expect(printed).toContain(`${WALKS} walks from seed 1000000,`);
+  expect(printed).not.toContain('BROKEN');
+});
