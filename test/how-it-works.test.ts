@@ -4,6 +4,8 @@ import { createMemoryStore, type Outcome, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { type StoreOperation, storeOperations } from './dedupe/store-operations.ts';
 import type { StoreRecord } from './protocol/store-model.ts';
+import { mistakes } from './simulation/mistakes.ts';
+import { promiseTexts } from './simulation/promise-texts.ts';
 import { packageRoot } from './support/child-program.ts';
 import { rowsOf } from './support/table-rows.ts';
 
@@ -177,17 +179,25 @@ test('each outcome is told', () => {
   expect(Object.keys(outcomes).filter((outcome) => !way.includes(`\`${outcome}\``))).toEqual([]);
 });
 
-describe('what is said of the model', () => {
+describe('what is said of the simulated world', () => {
   test('has its promises', () => {
-    const source = read('test/protocol/promises.ts') + read('test/protocol/run-steps.ts');
-    const promises = source.match(/(?<=(return|\?) ')[a-z][^']{20,}(?=')/g) ?? [];
-    const [, told = ''] = /^In none of them .*?:\n\n(.*?)\n\n/ms.exec(page) ?? [];
-    expect(told.split('\n').sort()).toEqual(promises.map((promise) => `- ${promise}`).sort());
+    const [, told = ''] = /^them\. In no state .*?:\n\n(.*?)\n\n/ms.exec(page) ?? [];
+    expect(told.split('\n')).toEqual(promiseTexts.map((promise) => `- ${promise}`));
   });
 
   test('has the number of its mistakes', () => {
-    const [, mistakes = ''] = /^export type Mistake =$(.*?);$/ms.exec(read('test/protocol/steps.ts')) ?? [];
-    expect(page).toContain(`one of ${mistakes.match(/^ {2}\| /gm)?.length} mistakes`);
+    expect(page).toContain(`one of ${mistakes.length} mistakes`);
+  });
+
+  const rows = rowsAfter('| assumed of a store | held by |');
+
+  test('the table of assumptions has rows', () => {
+    expect(rows.length).toBeGreaterThan(5);
+  });
+
+  test.each(rows)('the tests of the assumption: %s', (...cells) => {
+    expect(cells).toHaveLength(2);
+    expectTests(cells[1]);
   });
 });
 
@@ -198,23 +208,35 @@ describe('what is named is there', () => {
     expect(files.filter((file) => !existsSync(join(packageRoot, file)))).toEqual([]);
   });
 
-  const [, faults = ''] = /^## What each fault costs$(.*)/ms.exec(page) ?? [];
-  const shown = faults.split('\n').filter((line) => line.startsWith('| ') && !/^\| (---|fault) /.test(line));
+  const faults = rowsAfter('| fault | what the sender sees |');
 
   test('the table of faults has rows', () => {
-    expect(shown.length).toBeGreaterThan(30);
+    expect(faults.length).toBeGreaterThan(30);
   });
 
-  test.each(shown.map((row) => row.slice(2).split(' | ')))('the tests of the fault: %s', (...cells) => {
+  test.each(faults)('the tests of the fault: %s', (...cells) => {
     expect(cells).toHaveLength(5);
-    const named = [...(cells[4] ?? '').matchAll(/`([\w./-]+)`((?: \*[^*]+\*)+)/g)];
-    expect(named).not.toEqual([]);
-    for (const [, file = '', titles = ''] of named) {
-      for (const [title] of titles.matchAll(/(?<= \*)[^*]+(?=\*)/g))
-        expect(hasTitle(read(file), title), `${file}: ${title}`).toBe(true);
-    }
+    expectTests(cells[4]);
   });
 });
+
+/** The cells of a table, by the beginning of its head. */
+function rowsAfter(head: string): string[][] {
+  const [, after = ''] = page.split(head);
+  const [table = ''] = after.split('\n\n');
+  const [, , ...lines] = table.split('\n');
+  return lines.filter((line) => line !== '').map((line) => line.replace(/^\| | \|$/g, '').split(' | '));
+}
+
+/** Expects that a cell names tests, as `file` *title* *title*, and that all of them are there. */
+function expectTests(cell = ''): void {
+  const named = [...cell.matchAll(/`([\w./-]+)`((?: \*[^*]+\*)+)/g)];
+  expect(named).not.toEqual([]);
+  for (const [, file = '', titles = ''] of named) {
+    for (const [title] of titles.matchAll(/(?<= \*)[^*]+(?=\*)/g))
+      expect(hasTitle(read(file), title), `${file}: ${title}`).toBe(true);
+  }
+}
 
 /** What stands in a title for a value, in the forms of Vitest and of templates. */
 const PLACEHOLDER = /%[sijd]|\$\{[^}]*\}|\$\w+/;
