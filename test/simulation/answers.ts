@@ -2,7 +2,7 @@ import type { Action, ActionSource } from './action.ts';
 import type { Operation } from './operations.ts';
 import type { SimulatedProcess } from './process.ts';
 
-/** What is answered before anything else happens. */
+/** The operations that are answered before anything else happens. */
 export const urgentAnswers: ActionSource = ({ processes, scope: { atOnce } }) => {
   for (const process of processes) {
     if (process.state !== 'running') continue;
@@ -12,7 +12,7 @@ export const urgentAnswers: ActionSource = ({ processes, scope: { atOnce } }) =>
   return [];
 };
 
-/** What the stores, the letters and the handlers answer. */
+/** The answers of the store, the letters and the handlers. */
 export const answers: ActionSource = ({ processes }) =>
   processes
     .filter(({ state }) => state === 'running')

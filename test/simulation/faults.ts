@@ -5,7 +5,7 @@ import type { SimulatedProcess } from './process.ts';
 import { type Fault, times } from './scope.ts';
 import type { World } from './world.ts';
 
-/** What may go wrong now. */
+/** The faults that may happen now. */
 export const faults: ActionSource = (world) => {
   const { calls, processes, record, scope, tokens } = world;
   // The last replay is the one that nothing fails of.
@@ -24,7 +24,7 @@ export const faults: ActionSource = (world) => {
     const { name, pending, state } = process;
     if (state !== 'running' || isIdle(process)) continue;
     add('crash', `${name} dies`, () => die(world, process));
-    // What stands still before its claim, or after it, is only slow.
+    // A process that stands still before its claim, or after it, is only slow.
     if (tokens.get(record.token ?? '') === name && record.state === 'processing')
       add('standstill', `${name} stands still`, () => process.freeze());
     for (const operation of pending) {
@@ -47,7 +47,7 @@ function isIdle({ name, pending }: SimulatedProcess): boolean {
   return pending.length === 0 && clock.timers.every(({ process }) => process !== name);
 }
 
-/** What the process has sent may still arrive. */
+/** The operations that the process has sent may still arrive. */
 function die(world: World, process: SimulatedProcess): void {
   process.state = 'dead';
   clock.timers = clock.timers.filter((timer) => timer.process !== process.name);
@@ -66,7 +66,7 @@ function loseAnswer(world: World, operation: Operation): void {
   world.late.push(operation);
 }
 
-/** What was sent without an answer may arrive at any time, or never. A hung disk may answer in the end. */
+/** An operation without an answer may arrive at any time, or never. A hung disk may answer in the end. */
 export const lateOperations: ActionSource = (world) => {
   const { late, processes, scope } = world;
   return late.map((operation) => {
@@ -96,7 +96,7 @@ export const lateOperations: ActionSource = (world) => {
   });
 };
 
-/** What a process that stands still has sent arrives, and it goes on when another one may have its event. */
+/** The operations of a process that stands still arrive. It goes on when another may have its event. */
 export const frozenProcesses: ActionSource = ({ processes }) =>
   processes.flatMap((process) => {
     const { name, state, pending, frozenAt } = process;

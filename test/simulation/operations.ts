@@ -9,7 +9,7 @@ export interface Operation {
   readonly kind: StoreOperation | LetterOperation | 'handlers';
   /** The claim that it belongs to. */
   readonly token: string | undefined;
-  /** What it was sent with. */
+  /** Its arguments. */
   readonly request: unknown;
   /** The action in which it was sent. */
   readonly cause: string;

@@ -20,7 +20,7 @@ export class SimulatedProcess {
   state: 'running' | 'frozen' | 'dead' = 'running';
   /** When it was last frozen. */
   frozenAt = 0;
-  /** What it has sent, and waits for. */
+  /** The operations that it has sent, and whose answers it waits for. */
   readonly pending: Operation[] = [];
   /** Whether the store has answered a release that the event is completed. */
   isTold = false;

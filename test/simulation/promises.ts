@@ -148,7 +148,7 @@ export class Promises {
     const isRefused = deliveries.some(({ isLast, state }) => isLast && state === 'refused');
     if (isRefused && !faults.has('letter'))
       this.break('the last delivery is not refused while letters can be stored');
-    // What a standstill has delayed is put right as without one.
+    // A standstill delays the removal of a letter, and does not prevent it.
     if (faults.has('crash') || faults.has('lost reply') || faults.has('letter')) return;
     if (this.isHandled && record.state !== 'completed') this.break('an event that was handled is recorded');
     if (record.state === 'completed' && letters.size > 0)

@@ -1,6 +1,6 @@
 export type ProcessName = 'A' | 'B' | 'C';
 
-/** What may go wrong. */
+/** The kinds of faults. */
 export type Fault = 'crash' | 'lost reply' | 'letter' | 'standstill';
 
 const anyFault = ['crash', 'lost reply', 'letter', 'standstill'] as const;
@@ -8,7 +8,7 @@ const anyFault = ['crash', 'lost reply', 'letter', 'standstill'] as const;
 /** Operations that are answered, or fail, before anything else happens. Others are answered in any order. */
 export type AtOnce = readonly ('renew' | 'get' | 'remove')[];
 
-/** What may happen in a world. */
+/** A world to explore: its processes, and the events and faults that may happen in it. */
 export interface Scope {
   readonly processes: readonly ProcessName[];
   /** How often the service sends the event. */

@@ -18,7 +18,7 @@ export class StoreRecord {
   state: 'absent' | 'processing' | 'released' | 'completed' = 'absent';
   /** Of the last claim. */
   token: string | undefined;
-  /** What the last claim was answered. */
+  /** The answer to the last claim. */
   claimed: ClaimedResult | undefined;
   /** When the id was claimed first, and when a claim last counted as an attempt. */
   firstClaimedAt = 0;

@@ -52,7 +52,7 @@ export async function tell(scope: Scope, names: readonly string[]): Promise<stri
   return story;
 }
 
-/** What the operation that has just ended was answered, with the name of its claim. */
+/** The answer to the operation that has just ended, with the name of its claim. */
 function answerOf({ lastEnded, tokens }: World): string {
   if (lastEnded === undefined || lastEnded.kind === 'handlers') return '';
   const { token, answer, request } = lastEnded;

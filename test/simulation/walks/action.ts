@@ -31,7 +31,7 @@ export const kinds = {
   fault: 0.4,
 } as const;
 
-/** What sort of action it is. */
+/** The kind of action. */
 export type Kind = keyof typeof kinds;
 
 /** These may never happen: a world in which nothing else can happen is quiet. */

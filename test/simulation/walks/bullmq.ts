@@ -139,7 +139,7 @@ interface WorkerOptions extends Connected {
   readonly lockDuration: number;
 }
 
-/** What the world sees of a worker. */
+/** The part of a worker that the world sees. */
 export type SimulatedWorker = Pick<Worker, 'canTake' | 'take'>;
 
 /** Runs the jobs that the world lets it take. */

@@ -1,7 +1,7 @@
 import { type Kind, kinds } from './action.ts';
 import type { Random } from './random.ts';
 
-/** What may go wrong in a walk. */
+/** The faults of a walk. */
 export type Fault =
   | 'crash'
   | 'standstill'

@@ -7,7 +7,7 @@ import type { WalkWorld } from './world.ts';
 const SET_BACK_MS = [1_000, 60_000, 3_600_000];
 
 /**
- * What goes wrong, as long as the configuration permits another fault; and the end of what has gone wrong.
+ * The faults that may begin, as long as the configuration permits another one, and those that may end.
  */
 export const faults: ActionSource = (world) => {
   const { configuration, faultCount, processes } = world;

@@ -3,7 +3,7 @@ import type { Action, ActionSource } from './action.ts';
 import type { PendingOperation } from './pending-operation.ts';
 import type { WalkProcess } from './process.ts';
 
-/** What the store, the letters, the queue and the handlers answer, and what arrives without an answer. */
+/** The answers of store, letters, queue and handlers, and the operations that arrive without an answer. */
 export const operations: ActionSource = ({ orphans, processes }) => [
   ...processes.flatMap((process) => process.pending.flatMap((operation) => ofProcess(process, operation))),
   ...orphans.map(

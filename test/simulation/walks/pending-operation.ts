@@ -5,7 +5,7 @@ export type StoreOperation = 'claim' | 'renew' | 'complete' | 'release';
 
 export type OperationKind = StoreOperation | 'get' | 'put' | 'remove' | 'command' | 'handler' | 'schema';
 
-/** What kind of service performs an operation. */
+/** The kind of service that performs an operation. */
 export type Performer = 'store' | 'letters' | 'queue' | 'application';
 
 const performers: Readonly<Record<OperationKind, Performer>> = {

@@ -30,10 +30,10 @@ export class WalkProcess {
   readonly world: WalkWorld;
   readonly receiver: Receiver;
   readonly worker: BullWorker | undefined;
-  /** What BullMQ runs for the worker. */
+  /** The function that BullMQ runs for the worker. */
   readonly bullWorkers: SimulatedWorker[] = [];
   state: 'running' | 'frozen' | 'dead' = 'running';
-  /** What it has sent, and waits for. */
+  /** The operations that it has sent, and whose answers it waits for. */
   readonly pending: PendingOperation[] = [];
   /** Deliveries that came while it stood still. */
   readonly inbox: { readonly event: SimulatedEvent; readonly delivery: SentDelivery }[] = [];

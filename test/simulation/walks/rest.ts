@@ -61,7 +61,7 @@ async function goOn(world: WalkWorld, onStep: OnStep, isHealed: boolean): Promis
   world.promises.break('the world comes to rest', `not in ${MOST_STEPS} steps`);
 }
 
-/** What happens next on the way to rest. */
+/** The next action on the way to rest. */
 function nextAction(world: WalkWorld, isHealed: boolean): Happening | undefined {
   const { orphans, processes, queue } = world;
   orphans.length = 0;

@@ -86,7 +86,7 @@ export class SimulatedEvent {
   isDropped = false;
   /** A queue has taken it. */
   isQueued = false;
-  /** What may be to blame if a promise is broken. */
+  /** The facts that may excuse a broken promise. */
   readonly faults: Set<string> = new Set();
   /**
    * Handlers that have finished, as the store or the job was told, by the id of the claim and their name: the
