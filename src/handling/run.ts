@@ -96,7 +96,9 @@ export class Run {
     const { createdAt, deadline, origin } = this.input;
     const { now, retryScheduleMs } = this.services.settings;
     if (this.mayHaveOwnLetter) return true;
-    if (this.letter === undefined || this.progress.attempt === undefined) return false;
+    if (this.letter === undefined) return false;
+    // A delivery whose event is completed says nothing of a letter. A job may not know of its letter.
+    if (this.progress.attempt === undefined && !origin.mayBeSwept) return false;
     if (this.hasEarlierAttempt || this.interruption.isAborted || (origin.mayBeSwept && deadline.isPast))
       return true;
     return isFinalByAge(now() - createdAt, retryScheduleMs);
