@@ -93,10 +93,10 @@ export class Run {
 
   /** Also of an earlier attempt, or of a queue that parks the event of a job that takes too long. */
   get mayHaveLetter(): boolean {
+    if (this.letter === undefined) return false;
+    if (this.mayHaveOwnLetter) return true;
     const { createdAt, deadline, origin } = this.input;
     const { now, retryScheduleMs } = this.services.settings;
-    if (this.mayHaveOwnLetter) return true;
-    if (this.letter === undefined) return false;
     // A delivery whose event is completed says nothing of a letter. A job may not know of its letter.
     if (this.progress.attempt === undefined && !origin.mayBeSwept) return false;
     if (this.hasEarlierAttempt || this.interruption.isAborted || (origin.mayBeSwept && deadline.isPast))
