@@ -42,17 +42,17 @@ export async function replay(
   };
   const headers = readHeaders(letter.headers);
   const input = runInput({ event, rawBody, headers, ...times, routes, origin: origin.replay(letter) });
-  const isAlone = routes.some(isQueued) && runs.find(handlingId(id)) === undefined;
-  return isAlone
-    ? replayAlone(handling, input, parked, progress)
-    : replayRun(handling, input, parked, progress);
+  // A run of this process that has the event is joined.
+  const isExclusive = routes.some(isQueued) && runs.find(handlingId(id)) === undefined;
+  const run = isExclusive ? runExclusively : runOrJoin;
+  return run(handling, input, parked, progress);
 }
 
 /**
- * Keeps deliveries from running the handlers before their answer meanwhile: with a queue, these have an id of
- * their own. If the event was handled as a whole, a later delivery must not run them again.
+ * Runs the event while no delivery of it runs its handlers: with a queue, those before the answer have an id
+ * of their own. Once the event is handled as a whole, a later delivery must not run them again.
  */
-async function replayAlone(
+async function runExclusively(
   handling: Handling,
   input: RunInput,
   parked: ParkedLetter,
@@ -61,11 +61,15 @@ async function replayAlone(
   const { createdAt, id } = input;
   const { warnings } = progress;
   const enqueueing = await claimForLetter(handling, { claimId: enqueueingId(id), createdAt }, warnings);
-  if (enqueueing.state === 'busy') throw stillRunning();
-  if (enqueueing.state !== 'claimed') return replayRun(handling, input, parked, progress);
+  if (enqueueing.state === 'busy')
+    throw new UnavailableError(
+      'event_running',
+      'a delivery or another replay of this event is being handled',
+    );
+  if (enqueueing.state !== 'claimed') return runOrJoin(handling, input, parked, progress);
   let isHandled = false;
   try {
-    const answer = await replayRun(handling, input, parked, progress);
+    const answer = await runOrJoin(handling, input, parked, progress);
     isHandled = isSuccess(answer) && answer.outcome !== 'parked';
     return answer;
   } finally {
@@ -77,7 +81,7 @@ async function replayAlone(
 }
 
 /** Runs the event, or joins its run, and removes the letter once it was handled. */
-async function replayRun(
+async function runOrJoin(
   { runs }: Handling,
   input: RunInput,
   parked: ParkedLetter,
