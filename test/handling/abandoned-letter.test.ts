@@ -186,49 +186,6 @@ test('an id that is read again, and whose claim gets no answer, is given back', 
   await expect.poll(readAgain).toMatchObject({ state: 'claimed', abandoned: 0 });
 });
 
-test('a retry whose deadline comes while it stores the letter of an abandoned attempt leaves none of its two letters', async () => {
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
-  const putting = new Seen<() => void>();
-  const put: DeadLetters['put'] = async (letter) => {
-    await new Promise<void>((resolve) => putting.add(resolve));
-    await deadLetters.put(letter);
-  };
-  const held = new HeldHandler();
-  const released = new Seen<string>();
-  const release: Store['release'] = async (request) => {
-    const answer = await store.release(request);
-    released.add(answer.state);
-    return answer;
-  };
-  const shared = { now: clock.now, store: { ...store, release }, leaseMs: 20 * MINUTE_MS };
-  const frozen = openDirectly({ ...shared, deadLetters }, (receiver) => receiver.on('*', held.handle));
-  const other = openDirectly(
-    { ...shared, deadLetters: { ...deadLetters, put }, deadlineMs: 4_000 },
-    (receiver) => receiver.on('*', held.handle),
-  );
-  const event = eventAt(clock.startedAt);
-  const running = frozen.send(event);
-  const call = await held.calls.nth(1);
-  clock.step(15 * MINUTE_MS);
-  const retried = other.send(event);
-  // The next claim comes before the deadline, and the deadline before the letter is stored.
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
-  clock.step(6 * MINUTE_MS);
-  const storeAbandoned = await putting.nth(1);
-  await new Promise((resolve) => setTimeout(resolve, 700));
-  storeAbandoned();
-  const storeLate = await putting.nth(2);
-  expect(await released.nth(1)).toBe('released');
-  call.succeed();
-  expect(await running).toEqual(accepted('processed', event.id));
-  storeLate();
-  expect(await retried).toEqual(accepted('parked', event.id));
-  await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
-  expect(held.calls.all).toHaveLength(1);
-});
-
 test('a letter that is written so late that its event has been replayed meanwhile is removed again', async () => {
   const clock = new StepClock();
   const store = createMemoryStore({ now: clock.now });

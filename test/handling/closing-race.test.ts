@@ -149,7 +149,7 @@ describe('once close has run out of grace', () => {
     gate.open();
     expect(await answer).toEqual(refused(503, 'run_closed'));
     expect(await running).toEqual(refused(503, 'run_closed'));
-    // That of the other run.
+    // The other run has called it.
     expect(calls).toBe(1);
   });
 

@@ -1,12 +1,11 @@
-import { createMemoryStore, type DeadLetters, type Store } from 'posthorn';
+import { createMemoryStore } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { aborted } from '../support/aborted.ts';
 import { flowingTime } from '../support/fake-time.ts';
-import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { accepted, eventAt, openDirectly, refused } from '../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { StepClock } from '../support/step-clock.ts';
 
 beforeEach(flowingTime);
 
@@ -51,30 +50,4 @@ describe('a run that fails after another process has taken its event', () => {
     expect(await running).toEqual(refused(500, 'handler_failed'));
     expect(await memory.renew(other)).toEqual({ state: 'held' });
   });
-});
-
-test('a letter that is stored beside a run that ends busy: the id is read again once', async () => {
-  const memory = createMemoryStore();
-  const tokens = new Set<string>();
-  const claim: Store['claim'] = (request) => {
-    tokens.add(request.token);
-    return memory.claim(request);
-  };
-  const map = createMapDeadLetters();
-  const putting = new Gate();
-  putting.shut();
-  const put: DeadLetters['put'] = (letter) => putting.pass().then(() => map.put(letter));
-  const { send } = openDirectly(
-    { store: { ...memory, claim }, deadLetters: { ...map, put }, deadlineMs: 2_400 },
-    (receiver) => receiver.on('transfer.*', () => {}),
-  );
-  const event = eventAt(Date.now() - 15 * MINUTE_MS);
-  await memory.claim({ id: event.id, token: 'other', leaseMs: 60_000, retentionMs: RETENTION_MS });
-  const answer = send(event);
-  await putting.held.nth(1);
-  putting.open();
-  expect(await answer).toEqual(accepted('parked', event.id));
-  // The time of the test flows fast: a second claim would have been sent by then.
-  await new Promise((resolve) => setTimeout(resolve, 5_000));
-  expect(tokens.size).toBe(2);
 });
