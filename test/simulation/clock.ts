@@ -1,7 +1,7 @@
-/** Where the monotonic clock of a world begins. No count is as large, so a number of this size is a time. */
+/** The start of the monotonic clock of a world. No count is as large, so a number of this size is a time. */
 export const MONOTONIC_START = 1_000_000_000;
 
-/** Where the wall clock of a world begins, in milliseconds since the epoch. */
+/** The start of the wall clock of a world, in milliseconds since the epoch. */
 export const WALL_START: number = Date.parse('2026-01-01T00:00:00Z');
 
 /** A timer of a simulated process. */
@@ -15,7 +15,7 @@ export class VirtualTimer {
   dueAt: number;
   /** Undefined for a timeout. */
   readonly intervalMs: number | undefined;
-  /** Whether an operation on a letter has ended in its process since it was started. */
+  /** True once an operation on a letter has ended in its process. */
   hasSeenLetter = false;
 
   constructor(process: string, callback: () => void, dueAt: number, intervalMs: number | undefined) {
@@ -28,7 +28,7 @@ export class VirtualTimer {
   }
 
   /** Its process has stood still: an interval does not make up for what it has missed. */
-  skip(ms: number): void {
+  postpone(ms: number): void {
     if (this.intervalMs === undefined) return;
     this.startedAt += ms;
     this.dueAt += ms;
@@ -40,7 +40,7 @@ export class VirtualTimer {
   }
 }
 
-/** The real one, which `install` replaces. */
+/** The real one, which is replaced below. */
 const { setImmediate: startImmediate } = globalThis;
 
 /**
@@ -50,7 +50,7 @@ const { setImmediate: startImmediate } = globalThis;
 class VirtualClock {
   /** By the monotonic clock. */
   now: number = MONOTONIC_START;
-  /** How far the wall clock was set forward. */
+  /** The time by which the wall clock was set forward. */
   wallShiftMs = 0;
   /** In the order in which they were started. */
   timers: VirtualTimer[] = [];
@@ -90,6 +90,16 @@ class VirtualClock {
   fire(timer: VirtualTimer): void {
     this.clear(timer);
     timer.callback();
+  }
+
+  /** The timers of one process are called in the order in which they are due. */
+  nextTimeoutOf(process: string): VirtualTimer | undefined {
+    let next: VirtualTimer | undefined;
+    for (const timer of this.timers) {
+      if (timer.process !== process || timer.intervalMs !== undefined) continue;
+      if (next === undefined || timer.dueAt < next.dueAt) next = timer;
+    }
+    return next;
   }
 
   startImmediate(callback: () => void): void {

@@ -11,7 +11,7 @@ export interface SentDelivery {
   readonly process: SimulatedProcess;
   /** By the monotonic clock. */
   readonly sentAt: number;
-  /** Whether the service sends no other one, by the age of the event. */
+  /** True if the service sends no further one, by the age of the event. */
   readonly isLast: boolean;
   /** `lost`: its process died. */
   state: 'waiting' | 'accepted' | 'refused' | 'lost';

@@ -10,7 +10,7 @@ export interface Reached {
   /** The index of the action that led here. */
   readonly choice: number;
   readonly depth: number;
-  /** How many actions can happen here. */
+  /** The number of actions that can happen here. */
   readonly count: number;
 }
 

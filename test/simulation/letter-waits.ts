@@ -3,7 +3,7 @@ import { LetterOperations } from '../../src/dead-letters/letter-operations.ts';
 const waits = new WeakMap<LetterOperations, number>();
 const { ended } = LetterOperations.prototype;
 
-/** How many functions wait until nothing is pending on a letter: a suspended function cannot be read. */
+/** The number of functions that wait for operations on a letter: a suspended function cannot be read. */
 export function waitsFor(operations: LetterOperations): number {
   return waits.get(operations) ?? 0;
 }

@@ -65,7 +65,7 @@ async function exploreScope(name: ScopeName): Promise<boolean> {
 
 async function exploreAll(names: readonly string[]): Promise<void> {
   for (const name of names) {
-    if (!isScopeName(name)) throw new Error(`there is no scope "${name}"; --help names them`);
+    if (!isScopeName(name)) throw new Error(`"${name}" is not a scope; --help names the scopes`);
     if (!(await exploreScope(name))) process.exitCode = 1;
   }
 }

@@ -86,7 +86,7 @@ export class SimulatedProcess {
     this.state = 'running';
     const own = clock.timers.filter(({ process }) => process === this.name);
     const due = own.filter(({ dueAt, intervalMs }) => intervalMs === undefined && dueAt <= clock.now);
-    for (const interval of own) interval.skip(clock.now - this.frozenAt);
+    for (const interval of own) interval.postpone(clock.now - this.frozenAt);
     clock.process = this.name;
     for (const timer of due.sort((a, b) => a.dueAt - b.dueAt)) clock.fire(timer);
     for (const operation of [...this.pending])

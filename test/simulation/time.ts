@@ -20,7 +20,7 @@ export function isLastByAge(): boolean {
 /** Time passes to the next timer, unless an operation would take longer than it may. */
 export const time: ActionSource = (world) => {
   const running = world.processes.filter(({ state }) => state === 'running');
-  const next = running.flatMap(({ name }) => nextTimerOf(name) ?? []);
+  const next = running.flatMap(({ name }) => clock.nextTimeoutOf(name) ?? []);
   const dueAt = Math.min(...next.map(firesAt));
   const milestone = Math.min(...milestones(world));
   const limit = Math.min(...running.map(limitOf));
@@ -28,16 +28,6 @@ export const time: ActionSource = (world) => {
   if (dueAt >= limit) return [];
   return next.filter((timer) => firesAt(timer) === dueAt).map((timer) => fire(world, timer, dueAt));
 };
-
-/** The timers of one process are called in the order in which they are due. */
-function nextTimerOf(process: string): VirtualTimer | undefined {
-  let next: VirtualTimer | undefined;
-  for (const timer of clock.timers) {
-    if (timer.process !== process || timer.intervalMs !== undefined) continue;
-    if (next === undefined || timer.dueAt < next.dueAt) next = timer;
-  }
-  return next;
-}
 
 /** A timer may be late. */
 export function firesAt({ dueAt }: VirtualTimer): number {

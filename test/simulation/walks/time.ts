@@ -21,18 +21,9 @@ export const time: ActionSource = (world) => {
 /** The next timer of each running process, if it is due. Intervals are called while time passes. */
 function timersDue({ running }: WalkWorld): VirtualTimer[] {
   return running.flatMap(({ name }) => {
-    const next = nextTimerOf(name);
+    const next = clock.nextTimeoutOf(name);
     return next !== undefined && next.dueAt <= clock.now ? [next] : [];
   });
-}
-
-function nextTimerOf(process: string): VirtualTimer | undefined {
-  let next: VirtualTimer | undefined;
-  for (const timer of clock.timers) {
-    if (timer.process !== process || timer.intervalMs !== undefined) continue;
-    if (next === undefined || timer.dueAt < next.dueAt) next = timer;
-  }
-  return next;
 }
 
 function fire(world: WalkWorld, timer: VirtualTimer): Action {
@@ -51,7 +42,7 @@ function fire(world: WalkWorld, timer: VirtualTimer): Action {
 export function nextMoment(world: WalkWorld): number {
   const { events, queue, running, store } = world;
   const moments = [
-    ...running.flatMap(({ name }) => nextTimerOf(name)?.dueAt ?? []),
+    ...running.flatMap(({ name }) => clock.nextTimeoutOf(name)?.dueAt ?? []),
     ...nextOfService(world),
     ...[...queue.jobs.values()].map((job) => (job.state === 'delayed' ? job.delayedUntil : job.lockedUntil)),
     ...events.flatMap((event) => store.recordsOf(event).map(({ leaseEndsAt }) => leaseEndsAt)),
