@@ -30,7 +30,7 @@ export function noteBegin(
   if (token !== undefined) checkFirst(world, process, event, handler, token, where);
   checkAlone(world, run, event, where);
   checkLetter(world, process, event, context, where);
-  if (own !== undefined) checkAbandoned(world, event, own, context, where);
+  if (own !== undefined) checkAbandoned(world, process, event, own, context, where);
   checkPermits(world, process, event, where);
   event.runs.push(run);
   return run;
@@ -169,11 +169,12 @@ function checkLetter(
 
 /**
  * The last attempt of the service is parked, and does not run, if the process of an earlier one has died: the
- * event may be what kills it. Suspended if letters fail, and if it is unknown whether a handler runs for a
- * delivery: a replay runs all the same.
+ * event may be what kills it. Suspended if letters fail, if the process has stood still, which makes them
+ * late, and if it is unknown whether a handler runs for a delivery: a replay runs all the same.
  */
 function checkAbandoned(
   { configuration, hasQueue, hasWrongClock, promises }: WalkWorld,
+  process: WalkProcess,
   event: SimulatedEvent,
   { claimed }: StoreRecord,
   { deadlineAt, final, receivedAt }: HandlerContext,
@@ -182,6 +183,7 @@ function checkAbandoned(
   const isOfDelivery = deadlineAt - receivedAt <= configuration.times.deadlineMs;
   if (!final || !isOfDelivery || hasQueue || hasWrongClock || !configuration.hasDeadLetters) return;
   if (promises.mayBeUnclaimed(event) || event.faults.has('letters')) return;
+  if (process.stoodStillAt > 0) return;
   if ((claimed?.abandoned ?? 0) > 0)
     promises.break('a last attempt after one that died is parked, and not run', where);
 }
