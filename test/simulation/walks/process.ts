@@ -151,6 +151,7 @@ export class WalkProcess {
 
   #receive(event: SimulatedEvent, delivery: SentDelivery): void {
     this.events.add(event);
+    if (this.closingSince !== undefined) event.faults.add('close');
     delivery.receivedAt = clock.now;
     const { retryScheduleMs } = this.world.configuration.times;
     const ageMs = clock.wallTime - this.world.wallTimeOf(event);
