@@ -55,7 +55,10 @@ function checkRecorded({ configuration, hasQueue, promises }: WalkWorld, event: 
  * could not go on to remove it, and if clocks disagree: a letter may say that the event comes from the
  * future. The replay of such a letter is a `duplicate`, and removes it.
  */
-function checkLetter({ hasWrongClock, letters, promises, store }: WalkWorld, event: SimulatedEvent): void {
+function checkLetter(
+  { hasQueue, hasWrongClock, letters, promises, store }: WalkWorld,
+  event: SimulatedEvent,
+): void {
   const [handling] = store.recordsOf(event);
   if (handling?.state !== 'completed' || !letters.has(event.id) || hasWrongClock) return;
   const excuses = ['letters', 'crash', 'close', 'forgetting'];
@@ -63,7 +66,9 @@ function checkLetter({ hasWrongClock, letters, promises, store }: WalkWorld, eve
   const isDropFailed = event.isDropped && event.faults.has('store');
   // Without a claim a run does not know of earlier attempts, and their letters.
   const isUnclaimed = promises.mayBeUnclaimed(event);
-  if (!isDropFailed && !isUnclaimed && !excuses.some((excuse) => event.faults.has(excuse)))
+  // A process that stood still may enqueue the event after another delivery has parked it.
+  const isEnqueuedLate = hasQueue && event.faults.has('standstill');
+  if (!isDropFailed && !isUnclaimed && !isEnqueuedLate && !excuses.some((excuse) => event.faults.has(excuse)))
     promises.break('no letter is left of an event that was handled', event.id);
 }
 
