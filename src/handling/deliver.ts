@@ -33,8 +33,9 @@ export async function deliver(
 }
 
 /**
- * Starts or joins the run of an event; returns an answer if the event needs no run. An event that fails its
- * checks is always parked, and another refusal only if no retry will come.
+ * Starts or joins the run of an event; returns an answer if the event needs no run. If there are dead
+ * letters, an event that fails its checks is always parked, and an event that is refused for another reason
+ * only if no retry will come.
  */
 function begin(
   handling: Handling,

@@ -30,7 +30,10 @@ export type RunState =
 
 /** The rules that depend on the state of a run. */
 interface StateRules {
-  /** Whether handlers may run from now on, here or in another process. */
+  /**
+   * Whether the handlers are known to run, or to follow, here or in another process. A letter that is stored
+   * now is then marked as running. While the event is being claimed this is not known.
+   */
   readonly mayRun: boolean;
   /** Whether the schema or the handlers run here. */
   readonly isRunning: boolean;

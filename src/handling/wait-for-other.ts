@@ -9,9 +9,10 @@ const POLL_MS = 400;
 
 /**
  * Claims the event again while another process has it, until it is completed, the lease of the other has
- * ended, or no delivery waits here any more (`busy`). A replay or a job waits for one pause only. A store
- * that fails does not end the waiting, because the event is known to be running. But it may have granted the
- * failed claim, so the id is released at the end.
+ * ended, or no delivery waits here any more (`busy`). A replay or a job waits for one pause only, and a
+ * delivery not at all if there is no memory for its body. A store that fails does not end the waiting,
+ * because the event is known to be running. But it may have granted the failed claim, so the id is released
+ * at the end.
  */
 export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> {
   const { answer, claim, interruption, scope } = run;
