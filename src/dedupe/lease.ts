@@ -31,6 +31,7 @@ export class StoredLease {
   #heldSince: number;
   /** When the last claim or renewal was sent. */
   #askedAt: number;
+  #hasMissedRenewal = false;
   #confirmations = 0;
   #renewal: Timer | undefined;
   /** Undefined unless the lease is kept. */
@@ -58,11 +59,11 @@ export class StoredLease {
   }
 
   /**
-   * True if no renewal was sent for as long as the lease, because the event loop was blocked: another process
-   * may have taken the event. A silent store does not count.
+   * True if no renewal was sent for as long as the lease, because the event loop was blocked, and the store
+   * has not answered one since: another process may have taken the event. A silent store does not count.
    */
   get missedRenewal(): boolean {
-    return performance.now() - this.#askedAt >= this.#request.leaseMs;
+    return this.#hasMissedRenewal || performance.now() - this.#askedAt >= this.#request.leaseMs;
   }
 
   /** Asks the store. Rejects if it does not answer, or if the lease was old again after each answer. */
@@ -101,10 +102,12 @@ export class StoredLease {
 
   async #renew(): Promise<void> {
     const askedAt = performance.now();
+    this.#hasMissedRenewal = this.missedRenewal;
     this.#askedAt = askedAt;
     const { state } = await this.#store.renew(this.#request);
     // Over several connections, an answer may come after the answer to a later question.
     if (askedAt < this.#heldSince) return;
+    this.#hasMissedRenewal = false;
     this.#state = state;
     if (state === 'held') this.#heldSince = askedAt;
   }

@@ -2,10 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, createReceiver, type ReceiverOptions, type Report, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { ListQueue } from '../queue/list-queue.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { forwardedClock } from '../support/monotonic-clock.ts';
+import { forwardedClock, stoppedClock } from '../support/monotonic-clock.ts';
 import { accepted, openEndpoint, refused } from '../support/open-endpoint.ts';
 import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
@@ -218,4 +219,32 @@ test('an answer to a renewal that comes after the event was claimed anew aborts 
   expect(reports).toMatchObject([
     { outcome: 'processed', warnings: [expect.stringMatching(/^dead_letters/)] },
   ]);
+});
+
+test('a handler that ends before its late renewal is answered reports it too, and its job may have a letter', async () => {
+  const forwardStopped = stoppedClock();
+  const event = createEvent('transfer.succeeded');
+  const held = new HeldHandler();
+  const queue = new ListQueue();
+  const renewing = new Seen<string>();
+  const renew: Store['renew'] = ({ id }) => {
+    renewing.add(id);
+    return new Promise(() => {});
+  };
+  const store = { ...createMemoryStore(), renew };
+  const { reports, send } = await openEndpoint({ leaseMs: 300, queue, store }, (receiver) =>
+    receiver
+      .on('transfer.*', held.handle, { name: 'check' })
+      .on('transfer.*', () => {}, { name: 'book', queue: true }),
+  );
+  const answer = send(event);
+  const call = await held.calls.nth(1);
+  forwardStopped(301);
+  await renewing.nth(1);
+  call.succeed();
+  expect(await answer).toEqual({ ...accepted('queued', event.id), status: 202 });
+  expect(queue.jobs[0]?.isParked).toBe(true);
+  expect((await reports.nth(1)).warnings).toContainEqual(
+    expect.stringMatching(/^lease_lost: the event loop/),
+  );
 });
