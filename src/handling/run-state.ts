@@ -31,8 +31,8 @@ export type RunState =
 /** The rules that depend on the state of a run. */
 interface StateRules {
   /**
-   * Whether the handlers are known to run, or to follow, here or in another process. A letter that is stored
-   * now is then marked as running. While the event is being claimed this is not known.
+   * True if handlers may run from now on, here or in another process: a letter that is stored now is marked
+   * as running. False while the event is being claimed: it is not known then which process will have it.
    */
   readonly mayRun: boolean;
   /** Whether the schema or the handlers run here. */

@@ -9,8 +9,8 @@ const POLL_MS = 400;
 
 /**
  * Claims the event again while another process has it, until it is completed, the lease of the other has
- * ended, or no delivery waits here any more (`busy`). A replay or a job waits for one pause only, and a
- * delivery not at all if there is no memory for its body. A store that fails does not end the waiting,
+ * ended, or no delivery waits here any more (`busy`). A replay or a job waits for one pause only. A delivery
+ * does not wait if its body does not fit into the memory. A store that fails does not end the waiting,
  * because the event is known to be running. But it may have granted the failed claim, so the id is released
  * at the end.
  */

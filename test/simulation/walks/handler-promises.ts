@@ -182,9 +182,8 @@ function checkAbandoned(
 ): void {
   const isOfDelivery = deadlineAt - receivedAt <= configuration.times.deadlineMs;
   if (!final || !isOfDelivery || hasQueue || hasWrongClock || !configuration.hasDeadLetters) return;
-  if (promises.mayBeUnclaimed(event) || event.faults.has('letters')) return;
-  if (process.stoodStillAt > 0) return;
-  if ((claimed?.abandoned ?? 0) > 0)
+  const isExcused = promises.mayBeUnclaimed(event) || event.faults.has('letters') || process.stoodStillAt > 0;
+  if (!isExcused && (claimed?.abandoned ?? 0) > 0)
     promises.break('a last attempt after one that died is parked, and not run', where);
 }
 

@@ -66,10 +66,11 @@ function checkLetter(
   const isDropFailed = event.isDropped && event.faults.has('store');
   // Without a claim a run does not know of earlier attempts, and their letters.
   const isUnclaimed = promises.mayBeUnclaimed(event);
-  // A process that stood still may enqueue the event after another delivery has parked it.
-  const isEnqueuedLate = hasQueue && event.faults.has('standstill');
-  if (!isDropFailed && !isUnclaimed && !isEnqueuedLate && !excuses.some((excuse) => event.faults.has(excuse)))
-    promises.break('no letter is left of an event that was handled', event.id);
+  // Its job was already in the queue when another delivery parked the event of a process that stood still.
+  const isEnqueued = hasQueue && event.faults.has('standstill');
+  const isExcused =
+    isDropFailed || isUnclaimed || isEnqueued || excuses.some((excuse) => event.faults.has(excuse));
+  if (!isExcused) promises.break('no letter is left of an event that was handled', event.id);
 }
 
 function checkProcess(world: WalkWorld, process: WalkProcess): void {

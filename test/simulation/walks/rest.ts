@@ -1,6 +1,5 @@
 import { clock } from '../clock.ts';
 import type { Action } from './action.ts';
-
 import { answerTo, failHandler } from './operations.ts';
 import { replay } from './operators.ts';
 import { checkAtRest } from './rest-promises.ts';
@@ -122,9 +121,8 @@ function send(world: WalkWorld): Happening | undefined {
 function pass(world: WalkWorld): Happening | undefined {
   const at = nextMoment(world);
   if (Number.isFinite(at)) return { name: 'time passes', act: () => passTo(world, at) };
-  const { configuration, letters, queue } = world;
+  const { configuration, queue } = world;
   const isSwept =
     configuration.hasDeadLetters && [...queue.jobs.values()].some(({ state }) => state === 'failed');
-  void letters;
   return isSwept ? { name: 'time passes', act: () => passTo(world, clock.now + 60_000) } : undefined;
 }
