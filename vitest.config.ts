@@ -17,7 +17,7 @@ const layers = {
   /** Runtimes, versions, other people's packages: downloads from the npm registry. */
   matrix: { include: ['test/**/*.matrix.test.ts'] },
   /** Those that start Node.js alone, for macOS and Windows: these sync directories and keep modes in other ways. */
-  files: { include: ['test/dead-letters/file*.program.test.ts'] },
+  files: { include: ['test/stores/file/*.program.test.ts'] },
 };
 
 export default defineConfig({
@@ -26,15 +26,18 @@ export default defineConfig({
     alias: [
       { find: /^posthorn$/, replacement: source('src/index.ts') },
       { find: /^posthorn\/(node|express|fetch|fastify|koa|lambda)$/, replacement: source('adapters/$1.ts') },
-      { find: /^posthorn\/file$/, replacement: source('src/dead-letters/file.ts') },
+      { find: /^posthorn\/file$/, replacement: source('src/stores/file/dead-letters.ts') },
       {
         find: /^posthorn\/(opentelemetry|prometheus|logger)$/,
-        replacement: source('src/telemetry/$1.ts'),
+        replacement: source('src/observers/$1.ts'),
       },
       {
-        find: /^posthorn\/(postgres|sqlite|d1|dynamodb|redis|bullmq|client|sandbox|testing)$/,
-        replacement: source('src/$1/index.ts'),
+        find: /^posthorn\/(redis|postgres|sqlite|d1|dynamodb)$/,
+        replacement: source('src/stores/$1/index.ts'),
       },
+      { find: /^posthorn\/bullmq$/, replacement: source('src/queues/bullmq/index.ts') },
+      { find: /^posthorn\/(client|sandbox)$/, replacement: source('src/service/$1/index.ts') },
+      { find: /^posthorn\/testing$/, replacement: source('src/testing/index.ts') },
     ],
   },
   test: {
@@ -74,7 +77,7 @@ export default defineConfig({
           globalSetup: [
             'test/support/install-programs.ts',
             'test/support/build.ts',
-            'test/postgres/setup.ts',
+            'test/stores/postgres/setup.ts',
           ],
         },
       },
@@ -91,7 +94,7 @@ export default defineConfig({
           globalSetup: [
             'test/support/install-programs.ts',
             'test/support/build.ts',
-            'test/postgres/setup.ts',
+            'test/stores/postgres/setup.ts',
           ],
         },
       },
@@ -118,10 +121,10 @@ export default defineConfig({
           setupFiles: ['test/support/leave-nothing.ts'],
           globalSetup: [
             'test/support/install-programs.ts',
-            'test/dynamodb/install-emulator.ts',
-            'test/sqlite/install-driver.ts',
+            'test/stores/dynamodb/install-emulator.ts',
+            'test/stores/sqlite/install-driver.ts',
             'test/support/build.ts',
-            'test/postgres/setup.ts',
+            'test/stores/postgres/setup.ts',
           ],
         },
       },

@@ -1,6 +1,6 @@
-import { RequestError } from '../src/errors.ts';
-import { messageOf } from '../src/foreign-values.ts';
-import type { BodyOptions } from '../src/request/delivery.ts';
+import { RequestError } from '../src/receiver/errors.ts';
+import type { BodyOptions } from '../src/receiver/request/delivery.ts';
+import { messageOf } from '../src/receiver/values/foreign-values.ts';
 
 const FIRST_BLOCK_BYTES = 1_024;
 const MOST_BLOCK_BYTES = 65_536;

@@ -1,7 +1,7 @@
-import { checkOptions, checkReceiver } from '../src/check-options.ts';
-import { ConfigurationError } from '../src/errors.ts';
-import { typeNameOf } from '../src/foreign-values.ts';
-import type { Mountable } from '../src/receiver-interface.ts';
+import { ConfigurationError } from '../src/receiver/errors.ts';
+import type { Mountable } from '../src/receiver/receiver-interface.ts';
+import { checkOptions, checkReceiver } from '../src/receiver/values/check-options.ts';
+import { typeNameOf } from '../src/receiver/values/foreign-values.ts';
 import { answer } from './answer.ts';
 import { hangUp, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { pathsOf, readPath, reportIfNotFound } from './served-path.ts';

@@ -1,8 +1,8 @@
 import { addAbortSignal, finished, Readable } from 'node:stream';
 import getRawBody from 'raw-body';
-import { ConfigurationError } from '../src/errors.ts';
-import { isInstance, propertyOf } from '../src/foreign-values.ts';
-import type { BodyOptions } from '../src/request/delivery.ts';
+import { ConfigurationError } from '../src/receiver/errors.ts';
+import type { BodyOptions } from '../src/receiver/request/delivery.ts';
+import { isInstance, propertyOf } from '../src/receiver/values/foreign-values.ts';
 import { BodyBuffer, incomplete, tooLarge } from './body-buffer.ts';
 import type { NodeRequest } from './node-http.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { ConfigurationError } from '../src/errors.ts';
-import { typeNameOf } from '../src/foreign-values.ts';
+import { ConfigurationError } from '../src/receiver/errors.ts';
+import { typeNameOf } from '../src/receiver/values/foreign-values.ts';
 
 /** A request of Node.js http, https or http2, perhaps with properties that a framework has added. */
 export interface NodeRequest extends Readable {

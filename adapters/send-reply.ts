@@ -1,4 +1,4 @@
-import type { Reply } from '../src/request/delivery.ts';
+import type { Reply } from '../src/receiver/request/delivery.ts';
 import { type Http2Stream, hangUp, isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
 
 /** How long a connection that is to be closed is still read (RFC 9112, section 9.6). */

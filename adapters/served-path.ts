@@ -1,6 +1,6 @@
-import { invalidOption } from '../src/check-options.ts';
-import { propertyOf, show } from '../src/foreign-values.ts';
-import type { Mountable } from '../src/receiver-interface.ts';
+import type { Mountable } from '../src/receiver/receiver-interface.ts';
+import { invalidOption } from '../src/receiver/values/check-options.ts';
+import { propertyOf, show } from '../src/receiver/values/foreign-values.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
 
 /** Reads the option `path` of an adapter. */

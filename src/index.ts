@@ -1,10 +1,9 @@
-export type { Authentication } from './authentication/credentials.ts';
-export type { Key } from './authentication/signature.ts';
-export { sign, verifySignature } from './authentication/signature.ts';
-export type { SigningKeys } from './authentication/signing-keys.ts';
-export type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
-export type { MemoryStoreOptions } from './dedupe/memory.ts';
-export { createMemoryStore } from './dedupe/memory.ts';
+export { createReceiver } from './create-receiver.ts';
+export type { Authentication } from './receiver/authentication/credentials.ts';
+export type { Key } from './receiver/authentication/signature.ts';
+export { sign, verifySignature } from './receiver/authentication/signature.ts';
+export type { SigningKeys } from './receiver/authentication/signing-keys.ts';
+export type { DeadLetter, DeadLetters } from './receiver/dead-letters/dead-letters.ts';
 export type {
   ClaimedResult,
   ClaimRequest,
@@ -16,8 +15,8 @@ export type {
   ReleaseResult,
   RenewResult,
   Store,
-} from './dedupe/store.ts';
-export type { ErrorCode } from './errors.ts';
+} from './receiver/dedupe/store.ts';
+export type { ErrorCode } from './receiver/errors.ts';
 export {
   AbortedError,
   ConfigurationError,
@@ -33,9 +32,9 @@ export {
   RequestError,
   SignatureError,
   UnavailableError,
-} from './errors.ts';
-export type { Entity, EventType, Pattern } from './events/catalog.ts';
-export { catalog } from './events/catalog.ts';
+} from './receiver/errors.ts';
+export type { Entity, EventType, Pattern } from './receiver/events/catalog.ts';
+export { catalog } from './receiver/events/catalog.ts';
 export type {
   AnyEvent,
   EventOf,
@@ -43,16 +42,16 @@ export type {
   UnknownEvent,
   UnknownType,
   WebhookEvent,
-} from './events/event.ts';
-export { isKnownEvent } from './events/event.ts';
-export type { EventFilter } from './events/event-filter.ts';
-export type { EventData, Schemas, StandardSchemaV1 } from './events/schema.ts';
-export type { DispatchOptions } from './handling/dispatch-options.ts';
-export type { Middleware, MiddlewareContext } from './handling/middleware.ts';
-export type { HandlerContext, UnhandledHandler } from './handling/router.ts';
-export type { DeadLettersHealth, Health, LastDelivery, StoreHealth } from './health/health.ts';
-export type { ReceiverOptions } from './options.ts';
-export type { Outcome, ReportCode } from './outcomes/outcome.ts';
+} from './receiver/events/event.ts';
+export { isKnownEvent } from './receiver/events/event.ts';
+export type { EventFilter } from './receiver/events/event-filter.ts';
+export type { EventData, Schemas, StandardSchemaV1 } from './receiver/events/schema.ts';
+export type { DispatchOptions } from './receiver/handling/dispatch-options.ts';
+export type { Middleware, MiddlewareContext } from './receiver/handling/middleware.ts';
+export type { HandlerContext, UnhandledHandler } from './receiver/handling/router.ts';
+export type { DeadLettersHealth, Health, LastDelivery, StoreHealth } from './receiver/health/health.ts';
+export type { ReceiverOptions } from './receiver/options.ts';
+export type { Outcome, ReportCode } from './receiver/outcomes/outcome.ts';
 export type {
   HandlerReport,
   ObserveOptions,
@@ -61,10 +60,11 @@ export type {
   ReportSource,
   Warning,
   WarningCode,
-} from './outcomes/report.ts';
-export type { Queue, QueueAddOptions } from './queue/queue.ts';
-export type { QueuedJob, StoredJob } from './queue/queued-job.ts';
-export { createReceiver } from './receiver.ts';
-export type { Receiver } from './receiver-interface.ts';
-export type { BodyOptions, Delivery, Reply } from './request/delivery.ts';
-export type { HeaderFields } from './request/headers.ts';
+} from './receiver/outcomes/report.ts';
+export type { Queue, QueueAddOptions } from './receiver/queue/queue.ts';
+export type { QueuedJob, StoredJob } from './receiver/queue/queued-job.ts';
+export type { Receiver } from './receiver/receiver-interface.ts';
+export type { BodyOptions, Delivery, Reply } from './receiver/request/delivery.ts';
+export type { HeaderFields } from './receiver/request/headers.ts';
+export type { MemoryStoreOptions } from './stores/memory/memory.ts';
+export { createMemoryStore } from './stores/memory/memory.ts';

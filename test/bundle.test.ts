@@ -46,12 +46,16 @@ test.each<[string, Platform, Readonly<Record<string, string>>]>([
 
   const taken = Object.entries(modules).filter(([, { renderedLength }]) => renderedLength > 0);
   const files = taken.map(([id]) => relative(packageRoot, id).replaceAll('\\', '/'));
-  expect(files).toEqual(expect.arrayContaining(['src/receiver.ts', 'src/queue/queued-job.ts']));
+  expect(files).toEqual(
+    expect.arrayContaining(['src/receiver/receiver.ts', 'src/receiver/queue/queued-job.ts']),
+  );
   const packages = files.filter((file) => file.startsWith('node_modules/'));
   const foldersNeeded = /^node_modules\/(lru-cache\/dist|zod\/v4\/(core|mini))\//;
   expect(packages.filter((file) => !foldersNeeded.test(file))).toEqual([]);
   const roomsAround = /^src\/(redis|postgres|bullmq|telemetry|service|client|sandbox|testing|cli)\//;
-  expect(files.filter((file) => roomsAround.test(file) || file === 'src/dead-letters/file.ts')).toEqual([]);
+  expect(
+    files.filter((file) => roomsAround.test(file) || file === 'src/stores/file/dead-letters.ts'),
+  ).toEqual([]);
   const builtins = ['buffer', 'crypto', 'diagnostics_channel', 'http', 'util'].map((name) => `node:${name}`);
   expect([...imports, ...dynamicImports].filter((name) => !builtins.includes(name))).toEqual([]);
 });

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, type Outcome, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { type StoreOperation, storeOperations } from './dedupe/store-operations.ts';
-import type { StoreRecord } from './protocol/store-model.ts';
 import { mistakes } from './simulation/mistakes.ts';
 import { promiseTexts } from './simulation/promise-texts.ts';
+import { type StoreOperation, storeOperations } from './stores/kit/store-operations.ts';
+import type { StoreRecord } from './stores/memory/store-model.ts';
 import { packageRoot } from './support/child-program.ts';
 import { rowsOf } from './support/table-rows.ts';
 
@@ -50,7 +50,7 @@ test('there are two diagrams', () => {
 describe('the diagram of a run', () => {
   test('has the steps of RunState, and no others', () => {
     const [, type = ''] =
-      /^export type RunState =$(.*?);\n\n/ms.exec(read('src/handling/run-state.ts')) ?? [];
+      /^export type RunState =$(.*?);\n\n/ms.exec(read('src/receiver/handling/run-state.ts')) ?? [];
     const members = type.match(/(?<=readonly step: )('\w+'( \| )?)+/g) ?? [];
     const steps = members.flatMap((member) => member.match(/\w+/g) ?? []);
     expect(steps.length).toBeGreaterThan(5);

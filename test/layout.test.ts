@@ -64,90 +64,56 @@ function loadedWith(file: string, seen: Set<string> = new Set()): Set<string> {
   return seen;
 }
 
-/**
- * The rooms of src/ from the bottom up, and all that each may import, types included, besides the leaves.
- * A file that lies in no room is one by itself.
- */
-/** From the bottom up; each may import those before it. */
-const leaves = ['foreign-values.ts', 'parse-by.ts', 'errors.ts', 'check-options.ts'];
-const core = {
-  timing: [],
-  request: ['timing'],
-  authentication: ['timing', 'request'],
-  events: [],
-  outcomes: ['timing', 'request'],
-  dedupe: ['timing', 'outcomes'],
-  'dead-letters': ['timing', 'request', 'outcomes', 'dedupe'],
-  queue: ['timing', 'request'],
-  'options.ts': ['queue', 'timing', 'authentication', 'events', 'dedupe', 'dead-letters'],
-  handling: [
-    ...['queue', 'timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters'],
-    'options.ts',
-  ],
-  health: ['timing', 'outcomes', 'dedupe', 'dead-letters'],
-  inbox: ['events', 'dedupe'],
-  redis: ['timing', 'dedupe', 'dead-letters'],
-  postgres: ['timing', 'dedupe', 'dead-letters', 'handling', 'inbox'],
-  sqlite: ['timing', 'dedupe', 'dead-letters', 'handling', 'inbox'],
-  d1: ['timing', 'dedupe', 'dead-letters', 'sqlite'],
-  dynamodb: ['timing', 'dedupe', 'dead-letters'],
-  'receiver-interface.ts': ['request', 'events', 'outcomes', 'dead-letters', 'handling', 'health'],
-  'receiver.ts': [
-    ...['timing', 'request', 'authentication', 'events', 'outcomes', 'dead-letters', 'handling'],
-    ...['health', 'options.ts', 'receiver-interface.ts'],
-  ],
-  'index.ts': [
-    'request',
-    'authentication',
-    'events',
-    'outcomes',
-    'dedupe',
-    'dead-letters',
-    'handling',
-    'queue',
-  ].concat('health', 'options.ts', 'receiver-interface.ts', 'receiver.ts'),
-} as const satisfies Record<string, readonly string[]>;
-const coreRooms = Object.keys(core);
+/** The rooms, and all that each may import besides itself, types included. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
-  'foreign-values.ts': [],
-  'parse-by.ts': [],
-  'errors.ts': [],
-  'check-options.ts': [],
-  ...core,
-  bullmq: ['timing', 'events', 'outcomes', 'queue', 'redis', 'receiver-interface.ts'],
-  telemetry: ['timing', 'events', 'outcomes', 'handling', 'receiver-interface.ts'],
-  service: ['authentication', 'events'],
-  client: ['timing', 'authentication', 'events', 'service'],
-  sandbox: ['request', 'authentication', 'events', 'service'],
-  testing: [
-    ...['timing', 'request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters', 'service'],
-    ...['options.ts', 'receiver-interface.ts', 'receiver.ts'],
-  ],
-  cli: [...coreRooms, 'service', 'client', 'sandbox', 'testing', 'adapters'],
-  adapters: ['timing', 'request', 'health', 'receiver-interface.ts'],
+  receiver: [],
+  stores: ['receiver'],
+  queues: ['receiver', 'stores'],
+  observers: ['receiver'],
+  service: ['receiver'],
+  adapters: ['receiver'],
+  'create-receiver.ts': ['receiver', 'stores'],
+  'index.ts': ['receiver', 'stores', 'create-receiver.ts'],
+  testing: ['receiver', 'stores', 'service', 'create-receiver.ts'],
+  cli: ['receiver', 'stores', 'service', 'testing', 'adapters', 'create-receiver.ts'],
 };
 
-/** The room that a file lies in. */
-function roomOf(file: string): string {
-  const [top = '', second = ''] = file.split('/');
-  return top === 'src' ? second : top;
+/** Inside a room, from the bottom up: each place imports only those before it. */
+const floors: Readonly<Record<string, readonly string[]>> = {
+  receiver: [
+    ...['values/foreign-values.ts', 'values/parse-by.ts', 'errors.ts', 'values/check-options.ts', 'timing'],
+    ...['request', 'authentication', 'events', 'outcomes', 'dedupe', 'dead-letters', 'queue', 'options.ts'],
+    ...['handling', 'health', 'receiver-interface.ts', 'receiver.ts'],
+  ],
+  stores: ['kit', 'memory', 'file', 'redis', 'postgres', 'sqlite', 'd1', 'dynamodb'],
+  service: ['shapes', 'openapi', 'client', 'sandbox'],
+};
+
+/** The room that a file lies in, and its path below that. */
+function placeOf(file: string): { room: string; path: string } {
+  const [room = '', ...path] = file.replace(/^src\//, '').split('/');
+  return { room, path: path.join('/') };
 }
 
 function mayImport(from: string, to: string): boolean {
-  if (from === to) return true;
-  if (leaves.includes(to)) return !leaves.includes(from) || leaves.indexOf(to) < leaves.indexOf(from);
-  return (rooms[from] ?? []).includes(to);
+  const [importing, imported] = [placeOf(from), placeOf(to)];
+  if (importing.room !== imported.room) return rooms[importing.room]?.includes(imported.room) === true;
+  const order = floors[importing.room];
+  if (order === undefined) return true;
+  const floorOf = (path: string) =>
+    order.findIndex((place) => path === place || path.startsWith(`${place}/`));
+  return floorOf(imported.path) <= floorOf(importing.path);
 }
 
 test('the reader of imports sees what is there', () => {
   expect(src.length).toBeGreaterThan(20);
-  expect(ours('src/index.ts')).toContain('src/receiver.ts');
-  expect(importsOf('src/dead-letters/file.ts')).toContainEqual({
+  expect(ours('src/index.ts')).toContain('src/create-receiver.ts');
+  expect(importsOf('src/stores/file/dead-letters.ts')).toContainEqual({
     target: 'node:fs/promises',
     typeOnly: false,
   });
   expect(importsOf('adapters/answer.ts')).toContainEqual({
-    target: 'src/receiver-interface.ts',
+    target: 'src/receiver/receiver-interface.ts',
     typeOnly: true,
   });
   for (const file of [...src, ...adapters]) {
@@ -165,24 +131,20 @@ describe('imports point one way:', () => {
     expect(missing).toEqual([]);
   });
 
-  test('every file lies in a room of the list', () => {
-    expect([...src, ...adapters].filter((file) => rooms[roomOf(file)] === undefined)).toEqual([]);
+  test('every file lies in a room, and on a floor of it', () => {
+    const lost = [...imports.keys()].filter((file) => {
+      const { room, path } = placeOf(file);
+      const order = floors[room];
+      if (order === undefined) return rooms[room] === undefined;
+      return !order.some((place) => path === place || path.startsWith(`${place}/`));
+    });
+    expect(lost).toEqual([]);
   });
 
-  test('each room imports only rooms that come before it', () => {
-    const order = Object.keys(rooms);
-    const backwards = Object.entries(core).flatMap(([room, others]) =>
-      others
-        .filter((other) => order.indexOf(other) > order.indexOf(room))
-        .map((other) => `${room}: ${other}`),
-    );
-    expect(backwards).toEqual([]);
-  });
-
-  test('each file imports only what the list permits its room, types included', () => {
+  test('each file imports only what its room and its floor permit, types included', () => {
     const wrong = [...imports.keys()].flatMap((file) =>
       ours(file)
-        .filter((target) => !mayImport(roomOf(file), roomOf(target)))
+        .filter((target) => !mayImport(file, target))
         .map((target) => `${file} imports ${target}`),
     );
     expect(wrong).toEqual([]);
@@ -193,14 +155,16 @@ describe('imports point one way:', () => {
   });
 
   test('the list would refuse a type import the wrong way', () => {
-    expect(importsOf('src/handling/delivery-progress.ts')).toContainEqual({
-      target: 'src/handling/run.ts',
+    expect(importsOf('src/receiver/handling/delivery-progress.ts')).toContainEqual({
+      target: 'src/receiver/handling/run.ts',
       typeOnly: true,
     });
-    expect(mayImport('handling', 'handling')).toBe(true);
-    expect(mayImport('dedupe', 'handling')).toBe(false);
-    expect(mayImport('handling', 'receiver.ts')).toBe(false);
-    expect(mayImport('errors.ts', 'check-options.ts')).toBe(false);
+    const [run, lease] = ['src/receiver/handling/run.ts', 'src/receiver/dedupe/lease.ts'];
+    expect(mayImport(run, 'src/receiver/handling/router.ts')).toBe(true);
+    expect(mayImport(run, lease)).toBe(true);
+    expect(mayImport(lease, run)).toBe(false);
+    expect(mayImport(run, 'src/stores/memory/memory.ts')).toBe(false);
+    expect(mayImport(run, 'src/receiver/receiver.ts')).toBe(false);
   });
 });
 
@@ -215,7 +179,7 @@ describe('the root export', () => {
 
   test('loads no node:fs and no peer', () => {
     const loaded = [...loadedWith('src/index.ts')];
-    expect(loaded).toContain('src/dedupe/memory.ts');
+    expect(loaded).toContain('src/stores/memory/memory.ts');
     expect(loaded.filter((target) => /^(node:)?fs(\/|$)/.test(target))).toEqual([]);
     expect(loaded.filter((target) => packageOf(target) in manifest.peerDependencies)).toEqual([]);
   });

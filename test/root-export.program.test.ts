@@ -30,7 +30,7 @@ function loadedBy(specifier: string): string[] {
   return [...new Set(printed.split('\n').filter((line) => line !== ''))];
 }
 
-/** `dist/src/handling`, `zod` or `node:crypto`. */
+/** `dist/src/receiver/handling`, `zod` or `node:crypto`. */
 function placeOf(loaded: string): string {
   const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(loaded) ?? [];
   const folder = pathToFileURL(packageRoot).href;
@@ -39,7 +39,7 @@ function placeOf(loaded: string): string {
     loaded
       .replace(folder, '')
       .split('/')
-      .slice(0, 3)
+      .slice(0, 4)
       .join('/')
       .replace(/\/[^/]+\.js$/, '')
   );
@@ -60,16 +60,19 @@ function typesReached(file: string, seen: Set<string> = new Set([file])): readon
 test("import 'posthorn' loads the core, zod and lru-cache: no peer, no program, no sandbox and no node:fs", () => {
   expect([...new Set(loadedBy('posthorn').map(placeOf))].sort()).toEqual([
     'dist/src',
-    'dist/src/authentication',
-    'dist/src/dead-letters',
-    'dist/src/dedupe',
-    'dist/src/events',
-    'dist/src/handling',
-    'dist/src/health',
-    'dist/src/outcomes',
-    'dist/src/queue',
-    'dist/src/request',
-    'dist/src/timing',
+    'dist/src/receiver',
+    'dist/src/receiver/authentication',
+    'dist/src/receiver/dead-letters',
+    'dist/src/receiver/dedupe',
+    'dist/src/receiver/events',
+    'dist/src/receiver/handling',
+    'dist/src/receiver/health',
+    'dist/src/receiver/outcomes',
+    'dist/src/receiver/queue',
+    'dist/src/receiver/request',
+    'dist/src/receiver/timing',
+    'dist/src/receiver/values',
+    'dist/src/stores/memory',
     'lru-cache',
     'node:buffer',
     'node:crypto',
@@ -80,26 +83,28 @@ test("import 'posthorn' loads the core, zod and lru-cache: no peer, no program, 
 });
 
 test("the types of 'posthorn' name no package, so that a compiler reads none of zod's for them", () => {
-  expect(typesReached('dist/src/index.d.ts')).toContain('dist/src/events/event.d.ts');
+  expect(typesReached('dist/src/index.d.ts')).toContain('dist/src/receiver/events/event.d.ts');
   expect(typesReached('dist/src/index.d.ts').filter((name) => !name.startsWith('dist/'))).toEqual([]);
 });
 
 test("import 'posthorn/fetch' loads no raw-body, and no server, socket or stream of Node.js", () => {
   expect([...new Set(loadedBy('posthorn/fetch').map(placeOf))].sort()).toEqual([
     'dist/adapters',
-    'dist/src',
-    'dist/src/request',
-    'dist/src/timing',
+    'dist/src/receiver',
+    'dist/src/receiver/request',
+    'dist/src/receiver/timing',
+    'dist/src/receiver/values',
     'node:util',
   ]);
 });
 
 test("import 'posthorn/logger' loads no logger", () => {
   expect([...new Set(loadedBy('posthorn/logger').map(placeOf))].sort()).toEqual([
-    'dist/src',
-    'dist/src/outcomes',
-    'dist/src/telemetry',
-    'dist/src/timing',
+    'dist/src/observers',
+    'dist/src/receiver',
+    'dist/src/receiver/outcomes',
+    'dist/src/receiver/timing',
+    'dist/src/receiver/values',
     'node:util',
   ]);
 });
@@ -107,6 +112,6 @@ test("import 'posthorn/logger' loads no logger", () => {
 test('the reader of what is loaded sees packages of both kinds, and modules of Node.js', () => {
   const places = loadedBy('posthorn/sandbox').map(placeOf);
   expect(places).toEqual(
-    expect.arrayContaining(['dist/src/sandbox', 'big.js', 'raw-body', 'bytes', 'node:fs']),
+    expect.arrayContaining(['dist/src/service/sandbox', 'big.js', 'raw-body', 'bytes', 'node:fs']),
   );
 });

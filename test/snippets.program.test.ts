@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Servers as PostgresServers } from './postgres/servers.ts';
-import { Servers } from './redis/servers.ts';
-import { startSnippetServers } from './redis/snippet-servers.ts';
-import { standInPath } from './sqlite/driver.ts';
+import { Servers as PostgresServers } from './stores/postgres/servers.ts';
+import { Servers } from './stores/redis/servers.ts';
+import { startSnippetServers } from './stores/redis/snippet-servers.ts';
+import { standInPath } from './stores/sqlite/driver.ts';
 import { type ChildProgram, packageRoot, startCommand, startProgram } from './support/child-program.ts';
 import { documents } from './support/documents.ts';
 import { freePort } from './support/free-port.ts';
@@ -162,7 +162,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
   test('no snippet hides in a block of another language', () => {
     const languages = documents.flatMap(({ blocks }) => blocks.map(({ language }) => language));
     expect([...new Set(languages)].sort()).toEqual(['hcl', 'js', 'mermaid', 'sh', 'text', 'ts', 'yaml']);
-    // Compared with the table of the tests by test/dynamodb/page.matrix.test.ts.
+    // Compared with the table of the tests by test/stores/dynamodb/page.matrix.test.ts.
     const ofTables = documents.filter(({ blocks }) =>
       blocks.some(({ language }) => language === 'hcl' || language === 'yaml'),
     );

@@ -29,9 +29,9 @@ beforeAll(async () => {
   builds.ESM = {
     core: await load('src/index.js'),
     node: await load('adapters/node.js'),
-    redis: await load('src/redis/index.js'),
-    client: await load('src/client/index.js'),
-    sandbox: await load('src/sandbox/index.js'),
+    redis: await load('src/stores/redis/index.js'),
+    client: await load('src/service/client/index.js'),
+    sandbox: await load('src/service/sandbox/index.js'),
   };
   builds.CommonJS = {
     core: require('posthorn'),

@@ -1,7 +1,7 @@
 /** toNode with an inbox around the handler, and ids remembered in memory. */
 import { createServer } from 'node:http';
 import { toNode } from '../../dist/adapters/node.js';
-import { createPostgresInbox } from '../../dist/src/postgres/index.js';
+import { createPostgresInbox } from '../../dist/src/stores/postgres/index.js';
 import { book } from './ledger.js';
 import { createPool } from './postgres-pool.js';
 import { countHandled, createBenchReceiver } from './posthorn-receiver.js';

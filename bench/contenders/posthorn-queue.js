@@ -5,9 +5,9 @@
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import { toNode } from '../../dist/adapters/node.js';
-import { createBullQueue } from '../../dist/src/bullmq/index.js';
 import { createMemoryStore, createReceiver } from '../../dist/src/index.js';
-import { createRedisStore } from '../../dist/src/redis/index.js';
+import { createBullQueue } from '../../dist/src/queues/bullmq/index.js';
+import { createRedisStore } from '../../dist/src/stores/redis/index.js';
 import { bearerToken, signingKey } from './credentials.js';
 import { connectRedis } from './redis-client.js';
 import { serve } from './serve.js';

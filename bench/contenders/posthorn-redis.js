@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import { toNode } from '../../dist/adapters/node.js';
-import { createRedisStore } from '../../dist/src/redis/index.js';
+import { createRedisStore } from '../../dist/src/stores/redis/index.js';
 import { countHandled, createBenchReceiver } from './posthorn-receiver.js';
 import { connectRedis } from './redis-client.js';
 import { serve } from './serve.js';

@@ -1,9 +1,13 @@
 import { bench, group, do_not_optimize as keep } from 'mitata';
-import { createCredentialsCheck } from '../../dist/src/authentication/credentials.js';
-import { checkSignature, importKeys, readSignature } from '../../dist/src/authentication/signature.js';
-import { checkAge, createdAtMs, parseEvent } from '../../dist/src/events/event.js';
-import { accept, toReply } from '../../dist/src/outcomes/outcome.js';
-import { readHeaders } from '../../dist/src/request/headers.js';
+import { createCredentialsCheck } from '../../dist/src/receiver/authentication/credentials.js';
+import {
+  checkSignature,
+  importKeys,
+  readSignature,
+} from '../../dist/src/receiver/authentication/signature.js';
+import { checkAge, createdAtMs, parseEvent } from '../../dist/src/receiver/events/event.js';
+import { accept, toReply } from '../../dist/src/receiver/outcomes/outcome.js';
+import { readHeaders } from '../../dist/src/receiver/request/headers.js';
 import { bearerToken, signingKey } from '../contenders/credentials.js';
 import { createBenchReceiver } from '../contenders/posthorn-receiver.js';
 import { SignedEvents } from '../load/signed-events.js';

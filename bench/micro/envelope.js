@@ -1,5 +1,5 @@
 import { bench, group, do_not_optimize as keep } from 'mitata';
-import { checkAge, parseEvent } from '../../dist/src/events/event.js';
+import { checkAge, parseEvent } from '../../dist/src/receiver/events/event.js';
 import { createTemplate } from '../load/event-template.js';
 
 export const title = 'envelope';

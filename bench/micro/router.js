@@ -1,6 +1,6 @@
 import { bench, group, do_not_optimize as keep } from 'mitata';
-import { Router } from '../../dist/src/handling/router.js';
 import { catalog } from '../../dist/src/index.js';
+import { Router } from '../../dist/src/receiver/handling/router.js';
 
 export const title = 'router';
 

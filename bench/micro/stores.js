@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { bench, group } from 'mitata';
 import { createMemoryStore } from '../../dist/src/index.js';
-import { createRedisStore } from '../../dist/src/redis/index.js';
+import { createRedisStore } from '../../dist/src/stores/redis/index.js';
 import { collidingIds } from '../load/colliding-ids.js';
 import { startRedis } from '../run/redis-server.js';
 

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { createPostgresStore, migratePostgres } from '../../dist/src/postgres/index.js';
+import { createPostgresStore, migratePostgres } from '../../dist/src/stores/postgres/index.js';
 import { startPostgres } from '../run/postgres-server.js';
 import { median, ratios } from '../run/statistics.js';
 import { toTable } from '../run/table.js';

@@ -1,8 +1,8 @@
 // A worker of the burst: its handlers wait as long as a slow call does. It tells what it has handled, when asked.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBullQueue, createBullWorker } from '../../dist/src/bullmq/index.js';
 import { createReceiver } from '../../dist/src/index.js';
-import { createRedisStore } from '../../dist/src/redis/index.js';
+import { createBullQueue, createBullWorker } from '../../dist/src/queues/bullmq/index.js';
+import { createRedisStore } from '../../dist/src/stores/redis/index.js';
 import { signingKey } from '../contenders/credentials.js';
 import { connectRedis } from '../contenders/redis-client.js';
 

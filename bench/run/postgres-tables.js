@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { migratePostgres } from '../../dist/src/postgres/index.js';
+import { migratePostgres } from '../../dist/src/stores/postgres/index.js';
 import { pinned } from './pinning.js';
 import { startPostgres } from './postgres-server.js';
 

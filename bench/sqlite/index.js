@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrateSqlite } from '../../dist/src/sqlite/index.js';
+import { migrateSqlite } from '../../dist/src/stores/sqlite/index.js';
 import { openDatabase } from './open-database.js';
 
 const ROUNDS = 7;

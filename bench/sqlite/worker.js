@@ -4,7 +4,7 @@
  * same transactions and syncs.
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { createSqliteStore } from '../../dist/src/sqlite/index.js';
+import { createSqliteStore } from '../../dist/src/stores/sqlite/index.js';
 import { openDatabase } from './open-database.js';
 
 const [kind, path, durationMs] = process.argv.slice(2);

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Command } from 'commander';
-import { createClient } from '../client/create-client.ts';
-import type { CreatedWebhook } from '../client/webhook-answers.ts';
-import { eventTypes, type Pattern } from '../events/catalog.ts';
-import { matchesPattern } from '../events/pattern.ts';
-import { assembleSandbox } from '../sandbox/assemble.ts';
-import { defaultCredentials } from '../sandbox/index.ts';
+import { eventTypes, type Pattern } from '../receiver/events/catalog.ts';
+import { matchesPattern } from '../receiver/events/pattern.ts';
+import { createClient } from '../service/client/create-client.ts';
+import type { CreatedWebhook } from '../service/client/webhook-answers.ts';
+import { assembleSandbox } from '../service/sandbox/assemble.ts';
+import { defaultCredentials } from '../service/sandbox/index.ts';
 import {
   addressOf,
   basicOption,

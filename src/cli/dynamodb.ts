@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { DeadLetters } from '../dead-letters/dead-letters.ts';
-import { messageOf } from '../foreign-values.ts';
+import type { DeadLetters } from '../receiver/dead-letters/dead-letters.ts';
+import { messageOf } from '../receiver/values/foreign-values.ts';
 import { CommandError, codeOf, usageError } from './failure.ts';
 import { dynamoClientVersions } from './manifest.ts';
 
@@ -15,7 +15,7 @@ export async function withDynamoTable(
 ): Promise<void> {
   const { DynamoDBClient } = await loadSdk();
   // Later than that of the SDK, which it needs.
-  const { createDynamoDeadLetters } = await import('../dynamodb/dead-letters.ts');
+  const { createDynamoDeadLetters } = await import('../stores/dynamodb/dead-letters/dead-letters.ts');
   const client = new DynamoDBClient({});
   try {
     const deadLetters = createDynamoDeadLetters(client, { table, scope });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { createClient } from '../client/create-client.ts';
-import type { ECheck, ECheckLookup } from '../service/e-checks.ts';
+import { createClient } from '../service/client/create-client.ts';
+import type { ECheck, ECheckLookup } from '../service/shapes/e-checks.ts';
 import { type BankingOptions, bankingOptions, requireBanking } from './connection.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
 import { type JsonOption, jsonOption } from './options.ts';

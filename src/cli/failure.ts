@@ -1,6 +1,6 @@
-import { ServiceError } from '../client/service-error.ts';
-import { ConfigurationError, isPosthornError } from '../errors.ts';
-import { isInstance, messageOf, propertyOf } from '../foreign-values.ts';
+import { ConfigurationError, isPosthornError } from '../receiver/errors.ts';
+import { isInstance, messageOf, propertyOf } from '../receiver/values/foreign-values.ts';
+import { ServiceError } from '../service/client/service-error.ts';
 import { hideSecrets } from './hide-secrets.ts';
 
 /** The exit codes of commands. */

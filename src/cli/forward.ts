@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { messageOf, propertyOf } from '../foreign-values.ts';
-import type { HandlerContext } from '../handling/router.ts';
-import type { Receiver } from '../receiver-interface.ts';
-import type { Delivery } from '../request/delivery.ts';
-import { readHeaders } from '../request/headers.ts';
-import { discardBody } from '../service/answer-body.ts';
+import type { HandlerContext } from '../receiver/handling/router.ts';
+import type { Receiver } from '../receiver/receiver-interface.ts';
+import type { Delivery } from '../receiver/request/delivery.ts';
+import { readHeaders } from '../receiver/request/headers.ts';
+import { messageOf, propertyOf } from '../receiver/values/foreign-values.ts';
+import { discardBody } from '../service/shapes/answer-body.ts';
 import { addressOf } from './options.ts';
 
 /** Wraps a receiver, so that a handler can pass on a delivery unchanged. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { createClient } from '../client/create-client.ts';
-import type { FxQuote, FxQuotes } from '../client/fx-quotes.ts';
-import type { FxQuoteRequest } from '../service/fx-quotes.ts';
+import { createClient } from '../service/client/create-client.ts';
+import type { FxQuote, FxQuotes } from '../service/client/fx-quotes.ts';
+import type { FxQuoteRequest } from '../service/shapes/fx-quotes.ts';
 import { type BankingOptions, bankingOptions, requireBanking } from './connection.ts';
 import { EXIT_CODES_HELP, usageError } from './failure.ts';
 import { type JsonOption, jsonOption } from './options.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { messageOf } from '../foreign-values.ts';
+import { messageOf } from '../receiver/values/foreign-values.ts';
 import { CommandError } from './failure.ts';
 
 /** The bytes of a file, or of stdin for `-`. */

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { Command } from 'commander';
 import { toNode } from '../../adapters/node.ts';
-import type { AnyEvent } from '../events/event.ts';
-import { messageOf } from '../foreign-values.ts';
-import type { Report } from '../outcomes/report.ts';
-import { createReceiver } from '../receiver.ts';
+import { createReceiver } from '../create-receiver.ts';
+import type { AnyEvent } from '../receiver/events/event.ts';
+import type { Report } from '../receiver/outcomes/report.ts';
+import { messageOf } from '../receiver/values/foreign-values.ts';
 import { exitCodes } from './failure.ts';
 import { createForwarder } from './forward.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createClient } from '../client/create-client.ts';
+import { createClient } from '../service/client/create-client.ts';
 import { type ProfileOptions, profileOptions, requireProfile } from './connection.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
 import { type JsonOption, jsonOption } from './options.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { type Authentication, createCredentialsCheck } from '../authentication/credentials.ts';
+import { type Authentication, createCredentialsCheck } from '../receiver/authentication/credentials.ts';
 import { usageError } from './failure.ts';
 import { requireSettings, type Setting, setting } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import { fstatSync, writeFileSync } from 'node:fs';
-import { messageOf } from '../foreign-values.ts';
+import { messageOf } from '../receiver/values/foreign-values.ts';
 import { CommandError, codeOf, exitCodes, lineOf } from './failure.ts';
 import { type Printable, TerminalText } from './terminal-text.ts';
 

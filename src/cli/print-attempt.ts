@@ -1,7 +1,7 @@
-import { propertyOf } from '../foreign-values.ts';
-import { followingStep, isSuccess } from '../sandbox/attempt.ts';
-import type { DeliveryAttempt } from '../sandbox/index.ts';
-import { parseJson } from '../service/parse-json.ts';
+import { propertyOf } from '../receiver/values/foreign-values.ts';
+import { followingStep, isSuccess } from '../service/sandbox/attempt.ts';
+import type { DeliveryAttempt } from '../service/sandbox/index.ts';
+import { parseJson } from '../service/shapes/parse-json.ts';
 import { describeDuration } from './duration.ts';
 import type { Output } from './output.ts';
 import { adviceOn, lineOfAdvice } from './refusal-advice.ts';

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { isInstance } from '../foreign-values.ts';
+import { isInstance } from '../receiver/values/foreign-values.ts';
 import { EXIT_CODES_HELP, exitCodeOf, exitCodes, lineOf } from './failure.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { version } from './manifest.ts';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { messageOf } from '../foreign-values.ts';
+import { messageOf } from '../receiver/values/foreign-values.ts';
 import { CommandError, codeOf, usageError } from './failure.ts';
 import { ioredisVersions } from './manifest.ts';
 

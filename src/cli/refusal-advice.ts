@@ -1,6 +1,6 @@
-import { propertyOf } from '../foreign-values.ts';
-import { isReportCode, type ReportCode } from '../outcomes/outcome.ts';
-import { parseJson } from '../service/parse-json.ts';
+import { isReportCode, type ReportCode } from '../receiver/outcomes/outcome.ts';
+import { propertyOf } from '../receiver/values/foreign-values.ts';
+import { parseJson } from '../service/shapes/parse-json.ts';
 import type { Sender } from './sender.ts';
 import { colours, line, type TerminalText } from './terminal-text.ts';
 

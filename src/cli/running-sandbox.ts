@@ -1,10 +1,10 @@
 import { Option } from 'commander';
 import * as z from 'zod';
-import type { DeliveryAttempt, DeliveryFilter } from '../sandbox/index.ts';
-import { deliveryAttempt } from '../sandbox/state.ts';
-import { AnswerBody } from '../service/answer-body.ts';
-import { listOf } from '../service/list-of.ts';
-import { parseJson } from '../service/parse-json.ts';
+import type { DeliveryAttempt, DeliveryFilter } from '../service/sandbox/index.ts';
+import { deliveryAttempt } from '../service/sandbox/state.ts';
+import { AnswerBody } from '../service/shapes/answer-body.ts';
+import { listOf } from '../service/shapes/list-of.ts';
+import { parseJson } from '../service/shapes/parse-json.ts';
 import { CommandError } from './failure.ts';
 import { reasonOf } from './forward.ts';
 import { addressOf, parseUrl } from './options.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { propertyOf } from '../foreign-values.ts';
-import type { Sandbox } from '../sandbox/index.ts';
+import { propertyOf } from '../receiver/values/foreign-values.ts';
+import type { Sandbox } from '../service/sandbox/index.ts';
 import { CommandError } from './failure.ts';
 import { programName } from './program-name.ts';
 

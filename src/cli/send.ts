@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { eventTypes } from '../events/catalog.ts';
-import type { WebhookEvent } from '../events/event.ts';
-import { nearestType } from '../events/nearest-pattern.ts';
-import { shorten } from '../foreign-values.ts';
-import { AnswerBody, MAX_ANSWER_BYTES } from '../service/answer-body.ts';
+import { eventTypes } from '../receiver/events/catalog.ts';
+import type { WebhookEvent } from '../receiver/events/event.ts';
+import { nearestType } from '../receiver/events/nearest-pattern.ts';
+import { shorten } from '../receiver/values/foreign-values.ts';
+import { AnswerBody, MAX_ANSWER_BYTES } from '../service/shapes/answer-body.ts';
 import { createEvent } from '../testing/create-event.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';
 import { type AgeOption, ageOption } from './duration.ts';

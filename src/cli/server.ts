@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { messageOf } from '../foreign-values.ts';
+import { messageOf } from '../receiver/values/foreign-values.ts';
 import { CommandError, codeOf } from './failure.ts';
 
 /** Listens, and resolves with the address, such as `http://127.0.0.1:3000`. */

@@ -1,6 +1,6 @@
-import { findKeyOddities } from '../authentication/key-oddities.ts';
-import { type Key, verifySignature } from '../authentication/signature.ts';
-import { formOf, isSignature } from '../authentication/signature-form.ts';
+import { findKeyOddities } from '../receiver/authentication/key-oddities.ts';
+import { type Key, verifySignature } from '../receiver/authentication/signature.ts';
+import { formOf, isSignature } from '../receiver/authentication/signature-form.ts';
 
 /** The result of checking a signature, and the likely mistake if it is wrong. */
 export interface Diagnosis {

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { escapeControls } from '../outcomes/escape.ts';
+import { escapeControls } from '../receiver/outcomes/escape.ts';
 
 /** A part of a line. A string is escaped; only this file creates a `TerminalText`. */
 export type Printable = string | number | TerminalText;

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { eventTypes } from '../events/catalog.ts';
-import { nearestType } from '../events/nearest-pattern.ts';
-import { shorten } from '../foreign-values.ts';
+import { eventTypes } from '../receiver/events/catalog.ts';
+import { nearestType } from '../receiver/events/nearest-pattern.ts';
+import { shorten } from '../receiver/values/foreign-values.ts';
 import { type AgeOption, ageOption } from './duration.ts';
 import { dataOption, readEventData } from './event-data.ts';
 import { EXIT_CODES_HELP, usageError } from './failure.ts';

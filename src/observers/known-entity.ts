@@ -1,6 +1,6 @@
-import { catalog } from '../events/catalog.ts';
-import { entityOf } from '../events/event.ts';
-import type { Report } from '../outcomes/report.ts';
+import { catalog } from '../receiver/events/catalog.ts';
+import { entityOf } from '../receiver/events/event.ts';
+import type { Report } from '../receiver/outcomes/report.ts';
 
 /**
  * The entity of the event, or `other` for one outside the catalog: an authentic event can have any type, and

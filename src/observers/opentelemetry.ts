@@ -1,10 +1,10 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
-import { checkOptions, checkReceiver, invalidOption } from '../check-options.ts';
-import type { ConfigurationError } from '../errors.ts';
-import type { WebhookEvent } from '../events/event.ts';
-import { propertyOf, show } from '../foreign-values.ts';
-import type { MiddlewareContext } from '../handling/middleware.ts';
-import type { ObserveOptions, Observer } from '../outcomes/report.ts';
+import type { ConfigurationError } from '../receiver/errors.ts';
+import type { WebhookEvent } from '../receiver/events/event.ts';
+import type { MiddlewareContext } from '../receiver/handling/middleware.ts';
+import type { ObserveOptions, Observer } from '../receiver/outcomes/report.ts';
+import { checkOptions, checkReceiver, invalidOption } from '../receiver/values/check-options.ts';
+import { propertyOf, show } from '../receiver/values/foreign-values.ts';
 import { DeliveryMetrics } from './opentelemetry/metrics.ts';
 import { quietly } from './opentelemetry/quietly.ts';
 import { DeliverySpans } from './opentelemetry/spans.ts';

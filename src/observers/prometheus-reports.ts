@@ -1,5 +1,10 @@
 import { Counter, Histogram, type Registry, type RegistryContentType } from 'prom-client';
-import { type HandlerReport, type Observer, warningCodeOf, warningCodes } from '../outcomes/report.ts';
+import {
+  type HandlerReport,
+  type Observer,
+  warningCodeOf,
+  warningCodes,
+} from '../receiver/outcomes/report.ts';
 import { knownEntityOf } from './known-entity.ts';
 
 const names = {

@@ -1,8 +1,8 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
-import { checkOptions, checkReceiver } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { propertyOf, show } from '../foreign-values.ts';
-import type { Receiver } from '../receiver-interface.ts';
+import { ConfigurationError } from '../receiver/errors.ts';
+import type { Receiver } from '../receiver/receiver-interface.ts';
+import { checkOptions, checkReceiver } from '../receiver/values/check-options.ts';
+import { propertyOf, show } from '../receiver/values/foreign-values.ts';
 import { createHealthMetrics, healthMetricNames } from './prometheus-health.ts';
 import { createReportMetrics, reportMetricNames } from './prometheus-reports.ts';
 

@@ -1,4 +1,4 @@
-import { isInstance, propertyOf, shorten } from './foreign-values.ts';
+import { isInstance, propertyOf, shorten } from './values/foreign-values.ts';
 
 /**
  * Every error code, by the class of its errors. All types of codes derive from this table, and docs/errors.md

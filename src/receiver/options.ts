@@ -4,16 +4,15 @@ import {
   createCredentialsCheck,
 } from './authentication/credentials.ts';
 import { createKeySource, type KeySource, type SigningKeys } from './authentication/signing-keys.ts';
-import { checkOptions, invalidOption, readDuration, readInteger } from './check-options.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
-import { createMemoryStore } from './dedupe/memory.ts';
 import type { Store } from './dedupe/store.ts';
 import { ConfigurationError } from './errors.ts';
 import { catalog, type Entity } from './events/catalog.ts';
 import type { Schemas, StandardSchemaV1 } from './events/schema.ts';
-import { show } from './foreign-values.ts';
 import type { Queue } from './queue/queue.ts';
 import { createClock } from './timing/clock.ts';
+import { checkOptions, invalidOption, readDuration, readInteger } from './values/check-options.ts';
+import { show } from './values/foreign-values.ts';
 
 /** Options of `createReceiver`. Durations are in milliseconds, sizes in bytes. */
 export interface ReceiverOptions<S extends Schemas = Schemas> {
@@ -153,11 +152,12 @@ const optionNames = {
 const SERVICE_TIMEOUT_MS = 30_000;
 
 /**
- * Checks the options. Throws {@link ConfigurationError} that names the wrong one. `onMisuse` is called if a
- * function among them later returns a wrong value.
+ * Checks the options. Throws {@link ConfigurationError} that names the wrong one. `createStore` creates the
+ * store if none is given. `onMisuse` is called if a function among the options later returns a wrong value.
  */
 export function readOptions(
   options: ReceiverOptions,
+  createStore: (options?: { readonly now: () => number }) => Store,
   onMisuse: (name: string, problem: string) => void = () => {},
 ): Settings {
   checkOptions(options, Object.keys(optionNames), 'createReceiver');
@@ -173,7 +173,7 @@ export function readOptions(
   const now = readNow(options.now, onMisuse);
   const retryScheduleMs = readSchedule(options.retryScheduleMs);
   // Without a clock from the user, the store uses one that never jumps.
-  const { store = createMemoryStore(options.now && { now }) } = options;
+  const { store = createStore(options.now && { now }) } = options;
   checkMethods('store', store, ['claim', 'renew', 'complete', 'release']);
   if (store.commandTimeoutMs !== undefined) readDuration('store.commandTimeoutMs', store.commandTimeoutMs);
   if (deadLetters !== undefined) {

@@ -1,6 +1,5 @@
 import { Authenticator } from './authentication/authenticator.ts';
 import { isSignatureHeader } from './authentication/signature.ts';
-import { checkOptions, readDuration } from './check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
@@ -25,10 +24,10 @@ import {
 import type { Health, LastDelivery } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
-import { type ReceiverOptions, readOptions, type Settings } from './options.ts';
+import type { Settings } from './options.ts';
 import { MisdirectedDeliveries } from './outcomes/misdirected.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
-import { PendingWarnings } from './outcomes/pending-warnings.ts';
+import type { PendingWarnings } from './outcomes/pending-warnings.ts';
 import type { ObserveOptions, Observer, Report, ReportSource } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import type { Receiver } from './receiver-interface.ts';
@@ -41,28 +40,12 @@ import { type RawBody, toBytes } from './request/raw-body.ts';
 import { Activity } from './timing/activity.ts';
 import { settledWithin } from './timing/time-limit.ts';
 import { nextTurn } from './timing/turn.ts';
+import { checkOptions, readDuration } from './values/check-options.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
 
-/**
- * Creates a receiver.
- *
- * @throws ConfigurationError for a wrong or unknown option.
- *
- * @example
- * ```ts
- * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY });
- * receiver.on('transfer.succeeded', (event) => console.log(event.data.id));
- * ```
- */
-export function createReceiver<const S extends Schemas = Record<never, never>>(
-  options: ReceiverOptions<S>,
-): Receiver<S> {
-  const warnings = new PendingWarnings();
-  return new WebhookReceiver<S>(readOptions(options, warnings.addMisuse), warnings);
-}
-
-class WebhookReceiver<S extends Schemas> implements Receiver<S> {
+/** The receiver: the order of the steps of a delivery, and the work under way. */
+export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #settings: Settings;
   readonly #replySettings: ReplySettings;
   readonly #router: Router;

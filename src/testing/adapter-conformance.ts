@@ -1,6 +1,6 @@
-import { checkOptions, invalidOption } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { show, typeNameOf } from '../foreign-values.ts';
+import { ConfigurationError } from '../receiver/errors.ts';
+import { checkOptions, invalidOption } from '../receiver/values/check-options.ts';
+import { show, typeNameOf } from '../receiver/values/foreign-values.ts';
 import { acceptedAnswers } from './adapter-conformance/accepted-answers.ts';
 import { casesOf, type Group } from './adapter-conformance/case.ts';
 import { failedAnswers, lateAnswers } from './adapter-conformance/failed-answers.ts';

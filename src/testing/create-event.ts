@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { checkOptions } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { type EventType, eventTypes } from '../events/catalog.ts';
-import type { WebhookEvent } from '../events/event.ts';
-import { nearestType } from '../events/nearest-pattern.ts';
-import type { EventData } from '../events/schema.ts';
-import { shorten, show } from '../foreign-values.ts';
-import { createSampleData } from '../service/sample-data.ts';
+import { ConfigurationError } from '../receiver/errors.ts';
+import { type EventType, eventTypes } from '../receiver/events/catalog.ts';
+import type { WebhookEvent } from '../receiver/events/event.ts';
+import { nearestType } from '../receiver/events/nearest-pattern.ts';
+import type { EventData } from '../receiver/events/schema.ts';
+import { checkOptions } from '../receiver/values/check-options.ts';
+import { shorten, show } from '../receiver/values/foreign-values.ts';
+import { createSampleData } from '../service/shapes/sample-data.ts';
 
 /** Options of {@link createEvent}. */
 export interface CreateEventOptions {

@@ -1,6 +1,6 @@
-import type { Authentication } from '../authentication/credentials.ts';
-import { type Key, sign } from '../authentication/signature.ts';
-import { authorizationOf } from '../service/authorization.ts';
+import type { Authentication } from '../receiver/authentication/credentials.ts';
+import { type Key, sign } from '../receiver/authentication/signature.ts';
+import { authorizationOf } from '../service/shapes/authorization.ts';
 
 /** Options of {@link signedHeaders}. */
 export interface SignedHeadersOptions {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { ClaimedResult, ClaimRequest, ClaimResult, Store } from '../dedupe/store.ts';
+import type { ClaimedResult, ClaimRequest, ClaimResult, Store } from '../receiver/dedupe/store.ts';
 import type { ConformanceCase } from './conformance-case.ts';
 
 const RETENTION_MS = 60_000;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { show } from '../../src/foreign-values.ts';
+import { show } from '../../src/receiver/values/foreign-values.ts';
 import {
   expectAccepted,
   expectEqual,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { withTimeLimit } from '../../src/receiver/timing/time-limit.ts';
 import type { Bench } from '../../src/testing/adapter-conformance/bench.ts';
 import type { Group } from '../../src/testing/adapter-conformance/case.ts';
 import { signed } from '../../src/testing/adapter-conformance/delivery.ts';
 import { headOf } from '../../src/testing/adapter-conformance/raw-connection.ts';
-import { withTimeLimit } from '../../src/timing/time-limit.ts';
 
 /** For an answer that nothing has to be waited for. */
 const ANSWER_LIMIT_MS = 2_000;

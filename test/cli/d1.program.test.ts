@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { d1Migration } from 'posthorn/d1';
 import { expect, test } from 'vitest';
-import type { Connection } from '../sqlite/connection.ts';
-import { useSqlite } from '../sqlite/fixture.ts';
+import type { Connection } from '../stores/sqlite/connection.ts';
+import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 

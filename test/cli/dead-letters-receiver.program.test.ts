@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DeadLetter } from 'posthorn';
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
+import { useRedis } from '../stores/redis/fixture.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { letter } from './letters.ts';
 import { jsonLines, posthorn, posthornProcess } from './posthorn.ts';

@@ -1,6 +1,6 @@
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
+import { useRedis } from '../stores/redis/fixture.ts';
 import { freePort } from '../support/free-port.ts';
 import { letter } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Servers } from '../redis/servers.ts';
+import { Servers } from '../stores/redis/servers.ts';
 import { type ChildProgram, packageRoot, startCommand } from '../support/child-program.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

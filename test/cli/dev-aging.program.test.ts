@@ -11,7 +11,7 @@ import { type Dev, startDev } from './started-dev.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The age from which on an attempt is the last one, less a second of its way: src/dedupe/last-attempt.ts. */
+/** The age of a last attempt, less a second of its way: src/receiver/dedupe/last-attempt.ts. */
 const LAST_AGE_MS = 0.9 * 15 * MINUTE_MS - 1_000;
 
 /** A receiver with the defaults and dead letters, whose handler of failed transfers always fails. */

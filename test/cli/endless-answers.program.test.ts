@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type EndlessReply, openEndlessService } from '../client/endless-service.ts';
-import { SIGNING_KEY } from '../client/secrets.ts';
+import { type EndlessReply, openEndlessService } from '../service/client/endless-service.ts';
+import { SIGNING_KEY } from '../service/client/secrets.ts';
 import { KEY } from '../support/served.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { environmentOf } from './sandboxed.ts';

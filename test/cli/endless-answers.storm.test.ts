@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openLiteralService } from '../client/literal-service.ts';
+import { openLiteralService } from '../service/client/literal-service.ts';
 import { posthorn } from './posthorn.ts';
 
 describe('a sandbox that does not answer, or not to the end', () => {

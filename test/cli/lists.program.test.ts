@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openLiteralService } from '../client/literal-service.ts';
+import { openLiteralService } from '../service/client/literal-service.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { startSandbox } from './sandboxed.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openPage } from '../sandbox/opened-page.ts';
+import { openPage } from '../service/sandbox/opened-page.ts';
 import { paste, startPosthorn } from './posthorn.ts';
 import { addressOf } from './sandboxed.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createPostgresDeadLetters, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { programPath } from '../../tools/programs.js';
-import { usePostgres } from '../postgres/fixture.ts';
+import { usePostgres } from '../stores/postgres/fixture.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { freePort } from '../support/free-port.ts';
 import { letter } from './letters.ts';

@@ -84,10 +84,10 @@ describe('posthorn', () => {
   test.each([
     {
       command: 'verify',
-      rooms: ['src/cli', 'src/authentication'],
+      rooms: ['src/cli', 'src/receiver/authentication'],
       others: /src\/(sandbox|service)\/|\/zod\//,
     },
-    { command: 'webhooks', rooms: ['src/cli', 'src/client'], others: /src\/(sandbox|postgres)\// },
+    { command: 'webhooks', rooms: ['src/cli', 'src/service/client'], others: /src\/(sandbox|postgres)\// },
   ])('$command loads no module of another command, which would make it slower', async (tested) => {
     const { command, rooms, others } = tested;
     const { stdout } = await posthornProcess([command, '--help'], {

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { createSqliteDeadLetters } from 'posthorn/sqlite';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase, standInPath } from '../sqlite/driver.ts';
-import { useSqlite } from '../sqlite/fixture.ts';
+import { openDatabase, standInPath } from '../stores/sqlite/driver.ts';
+import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
 import { skipWithoutModes } from '../support/skip-if.ts';
 import { letter } from './letters.ts';

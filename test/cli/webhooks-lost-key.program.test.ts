@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { page, webhook } from '../client/literal-bodies.ts';
-import { json, openLiteralService, type Reply, type Respond } from '../client/literal-service.ts';
-import { SIGNING_KEY } from '../client/secrets.ts';
+import { page, webhook } from '../service/client/literal-bodies.ts';
+import { json, openLiteralService, type Reply, type Respond } from '../service/client/literal-service.ts';
+import { SIGNING_KEY } from '../service/client/secrets.ts';
 import { Gate } from '../support/gate.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { page, webhook } from '../client/literal-bodies.ts';
-import { inTurn, json, openLiteralService, type Reply } from '../client/literal-service.ts';
-import { SIGNING_KEY } from '../client/secrets.ts';
+import { page, webhook } from '../service/client/literal-bodies.ts';
+import { inTurn, json, openLiteralService, type Reply } from '../service/client/literal-service.ts';
+import { SIGNING_KEY } from '../service/client/secrets.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { environmentOf } from './sandboxed.ts';

@@ -1,6 +1,6 @@
 import { deliver } from 'posthorn/testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Servers } from '../redis/servers.ts';
+import { Servers } from '../stores/redis/servers.ts';
 import { freePort } from '../support/free-port.ts';
 import { expectDeliveries, expectReplayed, openExample, parkedEvent } from './example-project.ts';
 

@@ -4,9 +4,9 @@ import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dyn
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Gateway, gateways } from '../adapters/lambda-gateway.ts';
-import { readTemplate, tableOf } from '../dynamodb/cloudformation.ts';
-import { useDynamo } from '../dynamodb/fixture.ts';
-import { tableDefinition, timeToLive } from '../dynamodb/table.ts';
+import { readTemplate, tableOf } from '../stores/dynamodb/cloudformation.ts';
+import { useDynamo } from '../stores/dynamodb/fixture.ts';
+import { tableDefinition, timeToLive } from '../stores/dynamodb/table.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { snippetWith } from '../support/snippet.ts';
 import { expectReplayed, openExample, parkedEvent } from './example-project.ts';

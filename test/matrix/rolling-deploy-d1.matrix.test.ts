@@ -3,13 +3,13 @@ import { pathToFileURL } from 'node:url';
 import type { DeadLetters } from 'posthorn';
 import { createD1DeadLetters } from 'posthorn/d1';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { d1Migrations } from '../../src/d1/migration.ts';
-import { LocalD1 } from '../d1/binding.ts';
-import { useSqlite } from '../sqlite/fixture.ts';
+import { d1Migrations } from '../../src/stores/d1/migrate.ts';
 import { Deploy, handledIn, repeatedIn } from '../stored-forms/deploy.ts';
 import { SCOPE } from '../stored-forms/record.ts';
 import { rollReceivers, SOME } from '../stored-forms/roll-receivers.ts';
 import { buildCommit, type Version } from '../stored-forms/version.ts';
+import { LocalD1 } from '../stores/d1/binding.ts';
+import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { readAll } from '../support/read-all.ts';
 
 /** The last version that knows only the first migration. Version 0.2.0 has no D1. */

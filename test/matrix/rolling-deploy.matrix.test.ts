@@ -4,15 +4,15 @@ import type { DeadLetters } from 'posthorn';
 import { createPostgresDeadLetters } from 'posthorn/postgres';
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runFastClock } from '../bullmq/fast-clock.ts';
-import { openQueue } from '../bullmq/queue-fixture.ts';
 import { jsonLines, posthorn } from '../cli/posthorn.ts';
-import { usePostgres } from '../postgres/fixture.ts';
-import { useRedis } from '../redis/fixture.ts';
+import { runFastClock } from '../queues/bullmq/fast-clock.ts';
+import { openQueue } from '../queues/bullmq/queue-fixture.ts';
 import { Deploy, handledIn, repeatedIn } from '../stored-forms/deploy.ts';
 import { APPLICATION_TABLES, SCOPE } from '../stored-forms/record.ts';
 import { rollReceivers, SOME } from '../stored-forms/roll-receivers.ts';
 import { buildCommit, today, type Version } from '../stored-forms/version.ts';
+import { usePostgres } from '../stores/postgres/fixture.ts';
+import { useRedis } from '../stores/redis/fixture.ts';
 import { until } from '../support/until.ts';
 
 /** Version 0.2.0, the minor version before that of today. */

@@ -126,7 +126,7 @@ describe.each(runtimes)('$name', ({ name, from, program, args }) => {
     expect(JSON.parse(output)).toEqual({ runtime: name, ...results });
   });
 
-  // Node.js has SQLite from 22.13 on; on Node.js 20 test/sqlite runs better-sqlite3.
+  // Node.js has SQLite from 22.13 on; on Node.js 20 test/stores/sqlite runs better-sqlite3.
   if (!name.startsWith('Node.js 20.')) {
     test('keeps ids, letters and effects in the SQLite that it brings', () => {
       const runtime = join(folder, 'node_modules', 'runtime', program);

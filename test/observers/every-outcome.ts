@@ -1,6 +1,6 @@
 import { createMemoryStore, type DeadLetters, PermanentError } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { ListQueue } from '../queue/list-queue.ts';
+import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createMemoryStore, PermanentError, type ReportCode, type Store } from 'posthorn';
-import { ListQueue } from '../queue/list-queue.ts';
+import { ListQueue } from '../receiver/queue/list-queue.ts';
 import type { EndpointOptions } from '../support/open-endpoint.ts';
 import { bearer, leakyError, payload } from './secrets.ts';
 import {

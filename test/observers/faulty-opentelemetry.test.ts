@@ -3,7 +3,7 @@ import { NodeTracerProvider, type ReadableSpan, SimpleSpanProcessor } from '@ope
 import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ListQueue } from '../queue/list-queue.ts';
+import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { accepted, openEndpoint, refused } from '../support/open-endpoint.ts';
 import { useOpenTelemetry } from './opentelemetry-sdk.ts';
 

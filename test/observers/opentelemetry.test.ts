@@ -4,7 +4,7 @@ import { toNode } from 'posthorn/node';
 import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { ListQueue } from '../queue/list-queue.ts';
+import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { Gate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';

@@ -3,7 +3,7 @@ import { observeWithPrometheus } from 'posthorn/prometheus';
 import { createEvent } from 'posthorn/testing';
 import { register as defaultRegister, type OpenMetricsContentType, Registry } from 'prom-client';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
+import { createLetter } from '../stores/kit/conformance.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';

@@ -1,6 +1,6 @@
 import type { DeadLetter } from 'posthorn';
 import { expect } from 'vitest';
-import { ListQueue } from '../queue/list-queue.ts';
+import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { failures } from './failures.ts';
 import { rejections } from './rejections.ts';

@@ -1,15 +1,15 @@
 import { AbortedError, ConfigurationError, createMemoryStore, createReceiver, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
-import { aborted } from './support/aborted.ts';
-import { awaitedLater } from './support/awaited-later.ts';
-import { deliveryOf } from './support/delivery-of.ts';
-import { HeldHandler } from './support/held-handler.ts';
-import { createMapDeadLetters } from './support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from './support/open-endpoint.ts';
-import { readAll } from './support/read-all.ts';
-import { Seen } from './support/seen.ts';
-import { KEY } from './support/served.ts';
-import { MINUTE_MS } from './support/step-clock.ts';
+import { aborted } from '../support/aborted.ts';
+import { awaitedLater } from '../support/awaited-later.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { HeldHandler } from '../support/held-handler.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { readAll } from '../support/read-all.ts';
+import { Seen } from '../support/seen.ts';
+import { KEY } from '../support/served.ts';
+import { MINUTE_MS } from '../support/step-clock.ts';
 
 const RUN_CLOSED = expect.objectContaining({ code: 'run_closed' });
 

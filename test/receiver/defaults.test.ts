@@ -1,9 +1,9 @@
 import { createMemoryStore, createReceiver, type HandlerContext, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { deliveryOf } from './support/delivery-of.ts';
-import { KEY } from './support/served.ts';
-import { until } from './support/until.ts';
+import { deliveryOf } from '../support/delivery-of.ts';
+import { KEY } from '../support/served.ts';
+import { until } from '../support/until.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

@@ -8,10 +8,10 @@ import {
   type WarningCode,
 } from 'posthorn';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { errorCodes } from '../src/errors.ts';
-import { warningCodes } from '../src/outcomes/report.ts';
+import { errorCodes } from '../../src/receiver/errors.ts';
+import { warningCodes } from '../../src/receiver/outcomes/report.ts';
 
-const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 const [errors = '', warnings = ''] = page.split('## Warnings');
 
 /** The cells of the rows that begin with a code; a cell that is a code or a class without its quotes. */

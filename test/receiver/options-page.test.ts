@@ -19,11 +19,11 @@ import { createSqliteDeadLetters, createSqliteInbox, createSqliteStore } from 'p
 import { adapterConformance } from 'posthorn/testing';
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { readClientOptions } from '../src/client/options.ts';
-import { readOptions as readReceiverOptions } from '../src/options.ts';
-import { readSandboxOptions } from '../src/sandbox/options.ts';
-import { mountOnNode } from './adapters/mounts.ts';
-import { packageRoot } from './support/child-program.ts';
+import { readOptions as readReceiverOptions } from '../../src/receiver/options.ts';
+import { readClientOptions } from '../../src/service/client/options.ts';
+import { readSandboxOptions } from '../../src/service/sandbox/options.ts';
+import { mountOnNode } from '../adapters/mounts.ts';
+import { packageRoot } from '../support/child-program.ts';
 
 const page = readFileSync(join(packageRoot, 'docs/options.md'), 'utf8');
 const redis = { status: 'ready', eval: async () => [], evalsha: async () => [], disconnect: () => {} };
@@ -136,7 +136,7 @@ describe('docs/options.md', () => {
   });
 
   test('has the defaults of createReceiver', () => {
-    const settings = readReceiverOptions({ signingKey: 'k' });
+    const settings = readReceiverOptions({ signingKey: 'k' }, createMemoryStore);
     const table = tableOf('createReceiver');
     for (const [option, value] of Object.entries(settings)) {
       if (Number.isFinite(value) && option !== 'maxEventAgeMs')
@@ -145,7 +145,10 @@ describe('docs/options.md', () => {
     }
     const delays = settings.retryScheduleMs.map((delay) => delay.toLocaleString('en-US'));
     expect(table.get('retryScheduleMs')).toBe(delays.join(', '));
-    const { retentionMs, maxEventAgeMs } = readReceiverOptions({ signingKey: 'k', retentionMs: 9_000_000 });
+    const { retentionMs, maxEventAgeMs } = readReceiverOptions(
+      { signingKey: 'k', retentionMs: 9_000_000 },
+      createMemoryStore,
+    );
     expect([table.get('maxEventAgeMs'), maxEventAgeMs]).toEqual(['`retentionMs`', retentionMs]);
     expect([table.get('now'), settings.now]).toEqual(['`Date.now`', Date.now]);
     expect([table.get('deadLetters'), settings.deadLetters]).toEqual(['none', undefined]);

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { ConfigurationError, createMemoryStore, createReceiver } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { createMapDeadLetters } from './support/map-dead-letters.ts';
-import { KEY } from './support/served.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { KEY } from '../support/served.ts';
 
 const store = createMemoryStore();
 const deadLetters = createMapDeadLetters();

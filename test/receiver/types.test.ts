@@ -29,7 +29,7 @@ import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
-import { KEY, serve } from './support/served.ts';
+import { KEY, serve } from '../support/served.ts';
 
 const store = createMemoryStore();
 const transfer = z.object({ id: z.string(), amount: z.number().int().transform(BigInt) });

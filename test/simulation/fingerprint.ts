@@ -1,5 +1,5 @@
-import { LetterOperations } from '../../src/dead-letters/letter-operations.ts';
-import type { Receiver } from '../../src/receiver-interface.ts';
+import { LetterOperations } from '../../src/receiver/dead-letters/letter-operations.ts';
+import type { Receiver } from '../../src/receiver/receiver-interface.ts';
 import { clock, MONOTONIC_START, VirtualTimer, WALL_START } from './clock.ts';
 import { waitsFor } from './letter-waits.ts';
 import { isOfLetter, type Operation } from './operations.ts';
@@ -100,7 +100,7 @@ class Reader {
     this.read(timer.cause);
     this.#sink.add(timer.intervalMs === undefined ? 'timer' : 'interval');
     this.read(timer.intervalMs === undefined ? firesAt(timer) : timer.startedAt);
-    // The limit of an operation on a letter depends on it: `src/dead-letters/operation-queue.ts`.
+    // The limit of an operation on a letter depends on it: `src/receiver/dead-letters/operation-queue.ts`.
     if (timer.intervalMs !== undefined && this.#mayLettersHang) this.read(timer.hasSeenLetter);
   }
 

@@ -1,4 +1,4 @@
-import { LetterOperations } from '../../src/dead-letters/letter-operations.ts';
+import { LetterOperations } from '../../src/receiver/dead-letters/letter-operations.ts';
 
 const waits = new WeakMap<LetterOperations, number>();
 const { ended } = LetterOperations.prototype;

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../../src/dead-letters/dead-letters.ts';
+import type { DeadLetter } from '../../src/receiver/dead-letters/dead-letters.ts';
 import type { Action, ActionSource } from './action.ts';
 import { clock } from './clock.ts';
 import { BODY, EVENT, HEADERS } from './event.ts';

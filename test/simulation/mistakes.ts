@@ -19,7 +19,7 @@ export interface Mistake {
 export const mistakes: readonly Mistake[] = [
   {
     name: 'the id is recorded before the handlers run',
-    file: 'handling/handle-event.ts',
+    file: 'receiver/handling/handle-event.ts',
     find: 'run.finished = startHandlers(run, event);',
     replace: 'await run.claim.complete();\n  run.finished = startHandlers(run, event);',
     scope: 'without a fault',
@@ -27,7 +27,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a duplicate of a running event is accepted',
-    file: 'handling/handle-event.ts',
+    file: 'receiver/handling/handle-event.ts',
     find: "if (found.state === 'busy') found = await waitForOther(run, found);",
     replace: "if (found.state === 'busy') return accept('duplicate', run.input.id);",
     scope: 'without a fault',
@@ -35,7 +35,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'handlers begin on an old claim',
-    file: 'handling/handle-event.ts',
+    file: 'receiver/handling/handle-event.ts',
     find: 'while (lease.isOld) lease',
     replace: 'while (1 > 2) lease',
     scope: 'a standstill',
@@ -43,7 +43,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a release ends the lease of anybody',
-    file: 'dedupe/memory.ts',
+    file: 'stores/memory/memory.ts',
     find: "if (record === undefined || record.token !== token) return { state: 'lost' };",
     replace: "if (record === undefined) return { state: 'lost' };",
     scope: 'a lost reply',
@@ -51,7 +51,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a completion counts for the owner only',
-    file: 'dedupe/memory.ts',
+    file: 'stores/memory/memory.ts',
     find: 'complete({ id, retentionMs }: CompleteRequest): CompleteResult {\n    const key = toKey(id);',
     replace:
       'complete({ id, token, retentionMs }: CompleteRequest): CompleteResult {\n    const key = toKey(id);\n' +
@@ -61,7 +61,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'the letter of a last attempt is stored after it',
-    file: 'handling/handle-event.ts',
+    file: 'receiver/handling/handle-event.ts',
     find: 'run.progress.final ? await prepareLastAttempt(run, found) : undefined;',
     replace: 'undefined;',
     scope: 'without a fault',
@@ -69,7 +69,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'nobody looks again after a letter was stored beside a run',
-    file: 'handling/event-letter.ts',
+    file: 'receiver/handling/event-letter.ts',
     find: 'if (isCompleted) await this.remove();',
     replace: '',
     scope: 'without a fault',
@@ -77,7 +77,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a delivery that no retry will follow fails with the run that it waits for',
-    file: 'handling/deliver.ts',
+    file: 'receiver/handling/deliver.ts',
     find: 'if (isSuccess(answer) || !finalByAge) return answer;',
     replace: 'if (answer !== undefined) return answer;',
     scope: 'without a fault',
@@ -85,7 +85,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a drop completes an id that it has not claimed',
-    file: 'handling/drop.ts',
+    file: 'receiver/handling/drop.ts',
     find: "const mayDrop = found.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));",
     replace: 'const mayDrop = true;',
     scope: 'a parked letter that is replayed and dropped',
@@ -93,7 +93,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'an await between the last check of the claim and the handlers',
-    file: 'handling/handle-event.ts',
+    file: 'receiver/handling/handle-event.ts',
     find: 'const { state } = lease;',
     replace: 'const { state } = lease;\n    await new Promise((go) => setTimeout(go, 0));',
     scope: 'a standstill',
@@ -101,7 +101,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'what a release says of a completion is ignored',
-    file: 'handling/run-end.ts',
+    file: 'receiver/handling/run-end.ts',
     find: "if (released.state === 'completed') return answerDuplicate(run);",
     replace: '',
     scope: 'a parked letter that is replayed and dropped',
@@ -109,7 +109,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a late success is not recorded',
-    file: 'handling/handle-event.ts',
+    file: 'receiver/handling/handle-event.ts',
     find: 'if (error === run.interruption.endedBy) void recordLateEnd(run);',
     replace: '',
     scope: 'without a fault',
@@ -117,7 +117,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'the lease is not renewed while the handlers run',
-    file: 'dedupe/lease.ts',
+    file: 'receiver/dedupe/lease.ts',
     find: 'this.#onTaken = onTaken;\n    this.#renewAfterThird();',
     replace: 'this.#onTaken = onTaken;',
     scope: 'without a fault',
@@ -125,7 +125,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a success leaves its letter',
-    file: 'handling/run-end.ts',
+    file: 'receiver/handling/run-end.ts',
     find: 'if (origin.removesLetter && run.mayHaveLetter) await run.letter?.remove();\n  return answer;\n}\n\n/**\n * Another run',
     replace: 'return answer;\n}\n\n/**\n * Another run',
     scope: 'without a fault',
@@ -133,7 +133,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a claim that is lost is run all the same',
-    file: 'handling/handle-event.ts',
+    file: 'receiver/handling/handle-event.ts',
     find: "if (state === 'held') return",
     replace: "if (state !== 'completed') return",
     scope: 'a standstill',
@@ -141,7 +141,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a delivery waits for one answer only',
-    file: 'handling/wait-for-other.ts',
+    file: 'receiver/handling/wait-for-other.ts',
     find: "if (found !== undefined && found.state !== 'busy') {",
     replace: "if (found !== undefined || found.state !== 'busy') {",
     scope: 'without a fault',
@@ -149,7 +149,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'the lease is renewed once',
-    file: 'dedupe/lease.ts',
+    file: 'receiver/dedupe/lease.ts',
     find: "if (this.#state === 'held') this.#renewAfterThird();",
     replace: "if (this.#state !== 'held') this.#renewAfterThird();",
     scope: 'without a fault',
@@ -157,7 +157,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'nobody looks again after a letter was stored, unless the event is running',
-    file: 'handling/event-letter.ts',
+    file: 'receiver/handling/event-letter.ts',
     find: "if (answer?.state === 'busy') return;",
     replace: "if (!(answer?.state === 'busy')) return;",
     scope: 'without a fault',
@@ -165,7 +165,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a lost lease is taken for one that holds',
-    file: 'dedupe/lease.ts',
+    file: 'receiver/dedupe/lease.ts',
     find: "return lease.state === 'held';",
     replace: "return lease.state !== 'held';",
     scope: 'a parked letter that is replayed and dropped',
@@ -173,7 +173,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'nobody looks again after the last delivery was parked',
-    file: 'handling/deliver.ts',
+    file: 'receiver/handling/deliver.ts',
     find: 'if (storedAs !== undefined && rulesOf(run.state).hasEnded)',
     replace: 'if (storedAs === undefined && rulesOf(run.state).hasEnded)',
     scope: 'without a fault',
@@ -181,7 +181,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a run forgets its own letter',
-    file: 'handling/run.ts',
+    file: 'receiver/handling/run.ts',
     find: 'return letter !== undefined && (letter.mayExist || this.input.origin.mayBeParked);',
     replace: 'return letter === undefined && (letter.mayExist || this.input.origin.mayBeParked);',
     scope: 'one delivery, whatever fails once',
@@ -189,7 +189,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a drop that drops nothing removes the letter',
-    file: 'handling/drop.ts',
+    file: 'receiver/handling/drop.ts',
     find: "if (isDropped || found.state === 'completed') await parked.remove();",
     replace: "if (isDropped || found.state !== 'completed') await parked.remove();",
     scope: 'a parked letter that is replayed and dropped',
@@ -197,7 +197,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a completion that was given up is sent for ever',
-    file: 'dedupe/retries.ts',
+    file: 'receiver/dedupe/retries.ts',
     find: 'this.#pending.delete(next.id);',
     replace: '',
     scope: 'one delivery, whatever fails twice but a standstill',
@@ -205,7 +205,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a run does not end when it is aborted',
-    file: 'handling/interruption.ts',
+    file: 'receiver/handling/interruption.ts',
     find: 'this.#listener?.(reason);',
     replace: '',
     scope: 'one delivery, whatever fails once',

@@ -1,4 +1,4 @@
-import type { StoreOperation } from '../dedupe/store-operations.ts';
+import type { StoreOperation } from '../stores/kit/store-operations.ts';
 import { clock } from './clock.ts';
 
 type LetterOperation = 'get' | 'put' | 'remove';

@@ -1,8 +1,8 @@
-import type { DeadLetters } from '../../src/dead-letters/dead-letters.ts';
-import type { CompleteRequest, Store } from '../../src/dedupe/store.ts';
-import { createReceiver } from '../../src/receiver.ts';
-import type { Receiver } from '../../src/receiver-interface.ts';
-import type { StoreOperation } from '../dedupe/store-operations.ts';
+import { createReceiver } from '../../src/create-receiver.ts';
+import type { DeadLetters } from '../../src/receiver/dead-letters/dead-letters.ts';
+import type { CompleteRequest, Store } from '../../src/receiver/dedupe/store.ts';
+import type { Receiver } from '../../src/receiver/receiver-interface.ts';
+import type { StoreOperation } from '../stores/kit/store-operations.ts';
 import { clock } from './clock.ts';
 import { KEY } from './event.ts';
 import { receiverText } from './fingerprint.ts';

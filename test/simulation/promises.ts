@@ -1,4 +1,4 @@
-import type { ClaimResult, CompleteRequest, RenewResult } from '../../src/dedupe/store.ts';
+import type { ClaimResult, CompleteRequest, RenewResult } from '../../src/receiver/dedupe/store.ts';
 import { clock } from './clock.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { PromiseText } from './promise-texts.ts';

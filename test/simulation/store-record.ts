@@ -9,8 +9,8 @@ import type {
   ReleaseResult,
   RenewResult,
   Store,
-} from '../../src/dedupe/store.ts';
-import type { Awaitable } from '../../src/timing/awaitable.ts';
+} from '../../src/receiver/dedupe/store.ts';
+import type { Awaitable } from '../../src/receiver/timing/awaitable.ts';
 import { clock } from './clock.ts';
 
 /** Performs the operations of a store, and notes all that its answers say about the one id. */

@@ -5,10 +5,10 @@ import type { SimulatedProcess } from './process.ts';
 import { times } from './scope.ts';
 import type { World } from './world.ts';
 
-/** How long one operation on a letter may take: `src/timing/deadline.ts`. */
+/** How long one operation on a letter may take: `src/receiver/timing/deadline.ts`. */
 const LETTER_MS = times.deadlineMs / 4;
 
-/** From when on no retry follows: `src/dedupe/last-attempt.ts`. */
+/** From when on no retry follows: `src/receiver/dedupe/last-attempt.ts`. */
 const LAST_FROM: number =
   Math.ceil((MONOTONIC_START + 0.9 * times.retryDelayMs) / times.gridMs) * times.gridMs;
 
@@ -46,7 +46,7 @@ function milestones({ deliveries, processes, record, scope }: World): number[] {
 /** The time at which an operation of the process would be late. */
 function limitOf({ name, pending }: SimulatedProcess): number {
   const isLetterLost = pending.some(({ kind, isLost }) => isLost && isOfLetter(kind));
-  // An interval measures the time of an operation on a letter: `src/dead-letters/operation-queue.ts`.
+  // An interval measures an operation on a letter: `src/receiver/dead-letters/operation-queue.ts`.
   const intervals = clock.timers.filter((timer) => timer.process === name && timer.intervalMs !== undefined);
   return Math.min(
     ...pending.filter(({ isLost }) => !isLost).map((operation) => operation.sentAt + mostMs(operation)),

@@ -1,6 +1,6 @@
-import type { DeadLetter } from '../../src/dead-letters/dead-letters.ts';
-import { createMemoryStore } from '../../src/dedupe/memory.ts';
-import type { Store } from '../../src/dedupe/store.ts';
+import type { DeadLetter } from '../../src/receiver/dead-letters/dead-letters.ts';
+import type { Store } from '../../src/receiver/dedupe/store.ts';
+import { createMemoryStore } from '../../src/stores/memory/memory.ts';
 import { type Action, type ActionSource, isAtRest } from './action.ts';
 import { answers, urgentAnswers } from './answers.ts';
 import { clock } from './clock.ts';

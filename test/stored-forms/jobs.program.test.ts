@@ -1,8 +1,8 @@
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { runFastClock } from '../bullmq/fast-clock.ts';
-import { openQueue } from '../bullmq/queue-fixture.ts';
-import { useRedis } from '../redis/fixture.ts';
+import { runFastClock } from '../queues/bullmq/fast-clock.ts';
+import { openQueue } from '../queues/bullmq/queue-fixture.ts';
+import { useRedis } from '../stores/redis/fixture.ts';
 import { accepted, openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import { recorded } from './fixtures.ts';

@@ -1,7 +1,7 @@
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { usePostgres } from '../postgres/fixture.ts';
-import { useRedis } from '../redis/fixture.ts';
+import { usePostgres } from '../stores/postgres/fixture.ts';
+import { useRedis } from '../stores/redis/fixture.ts';
 import { accepted, openEndpoint } from '../support/open-endpoint.ts';
 import { type Recorded, recorded } from './fixtures.ts';
 import { AFTER_RUN_MS, LETTERS, type Letters, lettersIn, NOT_JSON, treatByProgram } from './letters.ts';

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
-import { usePostgres } from '../postgres/fixture.ts';
-import { useRedis } from '../redis/fixture.ts';
+import { usePostgres } from '../stores/postgres/fixture.ts';
+import { useRedis } from '../stores/redis/fixture.ts';
 import { recorded } from './fixtures.ts';
 import { AFTER_RUN_MS, treatByProgram } from './letters.ts';
 import { openFiles, openPostgres, openRedis } from './restored.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import { driverPath } from '../sqlite/driver.ts';
+import { driverPath } from '../stores/sqlite/driver.ts';
 import { type ChildProgram, startProgram } from '../support/child-program.ts';
 import type { Version } from './version.ts';
 

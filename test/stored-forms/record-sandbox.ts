@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { ADMINISTRATOR, BANKING, CONTROL, callTo } from '../sandbox/opened-sandbox.ts';
-import { record, statuses } from '../sandbox/recording-endpoint.ts';
+import { ADMINISTRATOR, BANKING, CONTROL, callTo } from '../service/sandbox/opened-sandbox.ts';
+import { record, statuses } from '../service/sandbox/recording-endpoint.ts';
 import { startProgram } from '../support/child-program.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';

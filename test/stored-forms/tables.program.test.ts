@@ -3,8 +3,8 @@ import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } f
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { posthorn } from '../cli/posthorn.ts';
-import { usePostgres } from '../postgres/fixture.ts';
-import { bookings } from '../postgres/ledger.ts';
+import { usePostgres } from '../stores/postgres/fixture.ts';
+import { bookings } from '../stores/postgres/ledger.ts';
 import { accepted, openEndpoint } from '../support/open-endpoint.ts';
 import { recorded } from './fixtures.ts';
 import { SCOPE } from './record.ts';

@@ -8,6 +8,6 @@ export default defineConfig({
     include: ['test/stored-forms/write-version.ts'],
     testTimeout: 300_000,
     setupFiles: ['test/support/leave-nothing.ts'],
-    globalSetup: ['test/support/build.ts', 'test/postgres/setup.ts'],
+    globalSetup: ['test/support/build.ts', 'test/stores/postgres/setup.ts'],
   },
 });

@@ -1,7 +1,7 @@
 import { ConfigurationError, createReceiver, type EventType } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { openSandbox } from '../sandbox/opened-sandbox.ts';
+import { openSandbox } from '../service/sandbox/opened-sandbox.ts';
 import { KEY } from '../support/served.ts';
 
 /** The sample of each type of the catalog: the prefix of its id, and its state. */

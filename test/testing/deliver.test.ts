@@ -9,7 +9,7 @@ import {
 import { createEvent, type DeliverOptions, deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
-import { ListQueue } from '../queue/list-queue.ts';
+import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import {
@@ -56,7 +56,7 @@ const awayStore: Store = {
   claim: () => Promise.reject(new Error('the store is away')),
 };
 
-/** Those answers that test/outcomes/outcome.test.ts does not have. */
+/** Those answers that test/receiver/outcomes/outcome.test.ts does not have. */
 const cases: readonly {
   readonly name: string;
   readonly options?: () => EndpointOptions;

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 
@@ -62,12 +62,11 @@ function place({ file, find, replace }) {
  * @param {string} file
  */
 function stagesOf(file) {
-  const room = file.startsWith('adapters/') ? 'adapters' : file.split('/')[1];
-  const folder = `test/${room}`;
+  let folder = join('test', dirname(file).replace(/^src\/?/, ''));
+  while (!existsSync(join(root, folder))) folder = dirname(folder);
   const slow = options.slow.split(',').flatMap((name) => ['--project', name]);
-  const hasRoom = existsSync(join(root, folder));
   return [
-    ...(hasRoom
+    ...(folder !== 'test'
       ? [
           { name: 'room, quick', args: ['--project', options.quick, folder] },
           { name: 'room', args: [...slow, folder] },

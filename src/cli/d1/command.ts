@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { d1Migrations } from '../../d1/migration.ts';
+import { d1Migrations } from '../../stores/d1/migrate.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
 import { type JsonOption, jsonOption } from '../options.ts';
 import { printSql } from '../print-sql.ts';

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { confirm } from '../confirm.ts';
 import { CommandError, exitCodes, usageError } from '../failure.ts';
 import { createOutput } from '../output.ts';

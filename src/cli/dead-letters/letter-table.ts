@@ -1,5 +1,5 @@
-import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import { escapeControls } from '../../outcomes/escape.ts';
+import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import { escapeControls } from '../../receiver/outcomes/escape.ts';
 import { colours, joined, type Printable } from '../terminal-text.ts';
 import { letterTime } from './letter-time.ts';
 

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import type { Output } from '../output.ts';
 import { colours, line, type TerminalText } from '../terminal-text.ts';
 import { type LetterRow, rowOf, tableOf } from './letter-table.ts';

@@ -1,6 +1,6 @@
-import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import { messageOf } from '../../foreign-values.ts';
-import type { Report } from '../../outcomes/report.ts';
+import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import type { Report } from '../../receiver/outcomes/report.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { exitCodes, usageError } from '../failure.ts';
 import { createOutput, type Output } from '../output.ts';
 import { Progress } from '../progress.ts';

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
-import type { DeadLetter, DeadLetters } from '../../dead-letters/dead-letters.ts';
-import { isPosthornError, type PosthornError } from '../../errors.ts';
-import { matchesPattern } from '../../events/pattern.ts';
+import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
+import { matchesPattern } from '../../receiver/events/pattern.ts';
 import { readDuration } from '../duration.ts';
 import { CommandError, usageError } from '../failure.ts';
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { CommandError } from '../failure.ts';
 import { createOutput, endWithReader } from '../output.ts';
 import { colours, line, type Printable, TerminalText } from '../terminal-text.ts';

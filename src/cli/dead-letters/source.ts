@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
-import { createFileDeadLetters } from '../../dead-letters/file.ts';
-import { createPostgresDeadLetters } from '../../postgres/dead-letters/dead-letters.ts';
-import { createRedisDeadLetters } from '../../redis/dead-letters.ts';
-import { createSqliteDeadLetters } from '../../sqlite/dead-letters/dead-letters.ts';
+import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import { createFileDeadLetters } from '../../stores/file/dead-letters.ts';
+import { createPostgresDeadLetters } from '../../stores/postgres/dead-letters/dead-letters.ts';
+import { createRedisDeadLetters } from '../../stores/redis/dead-letters/dead-letters.ts';
+import { createSqliteDeadLetters } from '../../stores/sqlite/dead-letters/dead-letters.ts';
 import { withDynamoTable } from '../dynamodb.ts';
 import { usageError } from '../failure.ts';
 import { schemaOption } from '../postgres/command.ts';

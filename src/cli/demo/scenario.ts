@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Sandbox } from '../../sandbox/index.ts';
+import type { Sandbox } from '../../service/sandbox/index.ts';
 import type { Output } from '../output.ts';
 
 const MINUTE_MS = 60_000;

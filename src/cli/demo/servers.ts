@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { toNode } from '../../../adapters/node.ts';
-import type { Authentication } from '../../authentication/credentials.ts';
-import { createClient } from '../../client/create-client.ts';
-import { createSandbox, defaultCredentials, type Sandbox } from '../../sandbox/index.ts';
+import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import { createClient } from '../../service/client/create-client.ts';
+import { createSandbox, defaultCredentials, type Sandbox } from '../../service/sandbox/index.ts';
 import { type CredentialOptions, type JsonOption, type KeyOption, readAuthentication } from '../options.ts';
 import type { Output } from '../output.ts';
 import { listenOn, SANDBOX_PORT } from '../sandbox-server.ts';

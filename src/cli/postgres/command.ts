@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { Pool } from 'pg';
-import { ConfigurationError } from '../../errors.ts';
-import { isInstance } from '../../foreign-values.ts';
-import { readSchema } from '../../postgres/client.ts';
-import { migratePostgres, migrationScript, readVersion } from '../../postgres/migrate.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { isInstance } from '../../receiver/values/foreign-values.ts';
+import { readSchema } from '../../stores/postgres/client.ts';
+import { migratePostgres, migrationScript, readVersion } from '../../stores/postgres/migrate.ts';
 import { CommandError, EXIT_CODES_HELP } from '../failure.ts';
 import { type JsonOption, jsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { messageOf } from '../../foreign-values.ts';
-import { isRefusedConnection } from '../../postgres/sql-errors.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
+import { isRefusedConnection } from '../../stores/postgres/errors.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
 import { pgVersions } from '../manifest.ts';
 

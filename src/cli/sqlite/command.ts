@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { ConfigurationError } from '../../errors.ts';
-import { isInstance } from '../../foreign-values.ts';
-import { type MigratedVersions, migrateFile } from '../../sqlite/migrate.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { isInstance } from '../../receiver/values/foreign-values.ts';
+import { type MigratedVersions, migrateFile } from '../../stores/sqlite/migrate.ts';
 import { CommandError, EXIT_CODES_HELP } from '../failure.ts';
 import { type JsonOption, jsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';

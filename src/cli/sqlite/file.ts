@@ -1,9 +1,9 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isInstance, propertyOf } from '../../foreign-values.ts';
-import { SqliteConnection } from '../../sqlite/connection.ts';
-import type { SqliteDatabase } from '../../sqlite/database.ts';
-import { explain } from '../../sqlite/sqlite-errors.ts';
+import { isInstance, propertyOf } from '../../receiver/values/foreign-values.ts';
+import type { SqliteDatabase } from '../../stores/sqlite/client.ts';
+import { SqliteConnection } from '../../stores/sqlite/connection.ts';
+import { explain } from '../../stores/sqlite/errors.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
 import { betterSqliteVersions } from '../manifest.ts';
 

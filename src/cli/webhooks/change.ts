@@ -1,4 +1,4 @@
-import type { Webhooks } from '../../client/webhooks.ts';
+import type { Webhooks } from '../../service/client/webhooks.ts';
 import { usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';

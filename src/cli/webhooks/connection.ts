@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { createClient } from '../../client/create-client.ts';
-import type { Webhooks } from '../../client/webhooks.ts';
+import { createClient } from '../../service/client/create-client.ts';
+import type { Webhooks } from '../../service/client/webhooks.ts';
 import { type BaseUrlOption, baseUrlOption, baseUrlSetting } from '../connection.ts';
 import { programName } from '../program-name.ts';
 import { quote } from '../quote.ts';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { messageOf } from '../../foreign-values.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { CommandError, codeOf } from '../failure.ts';
 import { deferSignals } from './defer-signals.ts';
 

@@ -1,5 +1,5 @@
-import type { Authentication } from '../../authentication/credentials.ts';
-import type { Webhook } from '../../client/webhook-answers.ts';
+import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import type { Webhook } from '../../service/client/webhook-answers.ts';
 import { colours, line, type Printable, type TerminalText } from '../terminal-text.ts';
 
 /** A webhook without its signing key, and without its credentials unless `showCredentials` is true. */

@@ -1,4 +1,4 @@
-import { findWebhook } from '../../client/find-webhook.ts';
+import { findWebhook } from '../../service/client/find-webhook.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput, endWithReader } from '../output.ts';
 import { type ConnectionOptions, connect } from './connection.ts';

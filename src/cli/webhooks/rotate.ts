@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { Webhooks } from '../../client/webhooks.ts';
-import { messageOf } from '../../foreign-values.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
+import type { Webhooks } from '../../service/client/webhooks.ts';
 import { CommandError, usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../client/service-error.ts';
-import { isInstance } from '../../foreign-values.ts';
-import { escapeControls } from '../../outcomes/escape.ts';
+import { escapeControls } from '../../receiver/outcomes/escape.ts';
+import { isInstance } from '../../receiver/values/foreign-values.ts';
+import { ServiceError } from '../../service/client/service-error.ts';
 import { CommandError } from '../failure.ts';
 import type { Output } from '../output.ts';
 import type { KeptKey, KeyKeeper } from './key-file.ts';

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Authentication } from '../../authentication/credentials.ts';
-import { eventTypes, type Pattern } from '../../events/catalog.ts';
-import { nearestPattern } from '../../events/nearest-pattern.ts';
-import { isPattern } from '../../events/pattern.ts';
+import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import { eventTypes, type Pattern } from '../../receiver/events/catalog.ts';
+import { nearestPattern } from '../../receiver/events/nearest-pattern.ts';
+import { isPattern } from '../../receiver/events/pattern.ts';
 import { usageError } from '../failure.ts';
 import {
   basicOption,

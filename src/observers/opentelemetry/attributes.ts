@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
-import { eventTypes } from '../../events/catalog.ts';
-import { shorten } from '../../foreign-values.ts';
-import { type Report, warningCodeOf } from '../../outcomes/report.ts';
+import { eventTypes } from '../../receiver/events/catalog.ts';
+import { type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
+import { shorten } from '../../receiver/values/foreign-values.ts';
 
 /** Names, ids and types can have any length, and backends index them. */
 const MAX_NAME_LENGTH = 200;

@@ -1,7 +1,7 @@
 import { type Span, SpanStatusCode } from '@opentelemetry/api';
-import { isPosthornError, type PosthornError } from '../../errors.ts';
-import { messageOf, propertyOf, shorten, typeNameOf } from '../../foreign-values.ts';
-import type { Report } from '../../outcomes/report.ts';
+import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
+import type { Report } from '../../receiver/outcomes/report.ts';
+import { messageOf, propertyOf, shorten, typeNameOf } from '../../receiver/values/foreign-values.ts';
 import { shortName } from './attributes.ts';
 
 /**

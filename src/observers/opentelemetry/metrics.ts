@@ -5,9 +5,9 @@ import {
   type MeterProvider,
   metrics,
 } from '@opentelemetry/api';
-import { PermanentError } from '../../errors.ts';
-import { isInstance } from '../../foreign-values.ts';
-import { type Report, warningCodeOf } from '../../outcomes/report.ts';
+import { PermanentError } from '../../receiver/errors.ts';
+import { type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
+import { isInstance } from '../../receiver/values/foreign-values.ts';
 import { knownEntityOf } from '../known-entity.ts';
 import { quietly } from './quietly.ts';
 

@@ -1,5 +1,5 @@
 import { diag } from '@opentelemetry/api';
-import { messageOf } from '../../foreign-values.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 
 /** Runs an action that must not change an answer. If it throws, the error goes to OpenTelemetry's own log. */
 export function quietly<T>(action: () => T): T | undefined {

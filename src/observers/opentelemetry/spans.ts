@@ -10,12 +10,12 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import type { WebhookEvent } from '../../events/event.ts';
-import type { MiddlewareContext } from '../../handling/middleware.ts';
-import { skipReasonOf } from '../../handling/named-handler.ts';
-import { LineLimit, mayFlood } from '../../outcomes/line-limit.ts';
-import type { ReportCode } from '../../outcomes/outcome.ts';
-import type { Report } from '../../outcomes/report.ts';
+import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { MiddlewareContext } from '../../receiver/handling/middleware.ts';
+import { skipReasonOf } from '../../receiver/handling/named-handler.ts';
+import { LineLimit, mayFlood } from '../../receiver/outcomes/line-limit.ts';
+import type { ReportCode } from '../../receiver/outcomes/outcome.ts';
+import type { Report } from '../../receiver/outcomes/report.ts';
 import { messagingAttributes, reportAttributes, shortName, spanName } from './attributes.ts';
 import { endAbandoned, noteFailure, noteThrown, recordFailure } from './failures.ts';
 import { quietly } from './quietly.ts';

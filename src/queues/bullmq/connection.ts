@@ -1,6 +1,6 @@
-import { invalidOption, readScope } from '../check-options.ts';
-import { messageOf, show } from '../foreign-values.ts';
-import { settledWithin } from '../timing/time-limit.ts';
+import { settledWithin } from '../../receiver/timing/time-limit.ts';
+import { invalidOption, readScope } from '../../receiver/values/check-options.ts';
+import { messageOf, show } from '../../receiver/values/foreign-values.ts';
 
 /** The name of a queue, and its Redis. */
 export interface BullConnectionOptions {

@@ -1,9 +1,9 @@
 import type { Queue as BullQueue } from 'bullmq';
-import { parseEvent } from '../events/event.ts';
-import { messageOf } from '../foreign-values.ts';
-import { isReportCode, type ReportCode } from '../outcomes/outcome.ts';
-import { readJob } from '../queue/queued-job.ts';
-import type { Receiver } from '../receiver-interface.ts';
+import { parseEvent } from '../../receiver/events/event.ts';
+import { isReportCode, type ReportCode } from '../../receiver/outcomes/outcome.ts';
+import { readJob } from '../../receiver/queue/queued-job.ts';
+import type { Receiver } from '../../receiver/receiver-interface.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { readNotes } from './job-notes.ts';
 
 /** The input of {@link sweepFailedJobs}. */

@@ -1,5 +1,5 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import type { Receiver } from '../receiver-interface.ts';
+import type { Receiver } from '../../receiver/receiver-interface.ts';
 
 /** The end of a job's run. Putting a job back does not count as an attempt. */
 export type JobEnd =

@@ -1,8 +1,8 @@
 import { Queue as BullQueue, type JobsOptions } from 'bullmq';
-import { checkOptions } from '../check-options.ts';
-import type { Queue } from '../queue/queue.ts';
-import { connectionOfIoredis } from '../redis/clients/ioredis.ts';
-import { Readiness } from '../redis/readiness.ts';
+import type { Queue } from '../../receiver/queue/queue.ts';
+import { checkOptions } from '../../receiver/values/check-options.ts';
+import { connectionOfIoredis } from '../../stores/redis/clients/ioredis.ts';
+import { Readiness } from '../../stores/redis/readiness.ts';
 import {
   type BullConnectionOptions,
   checkConnection,

@@ -6,9 +6,14 @@ import {
   type Job,
   UnrecoverableError,
 } from 'bullmq';
-import { checkOptions, checkReceiver, readDuration, readInteger } from '../check-options.ts';
-import type { Receiver } from '../receiver-interface.ts';
-import { settledWithin } from '../timing/time-limit.ts';
+import type { Receiver } from '../../receiver/receiver-interface.ts';
+import { settledWithin } from '../../receiver/timing/time-limit.ts';
+import {
+  checkOptions,
+  checkReceiver,
+  readDuration,
+  readInteger,
+} from '../../receiver/values/check-options.ts';
 import {
   type BullConnectionOptions,
   checkConnection,

@@ -1,4 +1,4 @@
-import { show } from '../foreign-values.ts';
+import { show } from '../values/foreign-values.ts';
 
 /** The length of a signature: HMAC-SHA256 in hex. */
 export const HEX_LENGTH = 64;

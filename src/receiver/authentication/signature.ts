@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { ConfigurationError, SignatureError } from '../errors.ts';
-import { show, typeNameOf } from '../foreign-values.ts';
 import { type HeaderValues, isCredentialHeader } from '../request/headers.ts';
 import { type RawBody, toBytes } from '../request/raw-body.ts';
+import { show, typeNameOf } from '../values/foreign-values.ts';
 import { HmacKey } from './hmac-key.ts';
 import { findKeyOddities } from './key-oddities.ts';
 import { containsSignature, formOf, HEX_LENGTH, isSignature } from './signature-form.ts';

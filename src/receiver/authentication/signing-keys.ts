@@ -1,8 +1,8 @@
 import { ConfigurationError, UnavailableError } from '../errors.ts';
-import { messageOf } from '../foreign-values.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { SharedCall } from '../timing/isolated-requests.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
+import { messageOf } from '../values/foreign-values.ts';
 import type { HmacKey } from './hmac-key.ts';
 import { importKeys, type Key } from './signature.ts';
 

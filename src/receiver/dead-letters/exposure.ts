@@ -1,4 +1,4 @@
-import { propertyOf } from '../foreign-values.ts';
+import { propertyOf } from '../values/foreign-values.ts';
 import type { DeadLetters } from './dead-letters.ts';
 
 /** A symbol that all copies of this package in a process share: two builds may meet. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { DeadLetterError } from '../errors.ts';
-import { isInstance, messageOf, show } from '../foreign-values.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
+import { isInstance, messageOf, show } from '../values/foreign-values.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { OperationQueue, type OperationWait } from './operation-queue.ts';
 

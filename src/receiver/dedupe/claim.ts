@@ -1,6 +1,6 @@
-import { messageOf } from '../foreign-values.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
+import { messageOf } from '../values/foreign-values.ts';
 import { nextToken } from './claim-token.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
 import { type Lease, StoredLease, unstoredLease } from './lease.ts';

@@ -1,8 +1,8 @@
 import { UnavailableError } from '../errors.ts';
-import { isInstance, messageOf, propertyOf, show } from '../foreign-values.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { isTrue, mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
+import { isInstance, messageOf, propertyOf, show } from '../values/foreign-values.ts';
 import type {
   ClaimRequest,
   ClaimResult,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { propertyOf } from '../foreign-values.ts';
-import { parseBy } from '../parse-by.ts';
+import { propertyOf } from '../values/foreign-values.ts';
+import { parseBy } from '../values/parse-by.ts';
 import type { EventData } from './schema.ts';
 import { isTime } from './time.ts';
 

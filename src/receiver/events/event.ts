@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { EventError } from '../errors.ts';
-import { messageOf } from '../foreign-values.ts';
+import { messageOf } from '../values/foreign-values.ts';
 import { type EventType, eventTypes, type Pattern } from './catalog.ts';
 import { checkEnvelope, readableMembers } from './envelope.ts';
 import type { DataOf, EventData, Schemas } from './schema.ts';

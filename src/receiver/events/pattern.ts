@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
+import { show } from '../values/foreign-values.ts';
 import { eventTypes, type Pattern } from './catalog.ts';
 import { nearestPattern } from './nearest-pattern.ts';
 

@@ -1,5 +1,5 @@
 import { DataError } from '../errors.ts';
-import { shorten } from '../foreign-values.ts';
+import { shorten } from '../values/foreign-values.ts';
 import type { Entity, EntityOf } from './catalog.ts';
 
 /**

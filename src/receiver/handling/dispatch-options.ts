@@ -1,6 +1,6 @@
-import { checkOptions, invalidOption, readInteger } from '../check-options.ts';
-import { propertyOf, show } from '../foreign-values.ts';
 import { isReportCode, type ReportCode } from '../outcomes/outcome.ts';
+import { checkOptions, invalidOption, readInteger } from '../values/check-options.ts';
+import { propertyOf, show } from '../values/foreign-values.ts';
 
 /** Why a queue has given a job up. */
 export interface JobFailure {

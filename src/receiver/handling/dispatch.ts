@@ -1,9 +1,9 @@
 import { handlingId } from '../dedupe/claim-id.ts';
 import { AbortedError, JobError, UnavailableError } from '../errors.ts';
 import { type AnyEvent, createdAtMs, parseEvent } from '../events/event.ts';
-import { messageOf } from '../foreign-values.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import { type ReadJob, readJob } from '../queue/queued-job.ts';
+import { messageOf } from '../values/foreign-values.ts';
 import { checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
 import type { Handling } from './handling.ts';

@@ -8,10 +8,10 @@ import type {
 import type { OperationWait } from '../dead-letters/operation-queue.ts';
 import { Claim, type ClaimServices, type Released } from '../dedupe/claim.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
-import { messageOf } from '../foreign-values.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Deadline } from '../timing/deadline.ts';
 import { settledWithin } from '../timing/time-limit.ts';
+import { messageOf } from '../values/foreign-values.ts';
 
 /** The event of a letter, as its claim needs it. */
 interface LetterEvent {

@@ -1,8 +1,8 @@
 import { DataError, HandlerError, PermanentError } from '../errors.ts';
 import { entityOf, type WebhookEvent } from '../events/event.ts';
 import { type StandardSchemaV1, validateData } from '../events/schema.ts';
-import { dropPromise, isInstance, messageOf, shorten } from '../foreign-values.ts';
 import type { HandlerReport } from '../outcomes/report.ts';
+import { dropPromise, isInstance, messageOf, shorten } from '../values/foreign-values.ts';
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
 import type { HandlerContext, Route } from './router.ts';
 

@@ -1,7 +1,7 @@
 import type { DeadLetter } from '../dead-letters/dead-letters.ts';
 import type { OperationWait } from '../dead-letters/operation-queue.ts';
 import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
+import { show } from '../values/foreign-values.ts';
 import type { Handling } from './handling.ts';
 
 /** A letter that is being replayed or dropped. No sender waits for its operations. */

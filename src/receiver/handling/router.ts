@@ -1,11 +1,11 @@
-import { checkOptions, invalidOption } from '../check-options.ts';
 import { ConfigurationError, UnavailableError } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
 import type { KnownEvent, UnknownEvent, WebhookEvent } from '../events/event.ts';
 import { isPattern, matchesPattern, wrongPattern } from '../events/pattern.ts';
 import type { Schemas } from '../events/schema.ts';
-import { show } from '../foreign-values.ts';
 import type { PendingWarnings } from '../outcomes/pending-warnings.ts';
+import { checkOptions, invalidOption } from '../values/check-options.ts';
+import { show } from '../values/foreign-values.ts';
 import { nameOf, takeNameOf } from './named-handler.ts';
 
 /** The second argument of a handler. Times are in milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import { UnavailableError } from '../errors.ts';
-import { isInstance, messageOf } from '../foreign-values.ts';
 import type { ReportSource } from '../outcomes/report.ts';
+import { isInstance, messageOf } from '../values/foreign-values.ts';
 import { RunContext, type ValidEvent } from './handlers.ts';
 import { type KeptMiddleware, type MiddlewareContext, runWithin } from './middleware.ts';
 import type { HandlerContext } from './router.ts';

@@ -1,8 +1,8 @@
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import { DeadLetterError } from '../errors.ts';
-import { isInstance, messageOf } from '../foreign-values.ts';
 import { mayHaveVanished } from '../timing/isolated-requests.ts';
 import { settledWithin } from '../timing/time-limit.ts';
+import { isInstance, messageOf } from '../values/foreign-values.ts';
 import { type DeadLettersHealth, QUESTION_LIMIT_MS } from './health.ts';
 
 /** A list reads each letter whole, so it ends after this many. */

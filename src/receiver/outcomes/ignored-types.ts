@@ -1,4 +1,4 @@
-import { show } from '../foreign-values.ts';
+import { show } from '../values/foreign-values.ts';
 import { oneLine } from './one-line.ts';
 
 /** Authentic events can have any type, so only this many are remembered. */

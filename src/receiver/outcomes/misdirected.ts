@@ -1,5 +1,5 @@
 import { RequestError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
+import { show } from '../values/foreign-values.ts';
 
 /** The log prints as many lines of one code. */
 const PATHS_PER_WINDOW = 5;

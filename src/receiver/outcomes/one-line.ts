@@ -1,4 +1,4 @@
-import { shorten } from '../foreign-values.ts';
+import { shorten } from '../values/foreign-values.ts';
 import { escapeControls } from './escape.ts';
 
 const MAX_LENGTH = 500;

@@ -1,4 +1,4 @@
-import { messageOf, shorten } from '../foreign-values.ts';
+import { messageOf, shorten } from '../values/foreign-values.ts';
 import { IgnoredTypes } from './ignored-types.ts';
 import { deliveriesWith, LineLimit, leftOutLine, mayFlood } from './line-limit.ts';
 import { oneLine } from './one-line.ts';

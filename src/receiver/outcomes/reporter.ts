@@ -1,6 +1,6 @@
-import { checkOptions, invalidOption } from '../check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
+import { checkOptions, invalidOption } from '../values/check-options.ts';
+import { show } from '../values/foreign-values.ts';
 import type { PendingWarnings } from './pending-warnings.ts';
 import type { ObserveOptions, Observer, Report } from './report.ts';
 import { ReportLog } from './report-log.ts';

@@ -1,5 +1,5 @@
 import { EventError, HandlerError, type PosthornError } from '../errors.ts';
-import { propertyOf } from '../foreign-values.ts';
+import { propertyOf } from '../values/foreign-values.ts';
 import { oneLine } from './one-line.ts';
 
 const MAX_ERRORS = 4;
@@ -75,7 +75,7 @@ function ownFolders(): readonly string[] {
   // A program may have replaced `Error.prepareStackTrace`.
   const [, ownFrame = ''] = String(propertyOf(new Error(), 'stack')).split('\n');
   const [, root, separator] =
-    /^(.*)([\\/])src[\\/]outcomes[\\/]stack-frames\.[jt]s$/.exec(fileOf(ownFrame) ?? '') ?? [];
+    /^(.*)([\\/])src[\\/]receiver[\\/]outcomes[\\/]stack-frames\.[jt]s$/.exec(fileOf(ownFrame) ?? '') ?? [];
   return root === undefined ? [] : ['src', 'adapters'].map((folder) => root + separator + folder + separator);
 }
 

@@ -1,7 +1,7 @@
 import { UnavailableError } from '../errors.ts';
-import { messageOf } from '../foreign-values.ts';
 import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
+import { messageOf } from '../values/foreign-values.ts';
 import type { Queue } from './queue.ts';
 import type { QueuedJob } from './queued-job.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { JobError } from '../errors.ts';
-import { messageOf } from '../foreign-values.ts';
-import { parseBy } from '../parse-by.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
+import { messageOf } from '../values/foreign-values.ts';
+import { parseBy } from '../values/parse-by.ts';
 
 /** The version that this release writes. It reads all earlier versions too. */
 const VERSION = 1;

@@ -1,4 +1,4 @@
-import { dropPromise, messageOf, typeNameOf } from '../foreign-values.ts';
+import { dropPromise, messageOf, typeNameOf } from '../values/foreign-values.ts';
 import type { Delivery } from './delivery.ts';
 
 /** Called when a function of a delivery returns a wrong value, or throws. */

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors.ts';
-import { typeNameOf } from '../foreign-values.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
+import { typeNameOf } from '../values/foreign-values.ts';
 import type { HeaderFields } from './headers.ts';
 import type { RawBody } from './raw-body.ts';
 

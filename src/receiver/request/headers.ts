@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors.ts';
-import { show, typeNameOf } from '../foreign-values.ts';
+import { show, typeNameOf } from '../values/foreign-values.ts';
 
 /**
  * Header fields in any of the forms that HTTP libraries give them: an object by name (`headers` and

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { ConfigurationError } from '../errors.ts';
-import { typeNameOf } from '../foreign-values.ts';
+import { typeNameOf } from '../values/foreign-values.ts';
 
 /** A body as it was sent: its bytes, or its text, which stands for the bytes of that text in UTF-8. */
 export type RawBody = string | Uint8Array | ArrayBuffer;

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors.ts';
-import { dropPromise, messageOf, typeNameOf } from '../foreign-values.ts';
+import { dropPromise, messageOf, typeNameOf } from '../values/foreign-values.ts';
 
 /** The latest time that a Date can hold (ECMAScript, "Time Values and Time Range"). */
 const MAX_TIME_MS = 8.64e15;

@@ -1,4 +1,4 @@
-import { propertyOf } from '../foreign-values.ts';
+import { propertyOf } from '../values/foreign-values.ts';
 
 /**
  * True on Cloudflare Workers. There the timers and immediates of a request end with that request, and a

@@ -1,4 +1,4 @@
-import { dropPromise } from '../foreign-values.ts';
+import { dropPromise } from '../values/foreign-values.ts';
 
 /** A store, a queue or dead letters, which may be the application's. */
 interface Connected {

@@ -1,4 +1,4 @@
-import { ConfigurationError } from './errors.ts';
+import { ConfigurationError } from '../errors.ts';
 import { propertyOf, show, typeNameOf } from './foreign-values.ts';
 
 /** Throws {@link ConfigurationError} unless `options` is an object with only the given names. */

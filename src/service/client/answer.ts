@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { shorten } from '../foreign-values.ts';
-import { isTooDeep, MAX_DEPTH, parseJson } from '../service/parse-json.ts';
+import { shorten } from '../../receiver/values/foreign-values.ts';
+import { isTooDeep, MAX_DEPTH, parseJson } from '../shapes/parse-json.ts';
 import { ServiceError, type ServiceErrorCode, type ServiceErrorFacts } from './service-error.ts';
 import { signingKeyIn } from './signing-key-in.ts';
 

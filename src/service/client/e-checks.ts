@@ -1,13 +1,13 @@
-import { checkOptions } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { checkOptions } from '../../receiver/values/check-options.ts';
 import {
   type ECheckLookup,
   type ECheckRequest,
   eCheckLookup,
   eCheckRequest,
   eCheckStatus,
-} from '../service/e-checks.ts';
-import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
+} from '../shapes/e-checks.ts';
+import { E_CHECKS_QUERY, paths } from '../shapes/paths.ts';
 import { checkLength } from './check-length.ts';
 import type { CallOptions } from './options.ts';
 import type { Service } from './service.ts';

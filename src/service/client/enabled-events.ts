@@ -1,8 +1,8 @@
-import { ConfigurationError } from '../errors.ts';
-import { toEventFilters } from '../events/event-filter.ts';
-import { isPattern, wrongPattern } from '../events/pattern.ts';
-import { show } from '../foreign-values.ts';
-import type { EnabledEvents, StoredEventFilter } from '../service/webhooks.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { toEventFilters } from '../../receiver/events/event-filter.ts';
+import { isPattern, wrongPattern } from '../../receiver/events/pattern.ts';
+import { show } from '../../receiver/values/foreign-values.ts';
+import type { EnabledEvents, StoredEventFilter } from '../shapes/webhooks.ts';
 
 /**
  * Turns patterns into filters. Filters stay as they are, because the service checks them. Throws {@link

@@ -1,8 +1,8 @@
-import type { Authentication } from '../authentication/credentials.ts';
-import { checkOptions } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
-import type { EnabledEvents, StoredEventFilter } from '../service/webhooks.ts';
+import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { checkOptions } from '../../receiver/values/check-options.ts';
+import { show } from '../../receiver/values/foreign-values.ts';
+import type { EnabledEvents, StoredEventFilter } from '../shapes/webhooks.ts';
 import { readEnabledEvents } from './enabled-events.ts';
 import { findWebhook } from './find-webhook.ts';
 import type { CallOptions } from './options.ts';

@@ -1,5 +1,5 @@
-import { isError, messageOf, propertyOf } from '../foreign-values.ts';
-import { AnswerBody } from '../service/answer-body.ts';
+import { isError, messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
+import { AnswerBody } from '../shapes/answer-body.ts';
 import { Answer, type AnswerContext, refusal } from './answer.ts';
 import { readRetryAfter } from './retry.ts';
 import { ServiceError } from './service-error.ts';

@@ -1,4 +1,4 @@
-import { isInstance } from '../foreign-values.ts';
+import { isInstance } from '../../receiver/values/foreign-values.ts';
 import type { CallOptions } from './options.ts';
 import { ServiceError } from './service-error.ts';
 import type { Webhook } from './webhook-answers.ts';

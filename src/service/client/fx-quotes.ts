@@ -1,8 +1,8 @@
-import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
-import { type FxQuoteBody, type FxQuoteRequest, fxQuote, fxQuoteRequest } from '../service/fx-quotes.ts';
-import { paths } from '../service/paths.ts';
-import { parseTimestamp } from '../service/timestamp.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { show } from '../../receiver/values/foreign-values.ts';
+import { type FxQuoteBody, type FxQuoteRequest, fxQuote, fxQuoteRequest } from '../shapes/fx-quotes.ts';
+import { paths } from '../shapes/paths.ts';
+import { parseTimestamp } from '../shapes/timestamp.ts';
 import { type Answer, describeIssues } from './answer.ts';
 import type { CallOptions } from './options.ts';
 import type { Service } from './service.ts';

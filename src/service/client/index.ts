@@ -1,19 +1,19 @@
-export type { Authentication } from '../authentication/credentials.ts';
-export type { EventFilter } from '../events/event-filter.ts';
-export type { ECheck, ECheckLookup } from '../service/e-checks.ts';
-export type { Actor, FxQuoteRequest, Money } from '../service/fx-quotes.ts';
+export type { Authentication } from '../../receiver/authentication/credentials.ts';
+export type { EventFilter } from '../../receiver/events/event-filter.ts';
+export type { ECheck, ECheckLookup } from '../shapes/e-checks.ts';
+export type { Actor, FxQuoteRequest, Money } from '../shapes/fx-quotes.ts';
 export type {
   Currency,
   CurrencyListMetadata,
   CurrencyPage,
   PaymentPurpose,
-} from '../service/reference-lists.ts';
+} from '../shapes/reference-lists.ts';
 export type {
   EnabledEvents,
   StoredEventFilter,
   WebhookRequest,
   WebhookUpdate,
-} from '../service/webhooks.ts';
+} from '../shapes/webhooks.ts';
 export type { Client } from './create-client.ts';
 export { createClient } from './create-client.ts';
 export type { AdministratorCredentials, BankingCredentials, ProfileCredentials } from './credentials.ts';

@@ -1,6 +1,6 @@
-import { checkOptions, readDuration, readInteger } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { MAX_ANSWER_BYTES } from '../service/answer-body.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { checkOptions, readDuration, readInteger } from '../../receiver/values/check-options.ts';
+import { MAX_ANSWER_BYTES } from '../shapes/answer-body.ts';
 import {
   type AdministratorCredentials,
   type Authorize,

@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { show } from '../../receiver/values/foreign-values.ts';
 
 /** The parameters of a query, by name. Undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { checkOptions } from '../check-options.ts';
-import { paths } from '../service/paths.ts';
+import { checkOptions } from '../../receiver/values/check-options.ts';
+import { paths } from '../shapes/paths.ts';
 import {
   type Currency,
   type CurrencyPage,
   currencyList,
   type PaymentPurpose,
   paymentPurposeList,
-} from '../service/reference-lists.ts';
+} from '../shapes/reference-lists.ts';
 import type { Answer } from './answer.ts';
 import { checkLength } from './check-length.ts';
 import type { CallOptions } from './options.ts';

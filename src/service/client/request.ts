@@ -1,6 +1,6 @@
-import { checkOptions } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { messageOf, show } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { checkOptions } from '../../receiver/values/check-options.ts';
+import { messageOf, show } from '../../receiver/values/foreign-values.ts';
 import type { Area, CallOptions } from './options.ts';
 import { type Query, withQuery } from './query.ts';
 import type { Service } from './service.ts';

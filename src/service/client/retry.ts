@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isInstance } from '../foreign-values.ts';
+import { isInstance } from '../../receiver/values/foreign-values.ts';
 import { ServiceError } from './service-error.ts';
 
 /** The most tries of a request that is safe to repeat. */

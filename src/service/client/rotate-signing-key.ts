@@ -1,6 +1,6 @@
-import { checkOptions, readDuration } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { isInstance } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { checkOptions, readDuration } from '../../receiver/values/check-options.ts';
+import { isInstance } from '../../receiver/values/foreign-values.ts';
 import { findWebhook } from './find-webhook.ts';
 import type { CallOptions } from './options.ts';
 import { pause } from './retry.ts';

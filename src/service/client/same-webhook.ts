@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Authentication } from '../authentication/credentials.ts';
-import type { StoredEventFilter } from '../service/webhooks.ts';
+import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import type { StoredEventFilter } from '../shapes/webhooks.ts';
 
 /**
  * Returns true if two addresses are the same: the service may have written

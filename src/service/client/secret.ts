@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../errors.ts';
-import { messageOf } from '../foreign-values.ts';
-import { withTimeLimit } from '../timing/time-limit.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { ServiceError } from './service-error.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { brandClasses, CodedError, type CodeOf } from '../errors.ts';
-import type { CurrencyPage } from '../service/reference-lists.ts';
+import { brandClasses, CodedError, type CodeOf } from '../../receiver/errors.ts';
+import type { CurrencyPage } from '../shapes/reference-lists.ts';
 
 /** The codes of {@link ServiceError}; docs/errors.md explains each. */
 export type ServiceErrorCode = CodeOf<'ServiceError'>;

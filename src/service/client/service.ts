@@ -1,6 +1,6 @@
-import { checkOptions } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { checkOptions } from '../../receiver/values/check-options.ts';
+import { show } from '../../receiver/values/foreign-values.ts';
 import { type Answer, redact } from './answer.ts';
 import type { Authorization } from './credentials.ts';
 import { type ExchangeRequest, exchange } from './exchange.ts';

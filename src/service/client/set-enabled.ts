@@ -1,4 +1,4 @@
-import { messageOf } from '../foreign-values.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import type { CallOptions } from './options.ts';
 import { ServiceError } from './service-error.ts';
 import type { CreatedWebhook, Webhook } from './webhook-answers.ts';

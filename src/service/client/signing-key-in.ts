@@ -1,4 +1,4 @@
-import { endOfString, parseJson } from '../service/parse-json.ts';
+import { endOfString, parseJson } from '../shapes/parse-json.ts';
 
 const MEMBER = '"secret_signing_key"';
 

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import type { Authentication } from '../authentication/credentials.ts';
-import { listOf } from '../service/list-of.ts';
+import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import { listOf } from '../shapes/list-of.ts';
 import {
   authentication,
   eventFilters,
   type StoredEventFilter,
   type WebhookList,
-} from '../service/webhooks.ts';
+} from '../shapes/webhooks.ts';
 
 /**
  * A webhook as the service sends it (interface, "Webhook"). A member that the client does not need may be

@@ -1,8 +1,8 @@
-import type { Authentication } from '../authentication/credentials.ts';
-import { checkOptions } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
-import { paths } from '../service/paths.ts';
+import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { checkOptions } from '../../receiver/values/check-options.ts';
+import { show } from '../../receiver/values/foreign-values.ts';
+import { paths } from '../shapes/paths.ts';
 import {
   type EnabledEvents,
   MAX_LIST_LIMIT,
@@ -10,7 +10,7 @@ import {
   type WebhookList,
   type WebhookRequest,
   type WebhookUpdate,
-} from '../service/webhooks.ts';
+} from '../shapes/webhooks.ts';
 import { checkLength } from './check-length.ts';
 import { readEnabledEvents } from './enabled-events.ts';
 import type { CallOptions } from './options.ts';

@@ -1,4 +1,4 @@
-import type { WebhookRequest, WebhookUpdate } from '../service/webhooks.ts';
+import type { WebhookRequest, WebhookUpdate } from '../shapes/webhooks.ts';
 import {
   type EnsuredWebhook,
   type EnsureOptions,

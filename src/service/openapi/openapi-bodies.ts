@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { errorBody } from './error-body.ts';
-import { type Assumed, assumed } from './openapi-assumptions.ts';
+import { errorBody } from '../shapes/error-body.ts';
+import { type Assumed, assumed } from '../shapes/openapi-assumptions.ts';
 import { reference } from './openapi-schemas.ts';
 
 /** A required request body. */

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { eCheckLookup, eCheckRequest } from './e-checks.ts';
-import { errorBody } from './error-body.ts';
-import { event, events } from './events.ts';
-import { fxQuote, fxQuoteRequest } from './fx-quotes.ts';
-import { currencyList, paymentPurposeList } from './reference-lists.ts';
-import { createdWebhook, webhookRequest, webhookUpdate } from './webhook-bodies.ts';
-import { webhook, webhookList } from './webhooks.ts';
+import { eCheckLookup, eCheckRequest } from '../shapes/e-checks.ts';
+import { errorBody } from '../shapes/error-body.ts';
+import { event, events } from '../shapes/events.ts';
+import { fxQuote, fxQuoteRequest } from '../shapes/fx-quotes.ts';
+import { currencyList, paymentPurposeList } from '../shapes/reference-lists.ts';
+import { createdWebhook, webhookRequest, webhookUpdate } from '../shapes/webhook-bodies.ts';
+import { webhook, webhookList } from '../shapes/webhooks.ts';
 
 /** A JSON Schema of draft 2020-12, the dialect of OpenAPI 3.1. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;

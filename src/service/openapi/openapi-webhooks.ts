@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { events, nameOf } from './events.ts';
-import { type Assumed, assumed } from './openapi-assumptions.ts';
+import { events, nameOf } from '../shapes/events.ts';
+import { type Assumed, assumed } from '../shapes/openapi-assumptions.ts';
 import { jsonBody } from './openapi-bodies.ts';
 import type { Operation, PathItem } from './openapi-operation.ts';
 

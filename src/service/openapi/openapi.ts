@@ -1,4 +1,4 @@
-import { type Assumed, assumed } from './openapi-assumptions.ts';
+import { type Assumed, assumed } from '../shapes/openapi-assumptions.ts';
 import type { PathItem } from './openapi-operation.ts';
 import { openApiPaths } from './openapi-paths.ts';
 import { type JsonSchema, openApiSchemas } from './openapi-schemas.ts';

@@ -1,6 +1,6 @@
-import { entityOf, type WebhookEvent } from '../events/event.ts';
-import { propertyOf } from '../foreign-values.ts';
-import { parseJson } from '../service/parse-json.ts';
+import { entityOf, type WebhookEvent } from '../../receiver/events/event.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
+import { parseJson } from '../shapes/parse-json.ts';
 import { type DeliveryAttempt, isSuccess } from './attempt.ts';
 
 /** Returns an event that is older than it was. */

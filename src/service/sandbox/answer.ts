@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { messageOf } from '../foreign-values.ts';
-import type { ErrorBody } from '../service/error-body.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
+import type { ErrorBody } from '../shapes/error-body.ts';
 import { RefusedError } from './refused-error.ts';
 
 /** The answer to a request: JSON, a text of another type, or a stream that another part writes. */

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { messageOf, propertyOf } from '../foreign-values.ts';
+import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
 import { isLoopback } from './host.ts';
 
 /** One HTTP request that carried an event, and its result. */

@@ -1,6 +1,6 @@
-import { type CredentialsCheck, createCredentialsCheck } from '../authentication/credentials.ts';
-import { CredentialsError } from '../errors.ts';
-import type { HeaderValues } from '../request/headers.ts';
+import { type CredentialsCheck, createCredentialsCheck } from '../../receiver/authentication/credentials.ts';
+import { CredentialsError } from '../../receiver/errors.ts';
+import type { HeaderValues } from '../../receiver/request/headers.ts';
 import type { SandboxCredentials } from './options.ts';
 import { RefusedError } from './refused-error.ts';
 

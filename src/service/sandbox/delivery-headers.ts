@@ -1,4 +1,4 @@
-import { authorizationOf } from '../service/authorization.ts';
+import { authorizationOf } from '../shapes/authorization.ts';
 import { signatureOf } from './signature.ts';
 import type { StoredWebhook } from './state.ts';
 

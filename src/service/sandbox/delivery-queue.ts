@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import type { WebhookEvent } from '../events/event.ts';
-import { messageOf } from '../foreign-values.ts';
+import type { WebhookEvent } from '../../receiver/events/event.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { aged, agingOf } from './aging.ts';
 import { type DeliveryAttempt, followingStep, post } from './attempt.ts';
 import { LAST_MOMENT } from './clock.ts';

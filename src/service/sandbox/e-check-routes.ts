@@ -1,5 +1,5 @@
-import { type ECheckLookup, eCheckRequest } from '../service/e-checks.ts';
-import { E_CHECKS_QUERY, paths } from '../service/paths.ts';
+import { type ECheckLookup, eCheckRequest } from '../shapes/e-checks.ts';
+import { E_CHECKS_QUERY, paths } from '../shapes/paths.ts';
 import { ok } from './answer.ts';
 import type { Guard } from './authentication.ts';
 import { complaintsOf } from './complaints.ts';

@@ -1,4 +1,4 @@
-import type { ECheck } from '../service/e-checks.ts';
+import type { ECheck } from '../shapes/e-checks.ts';
 
 /** The account of the checks. */
 export const account = {

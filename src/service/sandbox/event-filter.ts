@@ -1,6 +1,6 @@
-import { catalog } from '../events/catalog.ts';
-import { entityOf } from '../events/event.ts';
-import type { StoredEventFilter } from '../service/webhooks.ts';
+import { catalog } from '../../receiver/events/catalog.ts';
+import { entityOf } from '../../receiver/events/event.ts';
+import type { StoredEventFilter } from '../shapes/webhooks.ts';
 
 /** Returns true if a filter admits an event; an empty filter admits all (interface, "Events", rule 2). */
 export function isWanted(type: string, filters: readonly StoredEventFilter[]): boolean {

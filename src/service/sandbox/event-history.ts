@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { WebhookEvent } from '../events/event.ts';
-import { parseJson } from '../service/parse-json.ts';
+import type { WebhookEvent } from '../../receiver/events/event.ts';
+import { parseJson } from '../shapes/parse-json.ts';
 import { RefusedError } from './refused-error.ts';
 import { isAskedFor } from './shown-id.ts';
 import type { State } from './state.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { EventType } from '../events/catalog.ts';
-import type { WebhookEvent } from '../events/event.ts';
-import { createSampleData } from '../service/sample-data.ts';
+import type { EventType } from '../../receiver/events/catalog.ts';
+import type { WebhookEvent } from '../../receiver/events/event.ts';
+import { createSampleData } from '../shapes/sample-data.ts';
 import { complaintsOf } from './complaints.ts';
 import { checkDepth } from './json-depth.ts';
 import { RefusedError } from './refused-error.ts';

@@ -1,4 +1,4 @@
-import { createSampleData } from '../service/sample-data.ts';
+import { createSampleData } from '../shapes/sample-data.ts';
 import { ok } from './answer.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { Endpoint } from './endpoint.ts';

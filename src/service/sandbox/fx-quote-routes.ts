@@ -1,4 +1,4 @@
-import { paths } from '../service/paths.ts';
+import { paths } from '../shapes/paths.ts';
 import { ok } from './answer.ts';
 import type { Guard } from './authentication.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -1,7 +1,7 @@
 import Big from 'big.js';
-import { FX_QUOTE_VALIDITY_MS, type FxQuoteBody, fxQuoteRequest, type Money } from '../service/fx-quotes.ts';
-import { paths } from '../service/paths.ts';
-import { formatTimestamp, parseTimestamp } from '../service/timestamp.ts';
+import { FX_QUOTE_VALIDITY_MS, type FxQuoteBody, fxQuoteRequest, type Money } from '../shapes/fx-quotes.ts';
+import { paths } from '../shapes/paths.ts';
+import { formatTimestamp, parseTimestamp } from '../shapes/timestamp.ts';
 import type { Clock } from './clock.ts';
 import { complaintsOf } from './complaints.ts';
 import { type Rate, rates } from './rates.ts';

@@ -1,5 +1,5 @@
 import getRawBody from 'raw-body';
-import { messageOf } from '../foreign-values.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { checkDepth } from './json-depth.ts';
 import type { MountedRequest } from './mounted-request.ts';
 import { RefusedError } from './refused-error.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../foreign-values.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import type { DeliveryAttempt } from './attempt.ts';
 
 type Observer = (attempt: DeliveryAttempt) => void;

@@ -1,4 +1,4 @@
-import type { PaymentPurpose } from '../service/reference-lists.ts';
+import type { PaymentPurpose } from '../shapes/reference-lists.ts';
 
 const FIRST_ID = 3;
 const LISTED_AT = '2024-01-15T00:00:00.000Z';

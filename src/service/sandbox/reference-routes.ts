@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { paths } from '../service/paths.ts';
-import type { CurrencyList, PaymentPurposeList } from '../service/reference-lists.ts';
+import { paths } from '../shapes/paths.ts';
+import type { CurrencyList, PaymentPurposeList } from '../shapes/reference-lists.ts';
 import { ok } from './answer.ts';
 import type { Guard } from './authentication.ts';
 import type { Endpoint } from './endpoint.ts';

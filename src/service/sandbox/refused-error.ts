@@ -1,4 +1,4 @@
-import { brandClasses, CodedError } from '../errors.ts';
+import { brandClasses, CodedError } from '../../receiver/errors.ts';
 
 /** The sandbox refuses a request, as the service would. Over HTTP it becomes an error body. */
 export class RefusedError extends CodedError<'RefusedError'> {

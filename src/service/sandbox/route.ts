@@ -1,4 +1,4 @@
-import { readHeaders } from '../request/headers.ts';
+import { readHeaders } from '../../receiver/request/headers.ts';
 import { type Answer, refusal } from './answer.ts';
 import type { Endpoint, Handler } from './endpoint.ts';
 import { readJson } from './json-body.ts';

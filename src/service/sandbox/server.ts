@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ConfigurationError } from '../errors.ts';
-import { messageOf } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import type { SandboxApp } from './sandbox.ts';
 
 /** Serves the application at one address. */

@@ -11,11 +11,11 @@ import {
 } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { ConfigurationError } from '../errors.ts';
-import type { WebhookEvent } from '../events/event.ts';
-import { isError, messageOf } from '../foreign-values.ts';
-import { type FxQuoteBody, fxQuote } from '../service/fx-quotes.ts';
-import { authentication, eventFilters, type Webhook } from '../service/webhooks.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import type { WebhookEvent } from '../../receiver/events/event.ts';
+import { isError, messageOf } from '../../receiver/values/foreign-values.ts';
+import { type FxQuoteBody, fxQuote } from '../shapes/fx-quotes.ts';
+import { authentication, eventFilters, type Webhook } from '../shapes/webhooks.ts';
 import type { DeliveryAttempt } from './attempt.ts';
 import { Clock, type ClockReading } from './clock.ts';
 

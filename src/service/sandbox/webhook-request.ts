@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Authentication } from '../authentication/credentials.ts';
-import { eventFilters, type StoredEventFilter } from '../service/webhooks.ts';
+import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import { eventFilters, type StoredEventFilter } from '../shapes/webhooks.ts';
 import { complaintsOf } from './complaints.ts';
 import { findUnknown } from './event-filter.ts';
 import { isLoopback } from './host.ts';

@@ -1,5 +1,5 @@
-import { paths } from '../service/paths.ts';
-import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, type Webhook, type WebhookList } from '../service/webhooks.ts';
+import { paths } from '../shapes/paths.ts';
+import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, type Webhook, type WebhookList } from '../shapes/webhooks.ts';
 import { ok } from './answer.ts';
 import type { Guard } from './authentication.ts';
 import type { Endpoint, SandboxRequest } from './endpoint.ts';

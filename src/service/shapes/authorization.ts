@@ -1,4 +1,4 @@
-import type { Authentication } from '../authentication/credentials.ts';
+import type { Authentication } from '../../receiver/authentication/credentials.ts';
 
 /**
  * The `Authorization` header that a delivery presents (interface, "Authentication"); undefined for `NONE`.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Entity } from '../events/catalog.ts';
-import { entityOf } from '../events/event.ts';
-import type { EventData } from '../events/schema.ts';
+import type { Entity } from '../../receiver/events/catalog.ts';
+import { entityOf } from '../../receiver/events/event.ts';
+import type { EventData } from '../../receiver/events/schema.ts';
 
 interface SampleEntity {
   readonly idPrefix: string;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { catalog } from '../events/catalog.ts';
+import { catalog } from '../../receiver/events/catalog.ts';
 import { nameOf } from './events.ts';
 import { assumed } from './openapi-assumptions.ts';
 import { authentication, type Webhook, webhook } from './webhooks.ts';

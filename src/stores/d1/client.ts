@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../errors.ts';
-import { propertyOf } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import type { SqlStatement } from '../sqlite/statement.ts';
 
 /** The parts of a D1 database, as a Worker gets it in `env`, that posthorn uses. */

@@ -1,8 +1,8 @@
-import { messageOf, propertyOf } from '../foreign-values.ts';
+import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
+import type { ServerClock } from '../kit/server-clock.ts';
 import type { SqlStatement } from '../sqlite/statement.ts';
 import { NOW } from '../sqlite/tables.ts';
-import type { ServerClock } from '../timing/server-clock.ts';
-import { type D1Binding, runBatch } from './binding.ts';
+import { type D1Binding, runBatch } from './client.ts';
 
 const LATE = 'this operation of posthorn came too late';
 

@@ -1,5 +1,5 @@
 import { NOW, STORE_TABLES } from '../sqlite/tables.ts';
-import { PARTS_TABLE, SIZES_OF_PARTS } from './letter-parts.ts';
+import { PARTS_TABLE, SIZES_OF_PARTS } from './dead-letters/letter-parts.ts';
 
 /** The tables say their version from the second one on. */
 const VERSIONS = `create table posthorn_migrations (

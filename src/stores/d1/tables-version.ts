@@ -1,7 +1,7 @@
-import { messageOf, propertyOf } from '../foreign-values.ts';
+import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
 import type { SqlStatement } from '../sqlite/statement.ts';
-import { type D1Binding, runBatch } from './binding.ts';
-import { d1Migrations } from './migration.ts';
+import { type D1Binding, runBatch } from './client.ts';
+import { d1Migrations } from './migrate.ts';
 
 const READ_VERSION: SqlStatement = {
   sql: 'select max(version) as version from posthorn_migrations',

@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { checkOptions, invalidOption, readDuration, readScope } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { propertyOf, show } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { checkOptions, invalidOption, readDuration, readScope } from '../../receiver/values/check-options.ts';
+import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 import type { DynamoClient } from './client.ts';
 
 /** Where a store or dead letters are, the client that reaches them, and the time limit of an operation. */

@@ -1,6 +1,6 @@
 import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { messageOf, propertyOf } from '../foreign-values.ts';
-import type { ServerFailures } from '../timing/retry-in-time.ts';
+import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
+import type { ServerFailures } from '../kit/retry-in-time.ts';
 
 /**
  * The names of errors that pass:

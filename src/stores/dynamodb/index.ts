@@ -1,3 +1,3 @@
 export type { DynamoClient } from './client.ts';
-export { createDynamoDeadLetters, type DynamoDeadLettersOptions } from './dead-letters.ts';
-export { createDynamoStore, type DynamoStoreOptions } from './store.ts';
+export { createDynamoDeadLetters, type DynamoDeadLettersOptions } from './dead-letters/dead-letters.ts';
+export { createDynamoStore, type DynamoStoreOptions } from './store/store.ts';

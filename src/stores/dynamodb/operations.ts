@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ServerOperation } from '../dedupe/server-store.ts';
+import type { ServerOperation } from '../kit/server-store.ts';
+import { refusalWithoutItem } from './errors.ts';
 import {
   creation,
   endOfLease,
@@ -7,8 +8,7 @@ import {
   type ReleaseTerms,
   renewal,
   unlessChanged,
-} from './conditional-writes.ts';
-import { refusalWithoutItem } from './dynamodb-errors.ts';
+} from './store/conditional-writes.ts';
 import {
   expiryAttributes,
   type FoundId,
@@ -17,8 +17,8 @@ import {
   keyOfId,
   openAttributes,
   readId,
-} from './id-item.ts';
-import { type ClaimTerms, claimAnswer, firstClaim, nextClaim } from './next-claim.ts';
+} from './store/id-item.ts';
+import { type ClaimTerms, claimAnswer, firstClaim, nextClaim } from './store/next-claim.ts';
 import type { Attributes, TableSession } from './table.ts';
 
 /** Runs an operation; resolves with its result as `createServerStore` reads it. */

@@ -11,8 +11,8 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
-import { limitFromNow, type OperationLimit, retryInTime } from '../timing/retry-in-time.ts';
-import { dynamoFailures, isConditionalCheckFailed } from './dynamodb-errors.ts';
+import { limitFromNow, type OperationLimit, retryInTime } from '../kit/retry-in-time.ts';
+import { dynamoFailures, isConditionalCheckFailed } from './errors.ts';
 
 /** An item, or its key, as the SDK has it. */
 export type Attributes = Record<string, AttributeValue>;

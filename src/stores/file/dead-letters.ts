@@ -2,10 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { DeadLetterError } from '../errors.ts';
-import { messageOf, propertyOf } from '../foreign-values.ts';
-import type { DeadLetter, DeadLetters } from './dead-letters.ts';
-import { withExposure } from './exposure.ts';
+import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import { withExposure } from '../../receiver/dead-letters/exposure.ts';
+import { DeadLetterError } from '../../receiver/errors.ts';
+import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
+import { parseLetter, serializeLetter } from '../kit/serialized-letter.ts';
 import { findExposure, prepareDirectory } from './letter-directory.ts';
 import {
   compareLetterFiles,
@@ -15,7 +16,6 @@ import {
   readLetterFile,
 } from './letter-files.ts';
 import { retryWhileInUse } from './retry-while-in-use.ts';
-import { parseLetter, serializeLetter } from './serialized-letter.ts';
 import { shareSyncs } from './sync-directory.ts';
 
 const EXTENSION = '.json';

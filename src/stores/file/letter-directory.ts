@@ -1,6 +1,6 @@
 import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigurationError } from '../errors.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
 import { syncNewDirectories } from './sync-directory.ts';
 
 /** Returns the absolute path of a directory for letters, which is created if it is missing. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { propertyOf } from '../foreign-values.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { retryWhileInUse } from './retry-while-in-use.ts';
 
 /** A file of a letter, and its place in the order of a list. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { propertyOf } from '../foreign-values.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
 
 /** A second in all. A virus scanner or an indexer opens a new file for less. */
 const TRIES = 50;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { toKey } from '../dedupe/store.ts';
-import { DeadLetterError } from '../errors.ts';
-import type { DeadLetter, DeadLetters } from './dead-letters.ts';
+import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import { toKey } from '../../receiver/dedupe/store.ts';
+import { DeadLetterError } from '../../receiver/errors.ts';
 import { parseLetter } from './serialized-letter.ts';
 
 /** A letter as a server keeps it. */

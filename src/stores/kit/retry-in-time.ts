@@ -1,4 +1,4 @@
-import { withTimeLimit } from './time-limit.ts';
+import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
 
 const FIRST_PAUSE_MS = 20;
 

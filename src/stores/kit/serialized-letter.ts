@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { parseBy } from '../parse-by.ts';
-import type { DeadLetter } from './dead-letters.ts';
+import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import { parseBy } from '../../receiver/values/parse-by.ts';
 
 const storedLetter = z.object({
   id: z.string(),

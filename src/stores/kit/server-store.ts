@@ -5,7 +5,7 @@ import {
   type RenewResult,
   type Store,
   toKey,
-} from './store.ts';
+} from '../../receiver/dedupe/store.ts';
 
 /** One operation on one id, for a server that runs it by a script or function of ours. */
 export interface ServerOperation {

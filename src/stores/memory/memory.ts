@@ -1,8 +1,3 @@
-import { checkOptions, readInteger } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { propertyOf } from '../foreign-values.ts';
-import { readClock } from '../timing/clock.ts';
-import { RecentIds } from './recent-ids.ts';
 import type {
   ClaimRequest,
   ClaimResult,
@@ -13,8 +8,13 @@ import type {
   ReleaseResult,
   RenewResult,
   Store,
-} from './store.ts';
-import { toKey } from './store.ts';
+} from '../../receiver/dedupe/store.ts';
+import { toKey } from '../../receiver/dedupe/store.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { readClock } from '../../receiver/timing/clock.ts';
+import { checkOptions, readInteger } from '../../receiver/values/check-options.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
+import { RecentIds } from './recent-ids.ts';
 
 /** Options of `createMemoryStore`. */
 export interface MemoryStoreOptions {

@@ -1,5 +1,28 @@
-import { propertyOf } from '../foreign-values.ts';
-import { requestsAreIsolated } from '../timing/isolated-requests.ts';
+import type { Settings } from '../../receiver/options.ts';
+import type { Warning } from '../../receiver/outcomes/report.ts';
+import { requestsAreIsolated } from '../../receiver/timing/isolated-requests.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
+import { isMemoryStore } from './memory.ts';
+
+/** Warns of a memory store beside which another process needs the ids. */
+export function memoryStoreWarnings({ queue, store }: Pick<Settings, 'queue' | 'store'>): Warning[] {
+  if (!isMemoryStore(store)) return [];
+  if (queue !== undefined) return [QUEUE_WITH_MEMORY_STORE];
+  const stores = storesForSeveralProcesses();
+  return stores === undefined ? [] : [memoryStoreShared(stores)];
+}
+
+function memoryStoreShared(stores: string): Warning {
+  const problem = 'this process is one of several, and each handles an event once by its own memory store';
+  return `memory_store_shared: ${problem}; share a store: ${stores}`;
+}
+
+/**
+ * Also for a process that receives and works: its jobs outlive a restart, and the Redis of its queue could
+ * hold the ids as well.
+ */
+const QUEUE_WITH_MEMORY_STORE: Warning =
+  'memory_store_shared: the jobs of a queue outlive this process or run in another one, and a memory store serves this process alone, so an event can be handled twice; share a store between receivers and workers, such as createRedisStore of posthorn/redis';
 
 const ON_A_MACHINE = 'createSqliteStore of posthorn/sqlite, or createRedisStore of posthorn/redis';
 const ON_LAMBDA = 'createDynamoStore of posthorn/dynamodb, or createRedisStore of posthorn/redis';
@@ -12,7 +35,7 @@ const ON_WORKERS = 'createD1Store of posthorn/d1';
  * concurrent request, and Cloudflare Workers as many isolates as it likes. Processes on other machines or in
  * other containers cannot be known.
  */
-export function storesForSeveralProcesses(): string | undefined {
+function storesForSeveralProcesses(): string | undefined {
   if (requestsAreIsolated) return ON_WORKERS;
   if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) return ON_LAMBDA;
   return isOneOfSeveralOnThisMachine() ? ON_A_MACHINE : undefined;

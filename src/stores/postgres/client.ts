@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../errors.ts';
-import { propertyOf, show } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 
 /** The parts of a `Pool` of `pg` 8 that posthorn uses. */
 export interface PostgresPool {

@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../errors.ts';
-import { propertyOf } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
 
 /** The number of errors that are looked through: most clients wrap the error of `pg`. */
 const MAX_WRAPPED = 5;

@@ -1,6 +1,6 @@
-import { settledWithin, withTimeLimit } from '../timing/time-limit.ts';
+import { settledWithin, withTimeLimit } from '../../receiver/timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
-import { isRefusal } from './sql-errors.ts';
+import { isRefusal } from './errors.ts';
 
 /**
  * A client that is out of its pool, and is listened to until it goes back: without a listener, a lost

@@ -1,10 +1,10 @@
-import { checkOptions } from '../check-options.ts';
-import { ConfigurationError, UnavailableError } from '../errors.ts';
-import { messageOf } from '../foreign-values.ts';
+import { ConfigurationError, UnavailableError } from '../../receiver/errors.ts';
+import { checkOptions } from '../../receiver/values/check-options.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { checkPool, columnOf, type PostgresClient, type PostgresPool, readSchema } from './client.ts';
+import { isRefusal, isRefusedConnection } from './errors.ts';
 import { inboxFunctions, rankedLatest } from './inbox/sql-functions.ts';
 import { withClient } from './lent-client.ts';
-import { isRefusal, isRefusedConnection } from './sql-errors.ts';
 import { storeFunctions } from './store/sql-functions.ts';
 
 /** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */

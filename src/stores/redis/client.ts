@@ -1,6 +1,6 @@
-import { checkOptions, readScope } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { propertyOf } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { checkOptions, readScope } from '../../receiver/values/check-options.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { fromIoredis, type IoredisClient } from './clients/ioredis.ts';
 import { fromNodeRedis, type NodeRedisClient } from './clients/node-redis.ts';
 import type { ScriptClient } from './clients/script-client.ts';

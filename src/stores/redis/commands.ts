@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { messageOf } from '../foreign-values.ts';
-import { ServerClock } from '../timing/server-clock.ts';
-import { withTimeLimit } from '../timing/time-limit.ts';
+import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
+import { ServerClock } from '../kit/server-clock.ts';
 import type { ScriptClient } from './clients/script-client.ts';
 import { NotConnectedError, Readiness } from './readiness.ts';
 import type { Script } from './script.ts';

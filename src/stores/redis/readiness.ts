@@ -1,5 +1,5 @@
-import { isInstance } from '../foreign-values.ts';
-import { Timer } from '../timing/time-limit.ts';
+import { Timer } from '../../receiver/timing/time-limit.ts';
+import { isInstance } from '../../receiver/values/foreign-values.ts';
 
 /** The connection of a client to Redis. */
 export interface Connection {

@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../errors.ts';
-import { propertyOf } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
 
 /** The parts of a connection of `node:sqlite` or better-sqlite3 that posthorn uses. */
 export interface SqliteDatabase {

@@ -1,7 +1,7 @@
-import { ConfigurationError } from '../errors.ts';
-import type { SqliteDatabase, SqliteStatement } from './database.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import type { SqliteDatabase, SqliteStatement } from './client.ts';
+import { isBusy, isInsideTransaction } from './errors.ts';
 import { OpenFile } from './open-file.ts';
-import { isBusy, isInsideTransaction } from './sqlite-errors.ts';
 import type { SqlStatement } from './statement.ts';
 import { migrations } from './tables.ts';
 import { WriteQueue } from './write-queue.ts';

@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../errors.ts';
-import { isInstance, messageOf, propertyOf } from '../foreign-values.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import { isInstance, messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
 
 /** The primary result codes that posthorn knows: https://sqlite.org/rescode.html. */
 const resultCodes = [

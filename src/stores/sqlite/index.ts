@@ -1,8 +1,8 @@
-export type { SkipReason } from '../handling/named-handler.ts';
-export { InboxError } from '../inbox/inbox-error.ts';
-export type { RankedKey } from '../inbox/latest.ts';
-export type { InboxEvent, OnceOptions } from '../inbox/once.ts';
-export type { SqliteDatabase, SqliteParameter, SqliteStatement } from './database.ts';
+export type { SkipReason } from '../../receiver/handling/named-handler.ts';
+export { InboxError } from '../kit/inbox/inbox-error.ts';
+export type { RankedKey } from '../kit/inbox/latest.ts';
+export type { InboxEvent, OnceOptions } from '../kit/inbox/once.ts';
+export type { SqliteDatabase, SqliteParameter, SqliteStatement } from './client.ts';
 export { createSqliteDeadLetters, type SqliteDeadLettersOptions } from './dead-letters/dead-letters.ts';
 export type { SqliteTransaction } from './inbox/handler-database.ts';
 export {

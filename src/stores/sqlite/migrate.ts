@@ -1,10 +1,10 @@
-import { ConfigurationError, UnavailableError } from '../errors.ts';
-import { isInstance } from '../foreign-values.ts';
+import { ConfigurationError, UnavailableError } from '../../receiver/errors.ts';
+import { isInstance } from '../../receiver/values/foreign-values.ts';
+import { checkDatabase, type SqliteDatabase } from './client.ts';
 import { checkNotNewer, SqliteConnection } from './connection.ts';
-import { checkDatabase, type SqliteDatabase } from './database.ts';
+import { explain } from './errors.ts';
 import { networkFileSystemOf } from './network-file-system.ts';
 import { retryWhileBusy } from './retry-while-busy.ts';
-import { explain } from './sqlite-errors.ts';
 import { migrations, NOW } from './tables.ts';
 
 /** Longer than other processes need that migrate, too. */

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { ConfigurationError } from '../errors.ts';
-import type { SqliteDatabase } from './database.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import type { SqliteDatabase } from './client.ts';
 
 /**
  * The file that a connection has open. SQLite goes on writing to a file that was deleted or moved, which no

@@ -1,6 +1,6 @@
 import { BUSY } from './connection.ts';
+import { lockedError } from './errors.ts';
 import { pauseWhileBusy } from './pause-while-busy.ts';
-import { lockedError } from './sqlite-errors.ts';
 
 /**
  * Tries work again for as long as it answers {@link BUSY}, and rejects once that has taken `limitMs`. Rejects

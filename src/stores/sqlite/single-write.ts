@@ -1,5 +1,5 @@
 import { BUSY, type SqliteConnection } from './connection.ts';
-import { lockedError, turnError } from './sqlite-errors.ts';
+import { lockedError, turnError } from './errors.ts';
 import type { QueuedWrite, WriteKind } from './write-queue.ts';
 
 /** The limits of a write that waits for its turn and for the lock. */

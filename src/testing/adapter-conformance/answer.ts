@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { messageOf, propertyOf, shorten, show } from '../../foreign-values.ts';
-import { AnswerBody } from '../../service/answer-body.ts';
+import { messageOf, propertyOf, shorten, show } from '../../receiver/values/foreign-values.ts';
+import { AnswerBody } from '../../service/shapes/answer-body.ts';
 import { HANDLER_MESSAGE, KEY, PASSWORD, TOKEN, USERNAME } from './delivery.ts';
 
 /** An answer as any client sees it. */

@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../../errors.ts';
-import { typeNameOf } from '../../foreign-values.ts';
-import type { Mountable } from '../../receiver-interface.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import type { Mountable } from '../../receiver/receiver-interface.ts';
+import { typeNameOf } from '../../receiver/values/foreign-values.ts';
 import { Endpoint, type EndpointSettings } from './endpoint.ts';
 import type { Platform, Serve, ServedAdapter } from './platform.ts';
 import { RawConnection } from './raw-connection.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { messageOf } from '../../foreign-values.ts';
-import { withTimeLimit } from '../../timing/time-limit.ts';
+import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import type { ConformanceCase } from '../conformance-case.ts';
 import { Bench } from './bench.ts';
 import type { Platform } from './platform.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { createMemoryStore } from '../../dedupe/memory.ts';
-import { PermanentError } from '../../errors.ts';
-import type { StandardSchemaV1 } from '../../events/schema.ts';
-import type { ReportCode } from '../../outcomes/outcome.ts';
+import { PermanentError } from '../../receiver/errors.ts';
+import type { StandardSchemaV1 } from '../../receiver/events/schema.ts';
+import type { ReportCode } from '../../receiver/outcomes/outcome.ts';
+import { createMemoryStore } from '../../stores/memory/memory.ts';
 import { createEvent } from '../create-event.ts';
 import { AS_IT_IS } from './advice.ts';
 import { expectAccepted, expectEqual, expectMembers, expectProblem } from './answer.ts';

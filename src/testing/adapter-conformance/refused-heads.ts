@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { sign } from '../../authentication/signature.ts';
-import { show } from '../../foreign-values.ts';
+import { sign } from '../../receiver/authentication/signature.ts';
+import { show } from '../../receiver/values/foreign-values.ts';
 import { AS_IT_IS, HEADER_NAMES, REPEATED_HEADERS } from './advice.ts';
 import { expectAccepted, expectEqual, expectProblem } from './answer.ts';
 import type { Check, Group } from './case.ts';

@@ -1,5 +1,5 @@
-import type { ReceiverOptions } from '../../options.ts';
-import type { ReportCode } from '../../outcomes/outcome.ts';
+import type { ReceiverOptions } from '../../receiver/options.ts';
+import type { ReportCode } from '../../receiver/outcomes/outcome.ts';
 import { expectEqual, expectProblem, type Seen } from './answer.ts';
 import type { Bench } from './bench.ts';
 import { type SignedBody, signed } from './delivery.ts';

@@ -1,11 +1,11 @@
 import { PermanentError } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { readAll } from '../support/read-all.ts';
-import { Seen } from '../support/seen.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { readAll } from '../../support/read-all.ts';
+import { Seen } from '../../support/seen.ts';
 import { exhaustAttempts } from './exhaust-attempts.ts';
 import { book, openQueue } from './queue-fixture.ts';
 

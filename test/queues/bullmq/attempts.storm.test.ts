@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { jsonLines, posthorn } from '../cli/posthorn.ts';
-import { writeModule } from '../cli/receiver-module.ts';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { ampleTime } from '../support/limits.ts';
-import { readAll } from '../support/read-all.ts';
-import { KEY } from '../support/served.ts';
+import { jsonLines, posthorn } from '../../cli/posthorn.ts';
+import { writeModule } from '../../cli/receiver-module.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { readAll } from '../../support/read-all.ts';
+import { KEY } from '../../support/served.ts';
 import { exhaustAttempts } from './exhaust-attempts.ts';
 import { openQueue } from './queue-fixture.ts';
 

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
 import { expectNoRefusal } from './blips.ts';
 
 const fixture = useRedis();
 
-// test/bullmq/blips.storm.test.ts has more of them, with each client.
+// test/queues/bullmq/blips.storm.test.ts has more of them, with each client.
 test('a queue whose connection is lost for a moment refuses nothing', async () => {
   const print = vi.spyOn(console, 'error').mockImplementation(() => {});
   onTestFinished(() => print.mockRestore());

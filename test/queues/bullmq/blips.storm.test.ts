@@ -1,8 +1,8 @@
 import { connect, createServer } from 'node:net';
 import { beforeEach, describe, onTestFinished, test, vi } from 'vitest';
-import { createDefaultClient } from '../redis/clients.ts';
-import { useRedis } from '../redis/fixture.ts';
-import { until } from '../support/until.ts';
+import { createDefaultClient } from '../../stores/redis/clients.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { until } from '../../support/until.ts';
 import { expectNoRefusal, openQueueOn } from './blips.ts';
 
 const BLIPS = 10;

@@ -2,11 +2,11 @@ import { createMemoryStore, createReceiver } from 'posthorn';
 import { createBullQueue } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
 import { expect, onTestFinished } from 'vitest';
-import type { Fixture } from '../redis/fixture.ts';
-import { TcpProxy } from '../redis/tcp-proxy.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import type { Fixture } from '../../stores/redis/fixture.ts';
+import { TcpProxy } from '../../stores/redis/tcp-proxy.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 import { book } from './queue-fixture.ts';
 
 const DELIVERIES = 20;

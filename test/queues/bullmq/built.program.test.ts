@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { packageRoot } from '../support/child-program.ts';
+import { packageRoot } from '../../support/child-program.ts';
 
 test('posthorn/bullmq loads as ESM and as CommonJS', () => {
   const program = `
@@ -19,7 +19,10 @@ test('posthorn/bullmq loads as ESM and as CommonJS', () => {
 
 test('its types need no types of BullMQ', () => {
   const read = (name: string): string =>
-    readFileSync(join(packageRoot, 'dist', 'src', 'bullmq', name), 'utf8').replaceAll(".ts'", ".d.ts'");
+    readFileSync(join(packageRoot, 'dist', 'src', 'queues', 'bullmq', name), 'utf8').replaceAll(
+      ".ts'",
+      ".d.ts'",
+    );
   const seen = new Set(['index.d.ts']);
   for (const name of seen) {
     for (const [, next = ''] of read(name).matchAll(/from '\.\/([^']+)'/g)) seen.add(next);

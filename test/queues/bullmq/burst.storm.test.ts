@@ -1,9 +1,9 @@
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { KEY, serve } from '../redis/deliveries.ts';
-import { useRedis } from '../redis/fixture.ts';
-import { Gate } from '../support/gate.ts';
-import { Seen } from '../support/seen.ts';
+import { KEY, serve } from '../../stores/redis/deliveries.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { Gate } from '../../support/gate.ts';
+import { Seen } from '../../support/seen.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 const EVENTS = 200;

@@ -1,7 +1,7 @@
 import { Queue as BullQueue, Worker } from 'bullmq';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
 import { openQueue } from './queue-fixture.ts';
 
 describe('where BullMQ fails to close', () => {

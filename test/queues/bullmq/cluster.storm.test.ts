@@ -4,14 +4,14 @@ import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Client, createClusterClient, type Major, ready } from '../redis/clients.ts';
-import { useRedis } from '../redis/fixture.ts';
-import type { RedisServer } from '../redis/servers.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { Seen } from '../support/seen.ts';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import { type Client, createClusterClient, type Major, ready } from '../../stores/redis/clients.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import type { RedisServer } from '../../stores/redis/servers.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { Seen } from '../../support/seen.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 import { book, PREFIX } from './queue-fixture.ts';
 
 describe('a queue in a Redis Cluster', () => {

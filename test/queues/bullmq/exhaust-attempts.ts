@@ -1,10 +1,10 @@
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
-import type { Fixture } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { readAll } from '../support/read-all.ts';
-import { Seen } from '../support/seen.ts';
+import type { Fixture } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { readAll } from '../../support/read-all.ts';
+import { Seen } from '../../support/seen.ts';
 import { book, type openQueue } from './queue-fixture.ts';
 
 type Opened = Pick<

@@ -1,11 +1,11 @@
 import { createMemoryStore, type Report } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { Gate } from '../support/gate.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { Seen } from '../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { Gate } from '../../support/gate.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { Seen } from '../../support/seen.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 import { failJobs, noBooking, waitingLetters } from './failed-jobs.ts';
 import { book, openQueue } from './queue-fixture.ts';
 

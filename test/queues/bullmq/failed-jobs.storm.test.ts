@@ -1,9 +1,9 @@
 import type { DeadLetter } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { randomPause } from '../support/random-pause.ts';
-import { until } from '../support/until.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { randomPause } from '../../support/random-pause.ts';
+import { until } from '../../support/until.ts';
 import { failJobs, noBooking, waitingLetters } from './failed-jobs.ts';
 import { book, openQueue } from './queue-fixture.ts';
 

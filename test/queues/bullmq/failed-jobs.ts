@@ -1,8 +1,8 @@
 import { type DeadLetter, type DeadLetters, PermanentError, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { book, type openQueue } from './queue-fixture.ts';
 
 type Opened = Awaited<ReturnType<typeof openQueue>>;

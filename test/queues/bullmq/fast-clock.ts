@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { Fixture } from '../redis/fixture.ts';
+import type { Fixture } from '../../stores/redis/fixture.ts';
 import type { openQueue } from './queue-fixture.ts';
 
 type Opened = Awaited<ReturnType<typeof openQueue>>;

@@ -1,7 +1,7 @@
 import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { Seen } from '../support/seen.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { Seen } from '../../support/seen.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 const JOBS = 400;

@@ -3,10 +3,10 @@ import { createMemoryStore, PermanentError, type Receiver } from 'posthorn';
 import { createPostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usePostgres } from '../postgres/fixture.ts';
-import { bookings, createLedger, book as insertBooking, recordsOf } from '../postgres/ledger.ts';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
+import { usePostgres } from '../../stores/postgres/fixture.ts';
+import { bookings, createLedger, book as insertBooking, recordsOf } from '../../stores/postgres/ledger.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
 import { openQueue } from './queue-fixture.ts';
 
 describe('a worker with an inbox', () => {

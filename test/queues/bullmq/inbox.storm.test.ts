@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { usePostgres } from '../postgres/fixture.ts';
-import { bookings, createLedger } from '../postgres/ledger.ts';
-import { useRedis } from '../redis/fixture.ts';
-import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { KEY } from '../support/served.ts';
+import { usePostgres } from '../../stores/postgres/fixture.ts';
+import { bookings, createLedger } from '../../stores/postgres/ledger.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { KEY } from '../../support/served.ts';
 import { runFastClock } from './fast-clock.ts';
 import { book, openQueue } from './queue-fixture.ts';
 

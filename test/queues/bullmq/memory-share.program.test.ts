@@ -2,10 +2,10 @@ import { createReceiver, type Queue } from 'posthorn';
 import { createBullQueue } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 import { book, PREFIX } from './queue-fixture.ts';
 import { accept, fillAndEmpty, infoOf, MAX_BYTES, SMALL } from './small-redis.ts';
 

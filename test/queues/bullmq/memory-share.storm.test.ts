@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { createClusterClient, ready } from '../redis/clients.ts';
-import { useRedis } from '../redis/fixture.ts';
-import type { RedisServer } from '../redis/servers.ts';
+import { createClusterClient, ready } from '../../stores/redis/clients.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import type { RedisServer } from '../../stores/redis/servers.ts';
 import { PREFIX } from './queue-fixture.ts';
 import { AT_ONCE, accept, fillAndEmpty, infoOf, MAX_BYTES, MOST_EVENTS, SMALL } from './small-redis.ts';
 
 describe('a queue that fills its Redis', () => {
   const fixture = useRedis();
 
-  // Those of ordinary bodies are in test/bullmq/memory-share.program.test.ts.
+  // Those of ordinary bodies are in test/queues/bullmq/memory-share.program.test.ts.
   test.each([
     ['small', 300],
     ['large', 100_000],

@@ -2,9 +2,9 @@ import { trace } from '@opentelemetry/api';
 import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { isFailed, useOpenTelemetry } from '../telemetry/opentelemetry-sdk.ts';
+import { isFailed, useOpenTelemetry } from '../../observers/opentelemetry-sdk.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 const DELIVERY = 'process transfer.succeeded';

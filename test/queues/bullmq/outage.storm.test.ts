@@ -2,12 +2,12 @@ import { createMemoryStore, createReceiver } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { freePort } from '../support/free-port.ts';
-import { Seen } from '../support/seen.ts';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { freePort } from '../../support/free-port.ts';
+import { Seen } from '../../support/seen.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 /** BullMQ gives the wait for a job up after 6 seconds without an answer. */

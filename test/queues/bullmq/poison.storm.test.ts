@@ -1,10 +1,10 @@
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { readAll } from '../support/read-all.ts';
-import { until } from '../support/until.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { readAll } from '../../support/read-all.ts';
+import { until } from '../../support/until.ts';
 import { type Note, openProcesses, type Started } from './processes.ts';
 
 const CONCURRENCY = 12;

@@ -1,7 +1,7 @@
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { send } from '../redis/deliveries.ts';
-import { useRedis } from '../redis/fixture.ts';
+import { send } from '../../stores/redis/deliveries.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
 import { openProcesses } from './processes.ts';
 
 describe('over several processes', () => {

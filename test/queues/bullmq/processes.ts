@@ -1,14 +1,14 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { KEY } from '../redis/deliveries.ts';
-import type { Fixture } from '../redis/fixture.ts';
-import type { RedisServer } from '../redis/servers.ts';
-import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { KEY } from '../../stores/redis/deliveries.ts';
+import type { Fixture } from '../../stores/redis/fixture.ts';
+import type { RedisServer } from '../../stores/redis/servers.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { openQueue } from './queue-fixture.ts';
 
-/** One process of test/bullmq/process.mjs. */
+/** One process of test/queues/bullmq/process.mjs. */
 export interface Started extends ChildProgram {
   readonly pid: string;
   /** Of a receiver. */

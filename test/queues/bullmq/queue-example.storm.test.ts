@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { KEY, send } from '../redis/deliveries.ts';
-import { useRedis } from '../redis/fixture.ts';
-import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
-import { randomPause } from '../support/random-pause.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { until } from '../support/until.ts';
+import { KEY, send } from '../../stores/redis/deliveries.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import { randomPause } from '../../support/random-pause.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { until } from '../../support/until.ts';
 
 const SENDERS = 4;
 const PAUSE_MS = 300;

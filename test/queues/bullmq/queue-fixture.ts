@@ -3,11 +3,11 @@ import { createReceiver, type DeadLetter, type Receiver, type ReceiverOptions, t
 import { type BullWorker, type BullWorkerOptions, createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createRedisStore } from 'posthorn/redis';
 import { onTestFinished } from 'vitest';
-import type { Fixture } from '../redis/fixture.ts';
-import { ampleDeadlines, ampleTime } from '../support/limits.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { Seen } from '../support/seen.ts';
-import { KEY } from '../support/served.ts';
+import type { Fixture } from '../../stores/redis/fixture.ts';
+import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { Seen } from '../../support/seen.ts';
+import { KEY } from '../../support/served.ts';
 
 let scopes = 0;
 

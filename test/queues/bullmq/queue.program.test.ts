@@ -3,12 +3,12 @@ import { ConfigurationError, createMemoryStore } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { eventAt } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { eventAt } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
 import { book, EARLIER_STALL_LIMIT, openQueue, PREFIX } from './queue-fixture.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,12 +1,12 @@
 import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { eventAt } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
-import { until } from '../support/until.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { eventAt } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
+import { until } from '../../support/until.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 const HOUR_MS = 3_600_000;

@@ -2,11 +2,11 @@ import type { DeadLetters } from 'posthorn';
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { send } from '../redis/deliveries.ts';
-import { useRedis } from '../redis/fixture.ts';
-import type { RedisServer } from '../redis/servers.ts';
-import { randomPause } from '../support/random-pause.ts';
-import { until } from '../support/until.ts';
+import { send } from '../../stores/redis/deliveries.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import type { RedisServer } from '../../stores/redis/servers.ts';
+import { randomPause } from '../../support/random-pause.ts';
+import { until } from '../../support/until.ts';
 import { runFastClock } from './fast-clock.ts';
 import { type Note, openProcesses, type Started } from './processes.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
-import { type GroupSize, SuspectTurns } from '../../src/bullmq/suspect-turns.ts';
+import { type GroupSize, SuspectTurns } from '../../../src/queues/bullmq/suspect-turns.ts';
 
 /** Of the workers in these tests. */
 export const CONCURRENCY = 10;

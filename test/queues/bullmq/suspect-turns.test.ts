@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { SuspectTurns } from '../../src/bullmq/suspect-turns.ts';
+import { SuspectTurns } from '../../../src/queues/bullmq/suspect-turns.ts';
 import { CONCURRENCY, simulateWorker, useFakeTurns } from './simulated-worker.ts';
 
 describe('a worker that has suspects and ordinary jobs', () => {
   beforeEach(useFakeTurns);
   afterEach(() => void vi.useRealTimers());
 
-  // test/bullmq/suspect-turns.storm.test.ts has more.
+  // test/queues/bullmq/suspect-turns.storm.test.ts has more.
   test.each([1, 2, 3])('keeps them apart, keeps groups small, and ends them all (seed %i)', simulateWorker);
 
   function open() {

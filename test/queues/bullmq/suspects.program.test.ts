@@ -2,11 +2,11 @@ import { Worker } from 'bullmq';
 import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../redis/fixture.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { Gate } from '../support/gate.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { Seen } from '../support/seen.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { Gate } from '../../support/gate.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { Seen } from '../../support/seen.ts';
 import { book, EARLIER_STALL_LIMIT, openQueue, PREFIX } from './queue-fixture.ts';
 
 describe('a job whose worker has died', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type JobNotes, readNotes } from '../../src/bullmq/job-notes.ts';
-import { judge } from '../../src/bullmq/suspicion.ts';
+import { type JobNotes, readNotes } from '../../../src/queues/bullmq/job-notes.ts';
+import { judge } from '../../../src/queues/bullmq/suspicion.ts';
 
 const CONCURRENCY = 50;
 

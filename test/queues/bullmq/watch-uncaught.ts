@@ -1,5 +1,5 @@
 import { onTestFinished, vi } from 'vitest';
-import { Seen } from '../support/seen.ts';
+import { Seen } from '../../support/seen.ts';
 
 /** What nobody catches, until the test ends. What cannot be put back is printed, too. */
 export function watchUncaught(): readonly unknown[] {

@@ -8,8 +8,8 @@ import {
 } from 'posthorn';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { anyCharacter } from '../support/any-character.ts';
-import { KEY, post, serve } from '../support/served.ts';
+import { anyCharacter } from '../../support/any-character.ts';
+import { KEY, post, serve } from '../../support/served.ts';
 
 const body = JSON.stringify(createEvent('transfer.succeeded'));
 const signed = signedHeaders(body, { key: KEY });

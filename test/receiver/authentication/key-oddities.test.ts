@@ -1,8 +1,8 @@
 import { createReceiver, type Key, type SigningKeys } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { receiverWithReports } from '../support/receiver-with-reports.ts';
-import { serve } from '../support/served.ts';
+import { receiverWithReports } from '../../support/receiver-with-reports.ts';
+import { serve } from '../../support/served.ts';
 
 const BARE = 'whsec_of_the_odd_keys';
 

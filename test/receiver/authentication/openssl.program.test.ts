@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createReceiver, sign, verifySignature } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { post, serve } from '../support/served.ts';
+import { post, serve } from '../../support/served.ts';
 
 function opensslSign(body: Uint8Array, key: Uint8Array): string {
   const hexkey = `hexkey:${Buffer.from(key).toString('hex')}`;

@@ -1,7 +1,7 @@
 import { createReceiver, sign } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { post, serve } from '../support/served.ts';
+import { post, serve } from '../../support/served.ts';
 
 describe('the signature header', () => {
   const event = createEvent('transfer.succeeded');

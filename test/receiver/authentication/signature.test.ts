@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ConfigurationError, sign, verifySignature } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { anyCharacter } from '../support/any-character.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
 

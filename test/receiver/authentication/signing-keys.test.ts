@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { createReceiver, type Key, type Receiver, type Report } from 'posthorn';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { receiverWithReports } from '../support/receiver-with-reports.ts';
-import { KEY, serve } from '../support/served.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { receiverWithReports } from '../../support/receiver-with-reports.ts';
+import { KEY, serve } from '../../support/served.ts';
 
 interface Call {
   readonly resolve: (keys: Key | readonly Key[]) => void;

@@ -10,7 +10,7 @@ import {
 } from 'posthorn';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { KEY, serve } from '../support/served.ts';
+import { KEY, serve } from '../../support/served.ts';
 
 const store = createMemoryStore();
 const authentication: Authentication = {

@@ -1,8 +1,8 @@
 import type { DeadLetters, Report } from 'posthorn';
 import { expect } from 'vitest';
-import { HeldHandler } from '../support/held-handler.ts';
-import { accepted, eventAt, openDirectly, refused } from '../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { accepted, eventAt, openDirectly, refused } from '../../support/open-endpoint.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 const NOT_STORED = expect.stringMatching(/^dead_letter_not_stored: /);
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import type { DeadLetters } from 'posthorn';
 import { expect, test } from 'vitest';
-import { LetterOperations } from '../../src/dead-letters/letter-operations.ts';
-import { BodyMemory } from '../../src/request/body-memory.ts';
-import { fakeTime, passUntil } from '../support/fake-time.ts';
-import { Gate } from '../support/gate.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { readAll } from '../support/read-all.ts';
+import { LetterOperations } from '../../../src/receiver/dead-letters/letter-operations.ts';
+import { BodyMemory } from '../../../src/receiver/request/body-memory.ts';
+import { fakeTime, passUntil } from '../../support/fake-time.ts';
+import { Gate } from '../../support/gate.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { readAll } from '../../support/read-all.ts';
 
 const LIMIT_MS = 40;
 const bodyMemory = new BodyMemory(1_000);

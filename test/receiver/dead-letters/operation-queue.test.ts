@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { OperationQueue } from '../../src/dead-letters/operation-queue.ts';
-import { until } from '../support/until.ts';
+import { OperationQueue } from '../../../src/receiver/dead-letters/operation-queue.ts';
+import { until } from '../../support/until.ts';
 
 const LIMIT_MS = 200;
 const AT_ONCE = 8;

@@ -1,15 +1,15 @@
 import { createReceiver, type DeadLetters, type Receiver } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { fakeTime, flowingTime } from '../support/fake-time.ts';
-import { Gate } from '../support/gate.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt } from '../support/open-endpoint.ts';
-import { readAll } from '../support/read-all.ts';
-import { Seen } from '../support/seen.ts';
-import { KEY } from '../support/served.ts';
-import { MINUTE_MS } from '../support/step-clock.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { fakeTime, flowingTime } from '../../support/fake-time.ts';
+import { Gate } from '../../support/gate.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { accepted, eventAt } from '../../support/open-endpoint.ts';
+import { readAll } from '../../support/read-all.ts';
+import { Seen } from '../../support/seen.ts';
+import { KEY } from '../../support/served.ts';
+import { MINUTE_MS } from '../../support/step-clock.ts';
 import { expectNothingToBeParked, openLastChance } from './last-chance.ts';
 
 /** Dead letters of which some operations are replaced. */

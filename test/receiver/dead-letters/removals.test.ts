@@ -1,8 +1,8 @@
 import { PermanentError } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint } from '../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { accepted, eventAt, openEndpoint } from '../../support/open-endpoint.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 /** An endpoint that tells how often its dead letters were asked to remove a letter. */
 async function openCounting(handle: () => unknown) {

@@ -1,7 +1,7 @@
 import { createMemoryStore } from 'posthorn';
 import { expect, test } from 'vitest';
 
-const collidingIdsFile = new URL('../../bench/load/colliding-ids.js', import.meta.url).href;
+const collidingIdsFile = new URL('../../../bench/load/colliding-ids.js', import.meta.url).href;
 const { collidingIds }: { collidingIds: (count: number) => string[] } = await import(
   /* @vite-ignore */ collidingIdsFile
 );

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, type Store } from 'posthorn';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { flowingTime } from '../support/fake-time.ts';
-import { Gate } from '../support/gate.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openDirectly, refused } from '../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { flowingTime } from '../../support/fake-time.ts';
+import { Gate } from '../../support/gate.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { accepted, eventAt, openDirectly, refused } from '../../support/open-endpoint.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 beforeEach(flowingTime);
 

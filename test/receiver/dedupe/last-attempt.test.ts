@@ -1,6 +1,6 @@
 import { createMemoryStore, type HandlerContext } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import {
   type Answer,
   accepted,
@@ -9,9 +9,9 @@ import {
   eventAt,
   openEndpoint,
   refused,
-} from '../support/open-endpoint.ts';
-import { readAll } from '../support/read-all.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+} from '../../support/open-endpoint.ts';
+import { readAll } from '../../support/read-all.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 interface Poisoned extends Endpoint {
   readonly clock: StepClock;

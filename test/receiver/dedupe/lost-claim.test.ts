@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, createReceiver, type ReceiverOptions, type Report, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { forwardedClock, stoppedClock } from '../../support/monotonic-clock.ts';
+import { accepted, openEndpoint, refused } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
+import { KEY } from '../../support/served.ts';
 import { ListQueue } from '../queue/list-queue.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { forwardedClock, stoppedClock } from '../support/monotonic-clock.ts';
-import { accepted, openEndpoint, refused } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
-import { KEY } from '../support/served.ts';
 
 const HOUR_MS = 3_600_000;
 /** So long that it ends by the clock of the test alone, on a machine however busy. */

@@ -1,10 +1,10 @@
 import { createMemoryStore, type ReleaseRequest, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { HeldHandler } from '../support/held-handler.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { accepted, eventAt, openEndpoint, refused } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 /** A memory store that tells which releases it was asked for. */
 function createWatchedStore(now?: () => number) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accepted, eventAt, openEndpoint } from '../support/open-endpoint.ts';
+import { accepted, eventAt, openEndpoint } from '../../support/open-endpoint.ts';
 
 test('after a restart an event that comes again is handled again: a memory store ends with its process', async () => {
   const event = eventAt(Date.now());

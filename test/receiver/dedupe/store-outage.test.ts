@@ -1,12 +1,18 @@
 import { createMemoryStore, type DeadLetters, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { flowingTime } from '../support/fake-time.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openDirectly, refused } from '../support/open-endpoint.ts';
-import { readAll } from '../support/read-all.ts';
-import { Seen } from '../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
-import { until } from '../support/until.ts';
+import { flowingTime } from '../../support/fake-time.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import {
+  accepted,
+  type EndpointOptions,
+  eventAt,
+  openDirectly,
+  refused,
+} from '../../support/open-endpoint.ts';
+import { readAll } from '../../support/read-all.ts';
+import { Seen } from '../../support/seen.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { until } from '../../support/until.ts';
 
 beforeEach(flowingTime);
 

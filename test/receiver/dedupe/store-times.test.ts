@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, createReceiver, type DeadLetters, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { eventAt } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
-import { KEY } from '../support/served.ts';
-import { MINUTE_MS } from '../support/step-clock.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { eventAt } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
+import { KEY } from '../../support/served.ts';
+import { MINUTE_MS } from '../../support/step-clock.ts';
 
 const LEASE_MS = 20_000;
 /** A letter that takes three of them is still within its time limit. */

@@ -1,7 +1,7 @@
 import { type ClaimRequest, createMemoryStore, type Store } from 'posthorn';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { timeLimited } from '../../src/dedupe/time-limited.ts';
-import { Gate } from '../support/gate.ts';
+import { timeLimited } from '../../../src/receiver/dedupe/time-limited.ts';
+import { Gate } from '../../support/gate.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
 const waiting: ClaimRequest = { ...times, id: 'waiting', token: 'a', waitMs: 1_000 };

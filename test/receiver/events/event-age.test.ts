@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { createMemoryStore, EventError, type ReceiverOptions } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { CREATED_AT, envelope, members, NOW, receiverAt, verify } from '../support/envelopes.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { CREATED_AT, envelope, members, NOW, receiverAt, verify } from '../../support/envelopes.ts';
 
 describe('created_at', () => {
   const times: readonly { text: string; ms: number }[] = [

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { createMemoryStore, createReceiver, EventError } from 'posthorn';
 import { describe, expect, test, vi } from 'vitest';
-import { anyCharacter } from '../support/any-character.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { CREATED_AT, envelope, members, NOW, receiverAt, verify } from '../support/envelopes.ts';
-import { KEY } from '../support/served.ts';
+import { anyCharacter } from '../../support/any-character.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { CREATED_AT, envelope, members, NOW, receiverAt, verify } from '../../support/envelopes.ts';
+import { KEY } from '../../support/served.ts';
 
 function withData(json: string): string {
   return `{"id":"evt_${json.length}","type":"transfer.created","created_at":"${CREATED_AT}","data":${json}}`;

@@ -1,7 +1,7 @@
 import { type AnyEvent, catalog, createReceiver, isKnownEvent } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { KEY, serve } from '../support/served.ts';
+import { KEY, serve } from '../../support/served.ts';
 
 describe('isKnownEvent', () => {
   const known = Object.entries(catalog).flatMap(([entity, types]) =>

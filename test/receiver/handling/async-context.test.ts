@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createMemoryStore, createReceiver, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { KEY } from '../support/served.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { KEY } from '../../support/served.ts';
 
 const storage = new AsyncLocalStorage<string>();
 

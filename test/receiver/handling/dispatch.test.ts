@@ -11,16 +11,16 @@ import {
 } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
+import { createLetter } from '../../stores/kit/conformance.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { Seen } from '../../support/seen.ts';
+import { KEY } from '../../support/served.ts';
+import { StepClock } from '../../support/step-clock.ts';
+import { until } from '../../support/until.ts';
 import { ListQueue } from '../queue/list-queue.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { Seen } from '../support/seen.ts';
-import { KEY } from '../support/served.ts';
-import { StepClock } from '../support/step-clock.ts';
-import { until } from '../support/until.ts';
 
 const event = createEvent('transfer.succeeded');
 const DAY_MS = 86_400_000;

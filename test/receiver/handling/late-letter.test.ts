@@ -1,11 +1,11 @@
 import { createMemoryStore } from 'posthorn';
 import { expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../support/fake-time.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openDirectly } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { fakeTime, passUntil } from '../../support/fake-time.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { accepted, eventAt, openDirectly } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 test('a letter that comes after the waiting run, and after the run in the other process, is taken out', async () => {
   const pass = fakeTime();

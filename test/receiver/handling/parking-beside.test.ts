@@ -1,13 +1,13 @@
 import { createMemoryStore, PermanentError, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { aborted } from '../support/aborted.ts';
-import { flowingTime } from '../support/fake-time.ts';
-import { Gate } from '../support/gate.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { aborted } from '../../support/aborted.ts';
+import { flowingTime } from '../../support/fake-time.ts';
+import { Gate } from '../../support/gate.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { accepted, eventAt, openEndpoint, refused } from '../../support/open-endpoint.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 const MAX_RUN_MS = 200_000;
 

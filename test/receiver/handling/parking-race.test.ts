@@ -1,14 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, type DeadLetters, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { flowingTime } from '../support/fake-time.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openDirectly, refused } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { flowingTime } from '../../support/fake-time.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import {
+  accepted,
+  type EndpointOptions,
+  eventAt,
+  openDirectly,
+  refused,
+} from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 beforeEach(flowingTime);
 

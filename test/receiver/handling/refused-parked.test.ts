@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto';
 import { createMemoryStore, PermanentError } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { letterOf } from '../support/letter-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
-import { readAll } from '../support/read-all.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import {
+  accepted,
+  type EndpointOptions,
+  eventAt,
+  openEndpoint,
+  refused,
+} from '../../support/open-endpoint.ts';
+import { readAll } from '../../support/read-all.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 const clock = new StepClock();
 const DAY_MS = 86_400_000;

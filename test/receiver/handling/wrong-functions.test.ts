@@ -1,14 +1,14 @@
 import { createMemoryStore, createReceiver, type Delivery, type Report } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { nastyValues } from '../support/nasty-values.ts';
-import { type EndpointOptions, eventAt } from '../support/open-endpoint.ts';
-import { KEY } from '../support/served.ts';
-import { expectNoUnhandledRejections } from '../support/unhandled-rejections.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { nastyValues } from '../../support/nasty-values.ts';
+import { type EndpointOptions, eventAt } from '../../support/open-endpoint.ts';
+import { KEY } from '../../support/served.ts';
+import { expectNoUnhandledRejections } from '../../support/unhandled-rejections.ts';
 
 expectNoUnhandledRejections();
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { createReceiver } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { KEY } from '../support/served.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { until } from '../support/until.ts';
+import { createLetter } from '../../stores/kit/conformance.ts';
+import { KEY } from '../../support/served.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { until } from '../../support/until.ts';
 
 test('with 100,000 letters in files the first health tells of them', async () => {
   const directory = temporaryDirectory();

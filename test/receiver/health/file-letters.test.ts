@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { createReceiver, type DeadLettersHealth } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { KEY } from '../support/served.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { until } from '../support/until.ts';
+import { createLetter } from '../../stores/kit/conformance.ts';
+import { KEY } from '../../support/served.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { until } from '../../support/until.ts';
 
 /** A directory with letters that were written without waiting for the disk, which `put` does for each. */
 async function fill(count: number) {

@@ -8,15 +8,15 @@ import {
 } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { flowingTime } from '../support/fake-time.ts';
-import { Gate } from '../support/gate.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { readAll } from '../support/read-all.ts';
-import { KEY } from '../support/served.ts';
-import { StepClock } from '../support/step-clock.ts';
-import { until } from '../support/until.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { flowingTime } from '../../support/fake-time.ts';
+import { Gate } from '../../support/gate.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { readAll } from '../../support/read-all.ts';
+import { KEY } from '../../support/served.ts';
+import { StepClock } from '../../support/step-clock.ts';
+import { until } from '../../support/until.ts';
 
 /** The 2 seconds that are promised, and a step of the clock. */
 const LIMIT_MS = 2_020;

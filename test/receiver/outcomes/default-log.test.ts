@@ -5,8 +5,8 @@ import { observeWithPrometheus } from 'posthorn/prometheus';
 import { createEvent, deliver } from 'posthorn/testing';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { usePrintedErrors } from '../support/printed-errors.ts';
-import { KEY } from '../support/served.ts';
+import { usePrintedErrors } from '../../support/printed-errors.ts';
+import { KEY } from '../../support/served.ts';
 
 const { printed } = usePrintedErrors();
 

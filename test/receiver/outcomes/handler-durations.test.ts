@@ -1,9 +1,9 @@
 import { createReceiver, type Report } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { Seen } from '../support/seen.ts';
-import { KEY } from '../support/served.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { Seen } from '../../support/seen.ts';
+import { KEY } from '../../support/served.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });

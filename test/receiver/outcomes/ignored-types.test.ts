@@ -1,9 +1,9 @@
 import type { Receiver, Report } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { usePrintedErrors } from '../support/printed-errors.ts';
-import { createUnobserved } from '../support/unobserved-receiver.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { usePrintedErrors } from '../../support/printed-errors.ts';
+import { createUnobserved } from '../../support/unobserved-receiver.ts';
 
 const { printed } = usePrintedErrors();
 

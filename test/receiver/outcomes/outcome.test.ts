@@ -2,9 +2,9 @@ import { createMemoryStore, PermanentError, type Receiver, type Report } from 'p
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { openDirectly } from '../support/open-endpoint.ts';
-import { KEY, post, serve } from '../support/served.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { openDirectly } from '../../support/open-endpoint.ts';
+import { KEY, post, serve } from '../../support/served.ts';
 
 const store = createMemoryStore();
 const SECRET = 'SECRET-of-the-handler';

@@ -1,12 +1,12 @@
 import { ConfigurationError, createMemoryStore, createReceiver, type Report } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { openDirectly, openEndpoint } from '../support/open-endpoint.ts';
-import { usePrintedErrors } from '../support/printed-errors.ts';
-import { KEY, serve } from '../support/served.ts';
-import { createUnobserved } from '../support/unobserved-receiver.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { openDirectly, openEndpoint } from '../../support/open-endpoint.ts';
+import { usePrintedErrors } from '../../support/printed-errors.ts';
+import { KEY, serve } from '../../support/served.ts';
+import { createUnobserved } from '../../support/unobserved-receiver.ts';
 
 const store = createMemoryStore();
 

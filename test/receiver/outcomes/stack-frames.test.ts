@@ -2,12 +2,12 @@ import { basename } from 'node:path';
 import { createMemoryStore, createReceiver, type Receiver } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { nastyValues } from '../support/nasty-values.ts';
-import type { EndpointOptions } from '../support/open-endpoint.ts';
-import { usePrintedErrors } from '../support/printed-errors.ts';
-import { KEY, serve } from '../support/served.ts';
-import { createUnobserved } from '../support/unobserved-receiver.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { nastyValues } from '../../support/nasty-values.ts';
+import type { EndpointOptions } from '../../support/open-endpoint.ts';
+import { usePrintedErrors } from '../../support/printed-errors.ts';
+import { KEY, serve } from '../../support/served.ts';
+import { createUnobserved } from '../../support/unobserved-receiver.ts';
 
 const { printed, clear } = usePrintedErrors();
 
@@ -38,7 +38,7 @@ const here = new RegExp(`at .*${file}:\\d+:\\d+`);
 
 /** The root of the package, as stacks name it: on Windows a path or a URL. */
 const [, root = '', separator = ''] =
-  /([^( ]+[\\/])test([\\/])outcomes[\\/]stack-frames/.exec(new Error().stack ?? '') ?? [];
+  /([^( ]+[\\/])test([\\/])receiver[\\/]outcomes[\\/]stack-frames/.exec(new Error().stack ?? '') ?? [];
 
 /** What looks like a frame, and tells of a card. */
 const FORGED = '    at card4111111111111111 (/payload.js:1:1)';
@@ -138,13 +138,13 @@ describe("only frames of the user's own code are printed:", () => {
   });
 
   test.each([
-    'Run.start (/home/me/node_modules/posthorn/dist/src/handling/run.js:1:1)',
+    'Run.start (/home/me/node_modules/posthorn/dist/src/receiver/handling/run.js:1:1)',
     'async Run.start (file:///srv/node_modules/.pnpm/posthorn@1.0.0/node_modules/posthorn/dist/x.js:1:1)',
     'Client.query (C:\\Users\\A B (old)\\node_modules\\pg\\lib\\client.js:1:1)',
     'process.processTicksAndRejections (node:internal/process/task_queues:1:1)',
     'Socket.emit (node:events:1:1)',
     'async node:fs/promises:1:1',
-    `runOne (${root}src${separator}handling${separator}handlers.ts:1:1)`,
+    `runOne (${root}src${separator}receiver${separator}handling${separator}handlers.ts:1:1)`,
     `toNode (${root}adapters${separator}node.ts:1:1)`,
   ])('not at %s', async (place) => {
     expect(await framesAt(place)).toBe('');

@@ -7,15 +7,21 @@ import {
 } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { Gate } from '../support/gate.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openEndpoint, refused } from '../support/open-endpoint.ts';
-import { KEY } from '../support/served.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { Gate } from '../../support/gate.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import {
+  accepted,
+  type EndpointOptions,
+  eventAt,
+  openEndpoint,
+  refused,
+} from '../../support/open-endpoint.ts';
+import { KEY } from '../../support/served.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');

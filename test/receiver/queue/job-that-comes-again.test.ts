@@ -1,9 +1,9 @@
 import { createMemoryStore, PermanentError } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { eventAt, openEndpoint } from '../support/open-endpoint.ts';
-import { MINUTE_MS } from '../support/step-clock.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { eventAt, openEndpoint } from '../../support/open-endpoint.ts';
+import { MINUTE_MS } from '../../support/step-clock.ts';
 import { ListQueue } from './list-queue.ts';
 
 test('a job whose worker parked its event, and lost the job before it could end it, leaves no letter', async () => {

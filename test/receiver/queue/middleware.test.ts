@@ -1,9 +1,9 @@
 import type { MiddlewareContext, Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { Gate } from '../support/gate.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, eventAt, openDirectly, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { Gate } from '../../support/gate.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { accepted, eventAt, openDirectly, openEndpoint, refused } from '../../support/open-endpoint.ts';
 import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');

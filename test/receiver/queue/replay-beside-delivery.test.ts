@@ -1,10 +1,10 @@
 import { PermanentError, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { HeldHandler } from '../support/held-handler.ts';
-import { letterOf } from '../support/letter-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { accepted, openEndpoint } from '../support/open-endpoint.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { letterOf } from '../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { accepted, openEndpoint } from '../../support/open-endpoint.ts';
 import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');

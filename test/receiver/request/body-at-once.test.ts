@@ -1,8 +1,8 @@
 import { createReceiver, type Delivery } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { KEY } from '../support/served.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { KEY } from '../../support/served.ts';
 
 describe('a body that an adapter hands over at once', () => {
   const mount = (maxBodyBytes?: number) => {

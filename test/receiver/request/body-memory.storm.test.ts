@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { packageRoot, startProgram } from '../support/child-program.ts';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { packageRoot, startProgram } from '../../support/child-program.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 
 const program = fileURLToPath(new URL('memory-program.mjs', import.meta.url));
 const MIB = 1_048_576;

@@ -3,9 +3,9 @@ import { toExpress } from 'posthorn/express';
 import { toNode } from 'posthorn/node';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { receiverWithReports } from '../support/receiver-with-reports.ts';
-import { KEY } from '../support/served.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { receiverWithReports } from '../../support/receiver-with-reports.ts';
+import { KEY } from '../../support/served.ts';
 
 const delivery = deliveryOf(createEvent('transfer.succeeded'));
 const HEADERS = /^headers must be an object .* Headers, a Map, a list of pairs, .*; got /;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createReceiver, type HeaderFields, type Receiver } from 'posthorn';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { KEY } from '../support/served.ts';
+import { KEY } from '../../support/served.ts';
 
 const body = Buffer.from(JSON.stringify(createEvent('transfer.succeeded')));
 const pairs = Object.entries(signedHeaders(body, { key: KEY }));

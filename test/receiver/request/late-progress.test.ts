@@ -1,9 +1,9 @@
 import { createReceiver, type Delivery } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { Gate } from '../support/gate.ts';
-import { KEY } from '../support/served.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { Gate } from '../../support/gate.ts';
+import { KEY } from '../../support/served.ts';
 
 test('what an adapter reports of a body after it was refused keeps no other body out', async () => {
   const receiver = createReceiver({

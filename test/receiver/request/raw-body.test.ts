@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { ConfigurationError, createReceiver, type Delivery, sign, verifySignature } from 'posthorn';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { receiverWithReports } from '../support/receiver-with-reports.ts';
-import { KEY } from '../support/served.ts';
+import { receiverWithReports } from '../../support/receiver-with-reports.ts';
+import { KEY } from '../../support/served.ts';
 
 const event = { ...createEvent('transfer.succeeded'), data: { note: 'Grüße 🎺' } };
 const text = JSON.stringify(event);

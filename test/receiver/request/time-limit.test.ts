@@ -7,12 +7,12 @@ import {
 } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { flowingTime } from '../support/fake-time.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { eventAt } from '../support/open-endpoint.ts';
-import { KEY } from '../support/served.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { flowingTime } from '../../support/fake-time.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { eventAt } from '../../support/open-endpoint.ts';
+import { KEY } from '../../support/served.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 beforeEach(flowingTime);
 

@@ -1,12 +1,12 @@
 import { createMemoryStore, createReceiver, type Reply, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { BodyMemory } from '../../src/request/body-memory.ts';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { Gate } from '../support/gate.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import { BodyMemory } from '../../../src/receiver/request/body-memory.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { Gate } from '../../support/gate.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 
 const MIB = 1_048_576;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Deadline } from '../../src/timing/deadline.ts';
-import { fakeTime } from '../support/fake-time.ts';
+import { Deadline } from '../../../src/receiver/timing/deadline.ts';
+import { fakeTime } from '../../support/fake-time.ts';
 
 test('a deadline is past from its very millisecond on', async () => {
   const pass = fakeTime();

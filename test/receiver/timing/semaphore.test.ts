@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Semaphore } from '../../src/timing/semaphore.ts';
+import { Semaphore } from '../../../src/receiver/timing/semaphore.ts';
 
 const forever = (granted: Promise<void>): Promise<void> => granted;
 

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { accepted, openEndpoint } from '../support/open-endpoint.ts';
+import { accepted, openEndpoint } from '../../support/open-endpoint.ts';
 
 /** What a server answers while the event loop is blocked for longer than the limit of the store. */
 async function answerInStall(): Promise<void> {

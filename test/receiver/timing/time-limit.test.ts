@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { limitFromNow, retryInTime } from '../../src/timing/retry-in-time.ts';
-import { withTimeLimit } from '../../src/timing/time-limit.ts';
-import { fakeTime, passUntil } from '../support/fake-time.ts';
+import { withTimeLimit } from '../../../src/receiver/timing/time-limit.ts';
+import { limitFromNow, retryInTime } from '../../../src/stores/kit/retry-in-time.ts';
+import { fakeTime, passUntil } from '../../support/fake-time.ts';
 
 test.each([
   ['resolves', () => Promise.resolve()],

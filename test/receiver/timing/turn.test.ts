@@ -1,12 +1,12 @@
 import { createReceiver, type Delivery, type Report } from 'posthorn';
 import { describe, expect, test, vi } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { eventAt } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
-import { KEY } from '../support/served.ts';
-import { MINUTE_MS } from '../support/step-clock.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { eventAt } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
+import { KEY } from '../../support/served.ts';
+import { MINUTE_MS } from '../../support/step-clock.ts';
 
 /** Runs a delivery beside a turn of the event loop that has been asked for before it came. */
 async function runBesideTurn(delivery: Delivery) {

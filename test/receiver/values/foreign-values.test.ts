@@ -7,8 +7,8 @@ import {
   type WebhookEvent,
 } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { nastyValues } from '../support/nasty-values.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { nastyValues } from '../../support/nasty-values.ts';
 import {
   type Answer,
   accepted,
@@ -16,11 +16,11 @@ import {
   eventAt,
   openEndpoint,
   refused,
-} from '../support/open-endpoint.ts';
-import { usePrintedErrors } from '../support/printed-errors.ts';
-import { KEY } from '../support/served.ts';
-import { expectNoUnhandledRejections } from '../support/unhandled-rejections.ts';
-import { until } from '../support/until.ts';
+} from '../../support/open-endpoint.ts';
+import { usePrintedErrors } from '../../support/printed-errors.ts';
+import { KEY } from '../../support/served.ts';
+import { expectNoUnhandledRejections } from '../../support/unhandled-rejections.ts';
+import { until } from '../../support/until.ts';
 
 const { printed } = usePrintedErrors();
 

@@ -1,11 +1,11 @@
 import { createReceiver } from 'posthorn';
 import { signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { parseLetter } from '../src/dead-letters/serialized-letter.ts';
-import { messageOf } from '../src/foreign-values.ts';
-import { readJob } from '../src/queue/queued-job.ts';
-import { envelope } from './support/envelopes.ts';
-import { KEY } from './support/served.ts';
+import { readJob } from '../../../src/receiver/queue/queued-job.ts';
+import { messageOf } from '../../../src/receiver/values/foreign-values.ts';
+import { parseLetter } from '../../../src/stores/kit/serialized-letter.ts';
+import { envelope } from '../../support/envelopes.ts';
+import { KEY } from '../../support/served.ts';
 
 /** The message of what a function throws, without the words before the first member. */
 async function complaint(read: () => unknown): Promise<string> {

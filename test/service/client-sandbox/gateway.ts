@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { listenUntilTheEnd } from '../support/listen.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
 
 /** Where the caller dies: at which request, counted from 1, and whether that one is still carried out. */
 export interface Death {

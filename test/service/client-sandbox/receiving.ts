@@ -3,7 +3,7 @@ import { type Authentication, createReceiver, type Report } from 'posthorn';
 import { toExpress } from 'posthorn/express';
 import type { Sandbox } from 'posthorn/sandbox';
 import { onTestFinished } from 'vitest';
-import { listenUntilTheEnd } from '../support/listen.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
 
 /** A receiver on Express, on the sandbox's clock. */
 export interface Receiving {

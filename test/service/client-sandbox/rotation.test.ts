@@ -1,7 +1,7 @@
 import type { Authentication, Client, RotatedWebhook, RotateOptions } from 'posthorn/client';
 import type { Sandbox } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
-import { readAll } from '../support/read-all.ts';
+import { readAll } from '../../support/read-all.ts';
 import type { Death, Gateway } from './gateway.ts';
 import { type Receiving, receive } from './receiving.ts';
 import { openService } from './service.ts';

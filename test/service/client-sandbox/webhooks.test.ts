@@ -1,6 +1,6 @@
 import type { Webhook } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
-import { readAll } from '../support/read-all.ts';
+import { readAll } from '../../support/read-all.ts';
 import { openService } from './service.ts';
 
 const URL = 'https://example.com/hooks';

@@ -1,8 +1,8 @@
 import { ConfigurationError } from 'posthorn';
 import type { CallOptions, Client } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
-import { readAll } from '../support/read-all.ts';
-import { until } from '../support/until.ts';
+import { readAll } from '../../support/read-all.ts';
+import { until } from '../../support/until.ts';
 import { openClientOf } from './open-client.ts';
 import { clientOf, failureOf } from './secrets.ts';
 

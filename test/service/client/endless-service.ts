@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { listenUntilTheEnd } from '../support/listen.ts';
-import { until } from '../support/until.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
+import { until } from '../../support/until.ts';
 
 /** An answer without an end: `first`, and then spaces for as long as anybody reads them. */
 export interface EndlessReply {

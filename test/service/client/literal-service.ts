@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listenUntilTheEnd } from '../support/listen.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
 
 /** What arrived, as it arrived. */
 export interface SeenRequest {

@@ -1,6 +1,6 @@
 import { type Client, ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
-import { readAll } from '../support/read-all.ts';
+import { readAll } from '../../support/read-all.ts';
 import { page, webhook } from './literal-bodies.ts';
 import { inTurn, json, type Reply } from './literal-service.ts';
 import { openClient, openClientOf } from './open-client.ts';

@@ -1,7 +1,7 @@
 import { ConfigurationError } from 'posthorn';
 import { type ClientOptions, createClient } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
-import { readAll } from '../support/read-all.ts';
+import { readAll } from '../../support/read-all.ts';
 import { webhook } from './literal-bodies.ts';
 import { inTurn, json, openLiteralService } from './literal-service.ts';
 import { clientOf, expectNoSecret, failureOf, JWT, PASSWORD } from './secrets.ts';

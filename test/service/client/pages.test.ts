@@ -1,6 +1,6 @@
 import { ServiceError, type Webhook } from 'posthorn/client';
 import { expect, test } from 'vitest';
-import { readAll } from '../support/read-all.ts';
+import { readAll } from '../../support/read-all.ts';
 import { page, webhook } from './literal-bodies.ts';
 import { json } from './literal-service.ts';
 import { openClient, openClientOf } from './open-client.ts';

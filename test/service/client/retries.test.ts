@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { type Client, ServiceError } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../support/free-port.ts';
-import { listenUntilTheEnd } from '../support/listen.ts';
+import { freePort } from '../../support/free-port.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
 import { CHECKS, CURRENCIES, PURPOSES, page, QUOTE, webhook } from './literal-bodies.ts';
 import { json, type Reply } from './literal-service.ts';
 import { openClient, openClientOf } from './open-client.ts';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { type Client, type ClientOptions, createClient } from 'posthorn/client';
 import { expect } from 'vitest';
-import { WAIT_LIMIT_MS } from '../support/limits.ts';
+import { WAIT_LIMIT_MS } from '../../support/limits.ts';
 
 /** Everything that must never show. */
 export const JWT = 'eyJhbGciOi.literal.jwt';

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import type { DeliveryAttempt, Sandbox, SandboxOptions } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { assembleSandbox } from '../../src/sandbox/assemble.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { assembleSandbox } from '../../../src/service/sandbox/assemble.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import {
   BANKING,
   CONTROL,

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { createSandbox, type Sandbox } from 'posthorn/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packageRoot } from '../support/child-program.ts';
-import { stopServer } from '../support/listen.ts';
-import { Seen } from '../support/seen.ts';
+import { packageRoot } from '../../support/child-program.ts';
+import { stopServer } from '../../support/listen.ts';
+import { Seen } from '../../support/seen.ts';
 import { CHROMIUM } from './chromium.ts';
 import {
   ADMINISTRATOR,

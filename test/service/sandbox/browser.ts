@@ -1,5 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
-import { WAIT_LIMIT_MS } from '../support/limits.ts';
+import { WAIT_LIMIT_MS } from '../../support/limits.ts';
 import { CHROMIUM } from './chromium.ts';
 
 let browser: Promise<Browser> | undefined;

@@ -1,4 +1,4 @@
-import { findBrowser } from '../../tools/programs.js';
+import { findBrowser } from '../../../tools/programs.js';
 
 /** How the machine's Chromium or Chrome is started: it does nothing on the network by itself. */
 export const CHROMIUM: { readonly executablePath: string | undefined; readonly args: string[] } = {

@@ -1,6 +1,6 @@
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
-import { until } from '../support/until.ts';
+import { until } from '../../support/until.ts';
 import { CONTROL, createWebhook, openSandbox, START_AT } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 

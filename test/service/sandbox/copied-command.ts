@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import { until } from '../support/until.ts';
+import { until } from '../../support/until.ts';
 import { createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
 import { type RecordingEndpoint, record } from './recording-endpoint.ts';
 

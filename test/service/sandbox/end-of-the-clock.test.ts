@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { until } from '../support/until.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { until } from '../../support/until.ts';
 import {
   ADMINISTRATOR,
   BANKING,

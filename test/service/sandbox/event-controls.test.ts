@@ -1,6 +1,6 @@
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { CONTROL, createWebhook, openSandbox, START_AT, serveUntilTheEnd } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 

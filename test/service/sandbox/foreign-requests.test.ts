@@ -2,9 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { RawConnection } from '../adapters/raw-connection.ts';
-import { listenUntilTheEnd } from '../support/listen.ts';
-import { skipIf } from '../support/skip-if.ts';
+import { RawConnection } from '../../adapters/raw-connection.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
+import { skipIf } from '../../support/skip-if.ts';
 import { CONTROL, openSandbox } from './opened-sandbox.ts';
 
 interface RawReply {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FxQuotes } from '../../src/sandbox/fx-quotes.ts';
-import { rates } from '../../src/sandbox/rates.ts';
-import { RefusedError } from '../../src/sandbox/refused-error.ts';
-import { openState } from '../../src/sandbox/state.ts';
-import type { FxQuoteBody } from '../../src/service/fx-quotes.ts';
+import { FxQuotes } from '../../../src/service/sandbox/fx-quotes.ts';
+import { rates } from '../../../src/service/sandbox/rates.ts';
+import { RefusedError } from '../../../src/service/sandbox/refused-error.ts';
+import { openState } from '../../../src/service/sandbox/state.ts';
+import type { FxQuoteBody } from '../../../src/service/shapes/fx-quotes.ts';
 import { START_AT } from './opened-sandbox.ts';
 
 /** Hundredths, as long as a number of the wire can get. */

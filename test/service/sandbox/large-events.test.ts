@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listenUntilTheEnd } from '../support/listen.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
 import { CONTROL, createWebhook, openSandbox } from './opened-sandbox.ts';
 
 /** The most characters that the bodies of attempts have together. */

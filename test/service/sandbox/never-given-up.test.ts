@@ -5,8 +5,8 @@ import { createReceiver, PermanentError, type ReceiverOptions } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { toNode } from 'posthorn/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listenUntilTheEnd } from '../support/listen.ts';
-import { readAll } from '../support/read-all.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
+import { readAll } from '../../support/read-all.ts';
 import { createWebhook, openSandbox, retrieveWebhook } from './opened-sandbox.ts';
 
 type Limits = Pick<ReceiverOptions, 'deadlineMs' | 'maxRunMs'>;

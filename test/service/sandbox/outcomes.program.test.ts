@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { createSandbox, type DeliveryAttempt } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
-import { assembleSandbox } from '../../src/sandbox/assemble.ts';
-import { fakeTime } from '../support/fake-time.ts';
-import { freePort } from '../support/free-port.ts';
-import { listenUntilTheEnd } from '../support/listen.ts';
-import { selfSigned } from '../support/self-signed.ts';
+import { assembleSandbox } from '../../../src/service/sandbox/assemble.ts';
+import { fakeTime } from '../../support/fake-time.ts';
+import { freePort } from '../../support/free-port.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
+import { selfSigned } from '../../support/self-signed.ts';
 import {
   createWebhook,
   type OpenedSandbox,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listenUntilTheEnd } from '../support/listen.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
 import { coloursOf, openAnswering, openPage, receive, shownEvents } from './opened-page.ts';
 import { createWebhook, openSandbox } from './opened-sandbox.ts';
 

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { pageFiles } from '../../src/sandbox/page/routes.ts';
-import { packageRoot } from '../support/child-program.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { pageFiles } from '../../../src/service/sandbox/page/routes.ts';
+import { packageRoot } from '../../support/child-program.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const compilation = {
   compilerOptions: {

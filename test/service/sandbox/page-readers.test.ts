@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { createSandbox, type Sandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listenUntilTheEnd } from '../support/listen.ts';
-import { until } from '../support/until.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
+import { until } from '../../support/until.ts';
 import { callTo, createWebhook } from './opened-sandbox.ts';
 import { record } from './recording-endpoint.ts';
 

@@ -1,7 +1,7 @@
 import express from 'express';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listenUntilTheEnd } from '../support/listen.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
 import { CONTROL, createWebhook, openSandbox, START_AT } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 

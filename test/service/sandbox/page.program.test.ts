@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { listenUntilTheEnd } from '../support/listen.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
 import { openPage, receive } from './opened-page.ts';
 import { createWebhook, openSandbox } from './opened-sandbox.ts';
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { assembleSandbox } from '../../src/sandbox/assemble.ts';
-import { listenUntilTheEnd } from '../support/listen.ts';
+import { assembleSandbox } from '../../../src/service/sandbox/assemble.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
 import { answerInTurn } from './answering-endpoint.ts';
 import { openPage, receive } from './opened-page.ts';
 import {

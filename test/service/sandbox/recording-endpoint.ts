@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { listenUntilTheEnd } from '../support/listen.ts';
-import { Seen } from '../support/seen.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
+import { Seen } from '../../support/seen.ts';
 
 /** A request as it came. */
 export interface Received {

@@ -2,8 +2,8 @@ import express5 from 'express';
 import express4 from 'express-4';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { RawConnection } from '../adapters/raw-connection.ts';
-import { listenUntilTheEnd } from '../support/listen.ts';
+import { RawConnection } from '../../adapters/raw-connection.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
 import {
   ADMINISTRATOR,
   BANKING,

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { ConfigurationError } from 'posthorn';
 import { createSandbox } from 'posthorn/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
-import { Seen } from '../support/seen.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { until } from '../support/until.ts';
+import { Seen } from '../../support/seen.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { until } from '../../support/until.ts';
 import { openSandbox } from './opened-sandbox.ts';
 
 /** A directory that others may write to, and a file of theirs in it. */

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { ConfigurationError } from 'posthorn';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
-import { skipWithoutModes } from '../support/skip-if.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { until } from '../support/until.ts';
+import { skipWithoutModes } from '../../support/skip-if.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { until } from '../../support/until.ts';
 import {
   ADMINISTRATOR,
   BANKING,

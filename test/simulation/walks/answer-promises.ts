@@ -1,4 +1,4 @@
-import { letterTimeMs } from '../../../src/timing/deadline.ts';
+import { letterTimeMs } from '../../../src/receiver/timing/deadline.ts';
 import { clock } from '../clock.ts';
 import type { WalkProcess } from './process.ts';
 import { isSuccess, type SentDelivery, type SimulatedEvent } from './simulated-event.ts';

@@ -1,4 +1,4 @@
-// In the place of `bullmq`: the parts that src/bullmq uses, over the queue of the world.
+// In the place of `bullmq`: the parts that src/queues/bullmq uses, over the queue of the world.
 import { clock } from '../clock.ts';
 import type { WalkProcess } from './process.ts';
 import type { QueueServer, StoredJob } from './queue-server.ts';

@@ -1,4 +1,4 @@
-import type { CompleteRequest, ReleaseRequest } from '../../../src/dedupe/store.ts';
+import type { CompleteRequest, ReleaseRequest } from '../../../src/receiver/dedupe/store.ts';
 import { clock } from '../clock.ts';
 import type { WalkProcess } from './process.ts';
 import type { HandlerRun, SimulatedEvent } from './simulated-event.ts';

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../../../src/dead-letters/dead-letters.ts';
+import type { DeadLetter } from '../../../src/receiver/dead-letters/dead-letters.ts';
 import type { WalkProcess } from './process.ts';
 import type { StoredJob } from './queue-server.ts';
 import type { WalkWorld } from './world.ts';

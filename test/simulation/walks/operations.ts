@@ -1,4 +1,4 @@
-import { PermanentError } from '../../../src/errors.ts';
+import { PermanentError } from '../../../src/receiver/errors.ts';
 import type { Action, ActionSource } from './action.ts';
 import type { PendingOperation } from './pending-operation.ts';
 import type { WalkProcess } from './process.ts';

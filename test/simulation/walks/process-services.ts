@@ -1,6 +1,6 @@
-import type { DeadLetters } from '../../../src/dead-letters/dead-letters.ts';
-import type { CompleteRequest, Store } from '../../../src/dedupe/store.ts';
-import type { StandardSchemaV1 } from '../../../src/events/schema.ts';
+import type { DeadLetters } from '../../../src/receiver/dead-letters/dead-letters.ts';
+import type { CompleteRequest, Store } from '../../../src/receiver/dedupe/store.ts';
+import type { StandardSchemaV1 } from '../../../src/receiver/events/schema.ts';
 import { clock } from '../clock.ts';
 import { noteRelease } from './claim-promises.ts';
 import { noteLetter, noteLetterRemoved } from './letter-promises.ts';

@@ -1,10 +1,10 @@
-import { createBullQueue } from '../../../src/bullmq/queue.ts';
-import { type BullWorker, createBullWorker } from '../../../src/bullmq/worker.ts';
-import type { HandlerContext } from '../../../src/handling/router.ts';
-import type { ReceiverOptions } from '../../../src/options.ts';
-import { createReceiver } from '../../../src/receiver.ts';
-import type { Receiver } from '../../../src/receiver-interface.ts';
-import { letterTimeMs } from '../../../src/timing/deadline.ts';
+import { createReceiver } from '../../../src/create-receiver.ts';
+import { createBullQueue } from '../../../src/queues/bullmq/queue.ts';
+import { type BullWorker, createBullWorker } from '../../../src/queues/bullmq/worker.ts';
+import type { HandlerContext } from '../../../src/receiver/handling/router.ts';
+import type { ReceiverOptions } from '../../../src/receiver/options.ts';
+import type { Receiver } from '../../../src/receiver/receiver-interface.ts';
+import { letterTimeMs } from '../../../src/receiver/timing/deadline.ts';
 import { clock } from '../clock.ts';
 import { KEY } from '../event.ts';
 import { noteAnswer, noteClosed } from './answer-promises.ts';

@@ -1,4 +1,4 @@
-import { readNotes } from '../../../src/bullmq/job-notes.ts';
+import { readNotes } from '../../../src/queues/bullmq/job-notes.ts';
 import { clock } from '../clock.ts';
 import { noteHandled } from './claim-promises.ts';
 import { noteJobFailed, noteJobRemoved } from './letter-promises.ts';
@@ -148,7 +148,7 @@ function isLocked(job: StoredJob | undefined, token: string): job is StoredJob {
   return job?.state === 'active' && job.lockToken === token;
 }
 
-/** The names that the notes of a job hold: `src/bullmq/job-notes.ts`. */
+/** The names that the notes of a job hold: `src/queues/bullmq/job-notes.ts`. */
 function handledIn(progress: unknown): readonly string[] {
   const { handled } = readNotes({ progress: Object(progress) });
   return handled ?? [];

@@ -4,7 +4,7 @@ import type { WalkProcess } from './process.ts';
 import { isSuccess, type SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
 
-/** The sweep of a worker, which goes on for as long as it lives: `src/bullmq/worker.ts`. */
+/** The sweep of a worker, which goes on for as long as it lives: `src/queues/bullmq/worker.ts`. */
 const SWEEP_MS = 60_000;
 
 /** Checks the promises about a world that has come to rest. */

@@ -1,4 +1,4 @@
-import { enqueueingId, handlingId } from '../../../src/dedupe/claim-id.ts';
+import { enqueueingId, handlingId } from '../../../src/receiver/dedupe/claim-id.ts';
 import { signedHeaders } from '../../../src/testing/signed-headers.ts';
 import { clock } from '../clock.ts';
 import { KEY } from '../event.ts';

@@ -1,4 +1,3 @@
-import { createMemoryStore } from '../../../src/dedupe/memory.ts';
 import type {
   ClaimRequest,
   ClaimResult,
@@ -9,7 +8,8 @@ import type {
   ReleaseResult,
   RenewResult,
   Store,
-} from '../../../src/dedupe/store.ts';
+} from '../../../src/receiver/dedupe/store.ts';
+import { createMemoryStore } from '../../../src/stores/memory/memory.ts';
 import { clock } from '../clock.ts';
 import { StoreRecord } from '../store-record.ts';
 import { noteClaim, noteCompletion, noteReleased } from './claim-promises.ts';

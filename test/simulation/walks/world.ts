@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../../../src/dead-letters/dead-letters.ts';
+import type { DeadLetter } from '../../../src/receiver/dead-letters/dead-letters.ts';
 import { clock, MONOTONIC_START, WALL_START } from '../clock.ts';
 import type { Action, ActionSource } from './action.ts';
 import type { Configuration } from './configuration.ts';

@@ -3,12 +3,12 @@ import type { DeadLetter } from 'posthorn';
 import { createD1DeadLetters, createD1Store } from 'posthorn/d1';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { d1Migrations } from '../../src/d1/migration.ts';
-import { createLetter, deadLettersConformance, expectCounts } from '../dead-letters/conformance.ts';
-import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
-import { fakeTime } from '../support/fake-time.ts';
-import { ampleTime } from '../support/limits.ts';
-import { readAll } from '../support/read-all.ts';
+import { d1Migrations } from '../../../src/stores/d1/migrate.ts';
+import { fakeTime } from '../../support/fake-time.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { readAll } from '../../support/read-all.ts';
+import { createLetter, deadLettersConformance, expectCounts } from '../kit/conformance.ts';
+import { serverDeadLettersConformance } from '../kit/server-conformance.ts';
 import { delayed, faults } from './binding.ts';
 import { useD1 } from './fixture.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { createD1Store } from 'posthorn/d1';
-import { StoreModel, storeCommands } from '../dedupe/model.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { StoreModel, storeCommands } from '../kit/model.ts';
 import type { D1Fixture } from './fixture.ts';
 
 /** Compares the store with the reference model in random walks, in which time passes too. */

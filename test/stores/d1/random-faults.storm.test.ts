@@ -1,6 +1,6 @@
 import { createD1DeadLetters, createD1Store } from 'posthorn/d1';
 import { expect, test } from 'vitest';
-import { weatherStorm } from '../dedupe/storm.ts';
+import { weatherStorm } from '../kit/storm.ts';
 import { type Fault, faults, type LocalD1, silent } from './binding.ts';
 import { useD1 } from './fixture.ts';
 

@@ -2,10 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { ReturnConsumedCapacity } from '@aws-sdk/client-dynamodb';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { afterAll, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { ampleTime } from '../support/limits.ts';
-import { readAll } from '../support/read-all.ts';
-import { until } from '../support/until.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { readAll } from '../../support/read-all.ts';
+import { until } from '../../support/until.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { useDynamo } from './fixture.ts';
 
 /** What one operation of posthorn costs. */

@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDynamoDeadLetters } from 'posthorn/dynamodb';
 import { describe, expect, test } from 'vitest';
-import { letter } from '../cli/letters.ts';
-import { jsonLines, posthorn } from '../cli/posthorn.ts';
-import { packageRoot } from '../support/child-program.ts';
-import { copyPackage } from '../support/copied-package.ts';
-import { ampleTime } from '../support/limits.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { letter } from '../../cli/letters.ts';
+import { jsonLines, posthorn } from '../../cli/posthorn.ts';
+import { packageRoot } from '../../support/child-program.ts';
+import { copyPackage } from '../../support/copied-package.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { useDynamo } from './fixture.ts';
 
 const RECEIVER = `

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createDynamoStore } from 'posthorn/dynamodb';
 import { describe, expect, test } from 'vitest';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
 import { atTime, useSkewedClocks, withSkew } from './clock.ts';
 import { useDynamo } from './fixture.ts';
 

@@ -7,10 +7,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLetter, deadLettersConformance, expectCounts } from '../dead-letters/conformance.ts';
-import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
-import { ampleTime } from '../support/limits.ts';
-import { readAll } from '../support/read-all.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { readAll } from '../../support/read-all.ts';
+import { createLetter, deadLettersConformance, expectCounts } from '../kit/conformance.ts';
+import { serverDeadLettersConformance } from '../kit/server-conformance.ts';
 import { useDynamo } from './fixture.ts';
 import { pass } from './proxy.ts';
 

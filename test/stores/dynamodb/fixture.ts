@@ -9,9 +9,9 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll } from 'vitest';
-import { findJava } from '../../tools/programs.js';
-import { onFreePort } from '../support/free-port.ts';
-import { until } from '../support/until.ts';
+import { findJava } from '../../../tools/programs.js';
+import { onFreePort } from '../../support/free-port.ts';
+import { until } from '../../support/until.ts';
 import { emulatorFolder } from './install-emulator.ts';
 import { HttpProxy } from './proxy.ts';
 import { tableDefinition, timeToLive } from './table.ts';

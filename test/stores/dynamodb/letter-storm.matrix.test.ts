@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { DeadLetters } from 'posthorn';
 import { createDynamoDeadLetters } from 'posthorn/dynamodb';
 import { afterEach, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { randomPause } from '../support/random-pause.ts';
+import { randomPause } from '../../support/random-pause.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { useDynamo } from './fixture.ts';
 import { type Exchange, pass, type Treatment } from './proxy.ts';
 

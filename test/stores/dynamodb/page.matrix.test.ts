@@ -10,9 +10,9 @@ import {
 import { createDynamoStore } from 'posthorn/dynamodb';
 import { storeConformance } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { packageRoot, startProgram } from '../support/child-program.ts';
-import { compileSnippet, snippetWith } from '../support/snippet.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { packageRoot, startProgram } from '../../support/child-program.ts';
+import { compileSnippet, snippetWith } from '../../support/snippet.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { readTemplate, tableOf } from './cloudformation.ts';
 import { useDynamo } from './fixture.ts';
 import { pass, silent } from './proxy.ts';
@@ -46,8 +46,11 @@ describe('docs/dynamodb.md', () => {
 
   test('has the rights for the commands that are sent, and no others', () => {
     const { Effect, Action, Resource } = readTemplate(snippetWith('Effect: Allow', PAGE, 'yaml'));
-    const folder = join(packageRoot, 'src', 'dynamodb');
-    const sources = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    const folder = join(packageRoot, 'src', 'stores', 'dynamodb');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    const sources = files.map((name) => readFileSync(join(folder, name), 'utf8'));
     const imports = sources.join('\n').match(/(?<=^import \{[^}]*)\b\w+(?=Command\b)/gm) ?? [];
     expect(Effect).toBe('Allow');
     expect(Action).toEqual([...new Set(imports)].sort().map((name) => `dynamodb:${name}`));
@@ -58,7 +61,7 @@ describe('docs/dynamodb.md', () => {
 
   test('names the rights in the message about a missing one', () => {
     const { Action } = readTemplate(snippetWith('Effect: Allow', PAGE, 'yaml'));
-    const errors = readFileSync(join(packageRoot, 'src', 'dynamodb', 'dynamodb-errors.ts'), 'utf8');
+    const errors = readFileSync(join(packageRoot, 'src', 'stores', 'dynamodb', 'errors.ts'), 'utf8');
     const [, message = ''] = /AccessDeniedException:([^:]*:[^:]*),\n {2}\w/.exec(errors) ?? [];
     const missing = Action.filter((action: string) => !message.includes(action.replace('dynamodb:', '')));
     expect(missing).toEqual([]);

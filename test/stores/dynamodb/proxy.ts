@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import { startServer, stopServer } from '../support/listen.ts';
+import { startServer, stopServer } from '../../support/listen.ts';
 
 /** An answer of the emulator. */
 export interface Answer {

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { createDynamoStore } from 'posthorn/dynamodb';
 import { storeConformance } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
-import { StoreModel, storeCommands } from '../dedupe/model.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
+import { StoreModel, storeCommands } from '../kit/model.ts';
 import { useDynamo } from './fixture.ts';
 
 const ALLOWANCE_MS = 10_000;

@@ -8,7 +8,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createReceiver } from 'posthorn';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { toNode } from 'posthorn/node';
-import { runInWorkers } from '../dedupe/cluster-workers.mjs';
+import { runInWorkers } from '../memory/cluster-workers.mjs';
 
 const { WORKERS, PORT, TABLE, ENDPOINT, KEY } = process.env;
 const place = { table: TABLE, scope: 'storm' };

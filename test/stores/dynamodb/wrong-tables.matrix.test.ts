@@ -3,9 +3,9 @@ import { CreateTableCommand, type CreateTableCommandInput, ScanCommand } from '@
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { ampleTime } from '../support/limits.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { useDynamo } from './fixture.ts';
 import { tableDefinition } from './table.ts';
 

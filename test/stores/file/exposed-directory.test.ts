@@ -4,10 +4,10 @@ import { createReceiver, type Report } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { KEY } from '../support/served.ts';
-import { skipIf, skipWithoutModes } from '../support/skip-if.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { KEY } from '../../support/served.ts';
+import { skipIf, skipWithoutModes } from '../../support/skip-if.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** The warnings of two deliveries, and what the default log has printed of them. */
 async function warningsIn(directory: string) {

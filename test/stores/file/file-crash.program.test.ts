@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { createFileDeadLetters } from 'posthorn/file';
 import { deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
-import { eventAt, openEndpoint } from '../support/open-endpoint.ts';
-import { readAll } from '../support/read-all.ts';
-import { KEY } from '../support/served.ts';
-import { MINUTE_MS } from '../support/step-clock.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import { eventAt, openEndpoint } from '../../support/open-endpoint.ts';
+import { readAll } from '../../support/read-all.ts';
+import { KEY } from '../../support/served.ts';
+import { MINUTE_MS } from '../../support/step-clock.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const program = fileURLToPath(new URL('crash-program.mjs', import.meta.url));
 

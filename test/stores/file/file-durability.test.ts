@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createFileDeadLetters } from 'posthorn/file';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { skipIf, skipOnWindows } from '../support/skip-if.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { createLetter } from './conformance.ts';
+import { skipIf, skipOnWindows } from '../../support/skip-if.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { createLetter } from '../kit/conformance.ts';
 
 const OPEN_FILES = '/proc/self/fd';
 

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { createReceiver, type DeadLetter } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { expect, test } from 'vitest';
-import { KEY } from '../support/served.ts';
-import { skipOnWindows } from '../support/skip-if.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { createLetter } from './conformance.ts';
+import { KEY } from '../../support/served.ts';
+import { skipOnWindows } from '../../support/skip-if.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { createLetter } from '../kit/conformance.ts';
 
 function pathOf(directory: string, id: string): string {
   return join(directory, `${createHash('sha256').update(id).digest('hex')}.json`);

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createSandbox } from 'posthorn/sandbox';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { readAll } from '../support/read-all.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { createLetter } from './conformance.ts';
+import { readAll } from '../../support/read-all.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { createLetter } from '../kit/conformance.ts';
 
 // What Node.js does with files on Windows, imitated on every system. On Windows itself
 // .github/workflows/check.yml runs these and all other tests of letters in files.

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { ConfigurationError, type DeadLetter, DeadLetterError } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test, vi } from 'vitest';
-import { packageRoot, startProgram } from '../support/child-program.ts';
-import { readAll } from '../support/read-all.ts';
-import { skipOnWindows, skipWithoutModes } from '../support/skip-if.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { createLetter, deadLettersConformance } from './conformance.ts';
+import { packageRoot, startProgram } from '../../support/child-program.ts';
+import { readAll } from '../../support/read-all.ts';
+import { skipOnWindows, skipWithoutModes } from '../../support/skip-if.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { createLetter, deadLettersConformance } from '../kit/conformance.ts';
 
 function fileNameOf(id: string): string {
   return `${createHash('sha256').update(id).digest('hex')}.json`;

@@ -3,10 +3,10 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { accepted } from '../support/open-endpoint.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { createLetter } from './conformance.ts';
-import { expectNothingToBeParked, openLastChance } from './last-chance.ts';
+import { expectNothingToBeParked, openLastChance } from '../../receiver/dead-letters/last-chance.ts';
+import { accepted } from '../../support/open-endpoint.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { createLetter } from '../kit/conformance.ts';
 
 describe('a full disk', () => {
   /** Mounts a disk of 64 KiB; undefined where the system forbids it. */

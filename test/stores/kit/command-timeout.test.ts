@@ -5,8 +5,8 @@ import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgre
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSqliteDeadLetters, createSqliteStore } from 'posthorn/sqlite';
 import { describe, expect, test } from 'vitest';
-import { createLetter } from './dead-letters/conformance.ts';
-import { fakeTime } from './support/fake-time.ts';
+import { fakeTime } from '../../support/fake-time.ts';
+import { createLetter } from './conformance.ts';
 
 /** The texts and the parameters of the statements that a server has got. */
 type Sent = unknown[];
@@ -69,7 +69,7 @@ const openLetters: Readonly<Record<string, (limit: Limit, sent: Sent) => DeadLet
   createDynamoDeadLetters: (limit) => createDynamoDeadLetters(clients.dynamodb(), { ...place, ...limit }),
 };
 
-/** How long they wait for a file that is locked: test/sqlite/fault-tests.ts. */
+/** How long they wait for a file that is locked: test/stores/sqlite/fault-tests.ts. */
 const openSqlite: Readonly<Record<string, (limit: Limit) => unknown>> = {
   createSqliteStore: (limit) => createSqliteStore(clients.sqlite(), { scope, ...limit }),
   createSqliteDeadLetters: (limit) => createSqliteDeadLetters(clients.sqlite(), { scope, ...limit }),

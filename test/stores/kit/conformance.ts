@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DeadLetter, DeadLetters } from 'posthorn';
 import { expect } from 'vitest';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { readAll } from '../support/read-all.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { readAll } from '../../support/read-all.ts';
 
 /** A promise of the interface DeadLetters; `check` gets dead letters that are empty. */
 export interface DeadLettersCase {
@@ -55,7 +55,7 @@ const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 const long = 'x'.repeat(100_000);
 const oddIds = [
   ...[long, `${long}y`, 'a', 'A', 'a ', 'é', 'e\u0301', '💶', '\u0000', '\n', '', ' ', '*', '{a}', 'a:b'],
-  ...['..', '.', '/', '../../etc/passwd', '/etc/passwd', 'a/b', 'CON', '__proto__', 'constructor', '-rf'],
+  ...['..', '.', '/', '../../../etc/passwd', '/etc/passwd', 'a/b', 'CON', '__proto__', 'constructor', '-rf'],
   // Words of a protocol between a store and its server, and what no UTF-8 can hold.
   ...['late', 'told', '\ud800'],
 ];

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { signedHeaders } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { eventAt, openEndpoint } from '../support/open-endpoint.ts';
-import { KEY } from '../support/served.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { eventAt, openEndpoint } from '../../support/open-endpoint.ts';
+import { KEY } from '../../support/served.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 const authentication = { type: 'BASIC', basic: { username: 'service', password: 'secret word' } } as const;
 

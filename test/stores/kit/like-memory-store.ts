@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createMemoryStore, type Store } from 'posthorn';
 import { expect } from 'vitest';
-import { anyCharacter } from '../support/any-character.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 /** Far longer than the test, so that no lease and no record ends within it. */
 const LONG_MS = 3_600_000;

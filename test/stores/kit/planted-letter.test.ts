@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseLetter, serializeLetter } from '../../src/dead-letters/serialized-letter.ts';
+import { parseLetter, serializeLetter } from '../../../src/stores/kit/serialized-letter.ts';
 import { createLetter } from './conformance.ts';
 
 test.each([

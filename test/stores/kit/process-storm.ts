@@ -1,8 +1,8 @@
 import type { WebhookEvent } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
-import type { ChildProgram } from '../support/child-program.ts';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import type { ChildProgram } from '../../support/child-program.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 
 const SENDERS = 10;
 const RETRY_PAUSE_MS = 30;

@@ -1,9 +1,9 @@
 import { createReceiver, type ReceiverOptions, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
 import { KEY, serve } from '../redis/deliveries.ts';
-import { HeldHandler } from '../support/held-handler.ts';
-import { ampleDeadlines } from '../support/limits.ts';
 
 const HOUR_MS = 3_600_000;
 const MARGIN_MS = 10 * 60_000;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createReceiver, type DeadLetters, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
+import { readAll } from '../../support/read-all.ts';
 import { KEY, serve } from '../redis/deliveries.ts';
-import { readAll } from '../support/read-all.ts';
 import { createLetter } from './conformance.ts';
 
 /** What one server keeps for one scope. */

@@ -1,7 +1,7 @@
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
-import { type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
-import { until } from '../support/until.ts';
+import { type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
+import { until } from '../../support/until.ts';
 
 const EVENTS = 300;
 const SENDERS = 10;

@@ -1,10 +1,10 @@
 import { createMemoryStore, createReceiver, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { deliveryOf } from '../support/delivery-of.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { KEY } from '../support/served.ts';
-import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { KEY } from '../../support/served.ts';
+import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 /** The outcome of a delivery, or the code of its refusal. */
 async function send(receiver: Receiver, event: object): Promise<unknown> {

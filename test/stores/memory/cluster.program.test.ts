@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { packageRoot, startProgram } from '../support/child-program.ts';
-import { KEY, post } from '../support/served.ts';
+import { packageRoot, startProgram } from '../../support/child-program.ts';
+import { KEY, post } from '../../support/served.ts';
 
 /** Sends one event several times, each over a connection of its own, and gives what the program printed. */
 async function printedBy(workers: number, deliveries: number): Promise<readonly string[]> {
   const directory = mkdtempSync(join(tmpdir(), 'posthorn-cluster-'));
   const env = { ...process.env, KEY, WORKERS: String(workers), DEAD_LETTERS: directory };
-  const program = startProgram(join(packageRoot, 'test/dedupe/cluster-program.mjs'), env, packageRoot);
+  const program = startProgram(join(packageRoot, 'test/stores/memory/cluster-program.mjs'), env, packageRoot);
   try {
     const port = (await program.line(/^listening /)).split(' ')[1];
     const body = JSON.stringify(createEvent('transfer.succeeded'));

@@ -2,7 +2,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createMemoryStore } from 'posthorn';
 import { expect, test } from 'vitest';
-import { complete, expectLatestRemembered, idForms, isCompleted, RETENTION_MS } from './remembered-ids.ts';
+import {
+  complete,
+  expectLatestRemembered,
+  idForms,
+  isCompleted,
+  RETENTION_MS,
+} from '../kit/remembered-ids.ts';
 
 test.each(idForms)('a large store remembers exactly the latest ids, with ids %s', async (_, idOf) => {
   await expectLatestRemembered({ maxEntries: 100_000, count: 150_000, idOf });

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
-import { type StoreOperation, storeOperations } from '../dedupe/store-operations.ts';
-import { packageRoot } from '../support/child-program.ts';
+import { packageRoot } from '../../support/child-program.ts';
+import { type StoreOperation, storeOperations } from '../kit/store-operations.ts';
 import {
   countedAnswer,
   LEASE_TICKS,

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { type ClaimResult, createMemoryStore, type Store } from 'posthorn';
 import { storeConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { toKey } from '../../src/dedupe/store.ts';
-import { anyCharacter } from '../support/any-character.ts';
-import { expectLikeModel } from './memory-like-model.ts';
-import { complete, expectLatestRemembered, idForms, isCompleted } from './remembered-ids.ts';
+import { toKey } from '../../../src/receiver/dedupe/store.ts';
+import { anyCharacter } from '../../support/any-character.ts';
+import { expectLikeModel } from '../kit/memory-like-model.ts';
+import { complete, expectLatestRemembered, idForms, isCompleted } from '../kit/remembered-ids.ts';
 
 const RETENTION_MS = 1_000_000;
 const LEASE_MS = 1_000;

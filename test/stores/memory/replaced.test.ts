@@ -1,7 +1,7 @@
 import { createMemoryStore, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { accepted, openEndpoint, refused } from '../support/open-endpoint.ts';
+import { accepted, openEndpoint, refused } from '../../support/open-endpoint.ts';
 
 /** What a receiver knows of a store must not go past what its user puts in its place. */
 describe('a memory store', () => {

@@ -1,9 +1,9 @@
 import { createMemoryStore, createReceiver, type ReceiverOptions, type Store } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ListQueue } from '../queue/list-queue.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { KEY, serve } from '../support/served.ts';
+import { ListQueue } from '../../receiver/queue/list-queue.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { KEY, serve } from '../../support/served.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -1,4 +1,4 @@
-import type { StoreOperation } from '../dedupe/store-operations.ts';
+import type { StoreOperation } from '../kit/store-operations.ts';
 
 /** A lease holds for so many ticks. The model knows no other time. */
 export const LEASE_TICKS = 2;

@@ -1,10 +1,10 @@
 import { createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
-import { ampleDeadlines } from '../support/limits.ts';
-import { type EndpointOptions, eventAt, openEndpoint } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
-import { sendTogether } from '../support/send-together.ts';
-import { until } from '../support/until.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { type EndpointOptions, eventAt, openEndpoint } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
+import { sendTogether } from '../../support/send-together.ts';
+import { until } from '../../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { book, createLedger } from './ledger.ts';
 

@@ -1,7 +1,7 @@
 import { createPostgresStore } from 'posthorn/postgres';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { ampleTime } from '../support/limits.ts';
-import { until } from '../support/until.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { until } from '../../support/until.ts';
 import { useDatabase } from './fixture.ts';
 
 const times = { leaseMs: 20_000, retentionMs: 86_400_000 };

@@ -1,8 +1,8 @@
 import type { Store } from 'posthorn';
 import { createPostgresStore, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
-import { ampleTime } from '../support/limits.ts';
-import { until } from '../support/until.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { until } from '../../support/until.ts';
 import { usePostgres } from './fixture.ts';
 
 const COUNT = 2_000;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createPostgresDeadLetters, createPostgresStore, type PostgresPool } from 'posthorn/postgres';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
-import { type ScopeOnServer, serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { createLetter, deadLettersConformance } from '../kit/conformance.ts';
+import { type ScopeOnServer, serverDeadLettersConformance } from '../kit/server-conformance.ts';
 import { useDatabase } from './fixture.ts';
 import { LONG_CASE } from './long-case.ts';
 

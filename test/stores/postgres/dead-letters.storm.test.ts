@@ -1,8 +1,8 @@
 import { createPostgresDeadLetters } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
-import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
-import { ampleTime } from '../support/limits.ts';
-import { readAll } from '../support/read-all.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { readAll } from '../../support/read-all.ts';
+import { createLetter, deadLettersConformance } from '../kit/conformance.ts';
 import { usePostgres } from './fixture.ts';
 import { LONG_CASE } from './long-case.ts';
 

@@ -1,6 +1,6 @@
 import type { Pool, PoolConfig } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../support/until.ts';
+import { until } from '../../support/until.ts';
 import { deeds } from './durable-deeds.ts';
 import { usePostgres } from './fixture.ts';
 import { createLedger } from './ledger.ts';

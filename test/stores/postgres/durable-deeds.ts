@@ -7,9 +7,9 @@ import {
 } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { ampleDeadlines, ampleTime } from '../support/limits.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
+import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { bookings, recordsOf } from './ledger.ts';
 import { clientOf } from './pool-client.ts';
 

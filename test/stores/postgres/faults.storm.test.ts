@@ -8,16 +8,16 @@ import {
   migratePostgres,
 } from 'posthorn/postgres';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Gate } from '../support/gate.ts';
+import { Gate } from '../../support/gate.ts';
 import {
   type Answer,
   type Endpoint,
   type EndpointOptions,
   eventAt,
   openEndpoint,
-} from '../support/open-endpoint.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { until } from '../support/until.ts';
+} from '../../support/open-endpoint.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { until } from '../../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { book, bookings, createLedger } from './ledger.ts';
 import { mayMount, useSmallDisk } from './small-disk.ts';

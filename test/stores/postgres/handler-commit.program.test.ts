@@ -1,10 +1,10 @@
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { Gate } from '../support/gate.ts';
-import { ampleDeadlines } from '../support/limits.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
-import { until } from '../support/until.ts';
+import { Gate } from '../../support/gate.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
+import { until } from '../../support/until.ts';
 import { useDatabase } from './fixture.ts';
 import { COMMITS_AND_SLEEPS, testTexts, useReceivers } from './handler-commit.ts';
 import { bookings, type Handle, openBook, recordsOf } from './ledger.ts';

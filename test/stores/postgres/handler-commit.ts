@@ -3,9 +3,9 @@ import { createMemoryStore, type DeadLetter } from 'posthorn';
 import { createPostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import type { Endpoint, EndpointOptions } from '../support/open-endpoint.ts';
-import { until } from '../support/until.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import type { Endpoint, EndpointOptions } from '../../support/open-endpoint.ts';
+import { until } from '../../support/until.ts';
 import type { DatabaseFixture } from './fixture.ts';
 import { bookings, createLedger, type Handle, openBook, recordsOf } from './ledger.ts';
 

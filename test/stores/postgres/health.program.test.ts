@@ -1,8 +1,8 @@
 import { createReceiver } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 import { useDatabase } from './fixture.ts';
 
 const scope = 'health';

@@ -1,8 +1,8 @@
 import { createReceiver } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 import { usePostgres } from './fixture.ts';
 
 /** The 2 seconds that are promised, and what a busy machine adds to them. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Gate } from '../support/gate.ts';
+import { Gate } from '../../support/gate.ts';
 import { useDatabase } from './fixture.ts';
 import { eventOf, eventsOf, open, openProcess } from './inbox-hot-key.ts';
 

@@ -2,9 +2,9 @@ import type { Pool } from 'pg';
 import type { EventData, WebhookEvent } from 'posthorn';
 import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
-import { ampleDeadlines } from '../support/limits.ts';
-import { type Endpoint, type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { type Endpoint, type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
 import type { DatabaseFixture } from './fixture.ts';
 import { clientOf } from './pool-client.ts';
 

@@ -2,10 +2,10 @@ import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Gate } from '../support/gate.ts';
-import { ampleDeadlines } from '../support/limits.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
-import { Seen } from '../support/seen.ts';
+import { Gate } from '../../support/gate.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
 import { useDatabase } from './fixture.ts';
 import { recordsOf } from './ledger.ts';
 

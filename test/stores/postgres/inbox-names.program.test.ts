@@ -3,9 +3,9 @@ import { ConfigurationError, createReceiver } from 'posthorn';
 import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ampleDeadlines } from '../support/limits.ts';
-import { type Endpoint, openEndpoint } from '../support/open-endpoint.ts';
-import { KEY } from '../support/served.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { type Endpoint, openEndpoint } from '../../support/open-endpoint.ts';
+import { KEY } from '../../support/served.ts';
 import { useDatabase } from './fixture.ts';
 
 describe('the names of handlers of an inbox', () => {

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { createEvent, deliver } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { KEY } from '../support/served.ts';
+import { KEY } from '../../support/served.ts';
 import { useDatabase } from './fixture.ts';
 import { openOther, startWorker } from './inbox-processes.ts';
 import { bookings, createLedger } from './ledger.ts';

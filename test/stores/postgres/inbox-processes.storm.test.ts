@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { createEvent, deliver } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { KEY } from '../support/served.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { KEY } from '../../support/served.ts';
 import { useDatabase } from './fixture.ts';
 import { openOther, startWorker } from './inbox-processes.ts';
 import { bookings, createLedger } from './ledger.ts';

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { onTestFinished } from 'vitest';
-import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
-import { ampleDeadlines } from '../support/limits.ts';
-import { type Endpoint, type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
-import { KEY } from '../support/served.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { type Endpoint, type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
+import { KEY } from '../../support/served.ts';
 import { book } from './ledger.ts';
 
 /** Starts a receiver in a process of its own, which ends with the test. */

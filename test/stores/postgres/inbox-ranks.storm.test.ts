@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ampleDeadlines } from '../support/limits.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
 import { useDatabase } from './fixture.ts';
 
 const AT = '2026-05-04T03:02:01Z';

@@ -3,10 +3,10 @@ import { createMemoryStore, type DeadLetter, type Store } from 'posthorn';
 import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ampleDeadlines } from '../support/limits.ts';
-import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { type EndpointOptions, eventAt, openEndpoint } from '../support/open-endpoint.ts';
-import { MINUTE_MS } from '../support/step-clock.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { type EndpointOptions, eventAt, openEndpoint } from '../../support/open-endpoint.ts';
+import { MINUTE_MS } from '../../support/step-clock.ts';
 import { useDatabase } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 

@@ -3,9 +3,9 @@ import { type ConfigurationError, createReceiver, PermanentError } from 'posthor
 import { createPostgresInbox, type PostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ampleDeadlines } from '../support/limits.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
-import { KEY } from '../support/served.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
+import { KEY } from '../../support/served.ts';
 import { useDatabase } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 

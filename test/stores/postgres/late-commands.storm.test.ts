@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { UnavailableError } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresStore, type PostgresPool } from 'posthorn/postgres';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { until } from '../../support/until.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { ampleTime } from '../support/limits.ts';
-import { until } from '../support/until.ts';
 import { usePostgres } from './fixture.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };

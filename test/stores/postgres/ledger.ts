@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { WebhookEvent } from 'posthorn';
 import type { PostgresInbox, PostgresTransaction } from 'posthorn/postgres';
-import { ampleDeadlines } from '../support/limits.ts';
-import { type Endpoint, type EndpointOptions, openEndpoint } from '../support/open-endpoint.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { type Endpoint, type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
 
 /** Bookings without a unique index: what runs twice is there twice. */
 export async function createLedger(pool: Pool): Promise<void> {

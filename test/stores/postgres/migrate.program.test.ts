@@ -1,7 +1,7 @@
 import { Client, Pool } from 'pg';
 import { migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../support/free-port.ts';
 import { useDatabase } from './fixture.ts';
 
 const isolations = ['read committed', 'repeatable read', 'serializable'];

@@ -1,7 +1,7 @@
 import { createPostgresStore } from 'posthorn/postgres';
 import { describe, test } from 'vitest';
-import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
 import { useDatabase } from './fixture.ts';
 
 describe('the PostgreSQL store and the memory store', () => {

@@ -4,8 +4,8 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { programPath } from '../../tools/programs.js';
-import { onFreePort } from '../support/free-port.ts';
+import { programPath } from '../../../tools/programs.js';
+import { onFreePort } from '../../support/free-port.ts';
 import { user } from './template.ts';
 
 /** A process of PgBouncer in front of a server. */

@@ -1,7 +1,7 @@
 import { createPostgresStore } from 'posthorn/postgres';
 import { describe, test } from 'vitest';
-import { expectKept, retentionCases } from '../dedupe/retention-cases.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { expectKept, retentionCases } from '../kit/retention-cases.ts';
 import { useDatabase } from './fixture.ts';
 import { psql } from './server-process.ts';
 

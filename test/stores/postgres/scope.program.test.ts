@@ -1,8 +1,8 @@
 import { ConfigurationError } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresStore, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { useDatabase } from './fixture.ts';
 
 const times = { token: 'a', leaseMs: 20_000, retentionMs: 60_000 };

@@ -1,8 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { programPath } from '../../tools/programs.js';
-import { startedBy } from '../support/started-by.ts';
+import { programPath } from '../../../tools/programs.js';
+import { startedBy } from '../../support/started-by.ts';
 import { user } from './template.ts';
 
 /** How a server ends: it rolls back and writes a checkpoint, it drops everything, or the system kills it. */

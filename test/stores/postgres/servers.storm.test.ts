@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { startedBy } from '../support/started-by.ts';
-import { until } from '../support/until.ts';
+import { startedBy } from '../../support/started-by.ts';
+import { until } from '../../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import type { PostgresServer } from './servers.ts';
 

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
-import { onFreePort } from '../support/free-port.ts';
+import { onFreePort } from '../../support/free-port.ts';
 import { psql, type Settings, type StopMode, signalAll, startServer, stopServer } from './server-process.ts';
 import { createOwnDirectory } from './template.ts';
 

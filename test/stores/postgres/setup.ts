@@ -1,8 +1,8 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { onFreePort } from '../support/free-port.ts';
-import { killAtEnd } from '../support/reaper.ts';
+import { onFreePort } from '../../support/free-port.ts';
+import { killAtEnd } from '../../support/reaper.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

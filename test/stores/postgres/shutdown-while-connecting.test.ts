@@ -4,10 +4,10 @@ import type { Receiver } from 'posthorn';
 import { createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { Gate } from '../support/gate.ts';
-import { listenUntilTheEnd } from '../support/listen.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
-import { until } from '../support/until.ts';
+import { Gate } from '../../support/gate.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
+import { until } from '../../support/until.ts';
 
 /**
  * A PostgreSQL that shuts down while a client connects says "you are in", "ready" and "I shut down" at once.

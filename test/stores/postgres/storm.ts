@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { WebhookEvent } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
-import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 
 const WORKERS = 3;
 const SENDERS = 10;

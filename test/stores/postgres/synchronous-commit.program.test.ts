@@ -1,8 +1,8 @@
 import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ampleDeadlines, ampleTime } from '../support/limits.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
+import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
 import { deeds, scope, times } from './durable-deeds.ts';
 import { useDatabase } from './fixture.ts';
 import { createLedger } from './ledger.ts';

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { programPath } from '../../tools/programs.js';
-import { removeAtEnd } from '../support/reaper.ts';
+import { programPath } from '../../../tools/programs.js';
+import { removeAtEnd } from '../../support/reaper.ts';
 
 /** PostgreSQL and PgBouncer refuse to run as root. Debian's package creates the user `postgres`. */
 export const user: User | undefined =
@@ -29,7 +29,7 @@ export function createOwnDirectory(prefix: string): string {
 
 /**
  * Makes the data directory that those of all servers are copies of, once for all tests: see
- * test/postgres/setup.ts.
+ * test/stores/postgres/setup.ts.
  */
 export function createTemplate(): { readonly template: string; readonly remove: () => void } {
   const directory = createOwnDirectory(join(tmpdir(), 'posthorn-postgres-'));

@@ -4,11 +4,11 @@ import type { Pool } from 'pg';
 import { createPostgresInbox, migratePostgres } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { packageRoot } from '../support/child-program.ts';
-import { ampleDeadlines } from '../support/limits.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
-import { until } from '../support/until.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { packageRoot } from '../../support/child-program.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
+import { until } from '../../support/until.ts';
 import { useDatabase } from './fixture.ts';
 
 const scope = 'upgrade-test';

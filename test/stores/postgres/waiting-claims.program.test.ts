@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { createPostgresStore, type PostgresPool } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { fakeTime } from '../support/fake-time.ts';
-import { Gate } from '../support/gate.ts';
-import { ampleTime } from '../support/limits.ts';
-import { until } from '../support/until.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { fakeTime } from '../../support/fake-time.ts';
+import { Gate } from '../../support/gate.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { until } from '../../support/until.ts';
 import { useDatabase } from './fixture.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };

@@ -1,9 +1,9 @@
 import { createRedisStore, type IoredisClient } from 'posthorn/redis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { FIRST_CLAIM } from '../../src/dedupe/server-store.ts';
-import { ampleTime } from '../support/limits.ts';
-import { stoppedClock } from '../support/monotonic-clock.ts';
-import { until } from '../support/until.ts';
+import { FIRST_CLAIM } from '../../../src/stores/kit/server-store.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { stoppedClock } from '../../support/monotonic-clock.ts';
+import { until } from '../../support/until.ts';
 import { createClient, ready } from './clients.ts';
 import { counted } from './counted.ts';
 import { useRedis } from './fixture.ts';

@@ -1,9 +1,9 @@
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { ampleTime } from '../support/limits.ts';
-import { readAll } from '../support/read-all.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { readAll } from '../../support/read-all.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { closed, createDefaultClient } from './clients.ts';
 import { useRedis } from './fixture.ts';
 import { TcpProxy } from './tcp-proxy.ts';

@@ -2,9 +2,9 @@ import { createReceiver } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ampleDeadlines, ampleTime } from '../support/limits.ts';
-import { readAll } from '../support/read-all.ts';
-import { until } from '../support/until.ts';
+import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
+import { readAll } from '../../support/read-all.ts';
+import { until } from '../../support/until.ts';
 import {
   type Client,
   closed,

@@ -1,6 +1,6 @@
 import { Cluster as Cluster6, Redis as Redis6 } from 'ioredis';
 import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis-5';
-import { until } from '../support/until.ts';
+import { until } from '../../support/until.ts';
 
 export type Client = Redis5 | Redis6 | Cluster5 | Cluster6;
 

@@ -1,6 +1,6 @@
 import { createRedisStore } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
 import { useRedis } from './fixture.ts';
 
 /** Moves the times of an open claim into the future, as they look to a server whose clock is set back. */

@@ -1,12 +1,12 @@
 import { createRedisStore } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
 import { describeStore } from './conformance.ts';
 import { drivers, ioredis6, nodeRedis6 } from './drivers.ts';
 import { useRedis } from './fixture.ts';
 
-// A client of each package proves its file in src/redis/clients. Their other versions, Sentinel and Clusters
-// are in conformance.storm.test.ts; Upstash is in upstash.program.test.ts.
+// A client of each package proves its file in src/stores/redis/clients. Their other versions, Sentinel and
+// Clusters are in conformance.storm.test.ts; Upstash is in upstash.program.test.ts.
 
 describe('on a single Redis', () => {
   const fixture = useRedis();

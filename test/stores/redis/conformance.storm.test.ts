@@ -1,7 +1,7 @@
 import { createRedisStore } from 'posthorn/redis';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ampleTime } from '../support/limits.ts';
-import { until } from '../support/until.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { until } from '../../support/until.ts';
 import { createClient, createClusterClient, type Major, ready } from './clients.ts';
 import { describeStore } from './conformance.ts';
 import { counted } from './counted.ts';

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createRedisDeadLetters, createRedisStore, type RedisClient } from 'posthorn/redis';
 import { storeConformance } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { deadLettersConformance } from '../dead-letters/conformance.ts';
-import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { deadLettersConformance } from '../kit/conformance.ts';
+import { serverDeadLettersConformance } from '../kit/server-conformance.ts';
 import type { OpenClient } from './drivers.ts';
 
 type Connect = () => Promise<Pick<OpenClient, 'client' | 'close'>>;

@@ -2,7 +2,7 @@ import { createReceiver } from 'posthorn';
 import { createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
 import { createClient, ready } from './clients.ts';
 import { KEY, reportsOf, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { ampleTime } from '../support/limits.ts';
-import { readAll } from '../support/read-all.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { readAll } from '../../support/read-all.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { describeDeadLetters } from './conformance.ts';
 import { ioredis6 } from './drivers.ts';
 import { useRedis } from './fixture.ts';

@@ -1,7 +1,7 @@
 import type { Receiver, Report } from 'posthorn';
 import { deliver } from 'posthorn/testing';
-import { awaitedLater } from '../support/awaited-later.ts';
-import { KEY, serve as serveReceiver } from '../support/served.ts';
+import { awaitedLater } from '../../support/awaited-later.ts';
+import { KEY, serve as serveReceiver } from '../../support/served.ts';
 
 export { KEY };
 

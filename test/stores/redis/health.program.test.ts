@@ -1,8 +1,8 @@
 import { createReceiver } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { ampleTime } from '../support/limits.ts';
-import { until } from '../support/until.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { until } from '../../support/until.ts';
 import { KEY } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
 

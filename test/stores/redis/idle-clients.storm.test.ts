@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { packageRoot } from '../support/child-program.ts';
-import { documents } from '../support/documents.ts';
-import { until } from '../support/until.ts';
+import { packageRoot } from '../../support/child-program.ts';
+import { documents } from '../../support/documents.ts';
+import { until } from '../../support/until.ts';
 import { useRedis } from './fixture.ts';
 import { type SnippetServers, startSnippetServers } from './snippet-servers.ts';
 

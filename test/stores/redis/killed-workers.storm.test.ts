@@ -1,7 +1,7 @@
 import type { ReceiverOptions } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { until } from '../support/until.ts';
+import { until } from '../../support/until.ts';
 import { send } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
 import { type Note, type Worker, Workers } from './workers.ts';

@@ -1,7 +1,7 @@
 import { createRedisStore } from 'posthorn/redis';
 import { describe, test } from 'vitest';
-import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
 import { useRedis } from './fixture.ts';
 
 describe('the Redis store and the memory store', () => {

@@ -3,8 +3,8 @@ import { createRedisStore, type NodeRedisClient } from 'posthorn/redis';
 import { createCluster as createCluster6, createSentinel as createSentinel6 } from 'redis';
 import { createClient as create5, createSentinel as createSentinel5 } from 'redis-5';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ampleTime } from '../support/limits.ts';
-import { until } from '../support/until.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { until } from '../../support/until.ts';
 import { useRedis } from './fixture.ts';
 import { describeNodeRedis, keep } from './node-redis.ts';
 

@@ -1,7 +1,7 @@
 import { createRedisStore } from 'posthorn/redis';
 import { describe, test } from 'vitest';
-import { expectKept, retentionCases } from '../dedupe/retention-cases.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { expectKept, retentionCases } from '../kit/retention-cases.ts';
 import { useRedis } from './fixture.ts';
 
 const scope = 'retention';

@@ -2,8 +2,8 @@ import { ConfigurationError, createReceiver } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { KEY, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { freePort, onFreePort } from '../support/free-port.ts';
-import { until } from '../support/until.ts';
+import { freePort, onFreePort } from '../../support/free-port.ts';
+import { until } from '../../support/until.ts';
 
 /** A server process of its own, on a free port, that keeps nothing on disk. */
 export interface RedisServer {

@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { startServer, stopServer } from '../support/listen.ts';
+import { startServer, stopServer } from '../../support/listen.ts';
 
 /** Stands between a client and its Redis, and mistreats what passes. */
 export class TcpProxy {

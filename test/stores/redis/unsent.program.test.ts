@@ -1,7 +1,7 @@
 import { createRedisDeadLetters, createRedisStore, type IoredisClient } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { useRedis } from './fixture.ts';
 
 describe('a client of ioredis that counts as ready, and refuses its first command without sending it', () => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import type { Redis } from 'ioredis';
-import { startServer, stopServer } from '../support/listen.ts';
+import { startServer, stopServer } from '../../support/listen.ts';
 
 /** What a request to the front is answered instead of, or beside, what Redis says. */
 export type Mistreatment =

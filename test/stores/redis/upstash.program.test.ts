@@ -3,12 +3,12 @@ import type { Store } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { storeConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { packageRoot, startProgram } from '../support/child-program.ts';
-import { ampleTime } from '../support/limits.ts';
-import { readAll } from '../support/read-all.ts';
-import { snippetWith } from '../support/snippet.ts';
-import { until } from '../support/until.ts';
+import { packageRoot, startProgram } from '../../support/child-program.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { readAll } from '../../support/read-all.ts';
+import { snippetWith } from '../../support/snippet.ts';
+import { until } from '../../support/until.ts';
+import { createLetter } from '../kit/conformance.ts';
 import { noRetry, useUpstash } from './upstash-fixture.ts';
 import { TOKEN } from './upstash-front.ts';
 

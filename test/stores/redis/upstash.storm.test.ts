@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
-import { weatherStorm } from '../dedupe/storm.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
+import { weatherStorm } from '../kit/storm.ts';
 import { describeDeadLetters } from './conformance.ts';
 import { noRetry, useUpstash } from './upstash-fixture.ts';
 import type { Mistreatment } from './upstash-front.ts';

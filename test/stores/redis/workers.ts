@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReceiverOptions } from 'posthorn';
-import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
-import { ampleTime } from '../support/limits.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import { ampleTime } from '../../support/limits.ts';
 import { KEY } from './deliveries.ts';
 
 /** What a worker has noted. */
@@ -15,7 +15,7 @@ export interface Note {
   readonly rest: string;
 }
 
-/** One process of test/redis/worker.mjs. */
+/** One process of test/stores/redis/worker.mjs. */
 export interface Worker extends ChildProgram {
   readonly pid: string;
   readonly url: string;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { packageRoot, startProgram } from '../support/child-program.ts';
-import { eventAt } from '../support/open-endpoint.ts';
-import { sendTogether } from '../support/send-together.ts';
-import { KEY } from '../support/served.ts';
+import { packageRoot, startProgram } from '../../support/child-program.ts';
+import { eventAt } from '../../support/open-endpoint.ts';
+import { sendTogether } from '../../support/send-together.ts';
+import { KEY } from '../../support/served.ts';
 import { driverPath } from './driver.ts';
 import { useSqlite } from './fixture.ts';
 import { createLedger } from './ledger.ts';

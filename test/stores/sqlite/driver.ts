@@ -14,7 +14,7 @@ export const standInPath: string = fileURLToPath(new URL('better-sqlite3', impor
 
 /**
  * Opens a file with libsql, whose npm packages have binaries: nothing is compiled, and Node.js 20 lacks
- * `node:sqlite`. test/sqlite/better-sqlite3.matrix.test.ts has the same tests with better-sqlite3.
+ * `node:sqlite`. test/stores/sqlite/better-sqlite3.matrix.test.ts has the same tests with better-sqlite3.
  */
 export const openDatabase: OpenDatabase = (path, { readonly: isReadonly = false } = {}) => {
   const connection = new Connection(new Database(path, { timeout: 5_000 }));

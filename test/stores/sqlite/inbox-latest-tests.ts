@@ -1,7 +1,7 @@
 import { createSqliteInbox, type RankedKey } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openEndpoint } from '../support/open-endpoint.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 import { recordsOf } from './ledger.ts';

@@ -4,7 +4,7 @@ import type { Driver } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 
 // Why docs/sqlite.md says that libsql is not supported. If these fail, a later libsql is better: then the
-// page and test/sqlite/connection.ts change.
+// page and test/stores/sqlite/connection.ts change.
 
 const Libsql: Driver = createRequire(import.meta.url)('libsql');
 const fixture = useSqlite();

@@ -8,12 +8,12 @@ import {
 } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { ampleDeadlines, ampleTime } from '../support/limits.ts';
-import { listenUntilTheEnd } from '../support/listen.ts';
-import { eventAt, openEndpoint } from '../support/open-endpoint.ts';
-import { readAll } from '../support/read-all.ts';
-import { skipIf } from '../support/skip-if.ts';
+import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
+import { listenUntilTheEnd } from '../../support/listen.ts';
+import { eventAt, openEndpoint } from '../../support/open-endpoint.ts';
+import { readAll } from '../../support/read-all.ts';
+import { skipIf } from '../../support/skip-if.ts';
+import { createLetter } from '../kit/conformance.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 

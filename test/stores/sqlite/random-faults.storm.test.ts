@@ -1,11 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ProcessStorm, pause, tryTo } from '../dedupe/process-storm.ts';
-import { packageRoot, startProgram } from '../support/child-program.ts';
-import { freePort } from '../support/free-port.ts';
-import { KEY } from '../support/served.ts';
-import { until } from '../support/until.ts';
+import { packageRoot, startProgram } from '../../support/child-program.ts';
+import { freePort } from '../../support/free-port.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
+import { ProcessStorm, pause, tryTo } from '../kit/process-storm.ts';
 import { driverPath } from './driver.ts';
 import { useSqlite } from './fixture.ts';
 import { createLedger } from './ledger.ts';

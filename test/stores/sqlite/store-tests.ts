@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { createSqliteDeadLetters, createSqliteStore, type SqliteStatement } from 'posthorn/sqlite';
 import { storeConformance } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createLetter, deadLettersConformance } from '../dead-letters/conformance.ts';
-import { serverDeadLettersConformance } from '../dead-letters/server-conformance.ts';
-import { expectLikeMemoryStore } from '../dedupe/like-memory-store.ts';
-import { StoreModel, storeCommands } from '../dedupe/model.ts';
-import { ampleTime } from '../support/limits.ts';
+import { ampleTime } from '../../support/limits.ts';
+import { createLetter, deadLettersConformance } from '../kit/conformance.ts';
+import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
+import { StoreModel, storeCommands } from '../kit/model.ts';
+import { serverDeadLettersConformance } from '../kit/server-conformance.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 

@@ -12,7 +12,7 @@ import {
   createSqliteStore,
   migrateSqlite,
 } from 'posthorn/sqlite';
-import { runInWorkers } from '../dedupe/cluster-workers.mjs';
+import { runInWorkers } from '../memory/cluster-workers.mjs';
 
 const { WORKERS, PORT, DRIVER, FILE, KEY } = process.env;
 const scope = 'storm';

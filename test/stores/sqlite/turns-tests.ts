@@ -1,11 +1,11 @@
 import { createSqliteDeadLetters, createSqliteInbox, createSqliteStore } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createLetter } from '../dead-letters/conformance.ts';
-import { ampleDeadlines, ampleTime } from '../support/limits.ts';
-import { forwardedClock, stoppedClock } from '../support/monotonic-clock.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
-import { until } from '../support/until.ts';
+import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
+import { forwardedClock, stoppedClock } from '../../support/monotonic-clock.ts';
+import { openEndpoint } from '../../support/open-endpoint.ts';
+import { until } from '../../support/until.ts';
+import { createLetter } from '../kit/conformance.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 import { type WatchedDatabase, watch } from './watched.ts';

@@ -1,5 +1,5 @@
 import type { SqliteDatabase, SqliteStatement } from 'posthorn/sqlite';
-import { until } from '../support/until.ts';
+import { until } from '../../support/until.ts';
 
 /** A connection that tells how often posthorn has tried to begin a transaction on it. */
 export interface WatchedDatabase extends SqliteDatabase {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { usePostgres } from '../../postgres/fixture.ts';
-import { mayMount, useSmallDisk } from '../../postgres/small-disk.ts';
-import { useRedis } from '../../redis/fixture.ts';
+import { usePostgres } from '../../stores/postgres/fixture.ts';
+import { mayMount, useSmallDisk } from '../../stores/postgres/small-disk.ts';
+import { useRedis } from '../../stores/redis/fixture.ts';
 import { packageRoot, startProgram } from '../child-program.ts';
 import { startedBy } from '../started-by.ts';
 

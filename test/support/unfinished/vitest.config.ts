@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: ['test/support/unfinished/*.unfinished.ts'],
     setupFiles: ['test/support/leave-nothing.ts'],
-    globalSetup: ['test/postgres/setup.ts'],
+    globalSetup: ['test/stores/postgres/setup.ts'],
     // Of the test that hangs.
     testTimeout: 600_000,
     hookTimeout: 20_000,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { WebhookEvent } from '../../events/event.ts';
+import type { WebhookEvent } from '../../../receiver/events/event.ts';
 import type { Answer } from '../answer.ts';
 import type { DeliveryAttempt } from '../attempt.ts';
 import type { EventHistory } from '../event-history.ts';

@@ -1,10 +1,12 @@
-import { checkOptions, readDuration, readScope } from '../check-options.ts';
-import type { DeadLetters } from '../dead-letters/dead-letters.ts';
-import { createOrderedList, readStoredLetter, type StoredLetter } from '../dead-letters/ordered-list.ts';
-import { serializeLetter } from '../dead-letters/serialized-letter.ts';
-import { toKey } from '../dedupe/store.ts';
-import { DeadLetterError } from '../errors.ts';
-import { messageOf, propertyOf } from '../foreign-values.ts';
+import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
+import { toKey } from '../../../receiver/dedupe/store.ts';
+import { DeadLetterError } from '../../../receiver/errors.ts';
+import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
+import { messageOf, propertyOf } from '../../../receiver/values/foreign-values.ts';
+import { createOrderedList, readStoredLetter, type StoredLetter } from '../../kit/ordered-list.ts';
+import { limitFromNow, retryInTime } from '../../kit/retry-in-time.ts';
+import { serializeLetter } from '../../kit/serialized-letter.ts';
+import { ServerClock } from '../../kit/server-clock.ts';
 import {
   countLetters,
   FORGET_REMOVED,
@@ -12,15 +14,13 @@ import {
   nextLetter,
   putLetter,
   removeLetter,
-} from '../sqlite/dead-letters/statements.ts';
-import type { SqlStatement } from '../sqlite/statement.ts';
-import { limitFromNow, retryInTime } from '../timing/retry-in-time.ts';
-import { ServerClock } from '../timing/server-clock.ts';
-import { checkBinding, type D1Binding, runBatch } from './binding.ts';
-import { d1Failures } from './d1-errors.ts';
-import { runInTime } from './latest-time.ts';
+} from '../../sqlite/dead-letters/statements.ts';
+import type { SqlStatement } from '../../sqlite/statement.ts';
+import { checkBinding, type D1Binding, runBatch } from '../client.ts';
+import { d1Failures } from '../errors.ts';
+import { runInTime } from '../latest-time.ts';
+import { TablesVersion } from '../tables-version.ts';
 import { getParts, joinParts, putParts, removeParts, splitText } from './letter-parts.ts';
-import { TablesVersion } from './tables-version.ts';
 
 /** Options of {@link createD1DeadLetters}. */
 export interface D1DeadLettersOptions {

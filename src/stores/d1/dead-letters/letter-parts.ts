@@ -1,5 +1,5 @@
-import { propertyOf } from '../foreign-values.ts';
-import type { SqlStatement } from '../sqlite/statement.ts';
+import { propertyOf } from '../../../receiver/values/foreign-values.ts';
+import type { SqlStatement } from '../../sqlite/statement.ts';
 
 /**
  * The texts of letters that are too long for a row of D1, which takes 2,000,000 bytes:

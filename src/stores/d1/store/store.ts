@@ -1,14 +1,14 @@
-import { checkOptions, readDuration, readScope } from '../check-options.ts';
-import { createServerStore, type ServerOperation, type StoreServer } from '../dedupe/server-store.ts';
-import type { Store } from '../dedupe/store.ts';
-import { storeError } from '../dedupe/time-limited.ts';
-import { propertyOf } from '../foreign-values.ts';
-import type { SqlStatement } from '../sqlite/statement.ts';
-import { CLEAN_UP, CLEANING_INTERVAL, statementsOf } from '../sqlite/store/statements.ts';
-import { limitFromNow, retryInTime } from '../timing/retry-in-time.ts';
-import { ServerClock } from '../timing/server-clock.ts';
-import { checkBinding, type D1Binding, runBatch } from './binding.ts';
-import { d1Failures } from './d1-errors.ts';
+import type { Store } from '../../../receiver/dedupe/store.ts';
+import { storeError } from '../../../receiver/dedupe/time-limited.ts';
+import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
+import { propertyOf } from '../../../receiver/values/foreign-values.ts';
+import { limitFromNow, retryInTime } from '../../kit/retry-in-time.ts';
+import { ServerClock } from '../../kit/server-clock.ts';
+import { createServerStore, type ServerOperation, type StoreServer } from '../../kit/server-store.ts';
+import type { SqlStatement } from '../../sqlite/statement.ts';
+import { CLEAN_UP, CLEANING_INTERVAL, statementsOf } from '../../sqlite/store/statements.ts';
+import { checkBinding, type D1Binding, runBatch } from '../client.ts';
+import { d1Failures } from '../errors.ts';
 
 /** Options of {@link createD1Store}. */
 export interface D1StoreOptions {

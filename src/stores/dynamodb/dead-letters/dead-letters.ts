@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { DeadLetter, DeadLetters } from '../dead-letters/dead-letters.ts';
-import { createOrderedList, readStoredLetter, type StoredLetter } from '../dead-letters/ordered-list.ts';
-import { serializeLetter } from '../dead-letters/serialized-letter.ts';
-import { toKey } from '../dedupe/store.ts';
-import { DeadLetterError } from '../errors.ts';
-import { messageOf } from '../foreign-values.ts';
-import { SharedCall } from '../timing/isolated-requests.ts';
-import { settledWithin } from '../timing/time-limit.ts';
-import { readPlace } from './arguments.ts';
-import type { DynamoClient } from './client.ts';
-import { refusalWithoutItem } from './dynamodb-errors.ts';
+import type { DeadLetter, DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
+import { toKey } from '../../../receiver/dedupe/store.ts';
+import { DeadLetterError } from '../../../receiver/errors.ts';
+import { SharedCall } from '../../../receiver/timing/isolated-requests.ts';
+import { settledWithin } from '../../../receiver/timing/time-limit.ts';
+import { messageOf } from '../../../receiver/values/foreign-values.ts';
+import { createOrderedList, readStoredLetter, type StoredLetter } from '../../kit/ordered-list.ts';
+import { serializeLetter } from '../../kit/serialized-letter.ts';
+import { readPlace } from '../arguments.ts';
+import type { DynamoClient } from '../client.ts';
+import { refusalWithoutItem } from '../errors.ts';
+import { TableSession } from '../table.ts';
 import { compress, decompress } from './letter-bytes.ts';
 import {
   buryLetterItem,
@@ -29,7 +30,6 @@ import {
   writeParts,
 } from './letter-parts.ts';
 import { createVersions, type NextVersion } from './letter-version.ts';
-import { TableSession } from './table.ts';
 
 /** Options of {@link createDynamoDeadLetters}. */
 export interface DynamoDeadLettersOptions {

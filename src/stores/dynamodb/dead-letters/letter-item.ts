@@ -1,8 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { replacement } from '../store/replacement.ts';
+import type { Attributes, TableSession, WriteOutcome } from '../table.ts';
 import type { LetterAddress, LetterVersion, WrittenVersion } from './letter-parts.ts';
 import { ordered, rankOf } from './letter-version.ts';
-import { replacement } from './replacement.ts';
-import type { Attributes, TableSession, WriteOutcome } from './table.ts';
 
 /**
  * The item of a letter. A removal makes a tombstone of it, so that a write of the letter that arrives once

@@ -1,4 +1,4 @@
-import type { Attributes, TableSession } from './table.ts';
+import type { Attributes, TableSession } from '../table.ts';
 
 /** The scope and the key of a letter, and the session for its items. */
 export interface LetterAddress {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Attributes } from '../table.ts';
 import { expiryAttributes, type FoundOpenId, latestExpiry } from './id-item.ts';
 import { type ClaimTerms, timesOf } from './next-claim.ts';
 import { type ItemUpdate, replacement } from './replacement.ts';
-import type { Attributes } from './table.ts';
 
 /** A release. */
 export interface ReleaseTerms {

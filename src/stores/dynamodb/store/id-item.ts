@@ -1,4 +1,4 @@
-import type { Attributes } from './table.ts';
+import type { Attributes } from '../table.ts';
 
 /**
  * The most by which clocks may differ. DynamoDB has no clock that a condition could ask, so the times in an

@@ -1,10 +1,10 @@
-import { createServerStore, type StoreServer } from '../dedupe/server-store.ts';
-import type { Store } from '../dedupe/store.ts';
-import { storeError } from '../dedupe/time-limited.ts';
-import { readPlace } from './arguments.ts';
-import type { DynamoClient } from './client.ts';
-import { runOperation } from './operations.ts';
-import { TableSession } from './table.ts';
+import type { Store } from '../../../receiver/dedupe/store.ts';
+import { storeError } from '../../../receiver/dedupe/time-limited.ts';
+import { createServerStore, type StoreServer } from '../../kit/server-store.ts';
+import { readPlace } from '../arguments.ts';
+import type { DynamoClient } from '../client.ts';
+import { runOperation } from '../operations.ts';
+import { TableSession } from '../table.ts';
 
 /** Options of {@link createDynamoStore}. */
 export interface DynamoStoreOptions {

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors.ts';
+import { ConfigurationError } from '../../../receiver/errors.ts';
 
 /**
  * The names of handlers that share records: those of all inboxes of a pool or connection with the same schema

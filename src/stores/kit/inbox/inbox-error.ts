@@ -1,5 +1,5 @@
-import { brandClasses, CodedError, PermanentError } from '../errors.ts';
-import { isInstance, messageOf } from '../foreign-values.ts';
+import { brandClasses, CodedError, PermanentError } from '../../../receiver/errors.ts';
+import { isInstance, messageOf } from '../../../receiver/values/foreign-values.ts';
 
 /**
  * A handler of an inbox was not run to a confirmed commit. It is the `cause` of `handler_failed`; what a

@@ -1,6 +1,6 @@
-import { toKey } from '../dedupe/store.ts';
-import { parseTime } from '../events/time.ts';
-import { propertyOf, show } from '../foreign-values.ts';
+import { toKey } from '../../../receiver/dedupe/store.ts';
+import { parseTime } from '../../../receiver/events/time.ts';
+import { propertyOf, show } from '../../../receiver/values/foreign-values.ts';
 import { InboxError } from './inbox-error.ts';
 
 /** The result of `latest` if events of one key can be created at the same instant. */

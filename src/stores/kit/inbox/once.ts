@@ -1,6 +1,6 @@
-import { checkOptions } from '../check-options.ts';
-import { ConfigurationError } from '../errors.ts';
-import { show } from '../foreign-values.ts';
+import { ConfigurationError } from '../../../receiver/errors.ts';
+import { checkOptions } from '../../../receiver/values/check-options.ts';
+import { show } from '../../../receiver/values/foreign-values.ts';
 import type { RankedKey } from './latest.ts';
 
 /** The parts of an event that an inbox reads. */

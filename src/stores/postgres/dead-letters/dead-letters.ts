@@ -1,10 +1,10 @@
-import { checkOptions, readDuration, readScope } from '../../check-options.ts';
-import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
-import { createOrderedList, readStoredLetter } from '../../dead-letters/ordered-list.ts';
-import { serializeLetter } from '../../dead-letters/serialized-letter.ts';
-import { toKey } from '../../dedupe/store.ts';
-import { DeadLetterError } from '../../errors.ts';
-import { messageOf } from '../../foreign-values.ts';
+import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
+import { toKey } from '../../../receiver/dedupe/store.ts';
+import { DeadLetterError } from '../../../receiver/errors.ts';
+import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
+import { messageOf } from '../../../receiver/values/foreign-values.ts';
+import { createOrderedList, readStoredLetter } from '../../kit/ordered-list.ts';
+import { serializeLetter } from '../../kit/serialized-letter.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { IS_LATE, limitsLockWait, PostgresStatements, type Row } from './statements.ts';
 

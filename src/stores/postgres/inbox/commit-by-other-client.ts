@@ -1,9 +1,9 @@
-import { ConfigurationError } from '../../errors.ts';
-import { messageOf } from '../../foreign-values.ts';
-import type { SkipReason } from '../../handling/named-handler.ts';
-import { endedByHandler, InboxError, isEndedByHandler, swallowed } from '../../inbox/inbox-error.ts';
+import { ConfigurationError } from '../../../receiver/errors.ts';
+import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
+import { messageOf } from '../../../receiver/values/foreign-values.ts';
+import { endedByHandler, InboxError, isEndedByHandler, swallowed } from '../../kit/inbox/inbox-error.ts';
 import { columnOf, type PostgresPool } from '../client.ts';
-import { IN_FAILED_TRANSACTION, sqlStateOf } from '../sql-errors.ts';
+import { IN_FAILED_TRANSACTION, sqlStateOf } from '../errors.ts';
 import { cancel } from './commit-in-pool.ts';
 import { PROBE, settleFailure } from './record.ts';
 import type { InboxRun, RunTransaction, TransactionStep } from './run.ts';

@@ -1,9 +1,9 @@
-import { messageOf } from '../../foreign-values.ts';
-import { endedByHandler, InboxError, swallowed } from '../../inbox/inbox-error.ts';
-import { settledWithin } from '../../timing/time-limit.ts';
+import { settledWithin } from '../../../receiver/timing/time-limit.ts';
+import { messageOf } from '../../../receiver/values/foreign-values.ts';
+import { endedByHandler, InboxError, swallowed } from '../../kit/inbox/inbox-error.ts';
 import type { PostgresPool } from '../client.ts';
+import { IN_FAILED_TRANSACTION, isRefusedCommit, sqlStateOf } from '../errors.ts';
 import { LentClient, lateError, withClient } from '../lent-client.ts';
-import { IN_FAILED_TRANSACTION, isRefusedCommit, sqlStateOf } from '../sql-errors.ts';
 import { HandlerStatements, type PostgresTransaction } from './handler-statements.ts';
 import { type RecordKey, settleFailure, TransactionRecord } from './record.ts';
 import type { RunTransaction } from './run.ts';

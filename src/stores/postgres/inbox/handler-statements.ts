@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../../errors.ts';
-import { messageOf, propertyOf, typeNameOf } from '../../foreign-values.ts';
-import { endedByHandler, InboxError } from '../../inbox/inbox-error.ts';
+import { ConfigurationError } from '../../../receiver/errors.ts';
+import { messageOf, propertyOf, typeNameOf } from '../../../receiver/values/foreign-values.ts';
+import { endedByHandler, InboxError } from '../../kit/inbox/inbox-error.ts';
 import type { LentClient } from '../lent-client.ts';
 import { endsTransaction, mayEndTransaction } from './ending-statements.ts';
 import type { TransactionRecord } from './record.ts';

@@ -1,4 +1,4 @@
-import { Semaphore } from '../../timing/semaphore.ts';
+import { Semaphore } from '../../../receiver/timing/semaphore.ts';
 import { ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { committedByHandler } from '../../inbox/inbox-error.ts';
+import { committedByHandler } from '../../kit/inbox/inbox-error.ts';
 import { columnOf, type PostgresClient, type PostgresPool } from '../client.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
+import { IN_FAILED_TRANSACTION, sqlStateOf } from '../errors.ts';
 import { withClient } from '../lent-client.ts';
-import { IN_FAILED_TRANSACTION, sqlStateOf } from '../sql-errors.ts';
 import { GRACE_MS } from './time-limits.ts';
 
 /** The statements that write a record, in one schema. */

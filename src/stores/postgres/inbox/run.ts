@@ -1,11 +1,11 @@
-import { PermanentError, PosthornError } from '../../errors.ts';
-import { isInstance, messageOf, show } from '../../foreign-values.ts';
-import type { SkipReason } from '../../handling/named-handler.ts';
-import { InboxError } from '../../inbox/inbox-error.ts';
-import type { Guard } from '../../inbox/latest.ts';
-import type { Semaphore } from '../../timing/semaphore.ts';
+import { PermanentError, PosthornError } from '../../../receiver/errors.ts';
+import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
+import type { Semaphore } from '../../../receiver/timing/semaphore.ts';
+import { isInstance, messageOf, show } from '../../../receiver/values/foreign-values.ts';
+import { InboxError } from '../../kit/inbox/inbox-error.ts';
+import type { Guard } from '../../kit/inbox/latest.ts';
 import { columnOf } from '../client.ts';
-import { explain, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from '../sql-errors.ts';
+import { explain, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from '../errors.ts';
 import type { KeyRun } from './latest-keys.ts';
 import type { RecordKey } from './record.ts';
 import type { RunsInPool } from './runs-in-pool.ts';

@@ -1,5 +1,5 @@
-import { propertyOf } from '../../foreign-values.ts';
-import { Semaphore } from '../../timing/semaphore.ts';
+import { Semaphore } from '../../../receiver/timing/semaphore.ts';
+import { propertyOf } from '../../../receiver/values/foreign-values.ts';
 import type { PostgresPool } from '../client.ts';
 import { LatestKeys } from './latest-keys.ts';
 

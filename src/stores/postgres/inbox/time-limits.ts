@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { HandlerContext } from '../../handling/router.ts';
-import { Timer, withTimeLimit } from '../../timing/time-limit.ts';
+import type { HandlerContext } from '../../../receiver/handling/router.ts';
+import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
 
 /** How long a run that is late or aborted may still take, to end its transaction. */
 export const GRACE_MS = 2_000;

@@ -1,13 +1,13 @@
-import type { ReadAnswer, ServerOperation } from '../../dedupe/server-store.ts';
-import { storeError } from '../../dedupe/time-limited.ts';
-import { show } from '../../foreign-values.ts';
-import { inNextTurn } from '../../timing/isolated-requests.ts';
-import { ServerClock } from '../../timing/server-clock.ts';
-import { Timer, withTimeLimit } from '../../timing/time-limit.ts';
+import { storeError } from '../../../receiver/dedupe/time-limited.ts';
+import { inNextTurn } from '../../../receiver/timing/isolated-requests.ts';
+import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
+import { show } from '../../../receiver/values/foreign-values.ts';
+import { ServerClock } from '../../kit/server-clock.ts';
+import type { ReadAnswer, ServerOperation } from '../../kit/server-store.ts';
 import type { PostgresClient, PostgresPool } from '../client.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
+import { explain, isConflict, isRefusal } from '../errors.ts';
 import { LentClient, lateError, noClientError } from '../lent-client.ts';
-import { explain, isConflict, isRefusal } from '../sql-errors.ts';
 import { Cleaning } from './delete-expired.ts';
 import { PendingOperation, PendingOperations } from './pending-operations.ts';
 

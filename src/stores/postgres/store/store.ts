@@ -1,6 +1,6 @@
-import { checkOptions, readDuration, readScope } from '../../check-options.ts';
-import { createServerStore, type StoreServer } from '../../dedupe/server-store.ts';
-import type { Store } from '../../dedupe/store.ts';
+import type { Store } from '../../../receiver/dedupe/store.ts';
+import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
+import { createServerStore, type StoreServer } from '../../kit/server-store.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { PostgresOperations } from './operations.ts';
 

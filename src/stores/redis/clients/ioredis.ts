@@ -1,4 +1,4 @@
-import { messageOf } from '../../foreign-values.ts';
+import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { Connection } from '../readiness.ts';
 import { bypassAutoPipelining, type Evaluate } from './auto-pipelining.ts';
 import type { ScriptClient } from './script-client.ts';

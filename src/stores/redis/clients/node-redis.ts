@@ -1,4 +1,4 @@
-import { propertyOf } from '../../foreign-values.ts';
+import { propertyOf } from '../../../receiver/values/foreign-values.ts';
 import { NotConnectedError } from '../readiness.ts';
 import type { ScriptClient } from './script-client.ts';
 

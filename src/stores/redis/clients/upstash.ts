@@ -1,4 +1,4 @@
-import { messageOf, propertyOf } from '../../foreign-values.ts';
+import { messageOf, propertyOf } from '../../../receiver/values/foreign-values.ts';
 import type { ScriptClient } from './script-client.ts';
 
 /** Runs a script, given as text or by its SHA-1. */

@@ -1,14 +1,14 @@
-import { readDuration } from '../check-options.ts';
-import type { DeadLetters } from '../dead-letters/dead-letters.ts';
-import { createOrderedList, readStoredLetter } from '../dead-letters/ordered-list.ts';
-import { serializeLetter } from '../dead-letters/serialized-letter.ts';
-import { toKey } from '../dedupe/store.ts';
-import { DeadLetterError } from '../errors.ts';
-import { messageOf } from '../foreign-values.ts';
-import { checkRedisOptions, type RedisClient, toScriptClient } from './client.ts';
-import { RedisCommands } from './commands.ts';
-import { fromText, GET, NEXT, PUT, REMOVE } from './dead-letter-scripts.ts';
-import type { Script } from './script.ts';
+import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
+import { toKey } from '../../../receiver/dedupe/store.ts';
+import { DeadLetterError } from '../../../receiver/errors.ts';
+import { readDuration } from '../../../receiver/values/check-options.ts';
+import { messageOf } from '../../../receiver/values/foreign-values.ts';
+import { createOrderedList, readStoredLetter } from '../../kit/ordered-list.ts';
+import { serializeLetter } from '../../kit/serialized-letter.ts';
+import { checkRedisOptions, type RedisClient, toScriptClient } from '../client.ts';
+import { RedisCommands } from '../commands.ts';
+import type { Script } from '../script.ts';
+import { fromText, GET, NEXT, PUT, REMOVE } from './scripts.ts';
 
 /** Options of {@link createRedisDeadLetters}. */
 export interface RedisDeadLettersOptions {

@@ -1,4 +1,4 @@
-import { createScript, type Script } from './script.ts';
+import { createScript, type Script } from '../script.ts';
 
 /**
  * Begins each text in a reply. The client of Upstash parses texts that look like JSON, and a letter does; so

@@ -1,10 +1,10 @@
-import type { ServerOperation } from '../dedupe/server-store.ts';
-import { storeError } from '../dedupe/time-limited.ts';
-import { messageOf } from '../foreign-values.ts';
-import { inNextTurn } from '../timing/isolated-requests.ts';
-import type { RedisCommands } from './commands.ts';
-import { UNSENT_PAUSE_MS } from './readiness.ts';
-import { OPERATIONS } from './store-scripts.ts';
+import { storeError } from '../../../receiver/dedupe/time-limited.ts';
+import { inNextTurn } from '../../../receiver/timing/isolated-requests.ts';
+import { messageOf } from '../../../receiver/values/foreign-values.ts';
+import type { ServerOperation } from '../../kit/server-store.ts';
+import type { RedisCommands } from '../commands.ts';
+import { UNSENT_PAUSE_MS } from '../readiness.ts';
+import { OPERATIONS } from './scripts.ts';
 
 /** An operation, and the promise of its result. */
 class PendingOperation<Result> {

@@ -1,4 +1,4 @@
-import { createScript, type Script } from './script.ts';
+import { createScript, type Script } from '../script.ts';
 
 /** The value of a completed id. Redis shares one object for each small integer, so it costs no memory. */
 const COMPLETED = '1';

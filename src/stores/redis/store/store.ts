@@ -1,9 +1,9 @@
-import { readDuration } from '../check-options.ts';
-import { createServerStore, type StoreServer } from '../dedupe/server-store.ts';
-import type { Store } from '../dedupe/store.ts';
-import { checkRedisOptions, type RedisClient, toScriptClient } from './client.ts';
-import { RedisCommands } from './commands.ts';
-import { RedisOperations } from './store-operations.ts';
+import type { Store } from '../../../receiver/dedupe/store.ts';
+import { readDuration } from '../../../receiver/values/check-options.ts';
+import { createServerStore, type StoreServer } from '../../kit/server-store.ts';
+import { checkRedisOptions, type RedisClient, toScriptClient } from '../client.ts';
+import { RedisCommands } from '../commands.ts';
+import { RedisOperations } from './operations.ts';
 
 /** Options of {@link createRedisStore}. */
 export interface RedisStoreOptions {

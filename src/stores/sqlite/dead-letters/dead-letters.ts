@@ -1,14 +1,14 @@
-import { checkOptions, readDuration, readScope } from '../../check-options.ts';
-import type { DeadLetters } from '../../dead-letters/dead-letters.ts';
-import { createOrderedList, readStoredLetter } from '../../dead-letters/ordered-list.ts';
-import { serializeLetter } from '../../dead-letters/serialized-letter.ts';
-import { toKey } from '../../dedupe/store.ts';
-import { DeadLetterError } from '../../errors.ts';
+import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
+import { toKey } from '../../../receiver/dedupe/store.ts';
+import { DeadLetterError } from '../../../receiver/errors.ts';
+import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
+import { createOrderedList, readStoredLetter } from '../../kit/ordered-list.ts';
+import { serializeLetter } from '../../kit/serialized-letter.ts';
+import { checkDatabase, type SqliteDatabase } from '../client.ts';
 import { type Row, SqliteConnection } from '../connection.ts';
-import { checkDatabase, type SqliteDatabase } from '../database.ts';
+import { explain } from '../errors.ts';
 import { retryWhileBusy } from '../retry-while-busy.ts';
 import { writeInTurn } from '../single-write.ts';
-import { explain } from '../sqlite-errors.ts';
 import type { SqlStatement } from '../statement.ts';
 import {
   countLetters,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../../foreign-values.ts';
-import { committedByHandler, endedByHandler, InboxError } from '../../inbox/inbox-error.ts';
+import { messageOf } from '../../../receiver/values/foreign-values.ts';
+import { committedByHandler, endedByHandler, InboxError } from '../../kit/inbox/inbox-error.ts';
 import type { SqliteConnection } from '../connection.ts';
 import { findMark, mark } from './statements.ts';
 

@@ -1,6 +1,6 @@
-import { InboxError } from '../../inbox/inbox-error.ts';
+import { InboxError } from '../../kit/inbox/inbox-error.ts';
+import type { SqliteParameter, SqliteStatement } from '../client.ts';
 import type { SqliteConnection } from '../connection.ts';
-import type { SqliteParameter, SqliteStatement } from '../database.ts';
 import type { BegunTransaction } from './begun-transaction.ts';
 import { endsTransaction } from './ending-statements.ts';
 

@@ -1,4 +1,4 @@
-import type { Guard } from '../../inbox/latest.ts';
+import type { Guard } from '../../kit/inbox/latest.ts';
 import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
 

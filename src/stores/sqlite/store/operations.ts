@@ -1,8 +1,8 @@
-import type { ReadAnswer, ServerOperation } from '../../dedupe/server-store.ts';
-import { storeError } from '../../dedupe/time-limited.ts';
-import { inNextTurn } from '../../timing/isolated-requests.ts';
+import { storeError } from '../../../receiver/dedupe/time-limited.ts';
+import { inNextTurn } from '../../../receiver/timing/isolated-requests.ts';
+import type { ReadAnswer, ServerOperation } from '../../kit/server-store.ts';
 import { BUSY, type SqliteConnection } from '../connection.ts';
-import { explain } from '../sqlite-errors.ts';
+import { explain } from '../errors.ts';
 import type { QueuedWrite } from '../write-queue.ts';
 import { type Answer, type PendingOperation, PendingOperations } from './pending-operations.ts';
 import { CLEAN_UP, CLEANING_INTERVAL, statementsOf } from './statements.ts';

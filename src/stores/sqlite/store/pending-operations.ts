@@ -1,5 +1,5 @@
-import type { ServerOperation } from '../../dedupe/server-store.ts';
-import { lockedError, turnError } from '../sqlite-errors.ts';
+import type { ServerOperation } from '../../kit/server-store.ts';
+import { lockedError, turnError } from '../errors.ts';
 
 /** An operation is given up a little before its receiver does that: only here it is known why. */
 const SHARE_OF_LIMIT = 0.95;

@@ -1,4 +1,4 @@
-import type { ServerOperation } from '../../dedupe/server-store.ts';
+import type { ServerOperation } from '../../kit/server-store.ts';
 import { type SqlStatement, wholeMs } from '../statement.ts';
 import { NOW } from '../tables.ts';
 

@@ -1,8 +1,8 @@
-import { checkOptions, readDuration, readScope } from '../../check-options.ts';
-import { createServerStore, type StoreServer } from '../../dedupe/server-store.ts';
-import type { Store } from '../../dedupe/store.ts';
+import type { Store } from '../../../receiver/dedupe/store.ts';
+import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
+import { createServerStore, type StoreServer } from '../../kit/server-store.ts';
+import { checkDatabase, type SqliteDatabase } from '../client.ts';
 import { SqliteConnection } from '../connection.ts';
-import { checkDatabase, type SqliteDatabase } from '../database.ts';
 import { SqliteOperations } from './operations.ts';
 
 /** Options of {@link createSqliteStore}. */

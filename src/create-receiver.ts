@@ -1,0 +1,28 @@
+import type { Schemas } from './receiver/events/schema.ts';
+import { type ReceiverOptions, readOptions } from './receiver/options.ts';
+import { PendingWarnings } from './receiver/outcomes/pending-warnings.ts';
+import { WebhookReceiver } from './receiver/receiver.ts';
+import type { Receiver } from './receiver/receiver-interface.ts';
+import { createMemoryStore } from './stores/memory/memory.ts';
+import { memoryStoreWarnings } from './stores/memory/several-processes.ts';
+
+/**
+ * Creates a receiver.
+ *
+ * @throws ConfigurationError for a wrong or unknown option.
+ *
+ * @example
+ * ```ts
+ * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY });
+ * receiver.on('transfer.succeeded', (event) => console.log(event.data.id));
+ * ```
+ */
+export function createReceiver<const S extends Schemas = Record<never, never>>(
+  options: ReceiverOptions<S>,
+): Receiver<S> {
+  const warnings = new PendingWarnings();
+  const settings = readOptions(options, createMemoryStore, warnings.addMisuse);
+  const receiver = new WebhookReceiver<S>(settings, warnings);
+  warnings.add(...memoryStoreWarnings(settings));
+  return receiver;
+}
