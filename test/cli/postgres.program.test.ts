@@ -88,7 +88,7 @@ describe('posthorn on PostgreSQL', () => {
 
   test('postgres migrate says from which version it has brought the tables up to date', async () => {
     const server = await fixture.servers.single();
-    server.sql(readFileSync(join(packageRoot, 'test', 'postgres', 'version-1.sql'), 'utf8'));
+    server.sql(readFileSync(join(packageRoot, 'test', 'stores', 'postgres', 'version-1.sql'), 'utf8'));
     const url = fixture.url({ port: server.port });
     expect(await posthorn(['postgres', 'migrate', '--url', url])).toMatchObject({
       code: 0,

@@ -85,9 +85,13 @@ describe('posthorn', () => {
     {
       command: 'verify',
       rooms: ['src/cli', 'src/receiver/authentication'],
-      others: /src\/(sandbox|service)\/|\/zod\//,
+      others: /src\/service\/(sandbox|shapes|openapi)\/|\/zod\//,
     },
-    { command: 'webhooks', rooms: ['src/cli', 'src/service/client'], others: /src\/(sandbox|postgres)\// },
+    {
+      command: 'webhooks',
+      rooms: ['src/cli', 'src/service/client'],
+      others: /src\/(service\/sandbox|stores\/postgres)\//,
+    },
   ])('$command loads no module of another command, which would make it slower', async (tested) => {
     const { command, rooms, others } = tested;
     const { stdout } = await posthornProcess([command, '--help'], {

@@ -24,7 +24,7 @@ describe('a worker with an inbox', () => {
     const opened = await openQueue(redis);
     const start = (env: NodeJS.ProcessEnv = {}): ChildProgram => {
       const program = startProgram(
-        join(packageRoot, 'test', 'bullmq', 'inbox-worker.mjs'),
+        join(packageRoot, 'test', 'queues', 'bullmq', 'inbox-worker.mjs'),
         {
           PATH: process.env.PATH,
           REDIS_PORT: String(redis.redis.port),

@@ -54,7 +54,7 @@ export async function openProcesses(
   writeFileSync(log, '');
   const start = async (role: Role, { diesAt, concurrency, workMs }: StartOptions = {}): Promise<Started> => {
     const program = startProgram(
-      join(packageRoot, 'test', 'bullmq', 'process.mjs'),
+      join(packageRoot, 'test', 'queues', 'bullmq', 'process.mjs'),
       {
         PATH: process.env.PATH,
         ROLE: role,

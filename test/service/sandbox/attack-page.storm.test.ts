@@ -21,7 +21,7 @@ import {
   START_AT,
 } from './opened-sandbox.ts';
 
-const html = readFileSync(join(packageRoot, 'test', 'sandbox', 'attack-page.html'));
+const html = readFileSync(join(packageRoot, 'test', 'service', 'sandbox', 'attack-page.html'));
 const servePage: RequestListener = (_request, response) =>
   void response.writeHead(200, { 'content-type': 'text/html' }).end(html);
 

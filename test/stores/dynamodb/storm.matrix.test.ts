@@ -84,7 +84,7 @@ test('two receivers, with throttling, lost answers, an emulator that freezes, an
 test('three processes that are killed, frozen past their leases and set back: nothing is lost, and nothing completed is handled again', async () => {
   const port = await freePort();
   const program = startProgram(
-    join(packageRoot, 'test', 'dynamodb', 'storm-program.mjs'),
+    join(packageRoot, 'test', 'stores', 'dynamodb', 'storm-program.mjs'),
     {
       PATH: process.env.PATH,
       PORT: String(port),

@@ -15,7 +15,7 @@ export async function startWorker(
   options: object = {},
 ): Promise<ChildProgram & { readonly url: string }> {
   const program = startProgram(
-    join(packageRoot, 'test', 'postgres', 'inbox-worker.mjs'),
+    join(packageRoot, 'test', 'stores', 'postgres', 'inbox-worker.mjs'),
     {
       PATH: process.env.PATH,
       POSTGRES_URL: postgresUrl,

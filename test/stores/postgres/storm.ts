@@ -94,7 +94,7 @@ export class Storm {
   async #keepAlive(place: number): Promise<void> {
     while (!this.#isOver) {
       const program = startProgram(
-        join(packageRoot, 'test', 'postgres', 'storm-worker.mjs'),
+        join(packageRoot, 'test', 'stores', 'postgres', 'storm-worker.mjs'),
         // It ends by itself after so many completions.
         { PATH: process.env.PATH, KEY, COMPLETIONS: String(this.#between(10, 30)), ...this.#options.env },
         packageRoot,

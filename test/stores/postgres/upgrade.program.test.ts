@@ -19,7 +19,7 @@ describe('tables of version 1', () => {
 
   async function createSchema(schema: string): Promise<Pool> {
     const pool = fixture.connect();
-    const sql = readFileSync(join(packageRoot, 'test', 'postgres', 'version-1.sql'), 'utf8');
+    const sql = readFileSync(join(packageRoot, 'test', 'stores', 'postgres', 'version-1.sql'), 'utf8');
     await pool.query(sql.replaceAll('"posthorn"', `"${schema}"`));
     return pool;
   }

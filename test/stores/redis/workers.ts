@@ -52,7 +52,7 @@ export class Workers {
     const { redisPort, leaseMs, gated, cluster = 'single', deadLetters, receiver } = this.#options;
     const { commandTimeoutMs } = { ...ampleTime, ...this.#options };
     const program = startProgram(
-      join(packageRoot, 'test', 'redis', 'worker.mjs'),
+      join(packageRoot, 'test', 'stores', 'redis', 'worker.mjs'),
       {
         PATH: process.env.PATH,
         REDIS_PORT: String(redisPort),

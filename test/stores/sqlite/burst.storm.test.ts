@@ -19,7 +19,7 @@ describe('processes on one file of SQLite on a slow disk', () => {
 
   const startReceiver = async (): Promise<string> => {
     const program = startProgram(
-      join(packageRoot, 'test', 'sqlite', 'burst-program.mjs'),
+      join(packageRoot, 'test', 'stores', 'sqlite', 'burst-program.mjs'),
       { PATH: process.env.PATH, DRIVER: driverPath, FILE: fixture.path, KEY, SYNC_MS: String(SYNC_MS) },
       packageRoot,
     );

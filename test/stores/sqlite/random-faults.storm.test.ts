@@ -21,7 +21,7 @@ describe('four processes of node:cluster on one file of SQLite', () => {
     createLedger(database);
     const port = await freePort();
     const program = startProgram(
-      join(packageRoot, 'test', 'sqlite', 'storm-program.mjs'),
+      join(packageRoot, 'test', 'stores', 'sqlite', 'storm-program.mjs'),
       {
         PATH: process.env.PATH,
         PORT: String(port),
