@@ -22,7 +22,7 @@ const layers = {
 
 export default defineConfig({
   resolve: {
-    // Tests run the sources; what is packed is tested in test/packaging.program.test.ts.
+    // Tests run the sources; what is packed is tested in test/package/packaging.program.test.ts.
     alias: [
       { find: /^posthorn$/, replacement: source('src/index.ts') },
       { find: /^posthorn\/(node|express|fetch|fastify|koa|lambda)$/, replacement: source('adapters/$1.ts') },

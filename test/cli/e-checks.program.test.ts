@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { LOOKUP } from '../service/bodies.ts';
 import { openLiteralService } from '../service/client/literal-service.ts';
+import { LOOKUP } from '../service/shapes/bodies.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { startSandbox } from './sandboxed.ts';
 

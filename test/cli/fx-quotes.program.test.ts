@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { QUOTE } from '../service/bodies.ts';
 import { openLiteralService } from '../service/client/literal-service.ts';
+import { QUOTE } from '../service/shapes/bodies.ts';
 import { freePort } from '../support/free-port.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { curl, startSandbox } from './sandboxed.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { packageRoot } from './support/child-program.ts';
-import { type Document, documents } from './support/documents.ts';
+import { packageRoot } from '../support/child-program.ts';
+import { type Document, documents } from '../support/documents.ts';
 
-let program: typeof import('../src/cli/program.ts');
+let program: typeof import('../../src/cli/program.ts');
 
 beforeAll(async () => {
   // It looks for the version beside what is built.

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { packageRoot } from './support/child-program.ts';
-import { documents, readDocument, readme } from './support/documents.ts';
+import { packageRoot } from '../support/child-program.ts';
+import { documents, readDocument, readme } from '../support/documents.ts';
 
 describe('the README', () => {
   test('has 180 lines at most', () => {
@@ -30,13 +30,15 @@ describe('what the documents say can be found', () => {
     expect(missing).toEqual([]);
   });
 
-  test('every file that is named is there', () => {
-    const named = documents.flatMap(
-      ({ text }) =>
-        text.match(/(?<=`)(src|adapters|examples|test|bench|tools|docs)\/[\w/.-]+\.\w+(?=`)/g) ?? [],
+  test('every file and folder that is named is there', () => {
+    const named = documents.flatMap(({ path, text }) =>
+      Array.from(
+        text.matchAll(/`((?:src|adapters|examples|test|bench|tools|docs)\/[\w/.-]*)`/g),
+        ([, name = '']) => ({ path, name }),
+      ),
     );
-    expect(named.length).toBeGreaterThan(50);
-    expect(named.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
+    expect(named.length).toBeGreaterThan(250);
+    expect(named.filter(({ name }) => !existsSync(join(packageRoot, name)))).toEqual([]);
   });
 
   test('a page of docs/ with a command of the repository says that it takes a clone', () => {
@@ -56,7 +58,9 @@ describe('what the documents say can be found', () => {
   });
 
   test('the README leads to every page of docs/', () => {
-    const pages = documents.map(({ path }) => path).filter((path) => path !== 'README.md');
+    const pages = documents
+      .map(({ path }) => path)
+      .filter((path) => /^(docs\/|[A-Z]+\.md$)/.test(path) && path !== 'README.md');
     const leadsTo = (path: string): boolean =>
       [`](${path})`, `](${onGitHub(path)})`].some((link) => readme.text.includes(link));
     expect(pages.filter((path) => !leadsTo(path))).toEqual([]);

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Servers as PostgresServers } from './stores/postgres/servers.ts';
-import { Servers } from './stores/redis/servers.ts';
-import { startSnippetServers } from './stores/redis/snippet-servers.ts';
-import { standInPath } from './stores/sqlite/driver.ts';
-import { type ChildProgram, packageRoot, startCommand, startProgram } from './support/child-program.ts';
-import { documents } from './support/documents.ts';
-import { freePort } from './support/free-port.ts';
-import { snippetWith } from './support/snippet.ts';
-import { untilListening } from './support/until-listening.ts';
+import { Servers as PostgresServers } from '../stores/postgres/servers.ts';
+import { Servers } from '../stores/redis/servers.ts';
+import { startSnippetServers } from '../stores/redis/snippet-servers.ts';
+import { standInPath } from '../stores/sqlite/driver.ts';
+import { type ChildProgram, packageRoot, startCommand, startProgram } from '../support/child-program.ts';
+import { documents } from '../support/documents.ts';
+import { freePort } from '../support/free-port.ts';
+import { snippetWith } from '../support/snippet.ts';
+import { untilListening } from '../support/until-listening.ts';
 
 interface Snippet {
   /** Unique, and the name of its file. */

@@ -3,17 +3,17 @@ import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
-import { letter } from './cli/letters.ts';
+import { letter } from '../cli/letters.ts';
+import { packageRoot } from '../support/child-program.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { Examples, shell } from './examples.ts';
-import { packageRoot } from './support/child-program.ts';
-import { temporaryDirectory } from './support/temporary-directory.ts';
 
 const examples = new Examples();
 
 describe('the programs of examples/', () => {
   for (const name of ['express', 'node-http', 'cluster', 'postgres'])
     examples.testPrintedCommand(name, 'none');
-  // All take them from examples/environment.ts: test/examples.storm.test.ts.
+  // All take them from examples/environment.ts: test/examples/examples.storm.test.ts.
   for (const kind of ['BASIC', 'BEARER'] as const) examples.testPrintedCommand('express', kind);
   examples.testSigningKey('express');
 });

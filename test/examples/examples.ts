@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PostgresServer, Servers as PostgresServers } from './stores/postgres/servers.ts';
-import { Servers } from './stores/redis/servers.ts';
-import { type ChildProgram, packageRoot, startProgram } from './support/child-program.ts';
+import { type PostgresServer, Servers as PostgresServers } from '../stores/postgres/servers.ts';
+import { Servers } from '../stores/redis/servers.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 
 /** What an example can ask its senders for. */
 export const credentials = {

@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type ChildProgram, packageRoot, startProgram } from './support/child-program.ts';
-import { readme } from './support/documents.ts';
-import { freePort } from './support/free-port.ts';
-import { type InstalledPackage, installPackage } from './support/installed-package.ts';
-import { untilListening } from './support/until-listening.ts';
+import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
+import { readme } from '../support/documents.ts';
+import { freePort } from '../support/free-port.ts';
+import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
+import { untilListening } from '../support/until-listening.ts';
 
 /** The README's first commands: they install the package, and then what its first snippet needs. */
 const [{ code: commands = '' } = {}] = readme.blocks.filter(({ language }) => language === 'sh');

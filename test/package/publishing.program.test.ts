@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { packageRoot } from './support/child-program.ts';
-import { documents, readDocument } from './support/documents.ts';
-import { packedFiles } from './support/packed-files.ts';
+import { packageRoot } from '../support/child-program.ts';
+import { documents, readDocument } from '../support/documents.ts';
+import { packedFiles } from '../support/packed-files.ts';
 
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
 

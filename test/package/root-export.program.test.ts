@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { packageRoot } from './support/child-program.ts';
+import { packageRoot } from '../support/child-program.ts';
 
 /** Prints what every import leads to, in the process that it is registered in. */
 const hook = `data:text/javascript,${encodeURIComponent(`

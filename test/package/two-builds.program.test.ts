@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 import type { Receiver, Report } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { packageRoot } from './support/child-program.ts';
-import { type CopiedPackage, copyPackage } from './support/copied-package.ts';
-import { listenUntilTheEnd } from './support/listen.ts';
-import { createMapDeadLetters } from './support/map-dead-letters.ts';
-import { KEY } from './support/served.ts';
+import { packageRoot } from '../support/child-program.ts';
+import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { KEY } from '../support/served.ts';
 
 /** One build of the package: what its subpaths export. */
 interface Build {

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { packageRoot, startProgram } from './support/child-program.ts';
-import { temporaryDirectory } from './support/temporary-directory.ts';
+import { packageRoot, startProgram } from '../support/child-program.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** In the place of the compiler: writes down that it was called, and leaves a file. */
 const TSC = `

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { packageRoot, startCommand } from './support/child-program.ts';
-import { replacePath, writeScript } from './support/replaced-path.ts';
+import { packageRoot, startCommand } from '../support/child-program.ts';
+import { replacePath, writeScript } from '../support/replaced-path.ts';
 
 /** Writes down its calls, and runs no script: one that has a report leaves it, and some fail. */
 const NPM = `#!/usr/bin/env node

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import manifest from '../package.json' with { type: 'json' };
-import config from '../vitest.config.ts';
-import { packageRoot } from './support/child-program.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import config from '../../vitest.config.ts';
+import { packageRoot } from '../support/child-program.ts';
 
 const patterns = z.array(z.string());
 const layer = z.object({ name: z.string(), include: patterns, exclude: patterns.optional() });

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { packageRoot, startProgram } from './support/child-program.ts';
-import { startedBy } from './support/started-by.ts';
-import { temporaryDirectory } from './support/temporary-directory.ts';
-import { until } from './support/until.ts';
+import { packageRoot, startProgram } from '../support/child-program.ts';
+import { startedBy } from '../support/started-by.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
 
 const STEADY = join(packageRoot, 'tools', 'steady', 'run.js');
 

@@ -9,14 +9,14 @@ import { mountOnNode } from '../adapters/mounts.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { rowsOf } from '../support/table-rows.ts';
 
-const coverage = rowsOf('interface-coverage.md');
-const assumptions = rowsOf('assumptions.md');
+const coverage = rowsOf('test/service/interface-coverage.md');
+const assumptions = rowsOf('docs/assumptions.md');
 const items = new Set(coverage.map(([item]) => item));
 const references = coverage.flatMap(([, , covered = '']) => covered.split('<br>'));
 const missing = (wanted: Iterable<string>): string[] => [...wanted].filter((item) => !items.has(item));
 
 const TEST = /^`(?<file>[\w./-]+\.ts) › (?<title>[^`]+)`$/;
-const ASSUMPTION = /^\[assumption\]\(assumptions\.md\): (?<text>.+)$/;
+const ASSUMPTION = /^\[assumption\]\(\.\.\/\.\.\/docs\/assumptions\.md\): (?<text>.+)$/;
 
 /** The titles of `test`, `describe` and what they return, such as `test.each(…)`. */
 function titlesOf(file: string): readonly string[] {
@@ -27,7 +27,7 @@ function titlesOf(file: string): readonly string[] {
   return [...calls].map(([, , title = '']) => title.replaceAll(/\\(.)/g, '$1'));
 }
 
-describe('docs/interface-coverage.md', () => {
+describe('interface-coverage.md', () => {
   test('says of each item what covers it: tests that are there, or assumptions', () => {
     expect(coverage.length).toBeGreaterThan(150);
     expect(coverage.filter((cells) => cells.length !== 3 || cells.includes(''))).toEqual([]);
@@ -122,7 +122,7 @@ describe('docs/interface-coverage.md', () => {
   ])('points to the choice for what is not shown: %s', (item) => {
     const [, says, covered] = coverage.find(([name]) => name === item) ?? [];
     expect(says).toContain('not shown');
-    expect(covered).toContain('[assumption](assumptions.md): ');
+    expect(covered).toContain('[assumption](../../docs/assumptions.md): ');
   });
 });
 

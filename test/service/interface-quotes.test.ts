@@ -38,7 +38,7 @@ function normalized(text: string): string {
   return text.replaceAll('\\|', '|').replaceAll(/[*`]/g, '').replaceAll(/\s+/g, ' ').trim();
 }
 
-const quotes = rowsOf('interface-coverage.md').flatMap(([item = '', says = '']) =>
+const quotes = rowsOf('test/service/interface-coverage.md').flatMap(([item = '', says = '']) =>
   says.split('<br>').map((quote) => ({ item, quote: normalized(quote) })),
 );
 
@@ -72,7 +72,7 @@ test('the reader of the interface tells rows, rules and sentences, whatever thei
   expect(normalized('`a` \\| first,\n i.e. **one**')).toBe('a | first, i.e. one');
 });
 
-test('each row of docs/interface-coverage.md quotes something', () => {
+test('each row of interface-coverage.md quotes something', () => {
   expect(quotes.length).toBeGreaterThan(200);
   expect(quotes.filter(({ quote }) => quote === '')).toEqual([]);
 });
@@ -80,7 +80,7 @@ test('each row of docs/interface-coverage.md quotes something', () => {
 if (existsSync(path)) {
   const parts = partsOf(readFileSync(path, 'utf8'));
 
-  describe(`docs/interface-coverage.md, compared with ${NAME}`, () => {
+  describe(`interface-coverage.md, compared with ${NAME}`, () => {
     test('quotes it word for word, and no less than a row, a rule or a sentence', () => {
       expect(parts.rows.length).toBeGreaterThan(90);
       expect(misquotes(parts)).toEqual([]);
@@ -111,7 +111,7 @@ if (existsSync(path)) {
     });
   });
 } else {
-  test(`NOT CHECKED: docs/interface-coverage.md could not be compared with ${NAME}, which is not there`, () => {
+  test(`NOT CHECKED: interface-coverage.md could not be compared with ${NAME}, which is not there`, () => {
     expect(existsSync(path)).toBe(false);
   });
 }

@@ -22,16 +22,20 @@ export function readDocument(path: string): Document {
   return { path, text, blocks: blocks.map(([, language = '', code = '']) => ({ language, code })) };
 }
 
-/** All pages that a person has written. */
+const pagesIn = (folder: string): readonly string[] =>
+  readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
+
+/** All pages that a person has written: docs/api is written by a program. */
 export const documents: readonly Document[] = [
   'README.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  // What lies in folders of docs/ is written by a program.
-  ...readdirSync(join(packageRoot, 'docs'), { withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => `docs/${name}`),
+  ...pagesIn('docs').filter((path) => !path.startsWith('docs/api/')),
+  ...pagesIn('src'),
+  'test/service/interface-coverage.md',
 ].map(readDocument);
 
 export const readme: Document = readDocument('README.md');

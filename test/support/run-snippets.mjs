@@ -1,4 +1,4 @@
-// Started by test/snippets.program.test.ts. Imports compiled snippets, one after the other, in one process: a start
+// Started by test/docs/snippets.program.test.ts. Imports compiled snippets, one after the other, in one process: a start
 // for each takes longer than all of them. A line before and after each says which has printed what is between.
 
 import { pathToFileURL } from 'node:url';

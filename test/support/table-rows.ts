@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from './child-program.ts';
 
-/** The cells of the tables of a page of docs/, without the rows that head them. */
+/** The cells of the tables of a page, without the rows that head them. */
 export function rowsOf(page: string): readonly (readonly string[])[] {
-  const lines = readFileSync(join(packageRoot, 'docs', page), 'utf8').split('\n');
+  const lines = readFileSync(join(packageRoot, page), 'utf8').split('\n');
   return lines
     .filter(
       (line, index) =>

@@ -16,7 +16,7 @@ const { values: options } = parseArgs({
     core: { type: 'string', default: '10' },
   },
 });
-const CORE = /^src\/(handling|dedupe)\//;
+const CORE = /^src\/receiver\/(handling|dedupe)\//;
 
 /** What a line can have wrong: each turns one place of it into another text. */
 const mistakes = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemsOf } from '../../tools/release/check-version.js';
+import { problemsOf } from '../../../tools/release/check-version.js';
 
 const good = {
   'package.json': '{"version":"1.2.3"}',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { packageRoot } from '../support/child-program.ts';
+import { packageRoot } from '../../support/child-program.ts';
 
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
 const FORMS = '.github/ISSUE_TEMPLATE';

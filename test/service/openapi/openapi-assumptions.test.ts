@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createOpenApiDocument } from '../../src/service/openapi/openapi.ts';
-import { rowsOf } from '../support/table-rows.ts';
+import { createOpenApiDocument } from '../../../src/service/openapi/openapi.ts';
+import { rowsOf } from '../../support/table-rows.ts';
 
 const document: unknown = JSON.parse(JSON.stringify(createOpenApiDocument()));
-const leftOpen = rowsOf('assumptions.md').map(([name = '']) => name);
+const leftOpen = rowsOf('docs/assumptions.md').map(([name = '']) => name);
 const marks = marksOf(document, '');
 const marked = new Set(marks.map(({ name }) => name));
 
@@ -58,11 +58,13 @@ describe('x-posthorn-assumptions of the OpenAPI document', () => {
     expect(leftOpen.filter((name) => !marked.has(name)).sort()).toEqual([...ofPosthornAlone].sort());
   });
 
-  test('name each row that docs/interface-coverage.md has for what is not shown', () => {
-    const notShown = rowsOf('interface-coverage.md').filter(([, says = '']) => says.includes('not shown'));
+  test('name each row that interface-coverage.md has for what is not shown', () => {
+    const notShown = rowsOf('test/service/interface-coverage.md').filter(([, says = '']) =>
+      says.includes('not shown'),
+    );
     const references = notShown.flatMap(([, , covered = '']) => covered.split('<br>'));
     const names = references.flatMap(
-      (reference) => reference.split('[assumption](assumptions.md): ')[1] ?? [],
+      (reference) => reference.split('[assumption](../../docs/assumptions.md): ')[1] ?? [],
     );
     expect(names.length).toBeGreaterThan(40);
     expect(names.filter((name) => !marked.has(name))).toEqual([]);

@@ -1,8 +1,18 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
-import { createOpenApiDocument } from '../../src/service/openapi/openapi.ts';
-import { CREATED, CREATION, CURRENCIES, EVENT, LIST, LOOKUP, PURPOSES, QUOTE, WEBHOOK } from './bodies.ts';
+import { createOpenApiDocument } from '../../../src/service/openapi/openapi.ts';
+import {
+  CREATED,
+  CREATION,
+  CURRENCIES,
+  EVENT,
+  LIST,
+  LOOKUP,
+  PURPOSES,
+  QUOTE,
+  WEBHOOK,
+} from '../shapes/bodies.ts';
 
 const document = JSON.parse(JSON.stringify(createOpenApiDocument()));
 const ajv = new Ajv2020({ strict: false });

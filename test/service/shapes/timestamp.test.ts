@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatTimestamp, parseTimestamp, timestamp } from '../../src/service/shapes/timestamp.ts';
+import { formatTimestamp, parseTimestamp, timestamp } from '../../../src/service/shapes/timestamp.ts';
 
 describe('a timestamp', () => {
   test.each([
