@@ -12,7 +12,7 @@ export interface CopiedPackage {
   readonly remove: () => void;
 }
 
-/** Without npm, which takes seconds: test/package/packaging.program.test.ts is about packing and installing. */
+/** Without npm, which takes seconds: test/package/packaging.program.test.ts packs and installs. */
 export function copyPackage(): CopiedPackage {
   const project = mkdtempSync(join(tmpdir(), 'posthorn-copy-'));
   const modules = join(project, 'node_modules');
