@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
-import { documents, readDocument, readme } from '../support/documents.ts';
+import { documents, readme } from '../support/documents.ts';
 
 describe('the README', () => {
   test('has 180 lines at most', () => {
@@ -46,15 +46,6 @@ describe('what the documents say can be found', () => {
     const pages = documents.filter(({ path, text }) => path.startsWith('docs/') && command.test(text));
     expect(pages.length).toBeGreaterThan(2);
     expect(pages.filter(({ text }) => !/\bclone\b/.test(text)).map(({ path }) => path)).toEqual([]);
-  });
-
-  test('docs/troubleshooting.md has each code that a delivery can be answered with', () => {
-    const [, table = ''] = readDocument('docs/answers.md').text.split('| code | outcome | status |');
-    const [rows = ''] = table.split('\n\n');
-    const codes = rows.match(/(?<=`)[a-z]+_[a-z_]+(?=`)|(?<=`)closing(?=`)/g) ?? [];
-    expect(codes.length).toBeGreaterThan(25);
-    const page = readDocument('docs/troubleshooting.md').text;
-    expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
   });
 
   test('the README leads to every page of docs/', () => {

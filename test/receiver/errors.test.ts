@@ -9,6 +9,7 @@ import {
 } from 'posthorn';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { errorCodes } from '../../src/receiver/errors.ts';
+import { isReportCode, refuse, statusOf } from '../../src/receiver/outcomes/outcome.ts';
 import { warningCodes } from '../../src/receiver/outcomes/report.ts';
 
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
@@ -28,9 +29,22 @@ function rowsOf(text: string): string[][] {
 describe('docs/errors.md', () => {
   test('has one row for each error code, with its class, its meaning and what to do', () => {
     const rows = rowsOf(errors);
-    for (const row of rows) expect(row).toEqual(Array(4).fill(expect.stringMatching(/^.{4,}/)));
+    for (const row of rows) {
+      const cells = isReportCode(row[0] ?? '') ? 5 : 4;
+      expect(row).toEqual(Array(cells).fill(expect.stringMatching(/^.{4,}/)));
+    }
     const codes = Object.entries(errorCodes).flatMap(([name, list]) => list.map((code) => [code, name]));
     expect(rows.map(([code, name]) => [code, name]).sort()).toEqual(codes.sort());
+  });
+
+  test('has the answer to each delivery, by its code', () => {
+    const codes = Object.values(errorCodes).flat().filter(isReportCode);
+    const answers = codes.map((code) => {
+      const answer = refuse(new PosthornError(code, 'm'));
+      return [code, `${statusOf(answer)} \`${answer.outcome}\``];
+    });
+    const told = rowsOf(errors).filter(([code = '']) => isReportCode(code));
+    expect(told.map(([code, , answer]) => [code, answer]).sort()).toEqual(answers.sort());
   });
 
   test('has one row for each warning, with its meaning and what to do', () => {
