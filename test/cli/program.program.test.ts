@@ -85,7 +85,7 @@ describe('posthorn', () => {
     {
       command: 'verify',
       rooms: ['src/cli', 'src/receiver/authentication'],
-      others: /src\/service\/(sandbox|shapes|openapi)\/|\/zod\//,
+      others: /src\/service\/(openapi|sandbox|shapes)\/|\/zod\//,
     },
     {
       command: 'webhooks',
