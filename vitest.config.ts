@@ -29,7 +29,7 @@ export default defineConfig({
       { find: /^posthorn\/file$/, replacement: source('src/stores/file/dead-letters.ts') },
       {
         find: /^posthorn\/(opentelemetry|prometheus|logger)$/,
-        replacement: source('src/observers/$1.ts'),
+        replacement: source('src/observers/$1/index.ts'),
       },
       {
         find: /^posthorn\/(redis|postgres|sqlite|d1|dynamodb)$/,

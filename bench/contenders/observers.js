@@ -9,18 +9,18 @@
 export const observers = {
   async metrics(receiver) {
     const { Registry } = await import('prom-client');
-    const { observeWithPrometheus } = await import('../../dist/src/observers/prometheus.js');
+    const { observeWithPrometheus } = await import('../../dist/src/observers/prometheus/index.js');
     observeWithPrometheus(receiver, { register: new Registry() });
   },
   async logs(receiver) {
     const { pino } = await import('pino');
-    const { observeWithLogger } = await import('../../dist/src/observers/logger.js');
+    const { observeWithLogger } = await import('../../dist/src/observers/logger/index.js');
     observeWithLogger(receiver, pino({}, { write() {} }));
   },
   async traces(receiver) {
     const { BatchSpanProcessor, NodeTracerProvider } = await import('@opentelemetry/sdk-trace-node');
     const { MeterProvider } = await import('@opentelemetry/sdk-metrics');
-    const { observeWithOpenTelemetry } = await import('../../dist/src/observers/opentelemetry.js');
+    const { observeWithOpenTelemetry } = await import('../../dist/src/observers/opentelemetry/index.js');
     const exporter = {
       export: (/** @type {unknown} */ _spans, /** @type {(result: { code: number }) => void} */ done) =>
         done({ code: 0 }),

@@ -1,7 +1,7 @@
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { AlwaysOffSampler, BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import { bench, group } from 'mitata';
-import { observeWithOpenTelemetry } from '../../dist/src/observers/opentelemetry.js';
+import { observeWithOpenTelemetry } from '../../dist/src/observers/opentelemetry/index.js';
 import { createBenchReceiver } from '../contenders/posthorn-receiver.js';
 import { nextDelivery } from './delivery.js';
 
@@ -46,7 +46,7 @@ export function register() {
   return () => recording.shutdown();
 }
 
-/** @param {import('../../dist/src/observers/opentelemetry.js').OpenTelemetryOptions} options */
+/** @param {import('../../dist/src/observers/opentelemetry/index.js').OpenTelemetryOptions} options */
 function createObserved(options) {
   const receiver = createBenchReceiver();
   observeWithOpenTelemetry(receiver, options);

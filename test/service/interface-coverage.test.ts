@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { catalog } from 'posthorn';
 import { adapterConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { createOpenApiDocument } from '../../src/service/openapi/openapi.ts';
+import { createOpenApiDocument } from '../../src/service/openapi/document.ts';
 import { paths } from '../../src/service/shapes/paths.ts';
 import { mountOnNode } from '../adapters/mounts.ts';
 import { packageRoot } from '../support/child-program.ts';

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
-import { oneLine } from '../receiver/outcomes/one-line.ts';
-import type { Outcome, ReportCode } from '../receiver/outcomes/outcome.ts';
-import type { HandlerReport, Report } from '../receiver/outcomes/report.ts';
-import { stackFramesOf } from '../receiver/outcomes/stack-frames.ts';
-import { messageOf } from '../receiver/values/foreign-values.ts';
+import { oneLine } from '../../receiver/outcomes/one-line.ts';
+import type { Outcome, ReportCode } from '../../receiver/outcomes/outcome.ts';
+import type { HandlerReport, Report } from '../../receiver/outcomes/report.ts';
+import { stackFramesOf } from '../../receiver/outcomes/stack-frames.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 
 /**
  * The fields of a line. A field that would be false, empty or unknown is undefined. Times are in

@@ -1,13 +1,13 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
-import type { ConfigurationError } from '../receiver/errors.ts';
-import type { WebhookEvent } from '../receiver/events/event.ts';
-import type { MiddlewareContext } from '../receiver/handling/middleware.ts';
-import type { ObserveOptions, Observer } from '../receiver/outcomes/report.ts';
-import { checkOptions, checkReceiver, invalidOption } from '../receiver/values/check-options.ts';
-import { propertyOf, show } from '../receiver/values/foreign-values.ts';
-import { DeliveryMetrics } from './opentelemetry/metrics.ts';
-import { quietly } from './opentelemetry/quietly.ts';
-import { DeliverySpans } from './opentelemetry/spans.ts';
+import type { ConfigurationError } from '../../receiver/errors.ts';
+import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { MiddlewareContext } from '../../receiver/handling/middleware.ts';
+import type { ObserveOptions, Observer } from '../../receiver/outcomes/report.ts';
+import { checkOptions, checkReceiver, invalidOption } from '../../receiver/values/check-options.ts';
+import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
+import { DeliveryMetrics } from './metrics.ts';
+import { quietly } from './quietly.ts';
+import { DeliverySpans } from './spans.ts';
 
 /** The parts of a receiver that are observed, whatever its schemas. */
 export interface TracedReceiver {

@@ -1,10 +1,10 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
-import { ConfigurationError } from '../receiver/errors.ts';
-import type { Receiver } from '../receiver/receiver-interface.ts';
-import { checkOptions, checkReceiver } from '../receiver/values/check-options.ts';
-import { propertyOf, show } from '../receiver/values/foreign-values.ts';
-import { createHealthMetrics, healthMetricNames } from './prometheus-health.ts';
-import { createReportMetrics, reportMetricNames } from './prometheus-reports.ts';
+import { ConfigurationError } from '../../receiver/errors.ts';
+import type { Receiver } from '../../receiver/receiver-interface.ts';
+import { checkOptions, checkReceiver } from '../../receiver/values/check-options.ts';
+import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
+import { createHealthMetrics, healthMetricNames } from './health.ts';
+import { createReportMetrics, reportMetricNames } from './reports.ts';
 
 /** A register of prom-client: `new Registry()`, or its own `register`. */
 export interface PrometheusRegister {

@@ -4,8 +4,8 @@ import {
   type Observer,
   warningCodeOf,
   warningCodes,
-} from '../receiver/outcomes/report.ts';
-import { knownEntityOf } from './known-entity.ts';
+} from '../../receiver/outcomes/report.ts';
+import { knownEntityOf } from '../known-entity.ts';
 
 const names = {
   deliveries: 'posthorn_deliveries_total',

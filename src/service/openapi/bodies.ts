@@ -1,7 +1,7 @@
 import type * as z from 'zod';
+import { type Assumed, assumed } from '../shapes/assumptions.ts';
 import { errorBody } from '../shapes/error-body.ts';
-import { type Assumed, assumed } from '../shapes/openapi-assumptions.ts';
-import { reference } from './openapi-schemas.ts';
+import { reference } from './schemas.ts';
 
 /** A required request body. */
 export function jsonBody(schema: z.ZodType): object {

@@ -1,8 +1,8 @@
-import { type Assumed, assumed } from '../shapes/openapi-assumptions.ts';
-import type { PathItem } from './openapi-operation.ts';
-import { openApiPaths } from './openapi-paths.ts';
-import { type JsonSchema, openApiSchemas } from './openapi-schemas.ts';
-import { eventsTag, openApiWebhooks } from './openapi-webhooks.ts';
+import { type Assumed, assumed } from '../shapes/assumptions.ts';
+import type { PathItem } from './operation.ts';
+import { openApiPaths } from './paths.ts';
+import { type JsonSchema, openApiSchemas } from './schemas.ts';
+import { eventsTag, openApiWebhooks } from './webhooks.ts';
 
 /** An OpenAPI 3.1 document with the members of ours. */
 export interface OpenApiDocument {

@@ -1,4 +1,4 @@
-import type { Assumed } from '../shapes/openapi-assumptions.ts';
+import type { Assumed } from '../shapes/assumptions.ts';
 
 /** The operations of a path by their methods. */
 export type PathItem = Readonly<Partial<Record<'get' | 'post' | 'put', Operation>>>;

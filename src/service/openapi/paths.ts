@@ -1,11 +1,11 @@
+import { assumed } from '../shapes/assumptions.ts';
 import { eCheckLookup, eCheckRequest } from '../shapes/e-checks.ts';
 import { fxQuote, fxQuoteRequest } from '../shapes/fx-quotes.ts';
-import { assumed } from '../shapes/openapi-assumptions.ts';
 import { E_CHECKS_QUERY, paths } from '../shapes/paths.ts';
 import { currencyList, paymentPurposeList } from '../shapes/reference-lists.ts';
-import { defaultResponse, jsonBody, jsonResponse } from './openapi-bodies.ts';
-import type { Operation, PathItem } from './openapi-operation.ts';
-import { webhookPaths } from './openapi-webhook-paths.ts';
+import { defaultResponse, jsonBody, jsonResponse } from './bodies.ts';
+import type { Operation, PathItem } from './operation.ts';
+import { webhookPaths } from './webhook-paths.ts';
 
 /** Every path of the interface. */
 export function openApiPaths(): Record<string, PathItem> {

@@ -1,10 +1,10 @@
+import { type Assumed, assumed } from '../shapes/assumptions.ts';
 import { errorBody } from '../shapes/error-body.ts';
-import { type Assumed, assumed } from '../shapes/openapi-assumptions.ts';
 import { paths } from '../shapes/paths.ts';
 import { createdWebhook, webhookRequest, webhookUpdate } from '../shapes/webhook-bodies.ts';
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, webhook, webhookList } from '../shapes/webhooks.ts';
-import { defaultResponse, jsonBody, jsonResponse } from './openapi-bodies.ts';
-import type { Operation, PathItem } from './openapi-operation.ts';
+import { defaultResponse, jsonBody, jsonResponse } from './bodies.ts';
+import type { Operation, PathItem } from './operation.ts';
 
 /** The management of webhooks (interface, "Create webhook" to "Fetch one webhook"). */
 export function webhookPaths(): Record<string, PathItem> {

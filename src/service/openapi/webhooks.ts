@@ -1,8 +1,8 @@
 import type * as z from 'zod';
+import { type Assumed, assumed } from '../shapes/assumptions.ts';
 import { events, nameOf } from '../shapes/events.ts';
-import { type Assumed, assumed } from '../shapes/openapi-assumptions.ts';
-import { jsonBody } from './openapi-bodies.ts';
-import type { Operation, PathItem } from './openapi-operation.ts';
+import { jsonBody } from './bodies.ts';
+import type { Operation, PathItem } from './operation.ts';
 
 /** The tag of the events. It describes the common parts of all deliveries once. */
 export const eventsTag: { readonly name: string; readonly description: string } & Assumed = {

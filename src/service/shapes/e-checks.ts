@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { assumed } from './assumptions.ts';
 import { listOf } from './list-of.ts';
-import { assumed } from './openapi-assumptions.ts';
 
 /** A request for checks (interface, "Get checks by merchant transaction id"). */
 export interface ECheckRequest {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { EventType } from '../../receiver/events/catalog.ts';
 import { envelope } from '../../receiver/events/envelope.ts';
 import type { WebhookEvent } from '../../receiver/events/event.ts';
-import { assumed } from './openapi-assumptions.ts';
+import { assumed } from './assumptions.ts';
 
 /** The members of `data` that the interface shows. Others depend on the entity. */
 const data = z

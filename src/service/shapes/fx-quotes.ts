@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { assumed } from './openapi-assumptions.ts';
+import { assumed } from './assumptions.ts';
 import { timestamp } from './timestamp.ts';
 
 /** A request for a quote: exactly one of the two amounts, as a decimal string. */

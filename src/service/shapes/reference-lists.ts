@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { assumed } from './assumptions.ts';
 import { listOf } from './list-of.ts';
-import { assumed } from './openapi-assumptions.ts';
 import { isoTime } from './timestamp.ts';
 
 /** A purpose of a cross-border wire, by the name that regulators require. */

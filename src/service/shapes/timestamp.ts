@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseTime } from '../../receiver/events/time.ts';
-import { assumed } from './openapi-assumptions.ts';
+import { assumed } from './assumptions.ts';
 
 /** A time of ISO 8601 in UTC, the form of all other times, read as leniently as those of events. */
 export const isoTime: z.ZodType<string> = z

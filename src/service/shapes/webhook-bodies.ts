@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { catalog } from '../../receiver/events/catalog.ts';
+import { assumed } from './assumptions.ts';
 import { nameOf } from './events.ts';
-import { assumed } from './openapi-assumptions.ts';
 import { authentication, type Webhook, webhook } from './webhooks.ts';
 
 const url = z

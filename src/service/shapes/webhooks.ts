@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
 import type { Pattern } from '../../receiver/events/catalog.ts';
 import type { EventFilter } from '../../receiver/events/event-filter.ts';
+import { assumed } from './assumptions.ts';
 import { listOf } from './list-of.ts';
-import { assumed } from './openapi-assumptions.ts';
 import { isoTime } from './timestamp.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createOpenApiDocument } from '../../../src/service/openapi/openapi.ts';
+import { createOpenApiDocument } from '../../../src/service/openapi/document.ts';
 import { rowsOf } from '../../support/table-rows.ts';
 
 const document: unknown = JSON.parse(JSON.stringify(createOpenApiDocument()));

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
-import { createOpenApiDocument } from '../../../src/service/openapi/openapi.ts';
+import { createOpenApiDocument } from '../../../src/service/openapi/document.ts';
 import {
   CREATED,
   CREATION,

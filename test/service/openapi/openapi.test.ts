@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { createOpenApiDocument } from '../../../src/service/openapi/openapi.ts';
-import type { Operation } from '../../../src/service/openapi/openapi-operation.ts';
+import { createOpenApiDocument } from '../../../src/service/openapi/document.ts';
+import type { Operation } from '../../../src/service/openapi/operation.ts';
 import { packageRoot } from '../../support/child-program.ts';
 
 const text = readFileSync(join(packageRoot, 'openapi.json'), 'utf8');
