@@ -54,10 +54,7 @@ export type Answer = Pick<DeliveryAttempt, 'status' | 'error' | 'response' | 'du
 
 type Answered = Omit<Answer, 'durationMs'>;
 
-export interface PostOptions {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
+interface PostOptions {
   /** How long the endpoint has for its answer, in real time. */
   readonly answerTimeoutMs: number;
   /** Ends the request at once, for a sandbox that closes. */
@@ -70,18 +67,21 @@ const KEPT_BODY_BYTES = 16_384;
  * Posts once, without following redirects. Never rejects. The status decides, even if the body of the answer
  * breaks off or has not ended at the time limit.
  */
-export async function post(options: PostOptions): Promise<Answer> {
+export async function post(request: DeliveryAttempt['request'], options: PostOptions): Promise<Answer> {
   const startedAt = performance.now();
   const durationMs = (): number => Math.round(performance.now() - startedAt);
   try {
-    const answer = await exchange(options);
+    const answer = await exchange(request, options);
     return { ...answer, durationMs: durationMs() };
   } catch (error) {
     return { error: reasonOf(error), durationMs: durationMs() };
   }
 }
 
-function exchange({ url, headers, body, answerTimeoutMs, signal }: PostOptions): Promise<Answered> {
+function exchange(
+  { url, headers, body }: DeliveryAttempt['request'],
+  { answerTimeoutMs, signal }: PostOptions,
+): Promise<Answered> {
   const { request: open } = url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {
     // Each attempt opens a new connection, because the endpoint could close a kept one just when it is

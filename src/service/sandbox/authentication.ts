@@ -12,14 +12,13 @@ export interface Guard {
   readonly check: (headers: HeaderValues) => void;
 }
 
-/** A guard for each area of the service (interface, "Authentication"). */
-export interface Guards {
-  readonly administrator: Guard;
-  readonly banking: Guard;
-  readonly profile: Guard;
-}
-
-export function createGuards({ administrator, user, banking, profile }: SandboxCredentials): Guards {
+/** Creates a guard for each area of the service (interface, "Authentication"). */
+export function createGuards({
+  administrator,
+  user,
+  banking,
+  profile,
+}: SandboxCredentials): Readonly<Record<'administrator' | 'banking' | 'profile', Guard>> {
   const isAdministrator = createCredentialsCheck({ type: 'BASIC', basic: administrator });
   const isUser = createCredentialsCheck({ type: 'BASIC', basic: user });
   const hasToken = createCredentialsCheck({ type: 'BEARER', bearer: { token: banking.token } });

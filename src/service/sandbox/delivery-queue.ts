@@ -4,17 +4,17 @@ import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { aged, agingOf } from './aging.ts';
 import { type DeliveryAttempt, followingStep, post } from './attempt.ts';
 import { LAST_MOMENT } from './clock.ts';
-import { deliveryHeaders } from './delivery-headers.ts';
+import { deliveryRequest, serialize } from './delivery-request.ts';
 import { isWanted } from './event-filter.ts';
 import type { SentEvent } from './event-request.ts';
 import { checkTogether, keptCount } from './memory-limits.ts';
 import { RefusedError } from './refused-error.ts';
-import type { PendingDelivery, State, StoredWebhook } from './state.ts';
+import { earliestDueAt, type PendingDelivery, type State, type StoredWebhook } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export interface DeliverySettings {
+interface DeliverySettings {
   readonly signatureHeader: string;
   /** How long an endpoint has for its answer, in real time. */
   readonly answerTimeoutMs: number;
@@ -143,10 +143,7 @@ export class DeliveryQueue {
   }
 
   #nextDueAt(): number | undefined {
-    const waiting = this.#state.pending.filter((delivery) => !this.#underWay.has(delivery));
-    return waiting.length === 0
-      ? undefined
-      : waiting.reduce((least, { dueAt }) => Math.min(least, dueAt), Infinity);
+    return earliestDueAt(this.#state.pending.filter((delivery) => !this.#underWay.has(delivery)));
   }
 
   #startDue(): void {
@@ -191,16 +188,10 @@ export class DeliveryQueue {
     const { signatureHeader, answerTimeoutMs } = this.#settings;
     const { signal } = this.#closing;
     const now = this.#state.clock.shownNow();
-    const { event, number, duplicate, changed } = delivery;
+    const { event, number, duplicate, changed = false } = delivery;
     const agedMs = this.#agedMs(delivery);
-    const agedEvent = aged(event, agedMs);
-    const signed = serialize(agedEvent);
-    const body = changed
-      ? serialize({ ...agedEvent, data: { ...event.data, changed: 'on its way' } })
-      : signed;
-    const bytes = Buffer.from(body);
-    const headers = deliveryHeaders(bytes, Buffer.from(signed), webhook, signatureHeader, now);
-    const answer = await post({ url: webhook.url, headers, body: bytes, answerTimeoutMs, signal });
+    const request = deliveryRequest(aged(event, agedMs), changed, webhook, signatureHeader, now);
+    const answer = await post(request, { answerTimeoutMs, signal });
     if (signal.aborted) return;
     this.#conclude(delivery, {
       event: event.id,
@@ -210,7 +201,7 @@ export class DeliveryQueue {
       ...(changed && { changed }),
       ...agingOf(event, agedMs, webhook.id, this.#state.attempts),
       at: new Date(now).toISOString(),
-      request: { url: webhook.url, headers, body },
+      request,
       ...answer,
     });
   }
@@ -245,9 +236,4 @@ export class DeliveryQueue {
   #remove(delivery: PendingDelivery): void {
     this.#state.pending.splice(this.#state.pending.indexOf(delivery), 1);
   }
-}
-
-/** Writes the members in the order of the interface, "Webhook event". */
-function serialize({ type, id, created_at, data }: WebhookEvent): string {
-  return JSON.stringify({ type, id, created_at, data });
 }

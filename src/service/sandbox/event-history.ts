@@ -1,19 +1,11 @@
-import * as z from 'zod';
 import type { WebhookEvent } from '../../receiver/events/event.ts';
 import { parseJson } from '../shapes/parse-json.ts';
 import { RefusedError } from './refused-error.ts';
 import { isAskedFor } from './shown-id.ts';
-import type { State } from './state.ts';
+import { type State, storedEvent } from './state.ts';
 
 /** Older events are found only by their attempts. */
 const KEPT_EVENTS = 200;
-
-const sentEvent: z.ZodType<WebhookEvent> = z.object({
-  type: z.string(),
-  id: z.string(),
-  created_at: z.string(),
-  data: z.record(z.string(), z.unknown()),
-});
 
 /** The events that have happened: the page shows, edits and resends them. */
 export class EventHistory {
@@ -60,6 +52,6 @@ export class EventHistory {
   /** The event of the last attempt. A state file keeps attempts, and a changed body is not the event's. */
   #lastSent(id: string): WebhookEvent | undefined {
     const attempt = this.#state.attempts.findLast(({ event, changed }) => isAskedFor(event, id) && !changed);
-    return attempt && sentEvent.safeParse(parseJson(attempt.request.body)).data;
+    return attempt && storedEvent.safeParse(parseJson(attempt.request.body)).data;
   }
 }

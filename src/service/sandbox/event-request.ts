@@ -45,25 +45,19 @@ export interface SentEvent {
 /** The longest step, delay and age: a hundred years. */
 export const MAX_STEP_MS: number = 100 * 365 * 86_400_000;
 
-/** A time by which something is delayed, or older. */
-const duration: z.ZodDefault<z.ZodInt> = z
-  .int('must be a whole number')
-  .min(0, 'must not be negative')
-  .max(MAX_STEP_MS, `must be ${MAX_STEP_MS} at most`)
-  .default(0);
+function wholeNumber(most: number): z.ZodDefault<z.ZodInt> {
+  const number = z.int('must be a whole number').min(0, 'must not be negative');
+  return number.max(most, `must be ${most} at most`).default(0);
+}
 
 const schema = z.strictObject({
   type: z.string('must be <entity>.<type>').regex(/^[^.]+(\.[^.]+)+$/, 'must be <entity>.<type>'),
   data: z.record(z.string(), z.json(), 'must be an object of JSON values').optional(),
   id: z.string('must be a string').min(1, 'must not be empty').optional(),
-  duplicates: z
-    .int('must be a whole number')
-    .min(0, 'must not be negative')
-    .max(100, 'must be 100 at most')
-    .default(0),
+  duplicates: wholeNumber(100),
   changed: z.boolean('must be true or false').default(false),
-  delayMs: duration,
-  ageMs: duration,
+  delayMs: wholeNumber(MAX_STEP_MS),
+  ageMs: wholeNumber(MAX_STEP_MS),
 });
 
 /** Checks a request; throws {@link RefusedError} that names the wrong member. */

@@ -20,8 +20,7 @@ export async function readJson(request: MountedRequest): Promise<unknown> {
 
 async function readValue(request: MountedRequest): Promise<unknown> {
   const text = await readText(request);
-  if (text === '') return {};
-  const value = parse(text);
+  const value = text === '' ? {} : parse(text);
   if (typeof value === 'object' && value !== null) return value;
   throw new RefusedError(400, 'Invalid request', 'the body must be a JSON object');
 }

@@ -11,15 +11,11 @@ export interface MountedRequest extends IncomingMessage {
   readonly body?: unknown;
 }
 
-/** The target of a request, below the path where the sandbox is mounted. */
-export interface Target {
-  /** Still percent-encoded. */
-  readonly path: string;
-  /** With its question mark, or empty. */
-  readonly search: string;
-}
-
-export function targetOf({ url = '' }: MountedRequest): Target {
+/**
+ * The target of a request, below the path where the sandbox is mounted. `path` is still percent-encoded;
+ * `search` has its question mark, or is empty.
+ */
+export function targetOf({ url = '' }: MountedRequest): { readonly path: string; readonly search: string } {
   // RFC 9112, section 3.2.2: a target in absolute form begins with scheme and host.
   const target = url.replace(/^https?:\/\/[^/?]*/i, '');
   const [path = ''] = target.split('?', 1);

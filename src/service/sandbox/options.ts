@@ -60,19 +60,6 @@ export interface Settings {
   readonly signingKey: string | undefined;
 }
 
-const optionNames = {
-  administrator: true,
-  user: true,
-  banking: true,
-  profile: true,
-  clock: true,
-  speed: true,
-  startAt: true,
-  state: true,
-  signatureHeader: true,
-  signingKey: true,
-} as const satisfies Record<keyof SandboxOptions, true>;
-
 // RFC 7617, section 2: no colon in the user-id, no control characters in either part.
 const username = z
   .string()
@@ -81,7 +68,7 @@ const password = z.string().regex(/^\P{Cc}+$/u, 'must be a non-empty string with
 const token = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces, and not empty');
 const basic = z.strictObject({ username, password });
 
-const schema = z.object({
+const fields = {
   administrator: basic.default(defaultCredentials.administrator),
   user: basic.default(defaultCredentials.user),
   banking: z.strictObject({ token, apiKey: token }).default(defaultCredentials.banking),
@@ -101,30 +88,32 @@ const schema = z.object({
     .transform((name) => name.toLowerCase())
     .default('x-service-signature'),
   signingKey: z.string('must be a string').min(1, 'must not be empty').optional(),
-});
+} satisfies Record<keyof SandboxOptions, z.ZodType>;
+
+const schema = z.object(fields);
 
 /** Checks the options once; throws {@link ConfigurationError} that names the wrong one. */
 export function readSandboxOptions(options: SandboxOptions): Settings {
-  checkOptions(options, Object.keys(optionNames), 'createSandbox');
+  checkOptions(options, Object.keys(fields), 'createSandbox');
   const { data, error } = schema.safeParse(options);
   if (error !== undefined) throw new ConfigurationError(complaintsOf(error), { cause: error });
-  const { administrator, user, banking, profile, clock, speed, startAt, state } = data;
+  const { clock, speed, startAt = Date.now(), state, signatureHeader, signingKey, ...credentials } = data;
   if (clock === 'manual' && speed !== undefined) {
     throw new ConfigurationError(
       'speed cannot be combined with clock "manual", which moves only by clock.advance',
     );
   }
-  if (administrator.username === user.username) {
+  if (credentials.administrator.username === credentials.user.username) {
     throw new ConfigurationError(
       'administrator.username and user.username must differ: only the administrator may manage webhooks',
     );
   }
   return {
-    credentials: { administrator, user, banking, profile },
+    credentials,
     speed: clock === 'manual' ? 0 : (speed ?? 1),
-    startAt: startAt ?? Date.now(),
+    startAt,
     stateFile: state,
-    signatureHeader: data.signatureHeader,
-    signingKey: data.signingKey,
+    signatureHeader,
+    signingKey,
   };
 }

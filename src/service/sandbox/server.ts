@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ConfigurationError } from '../../receiver/errors.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import type { SandboxApp } from './sandbox.ts';
@@ -37,7 +36,8 @@ export class SandboxServer {
       });
     }
     const address = server.address();
-    if (!isAddress(address)) throw new ConfigurationError(`${host} is not an address with a port`);
+    if (typeof address !== 'object' || address === null)
+      throw new ConfigurationError(`${host} is not an address with a port`);
     return { url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, port: address.port };
   }
 
@@ -51,8 +51,4 @@ export class SandboxServer {
     server.closeAllConnections();
     await closed;
   }
-}
-
-function isAddress(address: AddressInfo | string | null): address is AddressInfo {
-  return typeof address === 'object' && address !== null;
 }

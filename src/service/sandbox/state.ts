@@ -47,6 +47,12 @@ export interface PendingDelivery {
   readonly aheadMs?: number | undefined;
 }
 
+/** The time at which the next of some deliveries falls due; undefined if there is none. */
+export function earliestDueAt(deliveries: readonly PendingDelivery[]): number | undefined {
+  const earliest = deliveries.reduce((least, { dueAt }) => Math.min(least, dueAt), Infinity);
+  return earliest === Infinity ? undefined : earliest;
+}
+
 interface Kept {
   readonly webhooks: StoredWebhook[];
   readonly quotes: StoredQuote[];
@@ -92,7 +98,20 @@ export const deliveryAttempt: z.ZodType<DeliveryAttempt> = z.object({
   durationMs: z.number(),
 });
 
-const file: z.ZodType<Kept & { readonly version: 1; readonly clock: ClockReading }> = z.object({
+interface StateFile extends Kept {
+  readonly version: 1;
+  readonly clock: ClockReading;
+}
+
+/** The schema of an event of the sandbox. */
+export const storedEvent: z.ZodType<WebhookEvent> = z.object({
+  type: z.string(),
+  id: z.string(),
+  created_at: z.iso.datetime(),
+  data: z.record(z.string(), z.unknown()),
+});
+
+const file: z.ZodType<StateFile> = z.object({
   version: z.literal(1),
   clock: z.object({ time: z.int(), realTime: z.int() }),
   webhooks: z.array(
@@ -110,12 +129,7 @@ const file: z.ZodType<Kept & { readonly version: 1; readonly clock: ClockReading
   quotes: z.array(z.object({ quote: fxQuote, expiresAt: z.int() })),
   pending: z.array(
     z.object({
-      event: z.object({
-        type: z.string(),
-        id: z.string(),
-        created_at: z.iso.datetime(),
-        data: z.record(z.string(), z.unknown()),
-      }),
+      event: storedEvent,
       webhook: z.string(),
       number: z.int(),
       duplicate: z.boolean(),
@@ -138,26 +152,31 @@ export function openState(
   agesEvents = false,
 ): State {
   const found = path === undefined ? undefined : readState(resolve(path));
-  const { webhooks, quotes, pending, attempts } = found ?? {
+  const {
+    version,
+    clock: start,
+    ...kept
+  } = found ?? {
+    version: 1,
+    clock: { time: startAt, realTime: Date.now() },
     webhooks: [],
     quotes: [],
     pending: [],
     attempts: [],
   };
-  const kept: Kept = { webhooks, quotes, pending, attempts };
-  const clock = new Clock(speed, found?.clock ?? { time: startAt, realTime: Date.now() }, agesEvents);
+  const clock = new Clock(speed, start, agesEvents);
   const listeners: (() => void)[] = [];
   const save = (): void => {
     for (const listener of listeners) listener();
     if (path === undefined) return;
-    writeState(resolve(path), JSON.stringify({ version: 1, clock: clock.reading(), ...kept }, undefined, 1));
+    writeState(resolve(path), JSON.stringify({ version, clock: clock.reading(), ...kept }, undefined, 1));
   };
   // Saved at once, so that an unwritable file is found before anything depends on it.
   save();
   return { ...kept, clock, save, onChange: (listener) => void listeners.push(listener) };
 }
 
-function readState(path: string): z.infer<typeof file> | undefined {
+function readState(path: string): StateFile | undefined {
   try {
     return file.parse(JSON.parse(readText(path)));
   } catch (cause) {

@@ -11,12 +11,12 @@ const object = z.record(z.string(), z.unknown());
 
 /** Reads the request of a creation; throws {@link RefusedError} in the service's words. */
 export function readCreation(body: unknown): WebhookMembers {
-  const { url, authentication, enabled_events } = readBody(body);
+  const { url, authentication = { type: 'NONE' }, enabled_events = [] } = readBody(body);
   return {
     url: readUrl(url),
     enabled: true,
-    authentication: authentication === undefined ? { type: 'NONE' } : readAuthentication(authentication),
-    enabled_events: enabled_events === undefined ? [] : readEnabledEvents(enabled_events),
+    authentication: readAuthentication(authentication),
+    enabled_events: readEnabledEvents(enabled_events),
   };
 }
 
@@ -44,13 +44,11 @@ function readBody(body: unknown): Record<string, unknown> {
 function readUrl(value: unknown): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-  if (url === undefined || !isAllowed) {
+  if (url === undefined || !isAllowed)
     throw new RefusedError(400, 'Invalid URL', 'URL must use the HTTPS protocol');
-  }
   // They would be sent whatever `authentication` says, and every log of the url would show them.
-  if (url.username !== '' || url.password !== '') {
+  if (url.username !== '' || url.password !== '')
     throw new RefusedError(400, 'Invalid URL', 'URL must not contain credentials: use authentication');
-  }
   return String(value);
 }
 
@@ -62,54 +60,47 @@ function readEnabled(value: unknown): boolean {
 function readEnabledEvents(value: unknown): readonly StoredEventFilter[] {
   const { data, error } = eventFilters.safeParse(value);
   const complaint = error === undefined ? findUnknown(data) : complaintsOf(error);
-  if (data === undefined || complaint !== undefined) {
+  if (data === undefined || complaint !== undefined)
     throw new RefusedError(400, 'Invalid enabled_events', complaint);
-  }
   return data.map(({ entity, types }) => ({ entity, types }));
 }
 
-const basic = z.looseObject({
-  basic: z.looseObject({ username: z.string().min(1), password: z.string().min(1) }),
+const credentials = z.object({ username: z.string().min(1), password: z.string().min(1) });
+const basicForm = z.object({ type: z.literal('BASIC'), basic: credentials });
+const bearerForm = z.object({
+  type: z.literal('BEARER'),
+  bearer: z.object({ token: z.string().min(1) }),
 });
-const bearer = z.looseObject({ bearer: z.looseObject({ token: z.string().min(1) }) });
 
 function readAuthentication(value: unknown): Authentication {
   const { data: { type } = {} } = object.safeParse(value);
   switch (type) {
     case 'NONE':
       return { type };
-    case 'BASIC': {
-      const { data } = basic.safeParse(value);
-      if (data === undefined)
-        throw invalidAuthentication('Basic authentication requires username and password');
-      return { type, basic: readBasic(data.basic) };
-    }
-    case 'BEARER': {
-      const { data } = bearer.safeParse(value);
-      if (data === undefined) throw invalidAuthentication('Bearer authentication requires token');
-      return { type, bearer: readBearer(data.bearer) };
-    }
+    case 'BASIC':
+      return readBasic(value);
+    case 'BEARER':
+      return readBearer(value);
     default:
       throw invalidAuthentication('type must be NONE, BASIC or BEARER');
   }
 }
 
 /** RFC 7617, section 2: no colon in the user-id, no control characters in either. */
-function readBasic({ username, password }: { readonly username: string; readonly password: string }): {
-  readonly username: string;
-  readonly password: string;
-} {
-  if (/[:\p{Cc}]/u.test(username) || /\p{Cc}/u.test(password)) {
-    throw invalidAuthentication('username must not contain ":", and neither part control characters');
-  }
-  return { username, password };
+function readBasic(value: unknown): Authentication {
+  const { data } = basicForm.safeParse(value);
+  if (data === undefined) throw invalidAuthentication('Basic authentication requires username and password');
+  const { username, password } = data.basic;
+  if (!/[:\p{Cc}]/u.test(username) && !/\p{Cc}/u.test(password)) return data;
+  throw invalidAuthentication('username must not contain ":", and neither part control characters');
 }
 
-/** Refuses credentials that could not be sent in a header. */
-function readBearer({ token }: { readonly token: string }): { readonly token: string } {
-  if (!/^[\x21-\x7e]+$/.test(token))
-    throw invalidAuthentication('token must be printable ASCII without spaces');
-  return { token };
+/** Refuses a token that could not be sent in a header. */
+function readBearer(value: unknown): Authentication {
+  const { data } = bearerForm.safeParse(value);
+  if (data === undefined) throw invalidAuthentication('Bearer authentication requires token');
+  if (/^[\x21-\x7e]+$/.test(data.bearer.token)) return data;
+  throw invalidAuthentication('token must be printable ASCII without spaces');
 }
 
 function invalidAuthentication(details: string): RefusedError {

@@ -2,7 +2,7 @@ import type { WebhookEvent } from '../../../receiver/events/event.ts';
 import type { DeliveryAttempt } from '../attempt.ts';
 import { shownQuote } from '../fx-quotes.ts';
 import { shownId } from '../shown-id.ts';
-import type { State, StoredWebhook } from '../state.ts';
+import { earliestDueAt, type State, type StoredWebhook } from '../state.ts';
 
 const SHOWN_PENDING = 500;
 const SHOWN_QUOTES = 20;
@@ -12,6 +12,7 @@ const SHOWN_TYPE_LENGTH = 1_000;
 /** The parts of the page besides events and attempts. */
 export function shownState({ clock, webhooks, quotes, pending }: State): object {
   const { speed, agesEvents } = clock;
+  const nextDueAt = earliestDueAt(pending);
   return {
     clock: { now: clock.shownNow(), speed, agesEvents, realNow: Date.now() },
     webhooks: webhooks.map(shownWebhook),
@@ -27,10 +28,7 @@ export function shownState({ clock, webhooks, quotes, pending }: State): object 
       dueAt: clock.shownTimeOf(dueAt),
     })),
     // Of all pending deliveries, however many are shown.
-    nextDueAt:
-      pending.length === 0
-        ? null
-        : clock.shownTimeOf(pending.reduce((least, { dueAt }) => Math.min(least, dueAt), Infinity)),
+    nextDueAt: nextDueAt === undefined ? null : clock.shownTimeOf(nextDueAt),
   };
 }
 
