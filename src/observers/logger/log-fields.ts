@@ -43,55 +43,38 @@ export interface LogFields {
   readonly leftOut?: number | undefined;
 }
 
-/** The fields of the line about a report. */
-export function toLogFields(report: Report): LogFields {
-  return new ReportFields(report);
-}
-
 /** Fields that a console prints as one line of JSON. It would print a plain object on several lines. */
-class ReportFields implements LogFields {
-  readonly outcome: LogFields['outcome'];
-  readonly source: LogFields['source'];
-  readonly status: LogFields['status'];
-  readonly code: LogFields['code'];
-  readonly event: LogFields['event'];
-  readonly attempt: LogFields['attempt'];
-  readonly final: LogFields['final'];
-  readonly late: LogFields['late'];
-  readonly durationMs: LogFields['durationMs'];
-  readonly endpointAtRisk: LogFields['endpointAtRisk'];
-  readonly warnings: LogFields['warnings'];
-  readonly handlers: LogFields['handlers'];
-  readonly error: LogFields['error'];
-
-  constructor(report: Report) {
-    const { event, error, warnings, handlers } = report;
-    this.outcome = report.outcome;
-    this.source = report.source === 'delivery' ? undefined : report.source;
-    this.status = report.status;
-    this.code = report.code;
-    this.event = event && { id: oneLine(event.id), type: event.type && oneLine(event.type) };
-    this.attempt = report.attempt;
-    this.final = report.final || undefined;
-    this.late = report.late || undefined;
-    this.durationMs = rounded(report.durationMs);
-    this.endpointAtRisk = report.endpointAtRisk || undefined;
-    this.warnings = warnings.length === 0 ? undefined : warnings.map(oneLine);
-    this.handlers = handlers.length === 0 ? undefined : handlers.map(toHandlerFields);
-    this.error = error && { message: oneLine(messageOf(error)), stack: stackOf(error) };
-  }
-
+class OneLineFields {
   [inspect.custom](): string {
     return JSON.stringify(this);
   }
 }
 
-function toHandlerFields({ name, ok, durationMs, skipped }: HandlerReport): HandlerReport {
-  return { name: name && oneLine(name), ok, durationMs: rounded(durationMs), skipped };
+/** The fields of the line about a report. */
+export function toLogFields(report: Report): LogFields {
+  const { event, error, warnings, handlers } = report;
+  return Object.assign(new OneLineFields(), {
+    outcome: report.outcome,
+    source: report.source === 'delivery' ? undefined : report.source,
+    status: report.status,
+    code: report.code,
+    event: event && { id: oneLine(event.id), type: event.type && oneLine(event.type) },
+    attempt: report.attempt,
+    final: report.final || undefined,
+    late: report.late || undefined,
+    durationMs: rounded(report.durationMs),
+    endpointAtRisk: report.endpointAtRisk || undefined,
+    warnings: warnings.length === 0 ? undefined : warnings.map(oneLine),
+    handlers: handlers.length === 0 ? undefined : handlers.map(toHandlerFields),
+    error: error && {
+      message: oneLine(messageOf(error)),
+      stack: stackFramesOf(error).join(' ') || undefined,
+    },
+  });
 }
 
-function stackOf(error: NonNullable<Report['error']>): string | undefined {
-  return stackFramesOf(error).join(' ') || undefined;
+function toHandlerFields({ name, ok, durationMs, skipped }: HandlerReport): HandlerReport {
+  return { name: name && oneLine(name), ok, durationMs: rounded(durationMs), skipped };
 }
 
 /** Rounds to tenths of a millisecond: further digits take time to write, and do not help. */

@@ -2,6 +2,7 @@ import {
   type Attributes,
   type Counter,
   type Histogram,
+  type Meter,
   type MeterProvider,
   metrics,
 } from '@opentelemetry/api';
@@ -13,15 +14,6 @@ import { quietly } from './quietly.ts';
 
 /** In seconds: from a handler of a millisecond to the service's time limit, and up to `maxRunMs`. */
 const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 240];
-
-interface Instruments {
-  readonly deliveries: Counter;
-  readonly deliveryDuration: Histogram;
-  readonly lateEnds: Counter;
-  readonly handlerDuration: Histogram;
-  readonly warnings: Counter;
-  readonly endpointAtRisk: Counter;
-}
 
 /** Counters and histograms of deliveries and their results. No attribute identifies a single event. */
 export class DeliveryMetrics {
@@ -73,47 +65,54 @@ export class DeliveryMetrics {
    * created.
    */
   #read(): Instruments {
-    if (this.#instruments !== undefined) return this.#instruments;
-    const meter = (this.#provider ?? metrics.getMeterProvider()).getMeter('posthorn');
-    const advice = { explicitBucketBoundaries: BOUNDARIES };
-    this.#instruments = {
-      deliveries: meter.createCounter('posthorn.deliveries', {
-        description: 'Deliveries that were answered, and replays and jobs that ended.',
-        unit: '{delivery}',
-      }),
-      deliveryDuration: meter.createHistogram('posthorn.delivery.duration', {
-        description: 'From the arrival of a delivery to its answer.',
-        unit: 's',
-        advice,
-      }),
-      lateEnds: meter.createCounter('posthorn.late_ends', {
-        description: 'Runs that ended after their delivery had been answered.',
-        unit: '{run}',
-      }),
-      handlerDuration: meter.createHistogram('posthorn.handler.duration', {
-        description: 'From the start of a handler to its end.',
-        unit: 's',
-        advice,
-      }),
-      warnings: meter.createCounter('posthorn.warnings', {
-        description: 'Warnings of reports.',
-        unit: '{warning}',
-      }),
-      endpointAtRisk: meter.createCounter('posthorn.endpoint_at_risk', {
-        description: 'Last attempts that were answered as failed: the service may stop sending.',
-        unit: '{delivery}',
-      }),
-    };
+    this.#instruments ??= createInstruments(
+      (this.#provider ?? metrics.getMeterProvider()).getMeter('posthorn'),
+    );
     return this.#instruments;
   }
 }
 
+type Instruments = ReturnType<typeof createInstruments>;
+
+function createInstruments(meter: Meter) {
+  const counter = (name: string, unit: string, description: string): Counter =>
+    meter.createCounter(name, { unit, description });
+  const histogram = (name: string, description: string): Histogram =>
+    meter.createHistogram(name, {
+      unit: 's',
+      description,
+      advice: { explicitBucketBoundaries: BOUNDARIES },
+    });
+  return {
+    deliveries: counter(
+      'posthorn.deliveries',
+      '{delivery}',
+      'Deliveries that were answered, and replays and jobs that ended.',
+    ),
+    deliveryDuration: histogram(
+      'posthorn.delivery.duration',
+      'From the arrival of a delivery to its answer.',
+    ),
+    lateEnds: counter(
+      'posthorn.late_ends',
+      '{run}',
+      'Runs that ended after their delivery had been answered.',
+    ),
+    handlerDuration: histogram('posthorn.handler.duration', 'From the start of a handler to its end.'),
+    warnings: counter('posthorn.warnings', '{warning}', 'Warnings of reports.'),
+    endpointAtRisk: counter(
+      'posthorn.endpoint_at_risk',
+      '{delivery}',
+      'Last attempts that were answered as failed: the service may stop sending.',
+    ),
+  };
+}
+
 function attributesOf(report: Report): Attributes {
-  const { source, outcome, code } = report;
   return present({
-    'posthorn.source': source,
-    'posthorn.outcome': outcome,
-    'error.type': code,
+    'posthorn.source': report.source,
+    'posthorn.outcome': report.outcome,
+    'error.type': report.code,
     'posthorn.entity': knownEntityOf(report),
   });
 }

@@ -6,6 +6,7 @@ import {
   ROOT_CONTEXT,
   type Span,
   SpanKind,
+  type SpanOptions,
   type Tracer,
   type TracerProvider,
   trace,
@@ -87,18 +88,9 @@ export class DeliverySpans {
 
   #beginRun(event: Identity, { runId, source, receivedAt, traceContext }: MiddlewareContext): OpenRun {
     const { parent, links } = parentOf(traceContext);
-    const span = this.#tracer.startSpan(
-      spanName('process', event.type),
-      {
-        kind: SpanKind.CONSUMER,
-        links,
-        attributes: { ...messagingAttributes('process', event), 'posthorn.source': source },
-        // Only a delivery starts when it is received: a letter and a job hold the time of their first
-        // delivery.
-        ...(source === 'delivery' && { startTime: receivedAt }),
-      },
-      parent,
-    );
+    // Only a delivery starts when it is received: a letter and a job hold the time of their first delivery.
+    const times = source === 'delivery' ? { startTime: receivedAt } : {};
+    const span = this.#startProcess(event, source, { links, ...times }, parent);
     const open = { span, context: trace.setSpan(parent, span), steps: new Set<Span>(), isAnswered: false };
     this.#open.set(runId, open);
     return open;
@@ -153,12 +145,19 @@ export class DeliverySpans {
 
   #beginReported(report: Report, open: OpenRun | undefined): Span {
     const { event, receivedAt, source } = report;
+    return this.#startProcess(event, source, { startTime: receivedAt }, open?.context ?? context.active());
+  }
+
+  /** Starts the span of a delivery, a replay or a job. */
+  #startProcess(
+    event: Report['event'],
+    source: Report['source'],
+    options: SpanOptions,
+    parent: Context,
+  ): Span {
     const attributes = { ...messagingAttributes('process', event), 'posthorn.source': source };
-    return this.#tracer.startSpan(
-      spanName('process', event?.type),
-      { kind: SpanKind.CONSUMER, startTime: receivedAt, attributes },
-      open?.context ?? context.active(),
-    );
+    const name = spanName('process', event?.type);
+    return this.#tracer.startSpan(name, { kind: SpanKind.CONSUMER, attributes, ...options }, parent);
   }
 
   get #tracer(): Tracer {
