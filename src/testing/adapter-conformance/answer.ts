@@ -20,9 +20,7 @@ export async function seen(answer: Promise<Response>): Promise<Seen> {
     return { status: response.status, headers: new Map(response.headers), body: body.text() };
   } catch (error) {
     const cause = propertyOf(error, 'cause') ?? error;
-    throw new assert.AssertionError({
-      message: `the delivery got no whole answer: ${messageOf(cause)}`,
-    });
+    assert.fail(`the delivery got no whole answer: ${messageOf(cause)}`);
   }
 }
 
@@ -40,7 +38,7 @@ function inspected(value: unknown): string {
   return shorten(inspect(value, { depth: 4, breakLength: Number.POSITIVE_INFINITY }), 500);
 }
 
-/** Sees the named members of a value be as they are expected, whatever others it has. */
+/** Expects some members of a value. It may have others. */
 export function expectMembers(actual: object, expected: object, what: string): void {
   const picked = Object.fromEntries(Object.keys(expected).map((name) => [name, propertyOf(actual, name)]));
   expectEqual(picked, expected, what);
@@ -98,9 +96,9 @@ function expectHeadersOf(status: number, headers: Seen['headers']): void {
   const acceptEncoding = status === 415 ? 'identity' : undefined;
   expectEqual(headers.get('allow'), allow, `the header allow of ${status}`);
   expectEqual(headers.get('accept-encoding'), acceptEncoding, `the header accept-encoding of ${status}`);
-  for (const [name, of] of Object.entries({ 'www-authenticate': 401, 'retry-after': 503 })) {
-    const must = status === of ? 'must be sent' : 'must not be sent';
-    assert.ok(headers.has(name) === (status === of), `the header ${name} ${must} with ${status}`);
+  for (const [name, its] of Object.entries({ 'www-authenticate': 401, 'retry-after': 503 })) {
+    const must = status === its ? 'must be sent' : 'must not be sent';
+    assert.ok(headers.has(name) === (status === its), `the header ${name} ${must} with ${status}`);
   }
   if (status !== 503) return;
   const retryAfter = headers.get('retry-after') ?? '';

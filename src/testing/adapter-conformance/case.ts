@@ -18,6 +18,11 @@ export interface Group {
   readonly checks: Readonly<Record<string, Check>>;
 }
 
+/** The same check for each entry of a table of titles. */
+export function checksOf<T>(table: Readonly<Record<string, T>>, check: (entry: T) => Check): Group['checks'] {
+  return Object.fromEntries(Object.entries(table).map(([title, entry]) => [title, check(entry)]));
+}
+
 const CASE_LIMIT_MS = 15_000;
 const CLOSE_LIMIT_MS = 3_000;
 

@@ -8,15 +8,13 @@ import { attack, type Target } from './target.ts';
 import { Gate } from './waits.ts';
 
 /** Waits until the adapter and its server know that the sender of all deliveries so far has hung up. */
-export async function untilGone({ endpoint, bench, hidesConnections }: Target): Promise<void> {
-  if (hidesConnections) return;
-  for (const { isConnected } of endpoint.deliveries) {
+export async function untilGone(target: Target): Promise<void> {
+  if (target.hidesConnections) return;
+  for (const { isConnected } of target.endpoint.deliveries) {
     assert.ok(isConnected !== undefined, 'the delivery must have isConnected');
-    await bench.until('isConnected to return false', () => !isConnected());
+    await target.bench.until('isConnected to return false', () => !isConnected());
   }
-  const { countConnections } = endpoint.served;
-  if (countConnections === undefined) return;
-  await bench.until('all connections to be gone', async () => (await countConnections()) === 0);
+  await target.untilNoConnections();
 }
 
 function hangUp(how: (connection: RawConnection) => unknown): Check {

@@ -15,7 +15,7 @@ const framings: Readonly<
   'a chunked body': { headers: { 'transfer-encoding': 'chunked' }, frame: chunk },
 };
 
-/** Sees a delivery answered 408, whole, and its connection closed. */
+/** Expects the whole answer 408, and then the end of the connection. */
 async function expectTimedOut(target: Target, connection: RawConnection): Promise<void> {
   const answer = await connection.answer();
   expectProblem(answer, 408, 'body_timeout');
@@ -65,7 +65,7 @@ const cuts: Readonly<Record<string, (connection: RawConnection) => unknown>> = {
   'ended by the sender, which goes on listening': ({ socket }) => socket.end(),
 };
 
-/** Sends a part of a body, cuts it off, and sees the delivery rejected: no handler saw the part. */
+/** Sends a part of a body and cuts it off: the delivery is rejected, and no handler sees the part. */
 function cutOff(cut: (connection: RawConnection) => unknown, bytesOf: (target: Target) => string): Check {
   return attack({}, async (target) => {
     const { endpoint, hidesConnections } = target;

@@ -10,7 +10,7 @@ import { createMemoryStore } from '../../stores/memory/memory.ts';
 import { signedHeaders } from '../signed-headers.ts';
 import { AS_IT_IS } from './advice.ts';
 import { expectAccepted, expectEqual, expectMembers, expectProblem } from './answer.ts';
-import type { Check, Group } from './case.ts';
+import { type Check, checksOf, type Group } from './case.ts';
 import { BASIC, HANDLER_MESSAGE, KEY, transfer } from './delivery.ts';
 import { expectReport } from './endpoint.ts';
 import { brokenStore } from './unavailable-answers.ts';
@@ -23,7 +23,7 @@ function lastAttempt(): WebhookEvent {
   return { ...transfer(), created_at: new Date(NOW - 0.9 * 900_000).toISOString() };
 }
 
-/** Dead letters in a map: their durability is not what is judged. */
+/** Dead letters in memory, because no case tests their durability. */
 class MapDeadLetters implements DeadLetters {
   readonly #letters = new Map<string, DeadLetter>();
 
@@ -66,26 +66,68 @@ function parkUnreadable(body: string): Check {
   };
 }
 
-interface FinalFailure {
+interface Parking {
+  readonly code: ReportCode;
+  /** The reason of the letter; by default the code. */
+  readonly reason?: DeadLetter['reason'];
+  readonly event?: WebhookEvent;
   readonly options?: Partial<ReceiverOptions>;
   readonly register?: (receiver: Receiver) => unknown;
+  /** Called before the delivery. */
+  readonly prepare?: (receiver: Receiver) => Promise<unknown>;
 }
 
-function parkLast(code: ReportCode, { options, register }: FinalFailure): Check {
+/** The check that an event is parked under its id. */
+function parks({ code, reason = code, event = transfer(), options, register, prepare }: Parking): Check {
   return async (bench) => {
     const deadLetters = new MapDeadLetters();
     const endpoint = await bench.open({
-      options: { deadLetters, now: () => NOW, deadlineMs: 1_000, ...options },
+      options: { deadLetters, ...options },
       ...(register !== undefined && { register }),
     });
-    const event = lastAttempt();
-    expectAccepted(await endpoint.send(event), 'parked', event.id);
-    await expectReport(endpoint, { outcome: 'parked', status: 200, code, endpointAtRisk: false });
-    expectMembers(deadLetters.letter(event.id), { id: event.id, type: event.type }, 'the letter');
+    await prepare?.(endpoint.receiver);
+    const { id, type } = event;
+    expectAccepted(await endpoint.send(event), 'parked', id);
+    await expectReport(endpoint, {
+      outcome: 'parked',
+      status: 200,
+      code,
+      event: { id, type },
+      endpointAtRisk: false,
+    });
+    expectMembers(deadLetters.letter(id), { id, type, reason }, 'the letter');
   };
 }
 
+/** The check that the last attempt of an event, by its age, is parked. */
+function parksLast({ options, ...parking }: Parking): Check {
+  const event = lastAttempt();
+  return parks({ event, options: { now: () => NOW, deadlineMs: 1_000, ...options }, ...parking });
+}
+
 const reject = (): Promise<never> => Promise.reject(new Error(HANDLER_MESSAGE));
+
+const lastAttempts: Readonly<Record<string, Parking>> = {
+  'at the last attempt by age: a handler that throws': {
+    code: 'handler_failed',
+    register: (receiver) => receiver.on('*', reject),
+  },
+  'at the last attempt by age: a handler that passes the deadline': {
+    code: 'deadline_reached',
+    reason: 'run_abandoned',
+    register: (receiver) => receiver.on('*', never),
+  },
+  'at the last attempt by age: a store that rejects': {
+    code: 'store_unavailable',
+    options: { store: brokenStore(reject) },
+  },
+  'at the last attempt by age: a store that never answers': {
+    code: 'store_unavailable',
+    options: { store: brokenStore(never) },
+  },
+  'at the last attempt by age: no handler': { code: 'no_handlers', register: () => {} },
+  'at the last attempt by age: closing': { code: 'closing', prepare: (receiver) => receiver.close() },
+};
 
 export const parkedAnswers: Group = {
   name: 'parked',
@@ -95,15 +137,10 @@ export const parkedAnswers: Group = {
     'an envelope without an id is parked under its SHA-256, without its credentials': parkUnreadable(
       JSON.stringify({ type: 'transfer.created' }),
     ),
-    'an event that is too old is parked under its id': async (bench) => {
-      const deadLetters = new MapDeadLetters();
-      const endpoint = await bench.open({ options: { deadLetters } });
-      const event = { ...transfer(), created_at: '2020-01-01T00:00:00Z' };
-      expectAccepted(await endpoint.send(event), 'parked', event.id);
-      const { id, type } = event;
-      await expectReport(endpoint, { outcome: 'parked', code: 'event_too_old', event: { id, type } });
-      expectEqual(deadLetters.letter(id).reason, 'event_too_old', 'the reason of the letter');
-    },
+    'an event that is too old is parked under its id': parks({
+      code: 'event_too_old',
+      event: { ...transfer(), created_at: '2020-01-01T00:00:00Z' },
+    }),
     'nothing is parked that was not authenticated': async (bench) => {
       const deadLetters = new MapDeadLetters();
       const endpoint = await bench.open({ options: { deadLetters, now: () => NOW } });
@@ -111,48 +148,18 @@ export const parkedAnswers: Group = {
       expectProblem(forged, 403, 'signature_mismatch');
       for await (const letter of deadLetters.list()) assert.fail(`${letter.id} was parked`);
     },
-    'a permanent failure is parked at the first attempt': async (bench) => {
-      const endpoint = await bench.open({
-        options: { deadLetters: new MapDeadLetters() },
-        register: (receiver) =>
-          receiver.on('transfer.*', () => Promise.reject(new PermanentError(HANDLER_MESSAGE))),
-      });
-      const event = transfer();
-      expectAccepted(await endpoint.send(event), 'parked', event.id);
-      await expectReport(endpoint, { outcome: 'parked', code: 'handler_failed_permanently', attempt: 1 });
-    },
-    'at the last attempt by age: a handler that throws': parkLast('handler_failed', {
-      register: (receiver) => receiver.on('*', reject),
+    'a permanent failure is parked at the first attempt': parks({
+      code: 'handler_failed_permanently',
+      register: (receiver) =>
+        receiver.on('transfer.*', () => Promise.reject(new PermanentError(HANDLER_MESSAGE))),
     }),
-    'at the last attempt by age: a handler that passes the deadline': parkLast('deadline_reached', {
-      register: (receiver) => receiver.on('*', never),
-    }),
-    'at the last attempt by age: a store that rejects': parkLast('store_unavailable', {
-      options: { store: brokenStore(reject) },
-    }),
-    'at the last attempt by age: a store that never answers': parkLast('store_unavailable', {
-      options: { store: brokenStore(never) },
-    }),
-    'at the last attempt by age: no handler': parkLast('no_handlers', { register: () => {} }),
-    'at the last attempt by age: closing': async (bench) => {
-      const deadLetters = new MapDeadLetters();
-      const endpoint = await bench.open({ options: { deadLetters, now: () => NOW } });
-      await endpoint.receiver.close();
-      const event = lastAttempt();
-      expectAccepted(await endpoint.send(event), 'parked', event.id);
-      expectEqual(deadLetters.letter(event.id).reason, 'closing', 'the reason of the letter');
-    },
-    'at the last attempt by age: a concurrent duplicate that another process still runs': async (bench) => {
-      const deadLetters = new MapDeadLetters();
+    ...checksOf(lastAttempts, parksLast),
+    'at the last attempt by age: a concurrent duplicate that another process still runs': (bench) => {
       const store = createMemoryStore();
       const event = lastAttempt();
-      const { id } = event;
-      await store.claim({ id, token: 'of another process', leaseMs: 60_000, retentionMs: 60_000 });
-      const options = { deadLetters, store, now: () => NOW, deadlineMs: 1_000 };
-      const endpoint = await bench.open({ options });
-      expectAccepted(await endpoint.send(event), 'parked', id);
-      await expectReport(endpoint, { outcome: 'parked', code: 'event_running' });
-      expectEqual(deadLetters.letter(id).reason, 'event_running', 'the reason of the letter');
+      const claim = { id: event.id, token: 'of another process', leaseMs: 60_000, retentionMs: 60_000 };
+      const prepare = async (): Promise<unknown> => store.claim(claim);
+      return parksLast({ code: 'event_running', event, options: { store }, prepare })(bench);
     },
     'without dead letters the last attempt fails as any other, and the endpoint is at risk': async (
       bench,

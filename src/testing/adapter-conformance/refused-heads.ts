@@ -3,20 +3,18 @@ import { sign } from '../../receiver/authentication/signature.ts';
 import { show } from '../../receiver/values/foreign-values.ts';
 import { AS_IT_IS, HEADER_NAMES, REPEATED_HEADERS } from './advice.ts';
 import { expectAccepted, expectEqual, expectProblem } from './answer.ts';
-import type { Check, Group } from './case.ts';
+import { type Check, checksOf, type Group } from './case.ts';
 import { BASIC, BEARER, KEY, PASSWORD, signed, TOKEN, transfer, USERNAME } from './delivery.ts';
-import { expectRejected, sendFields, sendWith } from './rejected.ts';
+import { rejects, sendFields, sendWith } from './rejected.ts';
 
 function refuseMethod(method: string): Check {
-  return async (bench) => {
-    const { endpoint } = await expectRejected(bench, {
-      options: { authentication: BASIC },
-      status: 405,
-      code: 'method_not_allowed',
-      send: (to) => to.request({ method, ...(method !== 'GET' && { body: '{}' }) }),
-    });
-    expectEqual(endpoint.reports[0]?.event, undefined, 'the event of the report');
-  };
+  return rejects({
+    options: { authentication: BASIC },
+    status: 405,
+    code: 'method_not_allowed',
+    send: (to) => to.request({ method, ...(method !== 'GET' && { body: '{}' }) }),
+    verify: (_, { event }) => expectEqual(event, undefined, 'the event of the report'),
+  });
 }
 
 export const refusedMethods: Group = {
@@ -55,28 +53,25 @@ const wrong: Readonly<Record<string, string | undefined>> = {
 };
 
 function refuseCredentials(authorization: string | undefined): Check {
-  return async (bench) => {
-    const { answer } = await expectRejected(bench, {
-      options: { authentication: [BASIC, BEARER] },
-      status: 401,
-      code: 'credentials_invalid',
-      send: (to) => to.send(transfer(), authorization === undefined ? {} : { authorization }),
-    });
-    expectEqual(
-      answer.headers.get('www-authenticate'),
-      'Basic realm="webhooks", charset="UTF-8", Bearer realm="webhooks"',
-      'the header www-authenticate',
-    );
-  };
+  return rejects({
+    options: { authentication: [BASIC, BEARER] },
+    status: 401,
+    code: 'credentials_invalid',
+    ...(authorization !== undefined && { headers: { authorization } }),
+    verify: ({ headers }) =>
+      expectEqual(
+        headers.get('www-authenticate'),
+        'Basic realm="webhooks", charset="UTF-8", Bearer realm="webhooks"',
+        'the header www-authenticate',
+      ),
+  });
 }
 
 export const refusedCredentials: Group = {
   name: '401',
   advice: AS_IT_IS,
   checks: {
-    ...Object.fromEntries(
-      Object.entries(wrong).map(([name, authorization]) => [name, refuseCredentials(authorization)]),
-    ),
+    ...checksOf(wrong, refuseCredentials),
     'every wrong part is answered in the same words': async (bench) => {
       const endpoint = await bench.open({ options: { authentication: BASIC } });
       const bodies = new Set<string>();
@@ -89,78 +84,69 @@ export const refusedCredentials: Group = {
   },
 };
 
-function refuseSignature(signature: string): Check {
-  return (bench) =>
-    expectRejected(bench, {
-      status: 403,
-      code: 'signature_malformed',
-      send: (to) => to.send(transfer(), { 'x-service-signature': signature }),
-    });
-}
+const malformed: Readonly<Record<string, string>> = {
+  'a signature that is too short': 'ab'.repeat(31),
+  'a signature that is too long': 'ab'.repeat(33),
+  'a signature that is not hex': 'xy'.repeat(32),
+  'a signature that is with a prefix': `sha256=${'ab'.repeat(32)}`,
+  'a signature that is empty': '',
+};
+
+const anyBody = JSON.stringify(transfer());
 
 export const refusedSignatures: Group = {
   name: '403',
   advice: AS_IT_IS,
   checks: {
-    'a signature that is too short': refuseSignature('ab'.repeat(31)),
-    'a signature that is too long': refuseSignature('ab'.repeat(33)),
-    'a signature that is not hex': refuseSignature('xy'.repeat(32)),
-    'a signature that is with a prefix': refuseSignature(`sha256=${'ab'.repeat(32)}`),
-    'a signature that is empty': refuseSignature(''),
-    'no signature': (bench) =>
-      expectRejected(bench, {
+    ...checksOf(malformed, (signature) =>
+      rejects({
         status: 403,
-        code: 'signature_missing',
-        send: (to) => to.request({ method: 'POST', body: JSON.stringify(transfer()) }),
+        code: 'signature_malformed',
+        headers: { 'x-service-signature': signature },
       }),
-    'no signature under the header that was configured: the report names the one that was sent': async (
-      bench,
-    ) => {
-      const { answer, endpoint } = await expectRejected(bench, {
-        options: { signatureHeader: 'acme-signature' },
-        status: 403,
-        code: 'signature_missing',
-        send: (to) => to.send(transfer()),
-      });
-      const told = endpoint.reports[0]?.error?.message ?? '';
-      assert.ok(
-        told.includes('"x-service-signature"'),
-        `the report must name what was sent, got ${show(told)}`,
-      );
-      assert.ok(!answer.body.includes('x-service-signature'), 'the answer must not name the header');
-    },
-    'a signature of another key': (bench) => {
-      const body = JSON.stringify(transfer());
-      return expectRejected(bench, {
-        status: 403,
-        code: 'signature_mismatch',
-        send: (to) => to.send(body, { 'x-service-signature': sign(body, `${KEY}x`) }),
-      });
-    },
-    'a signature of another body': async (bench) => {
-      const { headers } = signed();
-      const { endpoint } = await expectRejected(bench, {
-        status: 403,
-        code: 'signature_mismatch',
-        send: (to) => to.send(transfer(), headers),
-      });
-      expectEqual(endpoint.reports[0]?.event, undefined, 'the event of the report');
-    },
+    ),
+    'no signature': rejects({
+      status: 403,
+      code: 'signature_missing',
+      send: (to) => to.request({ method: 'POST', body: anyBody }),
+    }),
+    'no signature under the header that was configured: the report names the one that was sent': rejects({
+      options: { signatureHeader: 'acme-signature' },
+      status: 403,
+      code: 'signature_missing',
+      verify: (answer, { error }) => {
+        const told = error?.message ?? '';
+        const isNamed = told.includes('"x-service-signature"');
+        assert.ok(isNamed, `the report must name what was sent, got ${show(told)}`);
+        assert.ok(!answer.body.includes('x-service-signature'), 'the answer must not name the header');
+      },
+    }),
+    'a signature of another key': rejects({
+      status: 403,
+      code: 'signature_mismatch',
+      body: anyBody,
+      headers: { 'x-service-signature': sign(anyBody, `${KEY}x`) },
+    }),
+    'a signature of another body': rejects({
+      status: 403,
+      code: 'signature_mismatch',
+      headers: signed().headers,
+      verify: (_, { event }) => expectEqual(event, undefined, 'the event of the report'),
+    }),
   },
 };
 
 function refuseRepeated(first: string, second: string): Check {
-  return (bench) =>
-    expectRejected(bench, {
-      options: { authentication: BASIC },
-      status: 401,
-      code: 'credentials_invalid',
-      send: (to) =>
-        sendWith(bench, to, () => [
-          ['authorization', first],
-          ['Authorization', second],
-        ]),
-    });
+  return rejects({
+    options: { authentication: BASIC },
+    status: 401,
+    code: 'credentials_invalid',
+    send: (to, bench) =>
+      sendWith(bench, to, () => [
+        ['authorization', first],
+        ['Authorization', second],
+      ]),
+  });
 }
 
 export const repeatedHeaders: Group = {
@@ -170,18 +156,25 @@ export const repeatedHeaders: Group = {
     'authorization sent twice: the same twice': refuseRepeated(right.basic, right.basic),
     'authorization sent twice: a right one before a wrong one': refuseRepeated(right.basic, 'Basic eA=='),
     'authorization sent twice: a wrong one before a right one': refuseRepeated('Basic eA==', right.basic),
-    'the right signature sent twice': (bench) =>
-      expectRejected(bench, {
+    'the right signature sent twice': (bench) => {
+      const { foldsRepeatedHeaders } = bench.platform;
+      const check = rejects({
         status: 403,
-        code: bench.platform.foldsRepeatedHeaders
-          ? ['signature_repeated', 'signature_malformed']
-          : 'signature_repeated',
+        code: foldsRepeatedHeaders ? ['signature_repeated', 'signature_malformed'] : 'signature_repeated',
         send: (to) =>
           sendWith(bench, to, ({ headers }) => [
             ['X-Service-Signature', headers['x-service-signature'] ?? ''],
           ]),
-      }),
+      });
+      return check(bench);
+    },
   },
+};
+
+const spellings: Readonly<Record<string, (name: string) => string>> = {
+  'in lower case': (name) => name,
+  'in upper case': (name) => name.toUpperCase(),
+  'with capitals': (name) => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase()),
 };
 
 function spell(write: (name: string) => string): Check {
@@ -201,9 +194,5 @@ function spell(write: (name: string) => string): Check {
 export const headerNames: Group = {
   name: 'header names',
   advice: HEADER_NAMES,
-  checks: {
-    'in lower case': spell((name) => name),
-    'in upper case': spell((name) => name.toUpperCase()),
-    'with capitals': spell((name) => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())),
-  },
+  checks: checksOf(spellings, spell),
 };

@@ -1,8 +1,10 @@
 import type { ReceiverOptions } from '../../receiver/options.ts';
 import type { ReportCode } from '../../receiver/outcomes/outcome.ts';
+import type { Report } from '../../receiver/outcomes/report.ts';
 import { expectEqual, expectProblem, type Seen } from './answer.ts';
 import type { Bench } from './bench.ts';
-import { type SignedBody, signed } from './delivery.ts';
+import type { Check } from './case.ts';
+import { type SignedBody, signed, transfer } from './delivery.ts';
 import { type Endpoint, expectReport } from './endpoint.ts';
 import { headOf } from './raw-connection.ts';
 
@@ -12,30 +14,30 @@ interface Rejection {
   readonly status: number;
   /** Several if the platform of an adapter may hide which of them is right. */
   readonly code: ReportCode | readonly ReportCode[];
-  readonly send: (endpoint: Endpoint) => Promise<Seen>;
+  /** The body that is sent with its right signature; an event by default. */
+  readonly body?: object | string | Uint8Array;
+  readonly headers?: Record<string, string>;
+  /** Sends the delivery in another way. */
+  readonly send?: (endpoint: Endpoint, bench: Bench) => Promise<Seen>;
+  readonly verify?: (answer: Seen, report: Report) => void;
 }
 
-/** Opens an endpoint, sends one delivery, and sees it rejected; no handler saw it. */
-export async function expectRejected(
-  bench: Bench,
-  { options = {}, status, code, send }: Rejection,
-): Promise<{ answer: Seen; endpoint: Endpoint }> {
-  const handled: string[] = [];
-  const endpoint = await bench.open({
-    options,
-    register: (receiver) => receiver.on('*', (event) => handled.push(event.id)),
-  });
-  const answer = await send(endpoint);
-  expectProblem(answer, status, code);
-  const { code: reported, error } = await expectReport(endpoint, {
-    outcome: 'rejected',
-    status,
-    attempt: undefined,
-  });
-  expectEqual(reported, JSON.parse(answer.body).code, 'the code of the report');
-  expectEqual(error?.code, reported, 'the code of the reported error');
-  expectEqual(handled, [], 'the ids that were handled');
-  return { answer, endpoint };
+/** The check that one delivery to an endpoint is rejected, and that no handler sees it. */
+export function rejects({ options = {}, status, code, body, headers, send, verify }: Rejection): Check {
+  return async (bench) => {
+    const handled: string[] = [];
+    const endpoint = await bench.open({
+      options,
+      register: (receiver) => receiver.on('*', (event) => handled.push(event.id)),
+    });
+    const answer = await (send?.(endpoint, bench) ?? endpoint.send(body ?? transfer(), headers));
+    expectProblem(answer, status, code);
+    const report = await expectReport(endpoint, { outcome: 'rejected', status, attempt: undefined });
+    expectEqual(report.code, JSON.parse(answer.body).code, 'the code of the report');
+    expectEqual(report.error?.code, report.code, 'the code of the reported error');
+    expectEqual(handled, [], 'the ids that were handled');
+    verify?.(answer, report);
+  };
 }
 
 /** Sends an event over a connection of its own, with a list of header fields that `fetch` could not send. */

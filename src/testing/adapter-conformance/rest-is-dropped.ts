@@ -30,7 +30,7 @@ function watchLateBytes({ platform }: Bench, lateBytes: number[]): Serve {
     });
 }
 
-/** Sends the rest of a body after its delivery was refused, and sees nothing of it held. */
+/** Sends the rest of a body after its delivery was refused, of which the adapter must hold nothing. */
 export function restIsDropped(
   options: Partial<ReceiverOptions>,
   refusal: readonly [status: number, code: string],

@@ -17,17 +17,13 @@ export class Target {
     this.bench = bench;
   }
 
-  get url(): string {
-    return this.endpoint.url;
-  }
-
-  /** Whether only the server in front of the adapter has to do with connections. */
+  /** True if only the server in front of the adapter has to do with connections. */
   get hidesConnections(): boolean {
     return this.bench.platform.hidesConnections;
   }
 
   connect(): Promise<RawConnection> {
-    return this.bench.connect(this.url);
+    return this.bench.connect(this.endpoint.url);
   }
 
   /** A whole good delivery, in the bytes that the service would send. */
@@ -38,18 +34,18 @@ export class Target {
 
   /** The head of a good delivery, or of one with other headers. */
   head(headers: Readonly<Record<string, string>>, method = 'POST'): string {
-    return headOf(this.url, { ...signed(transfer(), BASIC).headers, ...headers }, method);
+    return headOf(this.endpoint.url, { ...signed(transfer(), BASIC).headers, ...headers }, method);
   }
 
-  /** Sees a good delivery over the connection be handled. */
+  /** Expects that a good delivery over the connection is handled. */
   async expectServed(connection: RawConnection): Promise<void> {
     const event = transfer();
     connection.write(this.requestOf(event));
     expectAccepted(await connection.answer(), 'processed', event.id);
   }
 
-  async expectNoLeak(): Promise<void> {
-    await this.bench.hangUp();
+  /** Resolves once no connection is open, if the adapter can count them. */
+  async untilNoConnections(): Promise<void> {
     const { countConnections } = this.endpoint.served;
     if (countConnections === undefined) return;
     await this.bench.until('all connections to be gone', async () => (await countConnections()) === 0);
@@ -73,6 +69,7 @@ export function attack(
     const target = new Target(endpoint, bench);
     await run(target);
     await target.expectServed(await target.connect());
-    await target.expectNoLeak();
+    await bench.hangUp();
+    await target.untilNoConnections();
   };
 }
