@@ -2,7 +2,7 @@ import { isError, messageOf, propertyOf } from '../../receiver/values/foreign-va
 import { AnswerBody } from '../shapes/answer-body.ts';
 import { Answer, type AnswerContext, refusal } from './answer.ts';
 import { readRetryAfter } from './retry.ts';
-import { ServiceError } from './service-error.ts';
+import { ServiceError, type ServiceErrorCode } from './service-error.ts';
 import { signingKeyIn } from './signing-key-in.ts';
 
 /** One HTTP request, ready to be sent. */
@@ -27,7 +27,12 @@ export interface ExchangeRequest {
 export async function exchange(request: ExchangeRequest): Promise<Answer> {
   const { response, isCut, text } = await fetchText(request);
   const context: AnswerContext = { ...request, status: response.status };
-  if (response.ok && isCut) throw tooLarge(request, response.status, text);
+  if (response.ok && isCut) {
+    const problem =
+      `the answer to ${request.request} is longer than ${request.maxAnswerBytes} bytes, decompressed, and ` +
+      'the rest was not read: raise maxAnswerBytes of createClient if the service sends such answers';
+    throw failed('answer_too_large', request, problem, text, response.status);
+  }
   if (response.ok) return new Answer(context, text);
   // The status of a refusal says enough, even if its text was cut and is not JSON any more.
   throw refusal(context, text, readRetryAfter(response.headers.get('retry-after')));
@@ -56,9 +61,11 @@ async function fetchText(request: ExchangeRequest): Promise<Fetched> {
     await answer.read(response);
     return { response, isCut: answer.isCut, text: answer.text() };
   } catch (thrown) {
-    if (controller.signal.reason === LATE) throw timedOut(request, answer.text());
+    const late = `the service has not answered ${request.request} within ${timeoutMs} ms`;
+    if (controller.signal.reason === LATE) throw failed('service_timeout', request, late, answer.text());
     controller.signal.throwIfAborted();
-    throw unreachable(request, thrown, answer.text());
+    const unreachable = `the service could not be reached by ${request.request}: ${innermostMessage(thrown)}`;
+    throw failed('service_unreachable', request, unreachable, answer.text());
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
@@ -68,34 +75,19 @@ async function fetchText(request: ExchangeRequest): Promise<Fetched> {
 /** The reason of the abort if a request took too long. */
 const LATE = Symbol('late');
 
-function tooLarge(
-  { request, maxAnswerBytes, outcomeUnknown }: ExchangeRequest,
-  status: number,
-  text: string,
-): ServiceError {
-  const message =
-    `the answer to ${request} is longer than ${maxAnswerBytes} bytes, decompressed, and the rest was not read: ` +
-    `raise maxAnswerBytes of createClient if the service sends such answers${outcomeUnknown}`;
-  return new ServiceError('answer_too_large', message, { request, status, signingKey: signingKeyIn(text) });
-}
-
-function timedOut({ request, timeoutMs, outcomeUnknown }: ExchangeRequest, text: string): ServiceError {
-  const message = `the service has not answered ${request} within ${timeoutMs} ms${outcomeUnknown}`;
-  return new ServiceError('service_timeout', message, { request, signingKey: signingKeyIn(text) });
-}
-
 /**
- * The error of fetch is not its cause: that of the parser holds a part of the answer, which may hold a
- * signing key.
+ * Creates the error of a request that got no readable answer. It has no cause: the error of the parser of
+ * fetch holds a part of the answer, which may hold a signing key.
  */
-function unreachable(
+function failed(
+  code: ServiceErrorCode,
   { request, outcomeUnknown }: ExchangeRequest,
-  thrown: unknown,
+  problem: string,
   text: string,
+  status?: number,
 ): ServiceError {
-  const reason = innermostMessage(thrown);
-  const message = `the service could not be reached by ${request}: ${reason}${outcomeUnknown}`;
-  return new ServiceError('service_unreachable', message, { request, signingKey: signingKeyIn(text) });
+  const signingKey = signingKeyIn(text);
+  return new ServiceError(code, `${problem}${outcomeUnknown}`, { request, status, signingKey });
 }
 
 /**

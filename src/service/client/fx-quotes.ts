@@ -35,30 +35,19 @@ export interface FxQuotes {
 export function createFxQuotes(service: Service): FxQuotes {
   const area = 'banking';
   return {
-    async create(request, options) {
-      checkRequest(request);
-      return readQuote(
-        await service(
-          {
-            name: 'fxQuotes.create',
-            area,
-            method: 'POST',
-            path: paths.fxQuotes,
-            body: request,
-            repeatable: false,
-          },
-          options,
-        ),
-      );
+    async create(body, options) {
+      checkRequest(body);
+      const name = 'fxQuotes.create';
+      const request = { name, area, method: 'POST', path: paths.fxQuotes, body, repeatable: false } as const;
+      return readQuote(await service(request, options));
     },
     async retrieve(id, options) {
       if (!Number.isSafeInteger(id)) {
         throw new ConfigurationError(`fxQuotes.retrieve takes the integer id of a quote, got ${show(id)}`);
       }
+      const name = 'fxQuotes.retrieve';
       const path = paths.fxQuote.replace('{fxQuoteId}', String(id));
-      return readQuote(
-        await service({ name: 'fxQuotes.retrieve', area, method: 'GET', path, repeatable: true }, options),
-      );
+      return readQuote(await service({ name, area, method: 'GET', path, repeatable: true }, options));
     },
   };
 }
@@ -81,8 +70,7 @@ function checkRequest(request: FxQuoteRequest): void {
     if (amount === undefined || typeof amount === 'string') continue;
     throw new ConfigurationError(
       `${side}.amount must be a decimal number as a string, for example "125.00", because a float loses ` +
-        'digits; ' +
-        `got ${show(amount)}`,
+        `digits; got ${show(amount)}`,
     );
   }
   const { success, error } = fxQuoteRequest.safeParse(request);

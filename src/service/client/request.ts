@@ -19,8 +19,8 @@ export interface RequestOptions extends CallOptions {
   /** The body, sent as JSON. A GET does not take one. */
   readonly body?: unknown;
   /**
-   * Whether the request may be sent again after a temporary failure; by default only a GET. Set true only if
-   * a second request has no further effect.
+   * True if the request may be sent again after a temporary failure; by default only a GET is. Set true only
+   * if a second request has no further effect.
    */
   readonly repeatable?: boolean | undefined;
   /** Texts of the request that must not appear in an error, besides the client's credentials. */
@@ -49,23 +49,10 @@ export function createRequest(service: Service): SendRequest {
   return async (method, path, options) => {
     checkMethod(method);
     checkPath(path);
-    const { credentials, query, body, repeatable, secrets, ...callOptions } = readRequestOptions(
-      method,
-      options,
-    );
-    const answer = await service(
-      {
-        name,
-        area: credentials,
-        method,
-        path: withQuery(path, query ?? {}, name),
-        body,
-        secrets,
-        repeatable: repeatable ?? method === 'GET',
-      },
-      callOptions,
-    );
-    return answer.raw();
+    checkRequestOptions(method, options);
+    const { credentials, query, repeatable = method === 'GET', body, secrets, ...callOptions } = options;
+    const request = { name, area: credentials, method, path: withQuery(path, query ?? {}, name) };
+    return (await service({ ...request, body, secrets, repeatable }, callOptions)).raw();
   };
 }
 
@@ -90,7 +77,7 @@ function checkPath(path: unknown): void {
 }
 
 /** Does not show values of the body, or secrets. */
-function readRequestOptions(method: RequestMethod, options: RequestOptions): RequestOptions {
+function checkRequestOptions(method: RequestMethod, options: RequestOptions): void {
   const names = ['credentials', 'query', 'body', 'repeatable', 'secrets', 'signal'];
   checkOptions(options, names, 'client.request');
   const { credentials, body, repeatable, secrets = [] } = options;
@@ -109,7 +96,6 @@ function readRequestOptions(method: RequestMethod, options: RequestOptions): Req
     throw new ConfigurationError('a GET of client.request takes no body: give parameters as query');
   }
   checkBody(body);
-  return options;
 }
 
 function checkBody(body: unknown): void {

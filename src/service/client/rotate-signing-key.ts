@@ -93,8 +93,7 @@ async function bringIn(
     throw new ServiceError(
       'webhook_disabled',
       `webhook "${previous.id}" is disabled, so it cannot be rotated: enable it first, or resume ` +
-        'the rotation that ' +
-        'has disabled it with {id, signingKey} of the new webhook',
+        'the rotation that has disabled it with {id, signingKey} of the new webhook',
     );
   }
   await disableOrphans(requests, previous, options);

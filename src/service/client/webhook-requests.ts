@@ -129,8 +129,7 @@ function repeated(id: string): ServiceError {
   return new ServiceError(
     'list_repeated',
     `the list of webhooks holds "${id}" twice: it has changed while it was read, in which case reading ` +
-      'it again helps, ' +
-      'or the service does not read "offset" as the start of a page',
+      'it again helps, or the service does not read "offset" as the start of a page',
   );
 }
 

@@ -1,3 +1,4 @@
+import type * as z from 'zod';
 import { type Assumed, assumed } from '../shapes/assumptions.ts';
 import { errorBody } from '../shapes/error-body.ts';
 import { paths } from '../shapes/paths.ts';
@@ -53,11 +54,7 @@ const badRequests = {
   },
   enabled_events: {
     summary: 'An entity or an event type is unknown',
-    value: {
-      status: 400,
-      message: 'Invalid enabled_events',
-      details: 'Unknown entity type',
-    },
+    value: { status: 400, message: 'Invalid enabled_events', details: 'Unknown entity type' },
   },
 };
 
@@ -67,6 +64,11 @@ const statuses = [
   'the success statuses of the webhook operations, in the sandbox',
 ] as const;
 
+/** The response of a success, whose status is assumed. */
+function success(description: string, schema: z.ZodType): object {
+  return jsonResponse(`${description}; the status is assumed`, schema, assumed(...statuses));
+}
+
 const createWebhook: Operation = {
   ...common,
   operationId: 'createWebhook',
@@ -74,11 +76,7 @@ const createWebhook: Operation = {
   description: 'Administrators only. The answer is the only one that ever holds the signing key.',
   requestBody: jsonBody(webhookRequest),
   responses: {
-    201: jsonResponse(
-      'The webhook with its signing key; the status is assumed',
-      createdWebhook,
-      assumed(...statuses),
-    ),
+    201: success('The webhook with its signing key', createdWebhook),
     400: badRequest(SHOWN_FOR_UPDATE, asForUpdate),
     default: defaultResponse,
   },
@@ -110,7 +108,7 @@ const listWebhooks: Operation = {
     },
   ],
   responses: {
-    200: jsonResponse('A page of webhooks; the status is assumed', webhookList, assumed(...statuses)),
+    200: success('A page of webhooks', webhookList),
     default: defaultResponse,
   },
 };
@@ -122,7 +120,7 @@ const retrieveWebhook: Operation = {
   description: 'Administrators only. The forms of the request and of the answer are assumed.',
   parameters: [webhookId],
   responses: {
-    200: jsonResponse('The webhook, without its key; the status is assumed', webhook, assumed(...statuses)),
+    200: success('The webhook, without its key', webhook),
     404: notFound(SHOWN_FOR_UPDATE, asForUpdate),
     default: defaultResponse,
   },
@@ -142,11 +140,7 @@ const updateWebhook: Operation = {
   parameters: [webhookId],
   requestBody: jsonBody(webhookUpdate),
   responses: {
-    200: jsonResponse(
-      'The whole webhook, without its key; the status is assumed',
-      webhook,
-      assumed(...statuses),
-    ),
+    200: success('The whole webhook, without its key', webhook),
     400: badRequest(),
     404: notFound(),
     default: defaultResponse,

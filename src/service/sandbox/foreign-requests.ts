@@ -47,8 +47,7 @@ function misdirected(hostname: string): RefusedError {
     421,
     'Misdirected request',
     `the sandbox is not served as ${hostname}: use localhost, *.localhost, 127.0.0.0/8, [::1], the host ` +
-      'that it listens on ' +
-      '(posthorn sandbox --host, or listen(port, host)), or over a network its IP address',
+      'that it listens on (posthorn sandbox --host, or listen(port, host)), or over a network its IP address',
   );
 }
 
