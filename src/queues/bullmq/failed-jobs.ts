@@ -6,38 +6,83 @@ import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { readNotes } from './job-notes.ts';
 
-/** The input of {@link sweepFailedJobs}. */
-export interface Sweep {
-  readonly bull: BullQueue;
-  readonly receiver: Pick<Receiver, 'dispatch'>;
-  /** Once it returns true, the sweep ends after the job that it has in hand. */
-  readonly isOver: () => boolean;
-}
+const SWEEP_PAUSE_MS = 60_000;
 
 /**
  * Turns jobs that have failed for good into letters: their workers died too often, or their letter could not
  * be stored at the last attempt. A job is removed once its letter is stored, or if its event was handled
  * meanwhile. An unreadable job stays, for a worker of a newer version.
  */
-export async function sweepFailedJobs({ bull, receiver, isOver }: Sweep): Promise<void> {
-  const ids = await bull.getRanges(['failed'], 0, -1, true);
-  // Workers that sweep at once do not meet at each job. And a letter that is always refused, which ends the
-  // sweep, is not always the first.
-  const start = Math.floor(Math.random() * ids.length);
-  for (const id of [...ids.slice(start), ...ids.slice(0, start)]) {
-    if (isOver()) return;
+export class FailedJobSweeper {
+  readonly #bull: BullQueue;
+  readonly #receiver: Pick<Receiver, 'dispatch' | 'deadLetters'>;
+  readonly #logError: (error: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  #swept: Promise<void> = Promise.resolve();
+  #isDue = false;
+  #isStopped = false;
+
+  /** Sweeps now and every minute. */
+  constructor(
+    bull: BullQueue,
+    receiver: Pick<Receiver, 'dispatch' | 'deadLetters'>,
+    logError: (error: unknown) => void,
+  ) {
+    this.#bull = bull;
+    this.#receiver = receiver;
+    this.#logError = logError;
+    bull.on('error', logError);
+    this.#timer = setInterval(() => this.sweepSoon(), SWEEP_PAUSE_MS).unref();
+    this.sweepSoon();
+  }
+
+  /** Sweeps when the sweep that is running has ended. */
+  sweepSoon(): void {
+    if (this.#receiver.deadLetters === undefined || this.#isDue) return;
+    this.#isDue = true;
+    this.#swept = this.#swept.then(() => this.#sweep()).catch(this.#logError);
+  }
+
+  /** Ends the sweep after the job that it is handling. */
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#isStopped = true;
+  }
+
+  async close(): Promise<void> {
+    await this.#swept;
+    await this.#bull.close();
+  }
+
+  disconnect(): Promise<void> {
+    return this.#bull.disconnect();
+  }
+
+  async #sweep(): Promise<void> {
+    this.#isDue = false;
+    const ids = await this.#bull.getRanges(['failed'], 0, -1, true);
+    // Workers that sweep at once do not meet at each job. And a letter that is always refused, which ends the
+    // sweep, is not always the first.
+    const start = Math.floor(Math.random() * ids.length);
+    for (const id of [...ids.slice(start), ...ids.slice(0, start)]) {
+      if (this.#isStopped || !(await this.#moveToLetters(id))) return;
+    }
+  }
+
+  /** Resolves with false if the letter could not be stored. */
+  async #moveToLetters(id: string): Promise<boolean> {
     // Read only now. Since the ids were read, another worker may have made a letter of the job. That may have
     // been replayed, and the store may have forgotten the event.
-    const job = await bull.getJob(id);
-    if (job === undefined || !(await job.isFailed()) || !isReadable(job.data)) continue;
-    const { outcome } = await receiver.dispatch(job.data, {
+    const job = await this.#bull.getJob(id);
+    if (job === undefined || !(await job.isFailed()) || !isReadable(job.data)) return true;
+    const { outcome } = await this.#receiver.dispatch(job.data, {
       attempt: Math.max(1, job.attemptsMade),
       final: true,
       failure: readFailure(job.failedReason),
       handled: readNotes(job).handled,
     });
     if (outcome === 'parked' || outcome === 'duplicate') await job.remove();
-    else if (outcome === 'failed') return;
+    return outcome !== 'failed';
   }
 }
 

@@ -61,8 +61,8 @@ async function putBack(job: Job, token: string, pauseMs: number): Promise<never>
 }
 
 /** Puts back a job that has not begun: to the front of the queue, for any worker, or for later. */
-export async function sendBack(job: Job, token: string, place: 'front' | 'later'): Promise<never> {
-  if (place === 'later') return putBack(job, token, BUSY_PAUSE_MS);
+export async function sendBack(job: Job, token: string, position: 'front' | 'later'): Promise<never> {
+  if (position === 'later') return putBack(job, token, BUSY_PAUSE_MS);
   await job.moveToWait(token);
   throw new WaitingError();
 }

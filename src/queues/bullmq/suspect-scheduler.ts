@@ -1,24 +1,24 @@
-/** The worker that takes jobs for both kinds. */
-export interface JobSource {
+/** The worker that takes jobs of both kinds. */
+interface JobSource {
   /** Takes no further jobs. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
 
-/** The number of suspects in a group, or the place in the queue to which the job has to go back. */
-export type GroupSize = number | 'front' | 'later';
+/** The number of suspects that run as a group, or the way in which the job goes back into the queue. */
+export type Admission = number | 'front' | 'later';
 
-/** A suspect's place in a group. */
-export interface SuspectPlace {
-  /** Resolves when the group may run. */
-  readonly size: Promise<GroupSize>;
+/** A suspect that has asked to run. */
+interface Suspect {
+  /** Resolves when the group may run, or the job has to go back. */
+  readonly admission: Promise<Admission>;
   /** Must be called when the job has ended or stops waiting. */
   readonly leave: () => void;
 }
 
-interface Waiting extends SuspectPlace {
+interface WaitingSuspect extends Suspect {
   readonly limit: number;
-  readonly start: (size: GroupSize) => void;
+  readonly admit: (admission: Admission) => void;
 }
 
 /** After a pause this long, BullMQ has handed out all jobs that it took at once. */
@@ -36,12 +36,12 @@ const FIRST_DRAIN_MS = 5_000;
  *   So one long job does not keep a worker idle, and suspects do not starve.
  * - A turn of ordinary jobs ends early if there are none.
  */
-export class SuspectTurns {
+export class SuspectScheduler {
   readonly #source: JobSource;
   readonly #mostWaiting: number;
   #ordinary = 0;
-  readonly #group = new Set<Waiting>();
-  readonly #waiting = new Set<Waiting>();
+  readonly #group = new Set<WaitingSuspect>();
+  readonly #waiting = new Set<WaitingSuspect>();
   #isSuspectsTurn = false;
   #isPaused = false;
   #isClosed = false;
@@ -53,7 +53,7 @@ export class SuspectTurns {
 
   constructor(source: JobSource, concurrency: number) {
     this.#source = source;
-    // The other places are left for ordinary jobs in their turn.
+    // The rest of the concurrency is left for ordinary jobs in their turn.
     this.#mostWaiting = Math.max(1, Math.floor(concurrency / 2));
   }
 
@@ -71,52 +71,52 @@ export class SuspectTurns {
     this.#ordinary -= 1;
     if (this.#ordinary > 0 || this.#waiting.size === 0) return;
     if (!this.#isSuspectsTurn) this.#quietAt = performance.now() + SETTLE_MS;
-    this.#look();
+    this.#schedule();
   }
 
-  /** Asks for a place in a group of at most `limit` suspects. */
-  enterGroup(limit: number): SuspectPlace {
-    let start: Waiting['start'] = () => {};
-    const size = new Promise<GroupSize>((resolve) => (start = resolve));
-    const place = { limit, size, start, leave: () => this.#leaveGroup(place) };
-    if (this.#isClosed) start('front');
-    else if (this.#waiting.size < this.#mostWaiting) this.#wait(place);
-    else start(this.#turnAway());
-    return place;
+  /** Asks to run in a group of at most `limit` suspects. */
+  enterGroup(limit: number): Suspect {
+    let admit: WaitingSuspect['admit'] = () => {};
+    const admission = new Promise<Admission>((resolve) => (admit = resolve));
+    const suspect = { limit, admission, admit, leave: () => this.#leaveGroup(suspect) };
+    if (this.#isClosed) admit('front');
+    else if (this.#waiting.size < this.#mostWaiting) this.#wait(suspect);
+    else admit(this.#refuse());
+    return suspect;
   }
 
   /** Sends waiting suspects back into the queue. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    for (const { start } of this.#waiting) start('front');
+    for (const { admit } of this.#waiting) admit('front');
     this.#waiting.clear();
   }
 
-  #wait(place: Waiting): void {
-    this.#waiting.add(place);
+  #wait(suspect: WaitingSuspect): void {
+    this.#waiting.add(suspect);
     this.#quietAt = performance.now() + SETTLE_MS;
-    this.#look();
+    this.#schedule();
   }
 
   /** In the turn of ordinary jobs a suspect must not go to the front of the queue. */
-  #turnAway(): 'front' | 'later' {
+  #refuse(): 'front' | 'later' {
     if (!this.#isSuspectsTurn) return 'later';
     this.#pause();
     return 'front';
   }
 
-  #leaveGroup(place: Waiting): void {
-    if (this.#group.delete(place) && this.#group.size === 0) {
+  #leaveGroup(suspect: WaitingSuspect): void {
+    if (this.#group.delete(suspect) && this.#group.size === 0) {
       this.#drainMs = FIRST_DRAIN_MS;
       this.#endTurn(performance.now());
     }
-    this.#waiting.delete(place);
-    this.#look();
+    this.#waiting.delete(suspect);
+    this.#schedule();
   }
 
   /** Starts a group, or begins or ends a turn, if it is time for that. Otherwise looks again later. */
-  #look(): void {
+  #schedule(): void {
     clearTimeout(this.#timer);
     if (this.#group.size > 0 || this.#isClosed) return;
     const now = performance.now();
@@ -130,7 +130,7 @@ export class SuspectTurns {
     }
     if (now >= this.#turnEndsAt) this.#changeTurns(now);
     const nextAt = this.#ordinary === 0 ? Math.min(this.#quietAt, this.#turnEndsAt) : this.#turnEndsAt;
-    this.#timer = setTimeout(() => this.#look(), nextAt - now);
+    this.#timer = setTimeout(() => this.#schedule(), nextAt - now);
   }
 
   #changeTurns(now: number): void {
@@ -163,14 +163,14 @@ export class SuspectTurns {
     // A job that comes now could not begin.
     this.#pause();
     let most = Number.POSITIVE_INFINITY;
-    for (const place of this.#waiting) {
+    for (const suspect of this.#waiting) {
       const size = this.#group.size + 1;
-      if (size > most || size > place.limit) continue;
-      most = Math.min(most, place.limit);
-      this.#waiting.delete(place);
-      this.#group.add(place);
+      if (size > most || size > suspect.limit) continue;
+      most = Math.min(most, suspect.limit);
+      this.#waiting.delete(suspect);
+      this.#group.add(suspect);
     }
-    for (const { start } of this.#group) start(this.#group.size);
+    for (const { admit } of this.#group) admit(this.#group.size);
   }
 
   #pause(): void {

@@ -2,14 +2,13 @@ import type { Job } from 'bullmq';
 import type { JobNotes, Suspicion } from './job-notes.ts';
 
 /**
- * Judges a job by the workers that have died with it. Returns undefined for an ordinary job, as most are.
+ * The suspicion of a job, by the workers that have died with it. Undefined for an ordinary job, as most are.
  *
  * All jobs of a dead worker stall together, and one of them may have killed it. They become suspects, and run
  * in groups. Each time a worker dies with a group, the next groups are half as large: only a job that ran
- * alone is known to be the cause. A job that was still waiting for its place was not running, so its group
- * stays as it is.
+ * alone is known to be the cause. A job that was still waiting was not running, so its group stays as it is.
  */
-export function judge(
+export function suspicionOf(
   { stalledCounter: stalls }: Pick<Job, 'stalledCounter'>,
   { forgivenStalls = 0, suspicion }: JobNotes,
   concurrency: number,

@@ -21,11 +21,11 @@ import {
   connectionLog,
   KEY_PREFIX,
 } from './connection.ts';
-import { sweepFailedJobs } from './failed-jobs.ts';
+import { FailedJobSweeper } from './failed-jobs.ts';
 import { endJob, type JobEnd, sendBack, toEnd } from './job-end.ts';
 import { type JobNotes, NotesOfRun, readNotes, type Suspicion, writeNotes } from './job-notes.ts';
-import { SuspectTurns } from './suspect-turns.ts';
-import { judge } from './suspicion.ts';
+import { SuspectScheduler } from './suspect-scheduler.ts';
+import { suspicionOf } from './suspicion.ts';
 
 /** The parts of a receiver that a worker uses. */
 export type BullReceiver = Pick<Receiver, 'dispatch' | 'deadLetters'>;
@@ -61,8 +61,6 @@ const NO_STALL_LIMIT = Number.MAX_SAFE_INTEGER;
 /** The longest deploy: for this time workers may lack a handler of a job without counting an attempt. */
 const LONGEST_DEPLOY_MS = 3_600_000;
 
-const SWEEP_PAUSE_MS = 60_000;
-
 /**
  * Runs the queued handlers of a receiver. Register the same handlers as in the process that receives
  * deliveries. At the start and every minute, jobs that have failed for good become dead letters; without
@@ -88,15 +86,12 @@ export function createBullWorker(receiver: BullReceiver, options: BullWorkerOpti
 class JobWorker implements BullWorker {
   readonly #receiver: BullReceiver;
   readonly #bull: BullmqWorker;
-  readonly #failed: BullQueue;
+  readonly #failedJobs: FailedJobSweeper;
   readonly #closing = new AbortController();
   readonly #running = new Set<Job>();
-  readonly #turns: SuspectTurns;
+  readonly #scheduler: SuspectScheduler;
   readonly #concurrency: number;
   readonly #logError: (error: unknown) => void;
-  readonly #sweepTimer: NodeJS.Timeout;
-  #sweep: Promise<void> = Promise.resolve();
-  #isSweepDue = false;
   #closed: Promise<{ abandoned: string[] }> | undefined;
 
   constructor(receiver: BullReceiver, { connection, scope }: BullConnectionOptions, concurrency: number) {
@@ -105,8 +100,7 @@ class JobWorker implements BullWorker {
     setMaxListeners(0, this.#closing.signal);
     this.#logError = connectionLog(`the worker of ${scope}`);
     const shared = { connection, prefix: KEY_PREFIX };
-    this.#failed = new BullQueue(scope, shared);
-    this.#failed.on('error', this.#logError);
+    this.#failedJobs = new FailedJobSweeper(new BullQueue(scope, shared), receiver, this.#logError);
     this.#bull = new BullmqWorker(scope, (job, token = '') => this.#run(job, token), {
       ...shared,
       concurrency,
@@ -114,12 +108,11 @@ class JobWorker implements BullWorker {
       stalledInterval: LOCK_MS,
       maxStalledCount: NO_STALL_LIMIT,
     });
-    const failed = (error: unknown): void => this.#logError(error);
     const source = {
-      pause: () => void this.#bull.pause(true).catch(failed),
-      resume: () => void Promise.resolve(this.#bull.resume()).catch(failed),
+      pause: () => void this.#bull.pause(true).catch(this.#logError),
+      resume: () => void Promise.resolve(this.#bull.resume()).catch(this.#logError),
     };
-    this.#turns = new SuspectTurns(source, concurrency);
+    this.#scheduler = new SuspectScheduler(source, concurrency);
     this.#concurrency = concurrency;
     this.#bull.on('active', (job) => {
       // A worker of an earlier release may have counted: the notes of the job decide.
@@ -128,15 +121,13 @@ class JobWorker implements BullWorker {
     });
     this.#bull.on('error', this.#logError);
     this.#bull.on('failed', (job) => {
-      if (job?.finishedOn !== undefined) this.#sweepSoon();
+      if (job?.finishedOn !== undefined) this.#failedJobs.sweepSoon();
     });
-    this.#sweepTimer = setInterval(() => this.#sweepSoon(), SWEEP_PAUSE_MS).unref();
-    this.#sweepSoon();
   }
 
   #run(job: Job, token: string): Promise<string> {
     const notes = readNotes(job);
-    const suspicion = judge(job, notes, this.#concurrency);
+    const suspicion = suspicionOf(job, notes, this.#concurrency);
     // A job that comes again to the worker that is running it is put back at once, without running its
     // handlers.
     const isHere = suspicion !== undefined && [...this.#running].some(({ id }) => id === job.id);
@@ -145,32 +136,32 @@ class JobWorker implements BullWorker {
   }
 
   async #runOrdinary(job: Job, token: string, notes: JobNotes): Promise<string> {
-    if (!this.#turns.tryEnter()) return sendBack(job, token, 'front');
+    if (!this.#scheduler.tryEnter()) return sendBack(job, token, 'front');
     try {
       const { end, notes: noted } = await this.#dispatch(job, token, notes);
       if (noted.handlerMissingSince !== notes.handlerMissingSince)
         await writeNotes(job, token, LOCK_MS, noted);
       return await endJob(job, token, end);
     } finally {
-      this.#turns.leave();
+      this.#scheduler.leave();
     }
   }
 
-  async #runSuspect(job: Job, token: string, judged: JobNotes, suspicion: Suspicion): Promise<string> {
+  async #runSuspect(job: Job, token: string, suspected: JobNotes, suspicion: Suspicion): Promise<string> {
     const write = (notes: JobNotes): Promise<boolean> => writeNotes(job, token, LOCK_MS, notes);
     if (suspicion.aloneDeaths >= MOST_ALONE_DEATHS) {
       // A retry of the failed job by hand gives it one more run.
-      await write({ ...judged, suspicion: { ...suspicion, aloneDeaths: MOST_ALONE_DEATHS - 1 } });
+      await write({ ...suspected, suspicion: { ...suspicion, aloneDeaths: MOST_ALONE_DEATHS - 1 } });
       throw new UnrecoverableError(
         `run_abandoned: the worker died or froze ${MOST_ALONE_DEATHS} times while the job ran alone in it`,
       );
     }
-    const place = this.#turns.enterGroup(suspicion.limit);
+    const suspect = this.#scheduler.enterGroup(suspicion.limit);
     try {
-      const isHeld = await write(judged);
-      const group = await place.size;
+      const isHeld = await write(suspected);
+      const group = await suspect.admission;
       if (typeof group === 'string') return await sendBack(job, token, group);
-      const started = { ...judged, suspicion: { ...suspicion, group } };
+      const started = { ...suspected, suspicion: { ...suspicion, group } };
       const isStarted = isHeld && (await write(started));
       // Another worker has the job, so BullMQ need not move it.
       if (!isStarted) throw new DelayedError();
@@ -180,7 +171,7 @@ class JobWorker implements BullWorker {
       if (end.kind !== 'done') await write(end.kind === 'failed' ? cleared : { ...notes, suspicion });
       return await endJob(job, token, end);
     } finally {
-      place.leave();
+      suspect.leave();
     }
   }
 
@@ -210,18 +201,6 @@ class JobWorker implements BullWorker {
     }
   }
 
-  /** Sweeps when the sweep that is running has ended. */
-  #sweepSoon(): void {
-    if (this.#receiver.deadLetters === undefined || this.#isSweepDue) return;
-    this.#isSweepDue = true;
-    const sweep = (): Promise<void> => {
-      this.#isSweepDue = false;
-      const isOver = (): boolean => this.#closed !== undefined;
-      return sweepFailedJobs({ bull: this.#failed, receiver: this.#receiver, isOver });
-    };
-    this.#sweep = this.#sweep.then(sweep).catch(this.#logError);
-  }
-
   close(options: { readonly graceMs?: number } = {}): Promise<{ abandoned: string[] }> {
     checkOptions(options, ['graceMs'], 'close()');
     const { graceMs = 25_000 } = options;
@@ -231,8 +210,8 @@ class JobWorker implements BullWorker {
   }
 
   async #close(graceMs: number): Promise<{ abandoned: string[] }> {
-    clearInterval(this.#sweepTimer);
-    this.#turns.close();
+    this.#failedJobs.stop();
+    this.#scheduler.close();
     const closed = this.#bull.close().then(
       () => true,
       () => false,
@@ -243,11 +222,7 @@ class JobWorker implements BullWorker {
       abandoned = [...new Set([...this.#running].map(({ id }) => id ?? ''))];
       this.#closing.abort(new Error('the worker is closing'));
     }
-    const sweeping = {
-      close: () => this.#sweep.then(() => this.#failed.close()),
-      disconnect: () => this.#failed.disconnect(),
-    };
-    await Promise.all([closeInTime(this.#bull), closeInTime(sweeping)]);
+    await Promise.all([closeInTime(this.#bull), closeInTime(this.#failedJobs)]);
     return { abandoned };
   }
 }

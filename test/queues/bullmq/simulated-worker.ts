@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
-import { type GroupSize, SuspectTurns } from '../../../src/queues/bullmq/suspect-turns.ts';
+import { type Admission, SuspectScheduler } from '../../../src/queues/bullmq/suspect-scheduler.ts';
 
 /** Of the workers in these tests. */
 export const CONCURRENCY = 10;
@@ -47,7 +47,7 @@ export async function simulateWorker(seed: number): Promise<void> {
       isPaused = false;
     },
   };
-  const turns = new SuspectTurns(source, CONCURRENCY);
+  const scheduler = new SuspectScheduler(source, CONCURRENCY);
   const startedAt = performance.now();
   const running = new Set<SimulatedJob>();
   let held = 0;
@@ -63,16 +63,16 @@ export async function simulateWorker(seed: number): Promise<void> {
   };
   const take = async (job: SimulatedJob): Promise<void> => {
     if (job.limit === undefined) {
-      if (!turns.tryEnter()) return void queue.unshift(job);
+      if (!scheduler.tryEnter()) return void queue.unshift(job);
       await work(job);
-      return turns.leave();
+      return scheduler.leave();
     }
-    const place = turns.enterGroup(job.limit);
-    const size: GroupSize = await place.size;
-    if (size === 'front') queue.unshift(job);
-    else if (size === 'later') queue.push(job);
+    const suspect = scheduler.enterGroup(job.limit);
+    const admission: Admission = await suspect.admission;
+    if (admission === 'front') queue.unshift(job);
+    else if (admission === 'later') queue.push(job);
     else await work(job);
-    return place.leave();
+    return suspect.leave();
   };
   while (ended < JOBS) {
     // It takes less than one hour. An `expect` would take longer than all the rest of this loop.
@@ -90,5 +90,5 @@ export async function simulateWorker(seed: number): Promise<void> {
     await setImmediate();
   }
   await setImmediate();
-  expect([isPaused, running.size, turns.tryEnter()]).toEqual([false, 0, true]);
+  expect([isPaused, running.size, scheduler.tryEnter()]).toEqual([false, 0, true]);
 }
