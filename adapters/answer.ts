@@ -5,8 +5,8 @@ import { isConnected, type NodeRequest, type NodeResponse } from './node-http.ts
 import { sendReply } from './send-reply.ts';
 
 /**
- * Answers a request of Node.js. Rejects if the methods of the response throw, which
- * middleware may have replaced: then no other answer is possible.
+ * Answers a request of Node.js. Rejects if the methods of the response throw, which middleware may have
+ * replaced. Then no other answer is possible.
  */
 export async function answer(
   receiver: Mountable,
@@ -19,8 +19,8 @@ export async function answer(
 
 /** Presents a request of Node.js as a delivery. */
 export function toDelivery(request: NodeRequest, response: NodeResponse): Delivery {
-  // Another listener for 'data' starts the flow of the body, which would
-  // be lost before the receiver asks for it.
+  // Another listener for 'data' starts the flow of the body, which would be lost before the receiver asks for
+  // it.
   if (request.readableFlowing === true) request.pause();
   return {
     method: request.method ?? '',

@@ -73,7 +73,7 @@ export function toFastify(receiver: Mountable, options: FastifyOptions): Fastify
   checkOptions(options, ['path'], 'toFastify');
   const path = readPath(options.path);
   const handle = toNode(receiver);
-  // A handler would be too late: by then Fastify has refused long bodies, and content types without a parser.
+  // A handler would run too late: Fastify refuses long bodies, and content types without a parser, before it.
   const preParsing = ({ raw }: FastifyRequest, reply: FastifyReply): void => {
     sendAlong(reply);
     handle(raw, reply.raw);

@@ -133,14 +133,14 @@ function textUntil(end: Promise<void>, text: string): ReadableStream<Uint8Array>
   });
 }
 
-/** The most bytes of a rest that are dropped. Senders that read an answer late send less than this. */
+/** The most bytes of a rest that are dropped. A sender that reads its answer late sends less than this. */
 const LINGER_BYTES = 67_108_864;
 
 /**
- * A stream whose chunks are in memory settles its reads as microtasks, so that no timer runs before it has
- * ended. A turn of the event loop is passed now and then if `maxBytes` ends nothing: over a rest that is
- * dropped, and over empty chunks. A body that grows is read as fast as it comes, because unread chunks take
- * more memory than the body.
+ * A stream whose chunks are in memory settles its reads as microtasks, so no timer runs before it has ended.
+ * Therefore the reader lets the event loop go on after this many chunks, if no limit of bytes ends the
+ * reading: while it drops a rest, and while chunks are empty. A body that grows is read as fast as it comes,
+ * because unread chunks take more memory than the body.
  */
 const CHUNKS_PER_TURN = 64;
 

@@ -18,7 +18,7 @@ export interface LambdaEvent {
   readonly multiValueHeaders?: LambdaHeaders<readonly string[]> | null | undefined;
   /** Text, or bytes in Base64; null or absent if there is none. */
   readonly body?: string | null | undefined;
-  /** Whether `body` is in Base64. */
+  /** True if `body` is in Base64. */
   readonly isBase64Encoded?: boolean | undefined;
 }
 

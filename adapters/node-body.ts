@@ -7,9 +7,9 @@ import { BodyBuffer, incomplete, tooLarge } from './body-buffer.ts';
 import type { NodeRequest } from './node-http.ts';
 
 /**
- * Reads the body of a request, byte for byte. If a framework has kept the raw body
- * (`req.rawBody`, or the Buffer of `express.raw()`), it is returned. Else the stream is read,
- * unless something else has read it before.
+ * Reads the body of a request, byte for byte. If a framework has kept the raw body (`req.rawBody`, or the
+ * Buffer of `express.raw()`), it is returned. Otherwise the stream is read, unless something else has read it
+ * before.
  */
 export function readRawBody(request: NodeRequest, options: BodyOptions): Uint8Array | Promise<Uint8Array> {
   const rawBody = keptRawBody(request);

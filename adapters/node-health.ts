@@ -69,7 +69,7 @@ function codeOf(error: PosthornError | undefined): string | undefined {
 }
 
 function toTime(ms: number | undefined): string | undefined {
-  // A letter of a foreign place may hold any number.
+  // A letter in dead letters that are not ours may hold any number.
   return ms === undefined || Number.isNaN(new Date(ms).valueOf()) ? undefined : new Date(ms).toISOString();
 }
 

@@ -26,7 +26,7 @@ export type { AdapterConformanceOptions, Serve, ServedAdapter } from './adapter-
 /**
  * The requirements of every adapter, for authors of adapters: each row of the table of answers, and what
  * senders and networks can do to a delivery. Each case calls `serve` with a receiver of its own, sends
- * deliveries over real sockets, and judges the answers. If one is wrong, it rejects with what to do about it.
+ * deliveries over real sockets, and checks the answers. If one is wrong, it rejects with what to do about it.
  * A case that hangs ends after 15 seconds, and says what it was waiting for; a correct adapter needs 2 at
  * most.
  *

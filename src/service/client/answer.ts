@@ -100,7 +100,7 @@ function describeUnparsable(text: string): string {
   return isTooDeep(text) ? `it is nested more than ${MAX_DEPTH} deep` : 'it is not JSON';
 }
 
-/** A shorter text is hardly a secret, and its removal would blot out common words. */
+/** A shorter text is hardly a secret, and its removal would hide common words. */
 const SHORTEST_SECRET = 6;
 
 /** Removes secrets from a text: a service may quote the request. */

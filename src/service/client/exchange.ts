@@ -21,8 +21,8 @@ export interface ExchangeRequest {
 }
 
 /**
- * Sends one request once and resolves with an answer of 2xx. Rejects with
- * {@link ServiceError}, or with the reason of the signal.
+ * Sends one request once and resolves with an answer of 2xx. Rejects with {@link ServiceError}, or with the
+ * reason of the signal.
  */
 export async function exchange(request: ExchangeRequest): Promise<Answer> {
   const { response, isCut, text } = await fetchText(request);

@@ -3,8 +3,8 @@ import type { Authentication } from '../../receiver/authentication/credentials.t
 import type { StoredEventFilter } from '../shapes/webhooks.ts';
 
 /**
- * Returns true if two addresses are the same: the service may have written
- * `https://example.com` as `https://example.com/`.
+ * Returns true if two addresses are the same: the service may have written `https://example.com` as
+ * `https://example.com/`.
  */
 export function isSameUrl(one: string, other: string): boolean {
   return normalizeUrl(one) === normalizeUrl(other);

@@ -35,8 +35,7 @@ export async function createDisabled(
 ): Promise<DisabledWebhook> {
   const created: CreatedWebhook = await requests.create(request, options);
   try {
-    // Without the caller's signal: the new webhook must not go on sending because the caller has lost
-    // interest.
+    // Without the caller's signal: the new webhook must not go on sending because the caller has aborted.
     const webhook = await setEnabled(requests, created.id, false, undefined, created.secret_signing_key);
     return { webhook, signingKey: created.secret_signing_key };
   } catch (cause) {

@@ -2,7 +2,7 @@ import { endOfString, parseJson } from '../shapes/parse-json.ts';
 
 const MEMBER = '"secret_signing_key"';
 
-/** Each text that is not JSON costs an exception, and 40,000 of them would take half a second. */
+/** A hostile answer may have the member many thousand times, and each text that is not JSON throws. */
 const MOST_TEXTS = 1_000;
 
 /**

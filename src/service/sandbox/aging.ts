@@ -9,7 +9,7 @@ export function aged(event: WebhookEvent, agedMs: number): WebhookEvent {
   return { ...event, created_at: new Date(Date.parse(event.created_at) - agedMs).toISOString() };
 }
 
-/** The members of an attempt that say how its event has aged; none if it has not. */
+/** The members of an attempt that say how its event has aged; empty if it has not. */
 export function agingOf(
   event: WebhookEvent,
   agedMs: number,

@@ -10,7 +10,7 @@ const FIRST_CAPACITY = 16_384;
  */
 export class AnswerBody {
   readonly #maxBytes: number;
-  /** One buffer, because a million chunks of one byte would each cost a hundred times their size. */
+  /** One buffer, because small chunks that are kept apart would take many times the limit. */
   #bytes: Uint8Array;
   #length = 0;
   #isCut = false;

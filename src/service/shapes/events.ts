@@ -49,8 +49,8 @@ export const event: z.ZodType<WebhookEvent> = z.looseObject(members).meta({
 });
 
 /**
- * `PaymentInstrumentVerificationFailed` of
- * `payment_instrument.verification.failed`, a name for generated code.
+ * A name for generated code: `PaymentInstrumentVerificationFailed` for the type
+ * `payment_instrument.verification.failed`.
  */
 export function nameOf(type: string): string {
   return type

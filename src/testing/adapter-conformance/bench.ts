@@ -6,7 +6,7 @@ import type { Platform, Serve, ServedAdapter } from './platform.ts';
 import { RawConnection } from './raw-connection.ts';
 import { Waits } from './waits.ts';
 
-/** The place of one case: it serves adapters and opens connections, and closes them all at the end. */
+/** Serves adapters and opens connections for one case, and closes them all at its end. */
 export class Bench {
   readonly platform: Platform;
   readonly waits: Waits = new Waits();
@@ -61,7 +61,7 @@ export class Bench {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.hangUp();
-    // Not waited for: a store that never answers holds it up.
+    // Not awaited, because a store that never answers delays it.
     for (const { receiver } of this.#endpoints) void receiver.close({ graceMs: 0 });
     await this.waits.for('close to resolve', Promise.all(this.#served.map(({ close }) => close())));
   }

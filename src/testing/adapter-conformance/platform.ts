@@ -27,17 +27,17 @@ export interface AdapterConformanceOptions {
   readonly wholeBodiesOnly?: boolean;
   /**
    * The server in front of the adapter keeps, closes and pipelines connections, and need not tell which
-   * sender has hung up (a web `Request` and `Response`): only answers are judged. False by default.
+   * sender has hung up (a web `Request` and `Response`): only answers are checked. False by default.
    */
   readonly hidesConnections?: boolean;
   /**
    * Serves the adapter behind something that has read the body and kept nothing of it, such as the
-   * framework's body parser. Without it, deliveries whose body is gone are not judged.
+   * framework's body parser. Without it, deliveries whose body is gone are not tested.
    */
   readonly serveReadBody?: Serve;
 }
 
-/** The platform by which an adapter is judged. */
+/** The platform on which an adapter is tested. */
 export interface Platform extends Required<Omit<AdapterConformanceOptions, 'serveReadBody'>> {
   readonly serve: Serve;
   readonly serveReadBody: Serve | undefined;

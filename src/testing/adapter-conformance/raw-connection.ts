@@ -95,7 +95,7 @@ export class RawConnection {
     return this.#received.toString('latin1');
   }
 
-  /** Ends the connection without a word more. */
+  /** Destroys the connection. */
   hangUp(): Promise<void> {
     this.socket.destroy();
     return this.#closed;

@@ -9,7 +9,7 @@ import { HANDLER_MESSAGE, KEY, transfer } from './delivery.ts';
 import { expectReport } from './endpoint.ts';
 import { Gate, never } from './waits.ts';
 
-/** A store of which every operation does the same. */
+/** A store all of whose operations do the same. */
 export function brokenStore(operate: () => Promise<never>): Store {
   return { claim: operate, renew: operate, complete: operate, release: operate };
 }
