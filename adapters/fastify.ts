@@ -45,7 +45,7 @@ export interface FastifyRequest {
 export interface FastifyReply {
   /** The response of Node.js. */
   readonly raw: NodeResponse & { setHeader(name: string, value: HeaderValue): unknown };
-  /** What hooks have set so far. */
+  /** The headers that hooks have set so far. */
   getHeaders(): { readonly [name: string]: HeaderValue | undefined };
   /** Tells Fastify not to answer. */
   hijack(): unknown;

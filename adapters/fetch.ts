@@ -26,7 +26,7 @@ export interface FetchOptions {
  * Mounts a receiver on all that has the Request and Response of the web: Hono, Next.js, SvelteKit, Elysia,
  * Bun, Deno, Workers. It has no paths: the framework routes. The body of the request must be unread.
  *
- * A Response cannot close its connection. It bears `connection: close` if the connection should be closed,
+ * A Response cannot close its connection. It has `connection: close` if the connection should be closed,
  * which servers on Node.js do. It then ends only when the rest of the request has been read and dropped, or
  * after a second or 64 MiB of it. If the body was not begun and its rest is small, it is left to the server.
  *

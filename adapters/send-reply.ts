@@ -1,7 +1,7 @@
 import type { Reply } from '../src/receiver/request/delivery.ts';
 import { type Http2Stream, hangUp, isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
 
-/** How long a connection that is to be closed is still read (RFC 9112, section 9.6). */
+/** The time for which a connection that is to be closed is still read (RFC 9112, section 9.6). */
 export const LINGER_MS = 1_000;
 
 /** Sends a reply. The unread rest of the request body never blocks the connection. */

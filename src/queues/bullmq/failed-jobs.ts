@@ -61,8 +61,8 @@ export class FailedJobSweeper {
   async #sweep(): Promise<void> {
     this.#isDue = false;
     const ids = await this.#bull.getRanges(['failed'], 0, -1, true);
-    // Workers that sweep at once do not meet at each job. And a letter that is always refused, which ends the
-    // sweep, is not always the first.
+    // A random start keeps workers that sweep at once apart. And a letter that is always refused, which ends
+    // the sweep, is not always the first.
     const start = Math.floor(Math.random() * ids.length);
     for (const id of [...ids.slice(start), ...ids.slice(0, start)]) {
       if (this.#isStopped || !(await this.#moveToLetters(id))) return;

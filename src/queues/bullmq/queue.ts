@@ -40,7 +40,7 @@ const JOB_OPTIONS: JobsOptions = {
   stackTraceLimit: 3,
 };
 
-/** How long a job waits for the connection by default. */
+/** The time for which a job waits for the connection by default. */
 const WAIT_MS = 5_000;
 
 /** The options of the queue's own connection; the user's options override them. */

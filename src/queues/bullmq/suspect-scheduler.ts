@@ -23,7 +23,7 @@ interface WaitingSuspect extends Suspect {
 
 /** After a pause this long, BullMQ has handed out all jobs that it took at once. */
 const SETTLE_MS = 100;
-/** How long the first turn of the suspects waits for running ordinary jobs. */
+/** The time for which the first turn of the suspects waits for running ordinary jobs. */
 const FIRST_DRAIN_MS = 5_000;
 
 /**

@@ -52,8 +52,8 @@ export interface BullWorker {
  */
 const LOCK_MS = 30_000;
 /**
- * How often a worker may die while a job runs alone in it, before the job becomes a letter. Deploys kill
- * workers too.
+ * The number of times that a worker may die while a job runs alone in it, before the job becomes a letter.
+ * Deploys kill workers too.
  */
 const MOST_ALONE_DEATHS = 2;
 /** BullMQ would blame all jobs of a dead worker alike, so its count never decides. */

@@ -43,7 +43,7 @@ export interface EnsureOptions extends CallOptions {
 
 /** A webhook in the wanted form. */
 export interface EnsuredWebhook {
-  /** As it is now. */
+  /** The webhook as it is now. */
   readonly webhook: Webhook;
   /** The changes that were sent; empty if the webhook was right already. */
   readonly changes: readonly WebhookChange[];
@@ -87,7 +87,7 @@ export async function ensureWebhook(
   return { webhook, changes };
 }
 
-/** How many webhooks an error names. */
+/** The most webhooks that an error names. */
 const MOST_NAMES = 20;
 
 /**

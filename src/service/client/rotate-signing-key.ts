@@ -23,8 +23,9 @@ export interface RotateOptions {
    */
   readonly resume?: { readonly id: string; readonly signingKey: string } | undefined;
   /**
-   * How long both webhooks send, in milliseconds; 0 by default. During that time events come twice. When the
-   * old webhook is disabled, the service may drop its pending retries; 1,300,000 waits for all of them.
+   * The time for which both webhooks send, in milliseconds; 0 by default. During that time events come twice.
+   * When the old webhook is disabled, the service may drop its pending retries; 1,300,000 waits for all of
+   * them.
    */
   readonly overlapMs?: number | undefined;
 }

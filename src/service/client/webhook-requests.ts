@@ -1,6 +1,6 @@
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions } from '../../receiver/values/check-options.ts';
+import { checkOptions, readInteger } from '../../receiver/values/check-options.ts';
 import { show } from '../../receiver/values/foreign-values.ts';
 import { paths } from '../shapes/paths.ts';
 import {
@@ -135,15 +135,9 @@ function repeated(id: string): ServiceError {
 
 function checkPage(page: PageRequest): void {
   checkOptions(page, ['limit', 'offset'], 'webhooks.list');
-  checkInteger('limit', page.limit, 1, MAX_LIST_LIMIT);
-  checkInteger('offset', page.offset, 0, Number.MAX_SAFE_INTEGER);
-}
-
-function checkInteger(name: string, value: number | undefined, least: number, most: number): void {
-  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return;
-  throw new ConfigurationError(
-    `${name} of webhooks.list must be a whole number from ${least} to ${most}, got ${show(value)}`,
-  );
+  const { limit = 1, offset = 0 } = page;
+  readInteger('limit of webhooks.list', limit, { most: MAX_LIST_LIMIT });
+  readInteger('offset of webhooks.list', offset, { least: 0 });
 }
 
 /** In a path, "." and ".." have a special meaning, encoded or not (RFC 3986, section 5.2.4). */

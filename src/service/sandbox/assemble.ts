@@ -25,14 +25,14 @@ const ANSWER_TIMEOUT_MS = 30_000;
 
 /** The settings that users cannot change. */
 export interface Fixed {
-  /** How long an endpoint has for its answer, in real time. */
+  /** The time that an endpoint has for its answer, in real time. */
   readonly answerTimeoutMs?: number;
   /**
    * True if a step makes the events that have not ended older, and everybody sees real time. A receiver in
    * another process, which has its own clock, then sees the ages that it would see in production.
    */
   readonly agesEvents?: boolean;
-  /** How a shell starts the program, for the commands that the page shows; `npx posthorn` by default. */
+  /** The command that starts the program, for the commands that the page shows; `npx posthorn` by default. */
   readonly program?: string;
 }
 

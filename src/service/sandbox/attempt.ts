@@ -18,8 +18,8 @@ export interface DeliveryAttempt {
   /** True if the body was changed after it was signed, as `changed` asks for; never retried. */
   readonly changed?: boolean | undefined;
   /**
-   * How much older the event was than the time since it happened, because pauses between its attempts were
-   * stepped over: `created_at` is that much earlier. `posthorn dev` ages events; other sandboxes never do.
+   * The time that the event has aged beyond the time since it happened, because pauses between its attempts
+   * were stepped over: `created_at` is that much earlier. `posthorn dev` ages events; other sandboxes never do.
    */
   readonly agedMs?: number | undefined;
   /**
@@ -28,7 +28,7 @@ export interface DeliveryAttempt {
    * attempt of which this is true.
    */
   readonly olderThan?: string | undefined;
-  /** When it was sent, by the sandbox's clock: ISO 8601, UTC. In `posthorn dev` this is the real time. */
+  /** The time of sending, by the sandbox's clock: ISO 8601, UTC. In `posthorn dev` this is the real time. */
   readonly at: string;
   /** The request as it was sent. */
   readonly request: {
@@ -55,7 +55,7 @@ export type Answer = Pick<DeliveryAttempt, 'status' | 'error' | 'response' | 'du
 type Answered = Omit<Answer, 'durationMs'>;
 
 interface PostOptions {
-  /** How long the endpoint has for its answer, in real time. */
+  /** The time that the endpoint has for its answer, in real time. */
   readonly answerTimeoutMs: number;
   /** Ends the request at once, for a sandbox that closes. */
   readonly signal: AbortSignal;

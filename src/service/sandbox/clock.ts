@@ -58,7 +58,7 @@ export class Clock {
     return { time: this.#timeAt(realTime), realTime };
   }
 
-  /** How far it is ahead of the real time. */
+  /** The time by which it is ahead of the real time. */
   aheadMs(): number {
     const { time, realTime } = this.reading();
     return time - realTime;

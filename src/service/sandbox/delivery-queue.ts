@@ -16,7 +16,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface DeliverySettings {
   readonly signatureHeader: string;
-  /** How long an endpoint has for its answer, in real time. */
+  /** The time that an endpoint has for its answer, in real time. */
   readonly answerTimeoutMs: number;
   /** Called with each attempt that has ended. */
   readonly onAttempt: (attempt: DeliveryAttempt) => void;
@@ -174,7 +174,7 @@ export class DeliveryQueue {
     }
     const end = this.#attempt(delivery, webhook)
       .catch((error: unknown) => {
-        // This call is not awaited. The next call that changes something meets the same fault.
+        // This call is not awaited. The next call that changes something fails in the same way.
         process.emitWarning(`sandbox: ${messageOf(error)}`);
       })
       .finally(() => {

@@ -22,7 +22,7 @@ export function eCheckRoutes(guard: Guard): readonly Endpoint[] {
   ];
 }
 
-/** No match is a success without checks. */
+/** A lookup that matches no check succeeds with an empty list. */
 function lookUp(body: unknown): ECheckLookup {
   const { data, error } = eCheckRequest.safeParse(body);
   if (error !== undefined) return failed(1, complaintsOf(error));

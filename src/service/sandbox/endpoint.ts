@@ -20,7 +20,7 @@ export type Handler = (request: SandboxRequest) => Answer | Promise<Answer>;
 export interface Endpoint {
   /** With one parameter at most, as `{name}`. */
   readonly path: string;
-  /** Checked first, whatever the method: a stranger learns nothing else. */
+  /** Checked first, for every method: a stranger learns nothing else. */
   readonly guard?: Guard;
   /** Answers HEAD as well. */
   readonly get?: Handler;

@@ -30,7 +30,7 @@ export interface SendRequest {
    * events.
    */
   readonly delayMs?: number | undefined;
-  /** How old the event is from the start: its `created_at` is that much earlier; 0 by default. */
+  /** The age of the event from the start: its `created_at` is that much earlier; 0 by default. */
   readonly ageMs?: number | undefined;
 }
 

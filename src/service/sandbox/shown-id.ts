@@ -4,7 +4,7 @@ const SHOWN_LENGTH = 1_000;
 
 /**
  * The id by which the page shows an event, and asks for it. It is the event's own, unless that is too long
- * for an address, or no text of Unicode: then it is a part of it, and a digest that tells it from others.
+ * for an address, or is not well-formed Unicode. Then it is a part of the id, with a digest of the whole.
  */
 export function shownId(id: string): string {
   if (id.length <= SHOWN_LENGTH && id.isWellFormed()) return id;

@@ -72,7 +72,7 @@ export interface State extends Kept {
   onChange(listener: () => void): void;
 }
 
-/** Not a record of zod, which goes on after the first wrong field and keeps an issue for each. */
+/** A check of our own, because a record of zod keeps an issue for each wrong field. */
 const headerFields: z.ZodType<Readonly<Record<string, string>>> = z.custom<Readonly<Record<string, string>>>(
   (value) =>
     typeof value === 'object' &&

@@ -15,12 +15,16 @@ const framings: Readonly<
   'a chunked body': { headers: { 'transfer-encoding': 'chunked' }, frame: chunk },
 };
 
-/** Expects the whole answer 408, and then the end of the connection. */
-async function expectTimedOut(target: Target, connection: RawConnection): Promise<void> {
+/** Expects that a delivery is refused by a whole answer, and that its connection is closed then. */
+async function expectRefusedAndClosed(
+  target: Target,
+  connection: RawConnection,
+  [status, code]: readonly [status: number, code: string],
+): Promise<void> {
   const answer = await connection.answer();
-  expectProblem(answer, 408, 'body_timeout');
+  expectProblem(answer, status, code);
   if (target.hidesConnections) return;
-  expectEqual(answer.headers.get('connection'), 'close', 'the header connection of 408');
+  expectEqual(answer.headers.get('connection'), 'close', `the header connection of ${status}`);
   await connection.closed;
   expectEqual(connection.rest, '', 'what follows the answer');
 }
@@ -37,11 +41,11 @@ export const slowBodies: Group = {
       const dripping = await target.connect();
       const stopping = slow.map(async (bytes) => {
         const connection = await target.connect();
-        await expectTimedOut(target, connection.write(bytes));
+        await expectRefusedAndClosed(target, connection.write(bytes), [408, 'body_timeout']);
       });
       dripping.write(target.head({ 'content-length': '100000' }));
       void dripping.drip();
-      await Promise.all([...stopping, expectTimedOut(target, dripping)]);
+      await Promise.all([...stopping, expectRefusedAndClosed(target, dripping, [408, 'body_timeout'])]);
       await dripping.hangUp();
       const expected = { outcome: 'rejected', status: 408, code: 'body_timeout', answerSent: true } as const;
       expectReports(target.endpoint, Array(slow.length + 1).fill(expected));
@@ -115,18 +119,14 @@ export const longBodies: Group = {
       { maxBodyBytes, bodyTimeoutMs: 3_000 },
       async (target) => {
         const bytes = [
-          // Not a byte of this body is sent.
+          // Of this body no byte is sent.
           target.head({ 'content-length': '1001' }),
           target.head({ 'transfer-encoding': 'chunked' }) + chunk('x'.repeat(900)) + chunk('x'.repeat(101)),
         ];
         await Promise.all(
           bytes.map(async (sent) => {
             const connection = await target.connect();
-            const answer = await connection.write(sent).answer();
-            expectProblem(answer, 413, 'body_too_large');
-            if (target.hidesConnections) return;
-            expectEqual(answer.headers.get('connection'), 'close', 'the header connection of 413');
-            await connection.closed;
+            await expectRefusedAndClosed(target, connection.write(sent), [413, 'body_too_large']);
           }),
         );
         const expected = {

@@ -18,7 +18,7 @@ import { never } from './waits.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
-/** So old that nine tenths of the last delay are over: no further retry can be counted on. */
+/** An event so old that nine tenths of the last delay are over: no further retry can be counted on. */
 function lastAttempt(): WebhookEvent {
   return { ...transfer(), created_at: new Date(NOW - 0.9 * 900_000).toISOString() };
 }

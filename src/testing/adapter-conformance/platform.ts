@@ -2,7 +2,7 @@ import type { Mountable } from '../../receiver/receiver-interface.ts';
 
 /** An adapter that a server serves. */
 export interface ServedAdapter {
-  /** Where deliveries go, over HTTP/1.1 without TLS: `http://127.0.0.1:3000/webhooks`. */
+  /** The address of deliveries, over HTTP/1.1 without TLS: `http://127.0.0.1:3000/webhooks`. */
   readonly url: string;
   /** Stops the server, and closes its connections. */
   readonly close: () => Promise<void>;

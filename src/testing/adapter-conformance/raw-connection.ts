@@ -56,7 +56,7 @@ export class RawConnection {
     });
   }
 
-  /** Resolves when the connection is closed, by whichever side and in whatever way. */
+  /** Resolves when the connection is closed, by either side and in any way. */
   get closed(): Promise<void> {
     return this.#waits.for('the connection to be closed', this.#closed);
   }

@@ -1,4 +1,4 @@
-/** The names of what a case is waiting for, to be told when its time is over. */
+/** The names of what a case is waiting for, for the message when its time is over. */
 export class Waits {
   readonly #pending: string[] = [];
 

@@ -19,7 +19,7 @@ export const pageFiles: ReadonlyMap<string, { readonly text: string; readonly co
     ['icon.svg', { text: icon, contentType: 'image/svg+xml' }],
   ]);
 
-/** Nothing from outside, no inline script, and no text that becomes markup (Trusted Types). */
+/** The page loads only its own files, has no inline script, and makes no text into markup (Trusted Types). */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
