@@ -19,7 +19,8 @@ export interface DeliveryAttempt {
   readonly changed?: boolean | undefined;
   /**
    * The time that the event has aged beyond the time since it happened, because pauses between its attempts
-   * were stepped over: `created_at` is that much earlier. `posthorn dev` ages events; other sandboxes never do.
+   * were stepped over: `created_at` is that much earlier. `posthorn dev` ages events; other sandboxes never
+   * do.
    */
   readonly agedMs?: number | undefined;
   /**
