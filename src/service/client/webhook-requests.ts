@@ -64,11 +64,12 @@ export interface WebhookRequests {
 export function createWebhookRequests(service: Service, maxItems: number): WebhookRequests {
   const send = (request: Omit<ServiceRequest, 'area'>, options?: CallOptions) =>
     service({ ...request, area: 'administrator' }, options);
+  const get = (name: string, path: string, options?: CallOptions) =>
+    send({ name, method: 'GET', path, repeatable: true }, options);
   const list: WebhookRequests['list'] = async (page = {}, options) => {
     const name = 'webhooks.list';
     checkPage(page);
-    const path = withQuery(paths.webhooks, { ...page }, name);
-    const answer = await send({ name, method: 'GET', path, repeatable: true }, options);
+    const answer = await get(name, withQuery(paths.webhooks, { ...page }, name), options);
     const { _embedded, page: sent } = answer.read(webhookListAnswer);
     return { webhooks: _embedded.webhooks, page: sent };
   };
@@ -78,27 +79,23 @@ export function createWebhookRequests(service: Service, maxItems: number): Webho
       checkOptions(request, ['url', 'enabled_events', 'authentication'], name);
       const body = { ...request, enabled_events: readEnabledEvents(request.enabled_events, name) };
       const secrets = secretsOf(request.authentication);
-      const path = paths.webhooks;
-      const answer = await send({ name, method: 'POST', path, body, secrets, repeatable: false }, options);
-      return answer.read(creationAnswer(body));
+      const creation = { name, method: 'POST', path: paths.webhooks, body, secrets, repeatable: false };
+      return (await send(creation, options)).read(creationAnswer(body));
     },
     list,
     listAll: (options) => readPages(list, maxItems, options),
     async retrieve(id, options) {
       const name = 'webhooks.retrieve';
-      const path = pathOf(id, name);
-      return (await send({ name, method: 'GET', path, repeatable: true }, options)).read(webhookAnswer);
+      return (await get(name, pathOf(id, name), options)).read(webhookAnswer);
     },
     async update(id, changes, options, signingKey) {
       const name = 'webhooks.update';
       checkOptions(changes, ['url', 'enabled', 'enabled_events', 'authentication'], name);
       const body = { ...changes, enabled_events: readEnabledEvents(changes.enabled_events, name) };
-      const ofRequest = secretsOf(changes.authentication);
-      const secrets = signingKey === undefined ? ofRequest : [...ofRequest, signingKey];
-      const path = pathOf(id, name);
+      const secrets = [...secretsOf(changes.authentication), ...(signingKey ? [signingKey] : [])];
       // An update sent twice has the same effect as once, so this may be repeated.
-      const answer = await send({ name, method: 'PUT', path, body, secrets, repeatable: true }, options);
-      return answer.read(webhookAnswer);
+      const update = { name, method: 'PUT', path: pathOf(id, name), body, secrets, repeatable: true };
+      return (await send(update, options)).read(webhookAnswer);
     },
   };
 }

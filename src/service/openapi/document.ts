@@ -22,50 +22,47 @@ export interface OpenApiDocument {
 export function createOpenApiDocument(): OpenApiDocument {
   return {
     openapi: '3.1.1',
-    info: {
-      title: 'Payments and Banking Service',
-      // The interface does not have a version of its own: versions appear only in paths.
-      version: '1.0.0',
-      description:
-        'Foreign-exchange quotes, lookup of eChecks, reference lists, and webhooks with their events. ' +
-        'If the interface leaves something open, `x-posthorn-assumptions` names the rows of ' +
-        '[docs/assumptions.md](docs/assumptions.md) that have the choice and its reason. Rate limits are not ' +
-        'documented.',
-      ...assumed(
-        "the interface's own version",
-        'deprecation and compatibility policy',
-        'rate limits',
-        'rate limits, in the sandbox',
-      ),
-    },
-    servers: [
-      {
-        url: '{base_url}',
-        description:
-          'Production and staging differ in the base address only. The default is `posthorn sandbox`.',
-        variables: { base_url: { default: 'http://127.0.0.1:4010' } },
-        ...assumed('the base address'),
-      },
-    ],
-    tags: [
-      { name: 'FX quotes' },
-      { name: 'eChecks' },
-      { name: 'Reference lists' },
-      {
-        name: 'Webhooks',
-        ...assumed(
-          'deleting a webhook',
-          'deleting a webhook, in the document',
-          'fetching one webhook and deleting it, in the sandbox',
-        ),
-      },
-      eventsTag,
-    ],
+    info,
+    servers: [server],
+    tags: [{ name: 'FX quotes' }, { name: 'eChecks' }, { name: 'Reference lists' }, webhooksTag, eventsTag],
     paths: openApiPaths(),
     webhooks: openApiWebhooks(),
     components: { schemas: openApiSchemas(), securitySchemes },
   };
 }
+
+const info: OpenApiDocument['info'] = {
+  title: 'Payments and Banking Service',
+  // The interface does not have a version of its own: versions appear only in paths.
+  version: '1.0.0',
+  description:
+    'Foreign-exchange quotes, lookup of eChecks, reference lists, and webhooks with their events. ' +
+    'If the interface leaves something open, `x-posthorn-assumptions` names the rows of ' +
+    '[docs/assumptions.md](docs/assumptions.md) that have the choice and its reason. Rate limits are not ' +
+    'documented.',
+  ...assumed(
+    "the interface's own version",
+    'deprecation and compatibility policy',
+    'rate limits',
+    'rate limits, in the sandbox',
+  ),
+};
+
+const server = {
+  url: '{base_url}',
+  description: 'Production and staging differ in the base address only. The default is `posthorn sandbox`.',
+  variables: { base_url: { default: 'http://127.0.0.1:4010' } },
+  ...assumed('the base address'),
+};
+
+const webhooksTag = {
+  name: 'Webhooks',
+  ...assumed(
+    'deleting a webhook',
+    'deleting a webhook, in the document',
+    'fetching one webhook and deleting it, in the sandbox',
+  ),
+};
 
 const securitySchemes = {
   bankingToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'With the API key' },

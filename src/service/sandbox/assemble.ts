@@ -45,8 +45,7 @@ export function assembleSandbox(
   const state = openState(stateFile, speed, startAt, agesEvents);
   const webhooks = new Webhooks(state, signingKey);
   const quotes = new FxQuotes(state, credentials.administrator.username);
-  const observers = new Observers();
-  const { onAttempt } = observers;
+  const { add: observe, onAttempt } = new Observers();
   const queue = new DeliveryQueue(state, webhooks, { signatureHeader, answerTimeoutMs, onAttempt });
   const history = new EventHistory(state);
   const activity = new ActivityStream(state, history);
@@ -61,7 +60,6 @@ export function assembleSandbox(
     ...eventRoutes(history, queue, () => {
       history.clear();
       activity.startAnew();
-      state.save();
     }),
     ...pageRoutes(activity, adviceFor(program, credentials)),
   ];
@@ -70,7 +68,7 @@ export function assembleSandbox(
   return {
     ...controls,
     app,
-    observe: observers.add,
+    observe,
     listen: (port, host) => server.listen(port, host),
     settled: () => queue.settled(),
     close: async () => {

@@ -43,8 +43,15 @@ export function controlRoutes(
       get: (request) =>
         ok(controls.deliveries({ event: readText(request, 'event'), webhook: readText(request, 'webhook') })),
     },
+    { path: '/sandbox/fxQuotes/{fxQuoteId}/accept', post: ({ id }) => ok(controls.acceptQuote(Number(id))) },
+    ...webhookControls(webhooks),
+  ];
+}
+
+/** The controls of the page, which lacks the credentials of an administrator. */
+function webhookControls(webhooks: Webhooks): readonly Endpoint[] {
+  return [
     {
-      // For the page, which lacks the credentials of an administrator; the service has PUT instead.
       path: '/sandbox/webhooks/{webhookId}/enable',
       post: ({ id }) => {
         webhooks.update(id, { enabled: true });
@@ -56,7 +63,6 @@ export function controlRoutes(
       path: '/sandbox/webhooks/{webhookId}/key',
       post: ({ id }) => ok({ id, secret_signing_key: webhooks.get(id).secret_signing_key }),
     },
-    { path: '/sandbox/fxQuotes/{fxQuoteId}/accept', post: ({ id }) => ok(controls.acceptQuote(Number(id))) },
   ];
 }
 

@@ -47,6 +47,7 @@ export class EventHistory {
     const open = new Set(pending.map(({ event }) => event.id));
     this.#events = this.#events.filter(({ id }) => open.has(id));
     attempts.splice(0, attempts.length, ...attempts.filter(({ event }) => open.has(event)));
+    this.#state.save();
   }
 
   /** The event of the last attempt. A state file keeps attempts, and a changed body is not the event's. */

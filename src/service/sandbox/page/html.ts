@@ -23,7 +23,18 @@ export function pageHtml(base: string, advice: Advice): string {
 </header>
 <main>
 <div class="controls">
-<section aria-labelledby="clock-title">
+${clockAndForm()}
+${lists(advice)}
+</div>
+${eventsSection}
+</main>
+</body>
+</html>
+`;
+}
+
+function clockAndForm(): string {
+  return `<section aria-labelledby="clock-title">
 <h2 id="clock-title">Clock</h2>
 <p class="time"><time id="now"></time> <span id="pace" class="minor"></span></p>
 <p id="next"></p>
@@ -49,8 +60,12 @@ ${kinds.map(kindOption).join('\n')}
 <button type="submit">Send</button>
 <p id="send-result" role="status"></p>
 </form>
-</section>
-<section aria-labelledby="webhooks-title">
+</section>`;
+}
+
+/** The lists of webhooks and quotes, with the commands that fill them. */
+function lists(advice: Advice): string {
+  return `<section aria-labelledby="webhooks-title">
 <h2 id="webhooks-title" tabindex="-1">Webhooks</h2>
 <ul id="webhooks"></ul>
 <p id="webhook-result" class="minor" role="status"></p>
@@ -66,9 +81,10 @@ ${advice.webhook}
 <p class="minor">None yet. Ask for one in a terminal:</p>
 ${advice.quote}
 </div>
-</section>
-</div>
-<section aria-labelledby="events-title">
+</section>`;
+}
+
+const eventsSection = `<section aria-labelledby="events-title">
 <h2 id="events-title">Events</h2>
 <p id="announcement" class="unseen" role="status"></p>
 <div class="filter" role="group" aria-label="Filter">
@@ -82,12 +98,7 @@ ${advice.quote}
 <p id="clear-result" class="minor" role="status"></p>
 <ol id="events" reversed></ol>
 <p id="no-events" class="minor">None yet. Send one.</p>
-</section>
-</main>
-</body>
-</html>
-`;
-}
+</section>`;
 
 function typeOptions(): string {
   const groups = Object.entries(catalog).map(([entity, types]) => {
