@@ -24,7 +24,10 @@ test('posthorn/prometheus loads as ESM and as CommonJS, and both know the same d
 });
 
 test('its types need no types of prom-client', () => {
-  const types = readFileSync(join(packageRoot, 'dist', 'src', 'observers', 'prometheus.d.ts'), 'utf8');
+  const types = readFileSync(
+    join(packageRoot, 'dist', 'src', 'observers', 'prometheus', 'index.d.ts'),
+    'utf8',
+  );
   expect(types).not.toMatch(/from 'prom-client'/);
-  expect(types.match(/(?<=from ')[^']+/g)).toEqual(['../receiver/receiver-interface.ts']);
+  expect(types.match(/(?<=from ')[^']+/g)).toEqual(['../../receiver/receiver-interface.ts']);
 });

@@ -100,7 +100,7 @@ test("import 'posthorn/fetch' loads no raw-body, and no server, socket or stream
 
 test("import 'posthorn/logger' loads no logger", () => {
   expect([...new Set(loadedBy('posthorn/logger').map(placeOf))].sort()).toEqual([
-    'dist/src/observers',
+    'dist/src/observers/logger',
     'dist/src/receiver',
     'dist/src/receiver/outcomes',
     'dist/src/receiver/timing',
