@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { type Assumed, assumed } from '../shapes/assumptions.ts';
 import { errorBody } from '../shapes/error-body.ts';
+import type { Operation } from './operation.ts';
 import { reference } from './schemas.ts';
 
 /** A required request body. */
@@ -18,8 +19,12 @@ export function jsonResponse(
   return { description, content: { 'application/json': content }, ...marks };
 }
 
-/** The response for every failure that the interface does not show. */
-export const defaultResponse: object = jsonResponse(
+/** The responses of an operation, with one for every failure that the interface does not show. */
+export function responsesWith(shown: Operation['responses']): Operation['responses'] {
+  return { ...shown, default: otherFailure };
+}
+
+const otherFailure = jsonResponse(
   'Any other failure; this form of it is assumed',
   errorBody,
   assumed(

@@ -3,7 +3,7 @@ import { eCheckLookup, eCheckRequest } from '../shapes/e-checks.ts';
 import { fxQuote, fxQuoteRequest } from '../shapes/fx-quotes.ts';
 import { E_CHECKS_QUERY, paths } from '../shapes/paths.ts';
 import { currencyList, paymentPurposeList } from '../shapes/reference-lists.ts';
-import { defaultResponse, jsonBody, jsonResponse } from './bodies.ts';
+import { jsonBody, jsonResponse, responsesWith } from './bodies.ts';
 import type { Operation, PathItem } from './operation.ts';
 import { webhookPaths } from './webhook-paths.ts';
 
@@ -32,7 +32,7 @@ const createFxQuote: Operation = {
   tags: ['FX quotes'],
   security: banking,
   requestBody: jsonBody(fxQuoteRequest),
-  responses: { 200: jsonResponse('The quote, `GENERATED`', fxQuote), default: defaultResponse },
+  responses: responsesWith({ 200: jsonResponse('The quote, `GENERATED`', fxQuote) }),
   ...assumed(
     'both FX amounts',
     'both FX amounts or none, and amounts with more than two decimal places, in the sandbox',
@@ -48,7 +48,7 @@ const retrieveFxQuote: Operation = {
   tags: ['FX quotes'],
   security: banking,
   parameters: [{ name: 'fxQuoteId', in: 'path', required: true, schema: { type: 'integer' } }],
-  responses: { 200: jsonResponse('The quote, `GENERATED` or `ACCEPTED`', fxQuote), default: defaultResponse },
+  responses: responsesWith({ 200: jsonResponse('The quote, `GENERATED` or `ACCEPTED`', fxQuote) }),
   ...assumed('retrieving and using a quote after its 30 seconds, in the sandbox'),
 };
 
@@ -69,7 +69,7 @@ const findChecks: Operation = {
     },
   ],
   requestBody: jsonBody(eCheckRequest),
-  responses: {
+  responses: responsesWith({
     200: jsonResponse(
       'The checks if `errorCode` is 0; any other value says that the lookup failed',
       eCheckLookup,
@@ -78,8 +78,7 @@ const findChecks: Operation = {
         'a lookup that matches no check, and lookups that fail, in the sandbox',
       ),
     ),
-    default: defaultResponse,
-  },
+  }),
 };
 
 const login: Operation = {
@@ -89,10 +88,9 @@ const login: Operation = {
   tags: ['Reference lists'],
   security: [],
   requestBody: { content: { 'application/json': { schema: {} } } },
-  responses: {
+  responses: responsesWith({
     200: { description: 'Holds the access token', content: { 'application/json': { schema: {} } } },
-    default: defaultResponse,
-  },
+  }),
   ...assumed(
     'the shape of the login, in the document',
     'the shape of the login, in the client',
@@ -105,10 +103,9 @@ const listPaymentPurposes: Operation = {
   summary: 'List all purpose codes of cross-border wires',
   tags: ['Reference lists'],
   security: [{ accessToken: [] }],
-  responses: {
+  responses: responsesWith({
     200: jsonResponse('17 entries, ids 3 to 19, ascending', paymentPurposeList),
-    default: defaultResponse,
-  },
+  }),
 };
 
 const listCurrencies: Operation = {
@@ -116,12 +113,11 @@ const listCurrencies: Operation = {
   summary: 'List all supported currencies with their countries',
   tags: ['Reference lists'],
   security: [{ accessToken: [] }],
-  responses: {
+  responses: responsesWith({
     200: jsonResponse(
       'The currencies; parameters that choose a page are not documented',
       currencyList,
       assumed('the parameters that choose a page of currencies', 'pages of currencies, in the sandbox'),
     ),
-    default: defaultResponse,
-  },
+  }),
 };

@@ -4,7 +4,7 @@ import { errorBody } from '../shapes/error-body.ts';
 import { paths } from '../shapes/paths.ts';
 import { createdWebhook, webhookRequest, webhookUpdate } from '../shapes/webhook-bodies.ts';
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, webhook, webhookList } from '../shapes/webhooks.ts';
-import { defaultResponse, jsonBody, jsonResponse } from './bodies.ts';
+import { jsonBody, jsonResponse, responsesWith } from './bodies.ts';
 import type { Operation, PathItem } from './operation.ts';
 
 /** The management of webhooks (interface, "Create webhook" to "Fetch one webhook"). */
@@ -75,11 +75,10 @@ const createWebhook: Operation = {
   summary: 'Create a webhook, enabled',
   description: 'Administrators only. The answer is the only one that ever holds the signing key.',
   requestBody: jsonBody(webhookRequest),
-  responses: {
+  responses: responsesWith({
     201: success('The webhook with its signing key', createdWebhook),
     400: badRequest(SHOWN_FOR_UPDATE, asForUpdate),
-    default: defaultResponse,
-  },
+  }),
 };
 
 const listWebhooks: Operation = {
@@ -107,10 +106,9 @@ const listWebhooks: Operation = {
       ),
     },
   ],
-  responses: {
+  responses: responsesWith({
     200: success('A page of webhooks', webhookList),
-    default: defaultResponse,
-  },
+  }),
 };
 
 const retrieveWebhook: Operation = {
@@ -119,11 +117,10 @@ const retrieveWebhook: Operation = {
   summary: 'Fetch one webhook',
   description: 'Administrators only. The forms of the request and of the answer are assumed.',
   parameters: [webhookId],
-  responses: {
+  responses: responsesWith({
     200: success('The webhook, without its key', webhook),
     404: notFound(SHOWN_FOR_UPDATE, asForUpdate),
-    default: defaultResponse,
-  },
+  }),
   ...assumed(
     'fetching one webhook: request and response',
     'fetching one webhook and deleting it, in the sandbox',
@@ -139,10 +136,9 @@ const updateWebhook: Operation = {
     'whole list, and `secret_signing_key` cannot be changed. Enabling resumes the delivery of events.',
   parameters: [webhookId],
   requestBody: jsonBody(webhookUpdate),
-  responses: {
+  responses: responsesWith({
     200: success('The whole webhook, without its key', webhook),
     400: badRequest(),
     404: notFound(),
-    default: defaultResponse,
-  },
+  }),
 };

@@ -47,14 +47,11 @@ export const acceptedAnswers: Group = {
     },
 
     'an event that was completed before is a duplicate': async (bench) => {
-      const handled: string[] = [];
-      const endpoint = await bench.open({
-        register: (receiver) => receiver.on('transfer.*', (event) => handled.push(event.id)),
-      });
+      const endpoint = await bench.open();
       const event = transfer();
       expectAccepted(await endpoint.send(event), 'processed', event.id);
       expectAccepted(await endpoint.send(event), 'duplicate', event.id);
-      expectEqual(handled, [event.id], 'the ids that were handled');
+      expectEqual(endpoint.handled, [event.id], 'the ids that were handled');
       expectEqual(
         endpoint.reports.map(({ outcome, event: of }) => [outcome, of?.id]),
         [

@@ -11,7 +11,7 @@ import { Waits } from './waits.ts';
 
 export interface EndpointSettings {
   readonly options?: Partial<ReceiverOptions>;
-  /** Registers handlers; one that takes every transfer by default. */
+  /** Registers handlers; by default one that takes every transfer, and keeps its id in `handled`. */
   readonly register?: (receiver: Receiver) => unknown;
   readonly waits?: Waits;
   /** Gives up what is sent. */
@@ -24,15 +24,17 @@ export class Endpoint {
   readonly reports: Report[] = [];
   /** The deliveries that the adapter handed over, in order. */
   readonly deliveries: Delivery[] = [];
+  readonly handled: string[] = [];
   readonly #waits: Waits;
   readonly #signal: AbortSignal | undefined;
   #served: ServedAdapter | undefined;
   #listeners: (() => void)[] = [];
 
   static async open(serve: Serve, settings: EndpointSettings = {}): Promise<Endpoint> {
-    const { options, register = handleTransfers } = settings;
-    const endpoint = new Endpoint(createReceiver({ signingKey: KEY, ...options }), settings);
-    register(endpoint.receiver);
+    const receiver = createReceiver({ signingKey: KEY, ...settings.options });
+    const endpoint = new Endpoint(receiver, settings);
+    if (settings.register === undefined) receiver.on('transfer.*', ({ id }) => endpoint.handled.push(id));
+    else settings.register(receiver);
     endpoint.#served = await serve({ receive: (delivery) => endpoint.#receive(delivery) });
     return endpoint;
   }
@@ -102,10 +104,6 @@ export class Endpoint {
       await this.#waits.for(what, new Promise<void>((resolve) => this.#listeners.push(resolve)));
     }
   }
-}
-
-function handleTransfers(receiver: Receiver): void {
-  receiver.on('transfer.*', () => {});
 }
 
 /** The one report of the one delivery that there was. */

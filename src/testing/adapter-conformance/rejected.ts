@@ -25,17 +25,13 @@ interface Rejection {
 /** The check that one delivery to an endpoint is rejected, and that no handler sees it. */
 export function rejects({ options = {}, status, code, body, headers, send, verify }: Rejection): Check {
   return async (bench) => {
-    const handled: string[] = [];
-    const endpoint = await bench.open({
-      options,
-      register: (receiver) => receiver.on('*', (event) => handled.push(event.id)),
-    });
+    const endpoint = await bench.open({ options });
     const answer = await (send?.(endpoint, bench) ?? endpoint.send(body ?? transfer(), headers));
     expectProblem(answer, status, code);
     const report = await expectReport(endpoint, { outcome: 'rejected', status, attempt: undefined });
     expectEqual(report.code, JSON.parse(answer.body).code, 'the code of the report');
     expectEqual(report.error?.code, report.code, 'the code of the reported error');
-    expectEqual(handled, [], 'the ids that were handled');
+    expectEqual(endpoint.handled, [], 'the ids that were handled');
     verify?.(answer, report);
   };
 }

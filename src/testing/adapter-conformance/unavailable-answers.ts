@@ -20,14 +20,10 @@ function unavailable(
   register?: (receiver: Receiver) => unknown,
 ): Check {
   return async (bench) => {
-    const handled: string[] = [];
-    const endpoint = await bench.open({
-      options,
-      register: register ?? ((receiver) => receiver.on('*', (event) => handled.push(event.id))),
-    });
+    const endpoint = await bench.open({ options, ...(register && { register }) });
     expectProblem(await endpoint.send(transfer()), 503, code);
     await expectReport(endpoint, { outcome: 'failed', status: 503, code });
-    expectEqual(handled, [], 'the ids that were handled');
+    expectEqual(endpoint.handled, [], 'the ids that were handled');
   };
 }
 
