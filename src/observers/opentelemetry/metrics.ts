@@ -32,7 +32,7 @@ export class DeliveryMetrics {
     const startedAt = performance.now();
     const record = (code: string | undefined): void => {
       const seconds = (performance.now() - startedAt) / 1_000;
-      const attributes = present({ 'posthorn.handler.name': handler.name, 'error.type': code });
+      const attributes = withoutUndefined({ 'posthorn.handler.name': handler.name, 'error.type': code });
       quietly(() => this.#read().handlerDuration.record(seconds, attributes));
     };
     try {
@@ -109,7 +109,7 @@ function createInstruments(meter: Meter) {
 }
 
 function attributesOf(report: Report): Attributes {
-  return present({
+  return withoutUndefined({
     'posthorn.source': report.source,
     'posthorn.outcome': report.outcome,
     'error.type': report.code,
@@ -118,6 +118,6 @@ function attributesOf(report: Report): Attributes {
 }
 
 /** Removes undefined attributes: exporters of metrics, unlike those of spans, may write `undefined` out. */
-function present(attributes: Attributes): Attributes {
+function withoutUndefined(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }

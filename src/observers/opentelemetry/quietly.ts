@@ -6,12 +6,12 @@ export function quietly<T>(action: () => T): T | undefined {
   try {
     return action();
   } catch (error) {
-    tell(error);
+    logError(error);
     return undefined;
   }
 }
 
-function tell(error: unknown): void {
+function logError(error: unknown): void {
   try {
     diag.error(`posthorn: ${messageOf(error)}`);
   } catch {

@@ -55,7 +55,7 @@ export function readNotes({ progress }: Pick<Job, 'progress'>): JobNotes {
 }
 
 /** The notes of a job while it runs: they are written each time when a handler has finished before others. */
-export class NotesOfRun {
+export class RunNotes {
   readonly #write: (notes: JobNotes) => Promise<unknown>;
   #notes: JobNotes;
   #written: Promise<unknown> = Promise.resolve();

@@ -23,7 +23,7 @@ import {
 } from './connection.ts';
 import { FailedJobSweeper } from './failed-jobs.ts';
 import { endJob, type JobEnd, sendBack, toEnd } from './job-end.ts';
-import { type JobNotes, NotesOfRun, readNotes, type Suspicion, writeNotes } from './job-notes.ts';
+import { type JobNotes, RunNotes, readNotes, type Suspicion, writeNotes } from './job-notes.ts';
 import { SuspectScheduler } from './suspect-scheduler.ts';
 import { suspicionOf } from './suspicion.ts';
 
@@ -186,7 +186,7 @@ class JobWorker implements BullWorker {
     const isDeploy = now - handlerMissingSince < LONGEST_DEPLOY_MS;
     const write = (changed: JobNotes): Promise<unknown> =>
       writeNotes(job, token, LOCK_MS, changed).catch(this.#logError);
-    const running = new NotesOfRun(notes, write);
+    const running = new RunNotes(notes, write);
     this.#running.add(job);
     try {
       const { handled } = notes;

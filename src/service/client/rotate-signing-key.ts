@@ -51,7 +51,7 @@ export async function rotateSigningKey(
   const previous = await findWebhook(requests, id, callOptions);
   const next =
     resume === undefined
-      ? await bringIn(requests, previous, onSigningKey, callOptions)
+      ? await createReplacement(requests, previous, onSigningKey, callOptions)
       : {
           webhook: await readNext(requests, previous, resume.id, callOptions),
           signingKey: resume.signingKey,
@@ -84,7 +84,7 @@ function readRotateOptions(
   return { onSigningKey, resume, overlapMs: readDuration('overlapMs', overlapMs, { least: 0 }) };
 }
 
-async function bringIn(
+async function createReplacement(
   requests: WebhookRequests,
   previous: Webhook,
   onSigningKey: RotateOptions['onSigningKey'],
@@ -98,13 +98,13 @@ async function bringIn(
     );
   }
   await disableOrphans(requests, previous, options);
-  const next = await createNext(requests, previous, options);
+  const next = await createDisabledCopy(requests, previous, options);
   options?.signal?.throwIfAborted();
   await onSigningKey(next.signingKey, { id: next.webhook.id });
   return next;
 }
 
-async function createNext(
+async function createDisabledCopy(
   requests: WebhookRequests,
   previous: Webhook,
   options: CallOptions | undefined,

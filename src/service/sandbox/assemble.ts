@@ -24,7 +24,7 @@ import { Webhooks } from './webhooks.ts';
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /** The settings that users cannot change. */
-export interface Fixed {
+export interface InternalSettings {
   /** The time that an endpoint has for its answer, in real time. */
   readonly answerTimeoutMs?: number;
   /**
@@ -39,7 +39,11 @@ export interface Fixed {
 /** Puts the parts of a sandbox together. */
 export function assembleSandbox(
   options: SandboxOptions,
-  { answerTimeoutMs = ANSWER_TIMEOUT_MS, agesEvents = false, program = 'npx posthorn' }: Fixed = {},
+  {
+    answerTimeoutMs = ANSWER_TIMEOUT_MS,
+    agesEvents = false,
+    program = 'npx posthorn',
+  }: InternalSettings = {},
 ): Sandbox {
   const { credentials, speed, startAt, stateFile, signatureHeader, signingKey } = readSandboxOptions(options);
   const state = openState(stateFile, speed, startAt, agesEvents);

@@ -53,7 +53,7 @@ export function earliestDueAt(deliveries: readonly PendingDelivery[]): number | 
   return earliest === Infinity ? undefined : earliest;
 }
 
-interface Kept {
+interface StoredState {
   readonly webhooks: StoredWebhook[];
   readonly quotes: StoredQuote[];
   readonly pending: PendingDelivery[];
@@ -61,7 +61,7 @@ interface Kept {
 }
 
 /** The whole state of the sandbox. Code that changes it must call `save`. */
-export interface State extends Kept {
+export interface State extends StoredState {
   readonly clock: Clock;
   /**
    * Announces the change, and writes the file, if there is one; throws {@link ConfigurationError} if that
@@ -98,7 +98,7 @@ export const deliveryAttempt: z.ZodType<DeliveryAttempt> = z.object({
   durationMs: z.number(),
 });
 
-interface StateFile extends Kept {
+interface StateFile extends StoredState {
   readonly version: 1;
   readonly clock: ClockReading;
 }

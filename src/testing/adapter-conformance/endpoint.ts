@@ -12,7 +12,7 @@ import { Waits } from './waits.ts';
 export interface EndpointSettings {
   readonly options?: Partial<ReceiverOptions>;
   /** Registers handlers; by default one that takes every transfer, and keeps its id in `handled`. */
-  readonly register?: (receiver: Receiver) => unknown;
+  readonly register?: ((receiver: Receiver) => unknown) | undefined;
   readonly waits?: Waits;
   /** Gives up what is sent. */
   readonly signal?: AbortSignal;
@@ -73,8 +73,7 @@ export class Endpoint {
 
   /** Sends an event as the service does, with its right signature. */
   send(event: object | string | Uint8Array, headers: Record<string, string> = {}): Promise<Seen> {
-    const signal = this.#signal;
-    return this.#answer(deliver(this.url, event, { key: KEY, headers, ...(signal && { signal }) }));
+    return this.#answer(deliver(this.url, event, { key: KEY, headers, signal: this.#signal }));
   }
 
   /** Sends anything. */

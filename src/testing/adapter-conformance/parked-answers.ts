@@ -81,10 +81,7 @@ interface Parking {
 function parks({ code, reason = code, event = transfer(), options, register, prepare }: Parking): Check {
   return async (bench) => {
     const deadLetters = new MapDeadLetters();
-    const endpoint = await bench.open({
-      options: { deadLetters, ...options },
-      ...(register !== undefined && { register }),
-    });
+    const endpoint = await bench.open({ options: { deadLetters, ...options }, register });
     await prepare?.(endpoint.receiver);
     const { id, type } = event;
     expectAccepted(await endpoint.send(event), 'parked', id);

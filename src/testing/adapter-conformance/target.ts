@@ -62,10 +62,7 @@ export function attack(
   register?: (receiver: Receiver) => unknown,
 ): Check {
   return async (bench) => {
-    const endpoint = await bench.open({
-      options: { authentication: BASIC, ...options },
-      ...(register !== undefined && { register }),
-    });
+    const endpoint = await bench.open({ options: { authentication: BASIC, ...options }, register });
     const target = new Target(endpoint, bench);
     await run(target);
     await target.expectServed(await target.connect());

@@ -20,7 +20,7 @@ function unavailable(
   register?: (receiver: Receiver) => unknown,
 ): Check {
   return async (bench) => {
-    const endpoint = await bench.open({ options, ...(register && { register }) });
+    const endpoint = await bench.open({ options, register });
     expectProblem(await endpoint.send(transfer()), 503, code);
     await expectReport(endpoint, { outcome: 'failed', status: 503, code });
     expectEqual(endpoint.handled, [], 'the ids that were handled');
