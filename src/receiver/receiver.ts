@@ -11,8 +11,8 @@ import { dispatch } from './handling/dispatch.ts';
 import { type DispatchOptions, readDispatchOptions } from './handling/dispatch-options.ts';
 import { drop } from './handling/drop.ts';
 import { firstWarnings } from './handling/first-warnings.ts';
-import { createHandling, type Handling } from './handling/handling.ts';
 import type { KeptMiddleware, Middleware } from './handling/middleware.ts';
+import { createServices, type ReceiverServices } from './handling/receiver-services.ts';
 import { replay } from './handling/replay.ts';
 import {
   checkFunction,
@@ -38,8 +38,8 @@ import { exceedsOneRead, mustClose, readHead } from './request/head.ts';
 import { type HeaderFields, readHeaders } from './request/headers.ts';
 import { type RawBody, toBytes } from './request/raw-body.ts';
 import { Activity } from './timing/activity.ts';
+import { nextBatch } from './timing/delivery-batch.ts';
 import { settledWithin } from './timing/time-limit.ts';
-import { nextTurn } from './timing/turn.ts';
 import { checkOptions, readDuration } from './values/check-options.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
@@ -54,7 +54,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #reporter: Reporter;
   readonly #activity = new Activity();
   readonly #authenticator: Authenticator;
-  readonly #handling: Handling;
+  readonly #services: ReceiverServices;
   readonly #storeProbe: StoreProbe;
   readonly #letterCount: LetterCount | undefined;
   readonly #misdirected = new MisdirectedDeliveries();
@@ -75,8 +75,8 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#reporter = new Reporter(warnings);
     this.#router = new Router(settings.queue !== undefined, warnings);
     this.#authenticator = new Authenticator(settings, bodyMemory);
-    this.#handling = createHandling(settings, this.#router, this.#middlewares, this.#activity, bodyMemory);
-    this.#storeProbe = new StoreProbe(this.#handling.store, now);
+    this.#services = createServices(settings, this.#router, this.#middlewares, this.#activity, bodyMemory);
+    this.#storeProbe = new StoreProbe(this.#services.store, now);
     this.#letterCount = deadLetters && new LetterCount(deadLetters, now);
   }
 
@@ -89,10 +89,10 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor, so a
       // delivery with a large body waits for a batch only before its answer.
       const mayBeLarge = exceedsOneRead(head);
-      if (!mayBeLarge) await nextTurn();
+      if (!mayBeLarge) await nextBatch();
       const authenticate = () => this.#authenticator.authenticate(delivery, head, progress);
-      const answer = await deliver(this.#handling, authenticate, progress);
-      if (mayBeLarge) await nextTurn();
+      const answer = await deliver(this.#services, authenticate, progress);
+      if (mayBeLarge) await nextBatch();
       progress.answerSent = isConnected(delivery, this.#warnings.addMisuse);
       // This comes first, because the platform's waitUntil may throw: the delivery is then answered 500.
       if (progress.unfinished && !progress.joined) this.#reportEndLater(delivery, progress);
@@ -112,17 +112,17 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   async dispatch(job: unknown, options: DispatchOptions): Promise<Report> {
     const checked = readDispatchOptions(options);
-    return this.#reportAnswer('job', (progress) => dispatch(this.#handling, job, checked, progress));
+    return this.#reportAnswer('job', (progress) => dispatch(this.#services, job, checked, progress));
   }
 
   replay(letter: DeadLetter): Promise<Report> {
-    return this.#reportAnswer('replay', (progress) => replay(this.#handling, letter, progress));
+    return this.#reportAnswer('replay', (progress) => replay(this.#services, letter, progress));
   }
 
   async drop(letter: DeadLetter): Promise<boolean> {
     this.#activity.begin();
     try {
-      return await drop(this.#handling, letter);
+      return await drop(this.#services, letter);
     } finally {
       this.#activity.end();
     }
@@ -239,7 +239,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return {
       closing: this.#closed !== undefined,
       store,
-      running: this.#handling.runs.count,
+      running: this.#services.runs.count,
       deadLetters,
       lastDelivery: this.#lastDelivery,
     };
@@ -256,11 +256,11 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   async #close(graceMs: number): Promise<{ abandoned: string[] }> {
     const idle = this.#activity.idle().then(() => true);
     const isIdle = await settledWithin(idle, graceMs);
-    const abandoned = isIdle ? [] : await this.#handling.runs.abandon();
+    const abandoned = isIdle ? [] : await this.#services.runs.abandon();
     // The process may end as soon as this promise resolves. An answer to a large body waits for a turn before
     // it is sent, and servers send a web Response a turn later.
-    await nextTurn();
-    await nextTurn();
+    await nextBatch();
+    await nextBatch();
     return { abandoned };
   }
 }

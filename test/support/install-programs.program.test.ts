@@ -122,7 +122,7 @@ describe('npm test, with nothing but Node.js on PATH,', () => {
   });
 
   test('passes on its arguments, and runs quick tests', async () => {
-    const { exit, lines } = run(['test/receiver/values/parse-by.test.ts', '--reporter=verbose']);
+    const { exit, lines } = run(['test/receiver/values/parse-with-schema.test.ts', '--reporter=verbose']);
     const code = await exit;
     expect(lines.join('\n')).toMatch(/✓ +\|?quick/);
     expect(code).toBe(0);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { propertyOf } from '../values/foreign-values.ts';
-import { parseBy } from '../values/parse-by.ts';
+import { parseWithSchema } from '../values/parse-with-schema.ts';
 import type { EventData } from './schema.ts';
 import { isTime } from './time.ts';
 
@@ -27,7 +27,7 @@ export const envelope: z.ZodMiniObject<{
 
 /** Throws an error whose message names each missing or wrong member, unless a value has those of an event. */
 export function checkEnvelope(value: unknown): asserts value is z.output<typeof envelope> {
-  if (!hasMembers(value)) parseBy(envelope, value, 'body');
+  if (!hasMembers(value)) parseWithSchema(envelope, value, 'body');
 }
 
 /** Asks the schema of each member: that of the whole would copy the members, and take twice the time. */

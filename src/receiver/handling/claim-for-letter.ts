@@ -1,6 +1,6 @@
 import { Claim, type ClaimedEvent, type Granted } from '../dedupe/claim.ts';
 import type { Warning } from '../outcomes/report.ts';
-import type { Handling } from './handling.ts';
+import type { ReceiverServices } from './receiver-services.ts';
 
 /** A claim for work on a letter. Its owner stops the lease, and then releases the claim. */
 export interface LetterClaim extends Granted {
@@ -12,14 +12,14 @@ export interface LetterClaim extends Granted {
  * fails, also under `onStoreFailure: 'process'`.
  */
 export async function claimForLetter(
-  handling: Handling,
+  services: ReceiverServices,
   event: ClaimedEvent,
   warnings: Warning[] = [],
 ): Promise<LetterClaim | { readonly state: 'busy' | 'completed' }> {
-  if (handling.completions.has(event.claimId)) return { state: 'completed' };
+  if (services.completions.has(event.claimId)) return { state: 'completed' };
   // Finds a run without a claim too, under `onStoreFailure: 'process'`.
-  if (handling.runs.find(event.claimId) !== undefined) return { state: 'busy' };
-  const claim = new Claim(event, handling, warnings);
+  if (services.runs.find(event.claimId) !== undefined) return { state: 'busy' };
+  const claim = new Claim(event, services, warnings);
   try {
     const answer = await claim.take();
     if (answer.state !== 'claimed') return answer;

@@ -6,9 +6,9 @@ import { type Answer, accept, isSuccess, refuse } from '../outcomes/outcome.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
 import { isQueued, toEnqueueInput } from './enqueue.ts';
-import type { Handling } from './handling.ts';
-import * as origin from './origin.ts';
+import { deliveryOrigin } from './origin.ts';
 import { parkRefused } from './park-refused.ts';
+import type { ReceiverServices } from './receiver-services.ts';
 import { Run } from './run.ts';
 import { runInput } from './run-input.ts';
 import { rulesOf } from './run-state.ts';
@@ -18,14 +18,14 @@ import { rulesOf } from './run-state.ts';
  * no retry will come. Never rejects.
  */
 export async function deliver(
-  handling: Handling,
+  services: ReceiverServices,
   authenticate: () => Promise<Authentic>,
   progress: DeliveryProgress,
 ): Promise<Answer> {
   try {
     // No variable here holds the body: hundreds of deliveries may wait for one run, and none may keep a body.
-    const begun = begin(handling, await authenticate(), progress);
-    if (begun instanceof Run) return await finish(handling, begun, progress);
+    const begun = begin(services, await authenticate(), progress);
+    if (begun instanceof Run) return await finish(services, begun, progress);
     return await begun;
   } catch (error) {
     return refuse(error);
@@ -38,27 +38,27 @@ export async function deliver(
  * only if no retry will come.
  */
 function begin(
-  handling: Handling,
+  services: ReceiverServices,
   authentic: Authentic,
   progress: DeliveryProgress,
 ): Run | Awaitable<Answer> {
   try {
-    return beginEvent(handling, authentic, progress);
+    return beginEvent(services, authentic, progress);
   } catch (error) {
     const refused = refuse(error);
     if (refused.error instanceof EventError) progress.event = refused.error.event;
     else if (!progress.finalByAge) return refused;
-    return parkRefused(handling, refused, { ...authentic, receivedAt: progress.receivedAt }, progress);
+    return parkRefused(services, refused, { ...authentic, receivedAt: progress.receivedAt }, progress);
   }
 }
 
 /** Parses an event, checks its age and finds its handlers, then starts or joins its run. */
 function beginEvent(
-  handling: Handling,
+  services: ReceiverServices,
   { rawBody, headers }: Authentic,
   progress: DeliveryProgress,
 ): Run | Answer {
-  const { completions, router, runs, settings } = handling;
+  const { completions, router, runs, settings } = services;
   const { queue } = settings;
   const event = parseEvent(rawBody);
   const { id, type } = event;
@@ -81,7 +81,7 @@ function beginEvent(
     deadlineAt,
     deadline,
     routes,
-    origin: origin.delivery,
+    origin: deliveryOrigin,
   });
   const isForWorkers = queue !== undefined && routes.some(isQueued);
   const input = isForWorkers ? toEnqueueInput(whole, queue, settings.now) : whole;
@@ -94,7 +94,7 @@ function beginEvent(
  * its age. (The letter of an attempt that is the last one by count is stored before its handlers.) A run that
  * has not ended by then goes on: see `progress.unfinished`.
  */
-async function finish({ letters }: Handling, run: Run, progress: DeliveryProgress): Promise<Answer> {
+async function finish({ letters }: ReceiverServices, run: Run, progress: DeliveryProgress): Promise<Answer> {
   const { deadline, finalByAge } = progress;
   const mayPark = finalByAge && letters !== undefined;
   const settled = await run.answer.settledBy(mayPark ? deadline.answerOrParkBy : deadline.answerBy);

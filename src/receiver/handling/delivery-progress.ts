@@ -11,7 +11,7 @@ export interface DeliveryProgress {
   readonly warnings: Warning[];
   /** The receiver was closing when the delivery came. */
   readonly closing: boolean;
-  /** As in the report. Only a delivery has a sender that waits. */
+  /** The `source` of the report. Only a delivery has a sender that waits. */
   readonly source: ReportSource;
   keyIndex: number | undefined;
   /** Whether the body has been read to its end. */

@@ -6,10 +6,10 @@ import { type ReadJob, readJob } from '../queue/queued-job.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import { checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
-import type { Handling } from './handling.ts';
-import * as origin from './origin.ts';
+import { jobOrigin } from './origin.ts';
 import { parkFailedJob } from './park-failed-job.ts';
 import { parkRefused } from './park-refused.ts';
+import type { ReceiverServices } from './receiver-services.ts';
 import type { Route, Router } from './router.ts';
 import type { Run } from './run.ts';
 import { runInput } from './run-input.ts';
@@ -20,7 +20,7 @@ import { runInput } from './run-input.ts';
  * nothing has been claimed then.
  */
 export async function dispatch(
-  handling: Handling,
+  services: ReceiverServices,
   value: unknown,
   options: DispatchOptions,
   progress: DeliveryProgress,
@@ -32,23 +32,23 @@ export async function dispatch(
   checkNotClosing(progress);
   if (options.failure !== undefined)
     return parkFailedJob(
-      handling,
+      services,
       { ...job, event, attempt: options.attempt, failure: options.failure },
       progress,
     );
   try {
-    return await runJob(handling, job, event, options, progress);
+    return await runJob(services, job, event, options, progress);
   } catch (error) {
     const refused = refuse(error);
     const isMissing = refused.error.code === 'handler_missing';
     const mustPark = isMissing && options.final && options.parksMissing !== false;
     const attemptInfo = { attempts: options.attempt, handled: job.handled };
-    return mustPark ? parkRefused(handling, refused, job, progress, attemptInfo) : refused;
+    return mustPark ? parkRefused(services, refused, job, progress, attemptInfo) : refused;
   }
 }
 
 async function runJob(
-  { completions, router, runs, settings }: Handling,
+  { completions, router, runs, settings }: ReceiverServices,
   job: ReadJob,
   event: AnyEvent,
   options: DispatchOptions,
@@ -62,7 +62,7 @@ async function runJob(
     throw new UnavailableError('event_running', 'this process is handling the event already');
   const deadlineAt = settings.now() + settings.maxRunMs;
   const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline: progress.deadline };
-  const ofWorker = origin.dispatch(job, options);
+  const ofWorker = jobOrigin(job, options);
   const run = runs.start(runInput({ event, rawBody, headers, ...times, routes, origin: ofWorker }), progress);
   return settledOrAborted(run, options.signal);
 }

@@ -4,8 +4,8 @@ import { isHeld } from '../dedupe/lease.ts';
 import { retentionFor } from '../dedupe/retention.ts';
 import { createdAtMs, parseEvent } from '../events/event.ts';
 import { claimForLetter, type LetterClaim } from './claim-for-letter.ts';
-import type { Handling } from './handling.ts';
 import { ParkedLetter } from './parked-letter.ts';
+import type { ReceiverServices } from './receiver-services.ts';
 
 /**
  * Drops a parked event: completes it without its handlers, and removes its letter. Resolves with false if the
@@ -14,24 +14,24 @@ import { ParkedLetter } from './parked-letter.ts';
  * handler begins while the claim holds, so either the drop or a replay gets the event. Rejects, and leaves
  * the letter, if the store fails.
  */
-export async function drop(handling: Handling, letter: DeadLetter): Promise<boolean> {
-  const parked = new ParkedLetter(letter, handling, 'drop()');
+export async function drop(services: ReceiverServices, letter: DeadLetter): Promise<boolean> {
+  const parked = new ParkedLetter(letter, services, 'drop()');
   if (parked.isRunning || !(await parked.isStillParked())) return false;
   const createdAt = createdAtOf(letter);
   const claims: LetterClaim[] = [];
   let isDropped = false;
   try {
     // With a queue, the run before the answer has an id of its own.
-    if (handling.settings.queue !== undefined) {
-      const enqueueing = await claimForLetter(handling, { claimId: enqueueingId(letter.id), createdAt });
+    if (services.settings.queue !== undefined) {
+      const enqueueing = await claimForLetter(services, { claimId: enqueueingId(letter.id), createdAt });
       if (enqueueing.state === 'busy') return false;
       if (enqueueing.state === 'claimed') claims.push(enqueueing);
     }
-    const found = await claimForLetter(handling, { claimId: handlingId(letter.id), createdAt });
+    const found = await claimForLetter(services, { claimId: handlingId(letter.id), createdAt });
     if (found.state === 'claimed') claims.push(found);
     // Before the claim, another process may have replayed or dropped the letter, or begun a last attempt.
     const mayDrop = found.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));
-    if (mayDrop) await complete(handling, letter.id, createdAt);
+    if (mayDrop) await complete(services, letter.id, createdAt);
     isDropped = mayDrop;
     if (isDropped || found.state === 'completed') await parked.remove();
     return isDropped;
@@ -47,7 +47,7 @@ async function areHeld(claims: readonly LetterClaim[]): Promise<boolean> {
 }
 
 /** The enqueueing goes first: until the handling is completed too, the letter can be replayed. */
-async function complete({ settings, store }: Handling, id: string, createdAt: number): Promise<void> {
+async function complete({ settings, store }: ReceiverServices, id: string, createdAt: number): Promise<void> {
   // A completion counts with any token.
   const request = { token: 'dropped', retentionMs: retentionFor(createdAt, settings) };
   if (settings.queue !== undefined) await store.complete({ id: enqueueingId(id), ...request });

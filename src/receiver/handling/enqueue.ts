@@ -2,7 +2,7 @@ import { enqueueingId } from '../dedupe/claim-id.ts';
 import { addInTime } from '../queue/add-in-time.ts';
 import type { Queue } from '../queue/queue.ts';
 import { createJob } from '../queue/queued-job.ts';
-import * as origin from './origin.ts';
+import { enqueueOrigin } from './origin.ts';
 import type { Route } from './router.ts';
 import type { RunInput } from './run-input.ts';
 
@@ -21,7 +21,7 @@ export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number)
   return {
     ...input,
     claimId: enqueueingId(id),
-    origin: origin.enqueue,
+    origin: enqueueOrigin,
     routes: routes.filter((route) => !isQueued(route)),
     enqueue: ({ mayWait, ...progress }) => {
       const content = { id, type, rawBody, headers, receivedAt, queuedAt: now(), handlers, ...progress };

@@ -4,7 +4,7 @@ import type { Lease } from '../dedupe/lease.ts';
 import { AbortedError, type PosthornError } from '../errors.ts';
 import { type AnyEvent, entityOf } from '../events/event.ts';
 import type { StandardSchemaV1 } from '../events/schema.ts';
-import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
+import { type Answer, accept, toReportedError } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { noteHandled, RunContext, runHandlers, type ValidEvent, validateEvent } from './handlers.ts';
@@ -113,7 +113,7 @@ async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer
   const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
   const storedAs = await run.storeLetter(reason, { mayRun, answerBy });
   if (mayRun || storedAs === undefined) return undefined;
-  return giveBack(run, accept('parked', id, refuse(reason).error));
+  return giveBack(run, accept('parked', id, toReportedError(reason)));
 }
 
 function acquirePermits(run: Run, concurrency: ConcurrencyLimit): Promise<void> {

@@ -7,7 +7,7 @@ import { type SkipReason, skipReasonOf } from './named-handler.ts';
 import type { HandlerContext, Route } from './router.ts';
 
 /** How far the handlers of an event have come; it can be read while they run. */
-export interface Progress {
+export interface RunProgress {
   /** The number of the attempt, once the event is claimed. */
   attempt: number | undefined;
   final: boolean;
@@ -18,7 +18,7 @@ export interface Progress {
 }
 
 /** Adds to the handlers that have finished. */
-export function noteHandled({ handled }: Progress, names: readonly string[]): void {
+export function noteHandled({ handled }: RunProgress, names: readonly string[]): void {
   for (const name of names) if (!handled.includes(name)) handled.push(name);
 }
 
@@ -69,7 +69,7 @@ export async function validateEvent(event: WebhookEvent, schema: StandardSchemaV
 }
 
 /** The handlers that have not finished yet. */
-export function openRoutes(routes: readonly Route[], { handled }: Progress): readonly Route[] {
+export function openRoutes(routes: readonly Route[], { handled }: RunProgress): readonly Route[] {
   if (handled.length === 0) return routes;
   return routes.filter(({ name }) => name === undefined || !handled.includes(name));
 }
@@ -83,7 +83,7 @@ export function runHandlers(
   routes: readonly Route[],
   event: ValidEvent,
   context: HandlerContext,
-  progress: Progress,
+  progress: RunProgress,
   onHandled?: (handled: readonly string[]) => void,
 ): Promise<HandlerError | undefined> {
   const open = openRoutes(routes, progress);
@@ -96,7 +96,7 @@ export function runHandlers(
 
 function tellHandled(
   all: readonly Promise<unknown>[],
-  { handled }: Progress,
+  { handled }: RunProgress,
   onHandled: (handled: readonly string[]) => void,
 ): void {
   let running = all.length;
@@ -118,7 +118,7 @@ async function runOne(
   { name, handle }: Route,
   event: ValidEvent,
   context: HandlerContext,
-  progress: Progress,
+  progress: RunProgress,
 ): Promise<HandlerError | undefined> {
   const startedAt = performance.now();
   const end = (ok: boolean, skipped?: SkipReason): void => {

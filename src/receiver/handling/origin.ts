@@ -15,7 +15,7 @@ export interface DeadAttempt {
 
 /** How a run began. Four objects answer all that depends on that, instead of conditions all over the run. */
 export interface Origin {
-  /** As in the report. */
+  /** The `source` of the run's report. */
   readonly source: ReportSource;
   /** The outcome once the handlers have succeeded. */
   readonly success: 'processed' | 'queued';
@@ -46,7 +46,7 @@ export interface Origin {
 }
 
 /** A delivery whose handlers all run before its answer. */
-export const delivery: Origin = {
+export const deliveryOrigin: Origin = {
   source: 'delivery',
   success: 'processed',
   isLimited: true,
@@ -61,19 +61,19 @@ export const delivery: Origin = {
 };
 
 /** A delivery with handlers for workers: the other handlers run, and then the event is enqueued. */
-export const enqueue: Origin = {
-  ...delivery,
+export const enqueueOrigin: Origin = {
+  ...deliveryOrigin,
   success: 'queued',
   // Workers handle the event, and one of them may have stored its letter meanwhile.
   removesLetter: false,
   // Without handlers of its own, enqueueing the event does not kill a process.
-  runsAfter: (dead, hasHandlers) => !hasHandlers || delivery.runsAfter(dead, hasHandlers),
+  runsAfter: (dead, hasHandlers) => !hasHandlers || deliveryOrigin.runsAfter(dead, hasHandlers),
 };
 
 /** The replay of a letter. No further attempt follows, and only its caller waits. */
-export function replay(letter: DeadLetter): Origin {
+export function replayOrigin(letter: DeadLetter): Origin {
   return {
-    ...delivery,
+    ...deliveryOrigin,
     source: 'replay',
     isLimited: false,
     letter,
@@ -84,12 +84,12 @@ export function replay(letter: DeadLetter): Origin {
 }
 
 /** A job that a worker runs: the queue counts its attempts. */
-export function dispatch(
+export function jobOrigin(
   { isParked, handled, traceContext }: ReadJob,
   { attempt, final, onHandled, parksAbandoned }: DispatchOptions,
 ): Origin {
   return {
-    ...delivery,
+    ...deliveryOrigin,
     source: 'job',
     // A worker has its `concurrency` instead.
     isLimited: false,

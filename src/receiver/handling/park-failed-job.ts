@@ -2,13 +2,13 @@ import { handlingId } from '../dedupe/claim-id.ts';
 import { isHeld } from '../dedupe/lease.ts';
 import { PosthornError, UnavailableError } from '../errors.ts';
 import { type AnyEvent, createdAtMs } from '../events/event.ts';
-import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
+import { type Answer, accept, refuse, toReportedError } from '../outcomes/outcome.ts';
 import type { ReadJob } from '../queue/queued-job.ts';
 import { claimForLetter } from './claim-for-letter.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 import type { JobFailure } from './dispatch-options.ts';
 import { EventLetter } from './event-letter.ts';
-import type { Handling } from './handling.ts';
+import type { ReceiverServices } from './receiver-services.ts';
 
 /** A job that its queue has given up. */
 export interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receivedAt' | 'handled'> {
@@ -24,18 +24,18 @@ export interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receiv
  * claimed while its letter is written, and read again if the claim did not hold for that long.
  */
 export async function parkFailedJob(
-  handling: Handling,
+  services: ReceiverServices,
   job: FailedJob,
   progress: DeliveryProgress,
 ): Promise<Answer> {
   const { event, failure, rawBody, headers, receivedAt } = job;
   const { id, type } = event;
   const { deadline, warnings } = progress;
-  const { letters } = handling;
+  const { letters } = services;
   const createdAt = createdAtMs(event);
   const content = { rawBody, headers, receivedAt, id, type };
   const letter = letters && new EventLetter(letters, content, deadline, warnings);
-  const found = await claimForLetter(handling, { claimId: handlingId(id), createdAt }, warnings);
+  const found = await claimForLetter(services, { claimId: handlingId(id), createdAt }, warnings);
   if (found.state === 'completed') return answerHandled(id, letter);
   if (found.state !== 'claimed') return refuse(stillRunning());
   const { claim, lease, result } = found;
@@ -52,9 +52,9 @@ export async function parkFailedJob(
   }
   const released = await claim.release(handled);
   if (released.state === 'completed') return answerHandled(id, letter);
-  await letter?.removeUnlessReleased(released, { id, createdAt }, handling);
-  const refused = refuse(new PosthornError(failure.code, failure.message));
-  return letter?.storedAs === undefined ? refused : accept('parked', id, refused.error);
+  await letter?.removeUnlessReleased(released, { id, createdAt }, services);
+  const error = toReportedError(new PosthornError(failure.code, failure.message));
+  return letter?.storedAs === undefined ? refuse(error) : accept('parked', id, error);
 }
 
 /** A worker that died before it could remove the job may have left the letter. */

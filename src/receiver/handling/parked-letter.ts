@@ -2,18 +2,18 @@ import type { DeadLetter } from '../dead-letters/dead-letters.ts';
 import type { OperationWait } from '../dead-letters/operation-queue.ts';
 import { ConfigurationError } from '../errors.ts';
 import { show } from '../values/foreign-values.ts';
-import type { Handling } from './handling.ts';
+import type { ReceiverServices } from './receiver-services.ts';
 
 /** A letter that is being replayed or dropped. No sender waits for its operations. */
 export class ParkedLetter {
   readonly letter: DeadLetter;
-  readonly #handling: Handling;
+  readonly #services: ReceiverServices;
 
   /** Throws {@link ConfigurationError} for a value that is not a letter. */
-  constructor(letter: DeadLetter, handling: Handling, functionName: string) {
+  constructor(letter: DeadLetter, services: ReceiverServices, functionName: string) {
     checkLetter(letter, functionName);
     this.letter = letter;
-    this.#handling = handling;
+    this.#services = services;
   }
 
   /** True if the letter says that the handlers of its event may still be running. */
@@ -23,20 +23,20 @@ export class ParkedLetter {
 
   /** Reads the letter again; false if it is gone, or if its event may be running by now. */
   async isStillParked(): Promise<boolean> {
-    const stored = await this.#handling.letters?.find(this.letter.id, this.#wait());
+    const stored = await this.#services.letters?.find(this.letter.id, this.#wait());
     return stored !== undefined && !this.#isRunning(stored);
   }
 
   async remove(): Promise<void> {
-    await this.#handling.letters?.remove(this.letter.id, this.#wait());
+    await this.#services.letters?.remove(this.letter.id, this.#wait());
   }
 
   #isRunning({ runningUntil }: DeadLetter): boolean {
-    return runningUntil !== undefined && runningUntil > this.#handling.settings.now();
+    return runningUntil !== undefined && runningUntil > this.#services.settings.now();
   }
 
   #wait(): OperationWait {
-    const answerBy = performance.now() + this.#handling.settings.deadlineMs;
+    const answerBy = performance.now() + this.#services.settings.deadlineMs;
     // The caller holds the letter in any case.
     return { answerBy, isUrgent: false, bodyBytes: 0 };
   }

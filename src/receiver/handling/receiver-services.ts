@@ -12,19 +12,19 @@ import type { RunServices } from './run-services.ts';
 import { RunsInFlight } from './runs-in-flight.ts';
 
 /** The services that the deliveries, replays and jobs of one receiver share. */
-export interface Handling extends RunServices {
+export interface ReceiverServices extends RunServices {
   readonly router: Router;
   readonly runs: RunsInFlight;
 }
 
 /** Creates the services of one receiver. */
-export function createHandling(
+export function createServices(
   settings: Settings,
   router: Router,
   middlewares: readonly KeptMiddleware[],
   activity: Activity,
   bodyMemory: BodyMemory,
-): Handling {
+): ReceiverServices {
   const { deadLetters, deadlineMs, maxRunning, now } = settings;
   // If handlers can run without the store, they do not wait for a connection.
   const mayWait = settings.onStoreFailure === 'reject';

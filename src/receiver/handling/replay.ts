@@ -8,19 +8,19 @@ import { messageOf } from '../values/foreign-values.ts';
 import { claimForLetter } from './claim-for-letter.ts';
 import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
 import { isQueued } from './enqueue.ts';
-import type { Handling } from './handling.ts';
-import * as origin from './origin.ts';
+import { replayOrigin } from './origin.ts';
 import { ParkedLetter } from './parked-letter.ts';
+import type { ReceiverServices } from './receiver-services.ts';
 import { type RunInput, runInput } from './run-input.ts';
 
 /** Runs a parked event, and waits for the end of its handlers. */
 export async function replay(
-  handling: Handling,
+  services: ReceiverServices,
   letter: DeadLetter,
   progress: DeliveryProgress,
 ): Promise<Answer> {
-  const { completions, router, runs, settings } = handling;
-  const parked = new ParkedLetter(letter, handling, 'replay()');
+  const { completions, router, runs, settings } = services;
+  const parked = new ParkedLetter(letter, services, 'replay()');
   progress.event = letter;
   if (parked.isRunning) throw stillRunning();
   const event = parseEvent(letter.rawBody);
@@ -41,11 +41,11 @@ export async function replay(
     deadline: progress.deadline,
   };
   const headers = readHeaders(letter.headers);
-  const input = runInput({ event, rawBody, headers, ...times, routes, origin: origin.replay(letter) });
+  const input = runInput({ event, rawBody, headers, ...times, routes, origin: replayOrigin(letter) });
   // A run of this process that has the event is joined.
   const isExclusive = routes.some(isQueued) && runs.find(handlingId(id)) === undefined;
   const run = isExclusive ? runExclusively : runOrJoin;
-  return run(handling, input, parked, progress);
+  return run(services, input, parked, progress);
 }
 
 /**
@@ -53,23 +53,23 @@ export async function replay(
  * of their own. Once the event is handled as a whole, a later delivery must not run them again.
  */
 async function runExclusively(
-  handling: Handling,
+  services: ReceiverServices,
   input: RunInput,
   parked: ParkedLetter,
   progress: DeliveryProgress,
 ): Promise<Answer> {
   const { createdAt, id } = input;
   const { warnings } = progress;
-  const enqueueing = await claimForLetter(handling, { claimId: enqueueingId(id), createdAt }, warnings);
+  const enqueueing = await claimForLetter(services, { claimId: enqueueingId(id), createdAt }, warnings);
   if (enqueueing.state === 'busy')
     throw new UnavailableError(
       'event_running',
       'a delivery or another replay of this event is being handled',
     );
-  if (enqueueing.state !== 'claimed') return runOrJoin(handling, input, parked, progress);
+  if (enqueueing.state !== 'claimed') return runOrJoin(services, input, parked, progress);
   let isHandled = false;
   try {
-    const answer = await runOrJoin(handling, input, parked, progress);
+    const answer = await runOrJoin(services, input, parked, progress);
     isHandled = isSuccess(answer) && answer.outcome !== 'parked';
     return answer;
   } finally {
@@ -82,7 +82,7 @@ async function runExclusively(
 
 /** Runs the event, or joins its run, and removes the letter once it was handled. */
 async function runOrJoin(
-  { runs }: Handling,
+  { runs }: ReceiverServices,
   input: RunInput,
   parked: ParkedLetter,
   progress: DeliveryProgress,

@@ -1,6 +1,6 @@
 import type { Lease, OnTaken } from '../dedupe/lease.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
-import { openRoutes, type Progress } from './handlers.ts';
+import { openRoutes, type RunProgress } from './handlers.ts';
 import type { Interruption } from './interruption.ts';
 import type { RunInput } from './run-input.ts';
 import type { RunServices } from './run-services.ts';
@@ -47,7 +47,7 @@ export class RunScope {
   }
 
   /** Waits for a permit for each handler that has not finished yet. */
-  async acquirePermits(concurrency: ConcurrencyLimit, progress: Progress): Promise<void> {
+  async acquirePermits(concurrency: ConcurrencyLimit, progress: RunProgress): Promise<void> {
     const { deadline, origin, rawBody, routes } = this.#input;
     const { length } = openRoutes(routes, progress);
     if (!origin.isLimited || length === 0) return;

@@ -1,6 +1,6 @@
 import type { RenewResult } from '../dedupe/store.ts';
 import { type PosthornError, UnavailableError } from '../errors.ts';
-import { type Answer, accept, type ReportedError, refuse } from '../outcomes/outcome.ts';
+import { type Answer, accept, type ReportedError, refuse, toReportedError } from '../outcomes/outcome.ts';
 import type { EventLetter } from './event-letter.ts';
 import type { RunInput } from './run-input.ts';
 
@@ -78,10 +78,8 @@ export function rulesOf(state: RunState): StateRules {
 }
 
 function parkedOr(error: () => PosthornError): StateRules['answer'] {
-  return ({ id }, letter) => {
-    const refused = refuse(error());
-    return letter?.storedAs === undefined ? refused : accept('parked', id, refused.error);
-  };
+  return ({ id }, letter) =>
+    letter?.storedAs === undefined ? refuse(error()) : accept('parked', id, toReportedError(error()));
 }
 
 function storeIsSilent(): PosthornError {

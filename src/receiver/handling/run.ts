@@ -6,7 +6,7 @@ import { AbortedError, type PosthornError } from '../errors.ts';
 import type { Answer } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
 import { EventLetter } from './event-letter.ts';
-import type { Progress } from './handlers.ts';
+import type { RunProgress } from './handlers.ts';
 import { Interruption } from './interruption.ts';
 import { PendingAnswer } from './pending-answer.ts';
 import type { RunInput } from './run-input.ts';
@@ -27,7 +27,7 @@ export class Run {
   readonly runId: number;
   readonly input: RunInput;
   readonly services: RunServices;
-  readonly progress: Progress = { attempt: undefined, final: false, handled: [], reports: [] };
+  readonly progress: RunProgress = { attempt: undefined, final: false, handled: [], reports: [] };
   /** The problems of the run so far. */
   readonly warnings: Warning[] = [];
   readonly answer: PendingAnswer = new PendingAnswer();

@@ -1,8 +1,8 @@
 import { PROBE_ID } from '../dedupe/claim-id.ts';
 import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
 import { UnavailableError } from '../errors.ts';
-import { refuse } from '../outcomes/outcome.ts';
-import { SharedCall } from '../timing/isolated-requests.ts';
+import { toReportedError } from '../outcomes/outcome.ts';
+import { SharedCall } from '../timing/shared-call.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { QUESTION_LIMIT_MS, type StoreHealth } from './health.ts';
 
@@ -36,7 +36,7 @@ export class StoreProbe {
     } catch (error) {
       this.#failingSince ??= this.#now();
       const latencyMs = performance.now() - askedAt;
-      return { ok: false, latencyMs, failingSince: this.#failingSince, error: refuse(error).error };
+      return { ok: false, latencyMs, failingSince: this.#failingSince, error: toReportedError(error) };
     }
   }
 }

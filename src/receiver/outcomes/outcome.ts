@@ -113,10 +113,14 @@ const refusals: Readonly<Record<ReportCode, Refusal>> = {
 
 /** Creates the result of a delivery that failed with `error`. */
 export function refuse(error: unknown): Refused {
-  const reported = isReportedError(error)
-    ? error
-    : new InternalError('internal_error', 'the receiver failed', { cause: error });
+  const reported = toReportedError(error);
   return { outcome: refusals[reported.code].outcome, id: undefined, error: reported };
+}
+
+/** Returns an error that a report can have: the value itself, or an {@link InternalError} that it caused. */
+export function toReportedError(error: unknown): ReportedError {
+  if (isReportedError(error)) return error;
+  return new InternalError('internal_error', 'the receiver failed', { cause: error });
 }
 
 function isReportedError(error: unknown): error is ReportedError {

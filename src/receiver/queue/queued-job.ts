@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { JobError } from '../errors.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { messageOf } from '../values/foreign-values.ts';
-import { parseBy } from '../values/parse-by.ts';
+import { parseWithSchema } from '../values/parse-with-schema.ts';
 
 /** The version that this release writes. It reads all earlier versions too. */
 const VERSION = 1;
@@ -107,7 +107,7 @@ export function readJob(value: unknown): ReadJob {
   // loads.
   jobSchema ??= createJobSchema();
   try {
-    return parseBy(jobSchema, value, 'job');
+    return parseWithSchema(jobSchema, value, 'job');
   } catch (cause) {
     const message = `this worker cannot read the job: ${messageOf(cause)}`;
     throw new JobError('job_unreadable', message, { cause });

@@ -1,4 +1,4 @@
-import { inNextTurn } from './isolated-requests.ts';
+import { inNextTurn } from './next-turn.ts';
 
 /**
  * A larger batch makes the first delivery wait for the last, without any gain, and uses more memory at once.
@@ -18,7 +18,7 @@ let count = 0;
  * Their operations on a store can share a command. Their answers leave in one burst, which wakes a proxy on
  * the same machine only once.
  */
-export function nextTurn(): Promise<void> {
+export function nextBatch(): Promise<void> {
   const joined = batch ?? openBatch();
   count += 1;
   if (count === MAX_BATCH_SIZE) beginBatch();

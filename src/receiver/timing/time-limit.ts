@@ -1,4 +1,4 @@
-import { inNextTurn } from './isolated-requests.ts';
+import { inNextTurn } from './next-turn.ts';
 
 /**
  * A timer that starts a real one only if it is not cleared within the same turn of the event loop. Nearly all

@@ -5,7 +5,7 @@ import { typeNameOf } from './foreign-values.ts';
  * Parses a value by a schema of zod/mini. Throws an error whose message names each wrong member by its path,
  * and the value itself by `name`. It shows types and not values, which may be payment data.
  */
-export function parseBy<T>(schema: z.ZodMiniType<T>, value: unknown, name: string): T {
+export function parseWithSchema<T>(schema: z.ZodMiniType<T>, value: unknown, name: string): T {
   const { success, data, error } = z.safeParse(schema, value, { error: describeType });
   if (success) return data;
   const problems = error.issues.map(({ path, message }) => `${path.join('.') || name}: ${message}`);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
-import { parseBy } from '../../receiver/values/parse-by.ts';
+import { parseWithSchema } from '../../receiver/values/parse-with-schema.ts';
 
 const storedLetter = z.object({
   id: z.string(),
@@ -36,7 +36,7 @@ const MOST_PARTS = 100_000;
 /** Parses the text of {@link serializeLetter}. Throws for any other text. */
 export function parseLetter(text: string): DeadLetter {
   if (hasMoreParts(text, MOST_PARTS)) throw new Error(`it has more than ${MOST_PARTS} brackets and commas`);
-  const letter = parseBy(storedLetter, JSON.parse(text), 'letter');
+  const letter = parseWithSchema(storedLetter, JSON.parse(text), 'letter');
   return { ...letter, rawBody: Buffer.from(letter.rawBody, 'base64') };
 }
 

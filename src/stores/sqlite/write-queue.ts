@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { inNextTurn } from '../../receiver/timing/isolated-requests.ts';
+import { inNextTurn } from '../../receiver/timing/next-turn.ts';
 import { pauseWhileBusy } from './pause-while-busy.ts';
 
 /** An operation of a store or of letters, or the run of an inbox. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DeadLetter, DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
 import { toKey } from '../../../receiver/dedupe/store.ts';
 import { DeadLetterError } from '../../../receiver/errors.ts';
-import { SharedCall } from '../../../receiver/timing/isolated-requests.ts';
+import { SharedCall } from '../../../receiver/timing/shared-call.ts';
 import { settledWithin } from '../../../receiver/timing/time-limit.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { createOrderedList, readStoredLetter, type StoredLetter } from '../../kit/ordered-list.ts';

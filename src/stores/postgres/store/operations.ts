@@ -1,5 +1,5 @@
 import { storeError } from '../../../receiver/dedupe/time-limited.ts';
-import { inNextTurn } from '../../../receiver/timing/isolated-requests.ts';
+import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import { ServerClock } from '../../kit/server-clock.ts';

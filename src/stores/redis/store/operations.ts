@@ -1,5 +1,5 @@
 import { storeError } from '../../../receiver/dedupe/time-limited.ts';
-import { inNextTurn } from '../../../receiver/timing/isolated-requests.ts';
+import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { ServerOperation } from '../../kit/server-store.ts';
 import type { RedisCommands } from '../commands.ts';

@@ -1,5 +1,5 @@
 import { storeError } from '../../../receiver/dedupe/time-limited.ts';
-import { inNextTurn } from '../../../receiver/timing/isolated-requests.ts';
+import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import type { ReadAnswer, ServerOperation } from '../../kit/server-store.ts';
 import { BUSY, type SqliteConnection } from '../connection.ts';
 import { explain } from '../errors.ts';
