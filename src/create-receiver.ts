@@ -1,8 +1,9 @@
 import type { Schemas } from './receiver/events/schema.ts';
-import { type ReceiverOptions, readOptions } from './receiver/options.ts';
+import type { ReceiverOptions } from './receiver/options.ts';
 import { PendingWarnings } from './receiver/outcomes/pending-warnings.ts';
 import { WebhookReceiver } from './receiver/receiver.ts';
 import type { Receiver } from './receiver/receiver-interface.ts';
+import { readOptions } from './receiver/settings.ts';
 import { createMemoryStore } from './stores/memory/memory.ts';
 import { memoryStoreWarnings } from './stores/memory/several-processes.ts';
 

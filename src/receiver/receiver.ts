@@ -24,7 +24,6 @@ import {
 import type { Health, LastDelivery } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
-import type { Settings } from './options.ts';
 import { MisdirectedDeliveries } from './outcomes/misdirected.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import type { PendingWarnings } from './outcomes/pending-warnings.ts';
@@ -37,6 +36,7 @@ import { isConnected, waitUntil } from './request/delivery-functions.ts';
 import { exceedsOneRead, mustClose, readHead } from './request/head.ts';
 import { type HeaderFields, readHeaders } from './request/headers.ts';
 import { type RawBody, toBytes } from './request/raw-body.ts';
+import type { Settings } from './settings.ts';
 import { Activity } from './timing/activity.ts';
 import { nextBatch } from './timing/delivery-batch.ts';
 import { settledWithin } from './timing/time-limit.ts';
@@ -68,7 +68,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#settings = settings;
     this.#warnings = warnings;
     this.#replySettings = {
-      challenge: settings.credentials.challenge,
+      challenge: settings.authentication.challenge,
       retryAfterSeconds: Math.ceil((settings.retryScheduleMs[0] ?? 60_000) / 1_000),
       drainMs: settings.bodyTimeoutMs,
     };

@@ -10,9 +10,9 @@ import type { KeySource } from './signing-keys.ts';
 
 /** The settings of authentication. */
 export interface AuthenticationSettings extends BodyLimits {
-  readonly keys: KeySource;
+  readonly signingKey: KeySource;
   readonly signatureHeader: string;
-  readonly credentials: CredentialsCheck;
+  readonly authentication: CredentialsCheck;
   readonly deadlineMs: number;
 }
 
@@ -54,10 +54,7 @@ export class Authenticator {
     const { bytes: rawBody, share } = await this.#bodies.read(delivery, bodyBy);
     progress.bodyRead = true;
     try {
-      // Fixed keys are there at once. Awaiting them would cost each delivery 1 % of its processor time.
-      const found = this.#settings.keys(bodyBy);
-      const keys = found instanceof Promise ? await found : found;
-      progress.keyIndex = checkSignature(rawBody, signature, keys);
+      progress.keyIndex = checkSignature(rawBody, signature, await this.#settings.signingKey(bodyBy));
       return { rawBody, headers: head.headers };
     } finally {
       this.#bodyMemory.release(share);
@@ -66,9 +63,9 @@ export class Authenticator {
 
   /** Makes the cheap checks, before the body is buffered. Returns the signature that it must have. */
   #checkHead({ method }: Delivery, head: RequestHead): string {
-    const { credentials, signatureHeader, maxBodyBytes } = this.#settings;
+    const { authentication, signatureHeader, maxBodyBytes } = this.#settings;
     checkMethod(method);
-    credentials.check(head.headers);
+    authentication.check(head.headers);
     const signature = readSignature(head.headers, signatureHeader);
     checkEncoding(head);
     checkDeclaredLength(head, maxBodyBytes);
@@ -77,9 +74,9 @@ export class Authenticator {
 
   /** Checks a body that has been read already. */
   async verify(rawBody: Uint8Array, headers: HeaderValues): Promise<void> {
-    const { credentials, signatureHeader, keys, deadlineMs } = this.#settings;
-    credentials.check(headers);
+    const { authentication, signatureHeader, signingKey, deadlineMs } = this.#settings;
+    authentication.check(headers);
     const signature = readSignature(headers, signatureHeader);
-    checkSignature(rawBody, signature, await keys(performance.now() + deadlineMs));
+    checkSignature(rawBody, signature, await signingKey(performance.now() + deadlineMs));
   }
 }

@@ -1,6 +1,6 @@
 import { exposureOf } from '../dead-letters/exposure.ts';
-import type { Settings } from '../options.ts';
 import type { Warning } from '../outcomes/report.ts';
+import type { Settings } from '../settings.ts';
 
 /** Warnings about the options of a receiver, for its first report. */
 export function firstWarnings({ deadLetters }: Pick<Settings, 'deadLetters'>): Warning[] {

@@ -1,8 +1,8 @@
 import { LetterOperations } from '../dead-letters/letter-operations.ts';
 import { Completions } from '../dedupe/retries.ts';
 import { timeLimited } from '../dedupe/time-limited.ts';
-import type { Settings } from '../options.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
+import type { Settings } from '../settings.ts';
 import type { Activity } from '../timing/activity.ts';
 import { letterTimeMs } from '../timing/deadline.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';

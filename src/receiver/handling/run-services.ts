@@ -1,7 +1,7 @@
 import type { LetterOperations } from '../dead-letters/letter-operations.ts';
 import type { ClaimServices } from '../dedupe/claim.ts';
-import type { Settings } from '../options.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
+import type { Settings } from '../settings.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { KeptMiddleware } from './middleware.ts';
 

@@ -1,5 +1,5 @@
-import type { Settings } from '../../receiver/options.ts';
 import type { Warning } from '../../receiver/outcomes/report.ts';
+import type { Settings } from '../../receiver/settings.ts';
 import { requestsAreIsolated } from '../../receiver/timing/isolated-requests.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { isMemoryStore } from './memory.ts';
