@@ -1,16 +1,25 @@
 import { AbortedError } from '../errors.ts';
-import { LazyAbort } from '../timing/lazy-abort.ts';
 import { Timer } from '../timing/time-limit.ts';
 
 /**
  * Aborts a run from outside: at `maxRunMs`, at the end of `close()`, or because another process has the
  * event.
  */
-export class Interruption extends LazyAbort {
+export class Interruption {
+  readonly #controller = new AbortController();
+  #isAborted = false;
   #endedBy: AbortedError | undefined;
   #limit: Timer | undefined;
   /** A run waits for one promise at a time. */
   #listener: ((reason: AbortedError) => void) | undefined;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#isAborted;
+  }
 
   /** Why the run ends without its handlers; undefined after a lost lease, which aborts only their signal. */
   get endedBy(): AbortedError | undefined {
@@ -47,8 +56,9 @@ export class Interruption extends LazyAbort {
    * Aborts the handlers' signal, and the run whether or not they heed it. After a lost lease the run waits
    * for its handlers.
    */
-  override abort(reason: AbortedError): void {
-    super.abort(reason);
+  abort(reason: AbortedError): void {
+    this.#isAborted = true;
+    this.#controller.abort(reason);
     if (reason.code === 'lease_lost') return;
     this.#endedBy ??= reason;
     this.#listener?.(reason);

@@ -1,5 +1,4 @@
 import { RequestError, type UnavailableError } from '../errors.ts';
-import { LazyAbort } from '../timing/lazy-abort.ts';
 import { Timer } from '../timing/time-limit.ts';
 import type { BodyMemory, BodyShare } from './body-memory.ts';
 import type { BodyOptions, Delivery } from './delivery.ts';
@@ -67,16 +66,20 @@ export class BodyReader {
 }
 
 /** The options of one reading of a body, which the receiver can abort. */
-class AbortableReading extends LazyAbort implements BodyOptions {
+class AbortableReading implements BodyOptions {
   readonly maxBytes: number;
   readonly onProgress: (heldBytes: number) => void;
+  readonly #controller = new AbortController();
   #abortReason: Error | undefined;
   #reject: ((reason: Error) => void) | undefined;
 
   constructor(maxBytes: number, onProgress: (heldBytes: number) => void) {
-    super();
     this.maxBytes = maxBytes;
     this.onProgress = onProgress;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
   }
 
   /** Rejects when the receiver gives up on the body, or has given up before. */
@@ -87,8 +90,8 @@ class AbortableReading extends LazyAbort implements BodyOptions {
     });
   }
 
-  override abort(reason: RequestError | UnavailableError): void {
-    super.abort(reason);
+  abort(reason: RequestError | UnavailableError): void {
+    this.#controller.abort(reason);
     this.#abortReason ??= reason;
     this.#reject?.(reason);
   }
