@@ -1,7 +1,7 @@
 import { show } from '../values/foreign-values.ts';
 
 /** The length of a signature: HMAC-SHA256 in hex. */
-export const HEX_LENGTH = 64;
+const HEX_LENGTH = 64;
 
 /** A signature among other characters. It looks at each character once, however long the text is. */
 const WITHIN_TEXT = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/i;
