@@ -32,8 +32,7 @@ export class Completions {
 
   /** True if the event was handled here, and the store has not recorded it yet. */
   has(id: string): boolean {
-    // Nearly always the map is empty: looking for an id would cost its hash.
-    return this.#pending.size > 0 && this.#pending.has(id);
+    return this.#pending.has(id);
   }
 
   /** Tries for twice `commandTimeoutMs`. Resolves with false if the tries go on in the background. */

@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import { EventError } from '../errors.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import { type EventType, eventTypes, type Pattern } from './catalog.ts';
@@ -79,7 +78,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function parseEvent(rawBody: Uint8Array): AnyEvent {
   let value: unknown;
   try {
-    value = JSON.parse(toText(rawBody));
+    value = JSON.parse(utf8.decode(rawBody));
   } catch (cause) {
     throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', {}, { cause });
   }
@@ -93,11 +92,6 @@ export function parseEvent(rawBody: Uint8Array): AnyEvent {
       readableMembers(value),
     );
   }
-}
-
-/** Decodes strict UTF-8. Nearly every body is ASCII, which decodes faster as Latin-1. */
-function toText(rawBody: Uint8Array): string {
-  return Buffer.isBuffer(rawBody) && isAscii(rawBody) ? rawBody.toString('latin1') : utf8.decode(rawBody);
 }
 
 /** When the event was created, in milliseconds since the epoch. */
