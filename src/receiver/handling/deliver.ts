@@ -1,4 +1,5 @@
 import type { Authentic } from '../authentication/authenticator.ts';
+import { handlingId } from '../dedupe/claim-id.ts';
 import { isFinalByAge } from '../dedupe/last-attempt.ts';
 import { EventError, type PosthornError } from '../errors.ts';
 import { checkAge, createdAtMs, parseEvent } from '../events/event.ts';
@@ -10,7 +11,7 @@ import { deliveryOrigin } from './origin.ts';
 import { parkRefused } from './park-refused.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 import { Run } from './run.ts';
-import { runInput } from './run-input.ts';
+import type { RunInput } from './run-input.ts';
 import { rulesOf } from './run-state.ts';
 
 /**
@@ -71,18 +72,19 @@ function beginEvent(
   const routes = router.matchAny(type);
   if (routes.length === 0) return accept('ignored', id);
   const { receivedAt, deadline } = progress;
-  const deadlineAt = receivedAt + deadline.limitMs;
-  const whole = runInput({
+  const whole: RunInput = {
+    id,
+    claimId: handlingId(id),
     event,
     createdAt,
     rawBody,
     headers,
     receivedAt,
-    deadlineAt,
+    deadlineAt: receivedAt + deadline.limitMs,
     deadline,
     routes,
     origin: deliveryOrigin,
-  });
+  };
   const isForWorkers = queue !== undefined && routes.some(isQueued);
   const input = isForWorkers ? toEnqueueInput(whole, queue, settings.now) : whole;
   if (completions.has(input.claimId)) return accept('duplicate', id);

@@ -12,7 +12,6 @@ import { parkRefused } from './park-refused.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 import type { Route, Router } from './router.ts';
 import type { Run } from './run.ts';
-import { runInput } from './run-input.ts';
 
 /**
  * Runs the queued handlers of a job in a worker, and waits for their end; or parks the event of a job that
@@ -55,15 +54,17 @@ async function runJob(
   progress: DeliveryProgress,
 ): Promise<Answer> {
   const { rawBody, headers, receivedAt } = job;
-  const claimId = handlingId(event.id);
+  const { deadline } = progress;
+  const { id } = event;
+  const claimId = handlingId(id);
   const routes = workerRoutes(router, event.type, job);
-  if (completions.has(claimId)) return accept('duplicate', event.id);
+  if (completions.has(claimId)) return accept('duplicate', id);
   if (runs.find(claimId) !== undefined)
     throw new UnavailableError('event_running', 'this process is handling the event already');
   const deadlineAt = settings.now() + settings.maxRunMs;
-  const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline: progress.deadline };
-  const ofWorker = jobOrigin(job, options);
-  const run = runs.start(runInput({ event, rawBody, headers, ...times, routes, origin: ofWorker }), progress);
+  const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline };
+  const origin = jobOrigin(job, options);
+  const run = runs.start({ id, claimId, event, rawBody, headers, ...times, routes, origin }, progress);
   return settledOrAborted(run, options.signal);
 }
 

@@ -11,7 +11,7 @@ import { isQueued } from './enqueue.ts';
 import { replayOrigin } from './origin.ts';
 import { ParkedLetter } from './parked-letter.ts';
 import type { ReceiverServices } from './receiver-services.ts';
-import { type RunInput, runInput } from './run-input.ts';
+import type { RunInput } from './run-input.ts';
 
 /** Runs a parked event, and waits for the end of its handlers. */
 export async function replay(
@@ -28,7 +28,8 @@ export async function replay(
   checkNotClosing(progress);
   const routes = router.matchAny(event.type);
   if (routes.length === 0) return accept('ignored', id);
-  if (completions.has(handlingId(id))) {
+  const claimId = handlingId(id);
+  if (completions.has(claimId)) {
     await remove(parked, progress);
     return accept('duplicate', id);
   }
@@ -41,9 +42,10 @@ export async function replay(
     deadline: progress.deadline,
   };
   const headers = readHeaders(letter.headers);
-  const input = runInput({ event, rawBody, headers, ...times, routes, origin: replayOrigin(letter) });
+  const origin = replayOrigin(letter);
+  const input = { id, claimId, event, rawBody, headers, ...times, routes, origin };
   // A run of this process that has the event is joined.
-  const isExclusive = routes.some(isQueued) && runs.find(handlingId(id)) === undefined;
+  const isExclusive = routes.some(isQueued) && runs.find(claimId) === undefined;
   const run = isExclusive ? runExclusively : runOrJoin;
   return run(services, input, parked, progress);
 }

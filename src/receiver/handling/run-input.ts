@@ -1,4 +1,3 @@
-import { handlingId } from '../dedupe/claim-id.ts';
 import type { UnavailableError } from '../errors.ts';
 import type { AnyEvent } from '../events/event.ts';
 import type { QueuedJob } from '../queue/queued-job.ts';
@@ -35,36 +34,4 @@ export interface RunInput {
   readonly origin: Origin;
   /** Given if workers run the rest of the handlers. */
   readonly enqueue?: Enqueue;
-}
-
-/**
- * Creates the input of a run that handles an event. It avoids a spread, which would cost more than all the
- * rest.
- */
-export function runInput({
-  event,
-  createdAt,
-  rawBody,
-  headers,
-  receivedAt,
-  deadlineAt,
-  deadline,
-  routes,
-  origin,
-}: Omit<RunInput, 'id' | 'claimId' | 'enqueue'>): RunInput {
-  const { id } = event;
-  const claimId = handlingId(id);
-  return {
-    id,
-    claimId,
-    event,
-    createdAt,
-    rawBody,
-    headers,
-    receivedAt,
-    deadlineAt,
-    deadline,
-    routes,
-    origin,
-  };
 }
