@@ -154,7 +154,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   /** Only the delivery that started the run reports its late result. */
   #reportEndLater(delivery: Delivery, progress: DeliveryProgress): void {
     this.#activity.begin();
-    const reported = this.#reportEnd(progress).then(() => this.#activity.end());
+    const reported = this.#reportEnd(progress).finally(() => this.#activity.end());
     waitUntil(delivery, reported, this.#warnings.addMisuse);
   }
 
@@ -171,11 +171,14 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     handle: (progress: DeliveryProgress) => Promise<Answer>,
   ): Promise<Report> {
     const progress = this.#begin(source);
-    const answer = await handle(progress).catch(refuse);
-    const report = toReport(answer, progress, false);
-    this.#reporter.emit(report);
-    this.#activity.end();
-    return report;
+    try {
+      const answer = await handle(progress).catch(refuse);
+      const report = toReport(answer, progress, false);
+      this.#reporter.emit(report);
+      return report;
+    } finally {
+      this.#activity.end();
+    }
   }
 
   hasSignature(headers: HeaderFields): boolean {

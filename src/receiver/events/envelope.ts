@@ -34,7 +34,7 @@ export function checkEnvelope(value: unknown): asserts value is z.output<typeof 
   if (!z.validate(envelope, value)) parseWithSchema(envelope, value, 'body');
 }
 
-/** The id and the type of a value that is not an event, each only if an event could have it. */
+/** The id and the type of a value, each only if an event could have it. Never throws. */
 export function readableMembers(value: unknown): { readonly id?: string; readonly type?: string } {
   const parts = { id: propertyOf(value, 'id'), type: propertyOf(value, 'type') };
   return {

@@ -1,6 +1,7 @@
 import type { DeadLetter } from '../dead-letters/dead-letters.ts';
 import { enqueueingId, handlingId } from '../dedupe/claim-id.ts';
 import { UnavailableError } from '../errors.ts';
+import { readableMembers } from '../events/envelope.ts';
 import { createdAtMs, parseEvent } from '../events/event.ts';
 import { type Answer, accept, isSuccess } from '../outcomes/outcome.ts';
 import { readHeaders } from '../request/headers.ts';
@@ -21,7 +22,7 @@ export async function replay(
 ): Promise<Answer> {
   const { completions, router, runs, settings } = services;
   const parked = new ParkedLetter(letter, services, 'replay()');
-  progress.event = letter;
+  progress.event = readableMembers(letter);
   if (parked.isRunning) throw stillRunning();
   const event = parseEvent(letter.rawBody);
   const { id } = event;

@@ -71,6 +71,17 @@ describe('a replay', () => {
     expect(reports.all.map(({ outcome }) => outcome)).toEqual(['parked', 'processed', 'duplicate']);
   });
 
+  test('of a letter whose id cannot be read is reported as failed, and close() does not wait for it', async () => {
+    const { letter, receiver, reports } = await openParked();
+    const getId = () => {
+      throw new Error('no connection');
+    };
+    const report = await receiver.replay(Object.defineProperty({ ...letter }, 'id', { get: getId }));
+    expect(report).toMatchObject({ outcome: 'failed', code: 'internal_error', source: 'replay' });
+    expect(reports.all.at(-1)).toEqual(report);
+    expect(await receiver.close({ graceMs: 60_000 })).toEqual({ abandoned: [] });
+  });
+
   test('takes a letter of an earlier release, whose reason bears the old code', async () => {
     const { deadLetters, event, letter, receiver, state } = await openParked();
     state.mended = true;
