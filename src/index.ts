@@ -16,7 +16,7 @@ export type {
   RenewResult,
   Store,
 } from './receiver/dedupe/store.ts';
-export type { ErrorCode } from './receiver/errors.ts';
+export type { ErrorCode } from './receiver/error-codes.ts';
 export {
   AbortedError,
   ConfigurationError,

@@ -3,7 +3,7 @@ import { observeWithLogger } from 'posthorn/logger';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { errorCodes } from '../../src/receiver/errors.ts';
+import { errorCodes } from '../../src/receiver/error-codes.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';

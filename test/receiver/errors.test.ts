@@ -8,7 +8,7 @@ import {
   type WarningCode,
 } from 'posthorn';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { errorCodes } from '../../src/receiver/errors.ts';
+import { errorCodes } from '../../src/receiver/error-codes.ts';
 import { isReportCode, refuse, statusOf } from '../../src/receiver/outcomes/outcome.ts';
 import { warningCodes } from '../../src/receiver/outcomes/report.ts';
 

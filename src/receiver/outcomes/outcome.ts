@@ -1,10 +1,5 @@
-import {
-  type CodeOf,
-  type ErrorCode,
-  InternalError,
-  isPosthornError,
-  type PosthornError,
-} from '../errors.ts';
+import type { CodeOf, ErrorCode } from '../error-codes.ts';
+import { InternalError, isPosthornError, type PosthornError } from '../errors.ts';
 import type { Reply } from '../request/delivery.ts';
 
 /** How a delivery ended. Each delivery has exactly one outcome. */

@@ -1,4 +1,5 @@
-import { brandClasses, CodedError, type CodeOf } from '../../receiver/errors.ts';
+import type { CodeOf } from '../../receiver/error-codes.ts';
+import { brandClasses, CodedError } from '../../receiver/errors.ts';
 import type { CurrencyPage } from '../shapes/reference-lists.ts';
 
 /** The codes of {@link ServiceError}; docs/errors.md explains each. */
