@@ -1,6 +1,7 @@
 import { Authenticator } from './authentication/authenticator.ts';
 import { isSignatureHeader } from './authentication/signature.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
+import { deadLetterWarnings } from './dead-letters/exposure.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
 import { type EventFilter, toEventFilters } from './events/event-filter.ts';
@@ -10,7 +11,6 @@ import { beginProgress, type DeliveryProgress, toReport } from './handling/deliv
 import { dispatch } from './handling/dispatch.ts';
 import { type DispatchOptions, readDispatchOptions } from './handling/dispatch-options.ts';
 import { drop } from './handling/drop.ts';
-import { firstWarnings } from './handling/first-warnings.ts';
 import type { KeptMiddleware, Middleware } from './handling/middleware.ts';
 import { createServices, type ReceiverServices } from './handling/receiver-services.ts';
 import { replay } from './handling/replay.ts';
@@ -64,7 +64,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   constructor(settings: Settings, warnings: PendingWarnings) {
     const { deadLetters, now } = settings;
     const bodyMemory = new BodyMemory(settings.maxBufferedBytes);
-    warnings.add(...firstWarnings(settings));
+    warnings.add(...deadLetterWarnings(deadLetters));
     this.#settings = settings;
     this.#warnings = warnings;
     this.#replySettings = {

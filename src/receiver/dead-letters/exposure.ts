@@ -1,3 +1,4 @@
+import type { Warning } from '../outcomes/report.ts';
 import { propertyOf } from '../values/foreign-values.ts';
 import type { DeadLetters } from './dead-letters.ts';
 
@@ -12,8 +13,12 @@ export function withExposure(deadLetters: DeadLetters, exposure: string | undefi
   return exposure === undefined ? deadLetters : Object.assign(deadLetters, { [EXPOSURE]: exposure });
 }
 
-/** Returns which users may forge these dead letters, in words; undefined if none are known. */
-export function exposureOf(deadLetters: DeadLetters | undefined): string | undefined {
+/** Warns of a receiver without dead letters, and of dead letters that others may forge. */
+export function deadLetterWarnings(deadLetters: DeadLetters | undefined): Warning[] {
+  if (deadLetters === undefined) return [DEAD_LETTERS_MISSING];
   const exposure = propertyOf(deadLetters, EXPOSURE);
-  return typeof exposure === 'string' ? exposure : undefined;
+  return typeof exposure === 'string' ? [`dead_letters_exposed: ${exposure}`] : [];
 }
+
+const DEAD_LETTERS_MISSING: Warning =
+  'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';

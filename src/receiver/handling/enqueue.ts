@@ -1,7 +1,10 @@
 import { enqueueingId } from '../dedupe/claim-id.ts';
-import { addInTime } from '../queue/add-in-time.ts';
+import { UnavailableError } from '../errors.ts';
 import type { Queue } from '../queue/queue.ts';
-import { createJob } from '../queue/queued-job.ts';
+import { createJob, type QueuedJob } from '../queue/queued-job.ts';
+import { mustWait } from '../timing/must-wait.ts';
+import { withTimeLimit } from '../timing/time-limit.ts';
+import { messageOf } from '../values/foreign-values.ts';
 import { enqueueOrigin } from './origin.ts';
 import type { Route } from './router.ts';
 import type { RunInput } from './run-input.ts';
@@ -25,7 +28,29 @@ export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number)
     routes: routes.filter((route) => !isQueued(route)),
     enqueue: ({ mayWait, ...progress }) => {
       const content = { id, type, rawBody, headers, receivedAt, queuedAt: now(), handlers, ...progress };
-      return addInTime(queue, createJob(content), { limitMs: deadline.enqueueMs, mayWait });
+      return addInTime(queue, createJob(content), deadline.enqueueMs, mayWait);
     },
   };
+}
+
+/**
+ * Adds a job. Resolves with an error if the queue refuses the job or takes longer than the limit: the clients
+ * of most queues wait endlessly for a lost connection. A job that arrives late is handled once all the same:
+ * workers claim its event. `mayWait` is called if the job has to wait for a connection.
+ */
+async function addInTime(
+  queue: Queue,
+  job: QueuedJob,
+  limitMs: number,
+  mayWait: () => boolean,
+): Promise<UnavailableError | undefined> {
+  try {
+    const waitMs = !mustWait(queue) || mayWait() ? limitMs : 0;
+    const added = Promise.resolve(queue.add(job, { waitMs }));
+    await withTimeLimit(added, limitMs, () => new Error(`no answer in ${limitMs} ms`));
+    return undefined;
+  } catch (cause) {
+    const message = `the queue did not take the event: ${messageOf(cause)}`;
+    return new UnavailableError('queue_unavailable', message, { cause });
+  }
 }
