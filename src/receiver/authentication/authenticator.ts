@@ -9,7 +9,7 @@ import { checkSignature, readSignature } from './signature.ts';
 import type { KeySource } from './signing-keys.ts';
 
 /** The settings of authentication. */
-export interface AuthenticationSettings extends BodyLimits {
+interface AuthenticationSettings extends BodyLimits {
   readonly signingKey: KeySource;
   readonly signatureHeader: string;
   readonly authentication: CredentialsCheck;
@@ -17,7 +17,7 @@ export interface AuthenticationSettings extends BodyLimits {
 }
 
 /** The progress of a delivery's authentication. */
-export interface AuthenticationProgress {
+interface AuthenticationProgress {
   readonly deadline: Deadline;
   /** True once the body has been read to its end. */
   bodyRead: boolean;

@@ -1,5 +1,5 @@
 /** A likely mistake in a key, and the key without it. */
-export interface KeyOddity {
+interface KeyOddity {
   /** The mistake, after "the key has": for example `white space around it`. */
   readonly description: string;
   /** The key without it; empty if nothing is left. */

@@ -43,7 +43,7 @@ interface PendingOperation {
 }
 
 /** The settings of {@link LetterOperations}. */
-export interface LetterOperationsSettings {
+interface LetterOperationsSettings {
   /** The longest time that one operation may take once it has begun. */
   readonly limitMs: number;
   readonly now: () => number;

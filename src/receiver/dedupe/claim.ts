@@ -61,7 +61,7 @@ export interface ClaimedEvent {
 }
 
 /** How a claim may wait before it is sent. */
-export interface ClaimWait {
+interface ClaimWait {
   /** How long it may wait; 0 if it must not wait for a connection. */
   readonly waitMs?: number | undefined;
   /**

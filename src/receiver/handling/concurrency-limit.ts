@@ -5,7 +5,7 @@ import { withTimeLimit } from '../timing/time-limit.ts';
 import type { Interruption } from './interruption.ts';
 
 /** How a run waits for permits. */
-export interface PermitWait {
+interface PermitWait {
   /** When to give up, by the monotonic clock. */
   readonly until: number;
   /** The size of the body that is kept meanwhile. */

@@ -13,7 +13,7 @@ export type SkipReason = NonNullable<HandlerReport['skipped']>;
  * Takes the name of a handler for a receiver that registers it. Throws if the receiver has another handler
  * with the same records. Returns true if another receiver has one, and no warning has said so yet.
  */
-export type TakeName = (receiver: object) => boolean;
+type TakeName = (receiver: object) => boolean;
 
 /** Gives a handler the name under which `on` registers it. `Function.name` does not count. */
 export function nameHandler<Handler extends (...parameters: never[]) => unknown>(

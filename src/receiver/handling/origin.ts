@@ -6,7 +6,7 @@ import type { ReadJob } from '../queue/queued-job.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
 
 /** The signs that an earlier attempt has never ended. */
-export interface DeadAttempt {
+interface DeadAttempt {
   /** A lease ran out. */
   readonly leaseRanOut: boolean;
   /** A letter says that the handlers of a last attempt were running. */

@@ -11,7 +11,7 @@ import { EventLetter } from './event-letter.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /** A job that its queue has given up. */
-export interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receivedAt' | 'handled'> {
+interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receivedAt' | 'handled'> {
   readonly event: AnyEvent;
   /** The number of attempts that the queue has made. */
   readonly attempt: number;

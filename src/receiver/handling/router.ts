@@ -63,7 +63,7 @@ export type UnhandledHandler<S extends Schemas = Record<never, never>> = (
 ) => unknown;
 
 /** An {@link UnhandledHandler} as the router keeps it: a method, for the reason that `Route` gives. */
-export interface Fallback {
+interface Fallback {
   handle(event: WebhookEvent<string, unknown>, details: { readonly known: boolean }): unknown;
 }
 

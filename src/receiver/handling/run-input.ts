@@ -7,7 +7,7 @@ import type { Origin } from './origin.ts';
 import type { Route } from './router.ts';
 
 /** The facts that a run adds to the job of an event. */
-export interface EnqueueInfo extends Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'> {
+interface EnqueueInfo extends Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'> {
   /** Called if the event has to wait for a connection to the queue; returns whether it may wait. */
   readonly mayWait: () => boolean;
 }

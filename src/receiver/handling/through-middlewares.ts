@@ -10,7 +10,7 @@ import type { Enqueue, RunInput } from './run-input.ts';
 const TRACE_CONTEXT_LIMIT = 8_192;
 
 /** The facts of a run that middlewares get. */
-export interface MiddlewareRun {
+interface MiddlewareRun {
   readonly event: ValidEvent;
   readonly runId: number;
   readonly attempt: Pick<HandlerContext, 'attempt' | 'final'>;

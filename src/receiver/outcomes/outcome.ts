@@ -17,7 +17,7 @@ export type Outcome =
 export type Answer = Accepted | Refused;
 
 /** A result that becomes a 2xx. `error` says why the event was parked. */
-export interface Accepted {
+interface Accepted {
   readonly outcome: 'processed' | 'duplicate' | 'ignored' | 'queued' | 'parked';
   readonly id: string;
   readonly error: ReportedError | undefined;
@@ -35,11 +35,7 @@ export function accept(outcome: Accepted['outcome'], id: string, error?: Reporte
   return { outcome, id, error };
 }
 
-interface Refusal {
-  readonly outcome: 'rejected' | 'failed' | 'busy';
-  readonly status: number;
-  readonly title: string;
-}
+type Refusal = readonly [outcome: Refused['outcome'], status: number, title: string];
 
 /**
  * The codes that a report can have. Errors that are only thrown, or only given as a reason, have other codes.
@@ -55,61 +51,50 @@ export type ReportedError = PosthornError & { readonly code: ReportCode };
 
 /** The refusal of a delivery, by the code of its error. */
 const refusals: Readonly<Record<ReportCode, Refusal>> = {
-  not_found: { outcome: 'rejected', status: 404, title: 'Nothing is served under this path' },
-  method_not_allowed: { outcome: 'rejected', status: 405, title: 'Only POST is accepted here' },
-  credentials_invalid: { outcome: 'rejected', status: 401, title: 'The credentials are missing or wrong' },
-  signature_missing: { outcome: 'rejected', status: 403, title: 'The signature is missing' },
-  signature_repeated: { outcome: 'rejected', status: 403, title: 'The signature was sent more than once' },
-  signature_malformed: { outcome: 'rejected', status: 403, title: 'The signature is malformed' },
-  signature_mismatch: { outcome: 'rejected', status: 403, title: 'The signature does not match the body' },
-  encoding_unsupported: {
-    outcome: 'rejected',
-    status: 415,
-    title: 'Only identity is accepted as content encoding',
-  },
-  body_too_large: { outcome: 'rejected', status: 413, title: 'The body is too large' },
-  body_timeout: { outcome: 'rejected', status: 408, title: 'The body took too long to arrive' },
-  body_incomplete: { outcome: 'rejected', status: 400, title: 'The body was cut short' },
-  body_not_json: { outcome: 'rejected', status: 400, title: 'The body is not JSON in strict UTF-8' },
-  envelope_invalid: { outcome: 'rejected', status: 400, title: 'The body is not an event' },
-  event_too_old: { outcome: 'rejected', status: 400, title: 'The event is too old' },
-  event_in_future: { outcome: 'rejected', status: 400, title: 'The event lies in the future' },
-  handler_failed: { outcome: 'failed', status: 500, title: 'A handler failed' },
-  handler_failed_permanently: {
-    outcome: 'failed',
-    status: 500,
-    title: 'A handler failed, and no retry can help',
-  },
-  data_invalid: { outcome: 'failed', status: 500, title: 'The data of the event is not what was expected' },
-  body_already_parsed: {
-    outcome: 'failed',
-    status: 500,
-    title: 'The body was parsed before it could be verified',
-  },
-  configuration_invalid: { outcome: 'failed', status: 500, title: 'The receiver is not set up correctly' },
-  internal_error: { outcome: 'failed', status: 500, title: 'The receiver failed' },
-  deadline_reached: { outcome: 'failed', status: 503, title: 'The handlers are still running' },
-  run_timeout: { outcome: 'failed', status: 503, title: 'The handlers ran for too long' },
-  run_closed: { outcome: 'failed', status: 503, title: 'The receiver is closing' },
+  not_found: ['rejected', 404, 'Nothing is served under this path'],
+  method_not_allowed: ['rejected', 405, 'Only POST is accepted here'],
+  credentials_invalid: ['rejected', 401, 'The credentials are missing or wrong'],
+  signature_missing: ['rejected', 403, 'The signature is missing'],
+  signature_repeated: ['rejected', 403, 'The signature was sent more than once'],
+  signature_malformed: ['rejected', 403, 'The signature is malformed'],
+  signature_mismatch: ['rejected', 403, 'The signature does not match the body'],
+  encoding_unsupported: ['rejected', 415, 'Only identity is accepted as content encoding'],
+  body_too_large: ['rejected', 413, 'The body is too large'],
+  body_timeout: ['rejected', 408, 'The body took too long to arrive'],
+  body_incomplete: ['rejected', 400, 'The body was cut short'],
+  body_not_json: ['rejected', 400, 'The body is not JSON in strict UTF-8'],
+  envelope_invalid: ['rejected', 400, 'The body is not an event'],
+  event_too_old: ['rejected', 400, 'The event is too old'],
+  event_in_future: ['rejected', 400, 'The event lies in the future'],
+  handler_failed: ['failed', 500, 'A handler failed'],
+  handler_failed_permanently: ['failed', 500, 'A handler failed, and no retry can help'],
+  data_invalid: ['failed', 500, 'The data of the event is not what was expected'],
+  body_already_parsed: ['failed', 500, 'The body was parsed before it could be verified'],
+  configuration_invalid: ['failed', 500, 'The receiver is not set up correctly'],
+  internal_error: ['failed', 500, 'The receiver failed'],
+  deadline_reached: ['failed', 503, 'The handlers are still running'],
+  run_timeout: ['failed', 503, 'The handlers ran for too long'],
+  run_closed: ['failed', 503, 'The receiver is closing'],
   // An event is always parked with it, so this answer is never sent.
-  run_abandoned: { outcome: 'failed', status: 503, title: 'An earlier run of the handlers was cut off' },
-  store_unavailable: { outcome: 'failed', status: 503, title: 'The store is unavailable' },
-  keys_unavailable: { outcome: 'failed', status: 503, title: 'The signing keys are unavailable' },
-  buffer_full: { outcome: 'failed', status: 503, title: 'Too many bodies are being read' },
-  closing: { outcome: 'failed', status: 503, title: 'The receiver is closing' },
-  queue_unavailable: { outcome: 'failed', status: 503, title: 'The queue is unavailable' },
-  too_many_running: { outcome: 'failed', status: 503, title: 'Too many handlers are running' },
+  run_abandoned: ['failed', 503, 'An earlier run of the handlers was cut off'],
+  store_unavailable: ['failed', 503, 'The store is unavailable'],
+  keys_unavailable: ['failed', 503, 'The signing keys are unavailable'],
+  buffer_full: ['failed', 503, 'Too many bodies are being read'],
+  closing: ['failed', 503, 'The receiver is closing'],
+  queue_unavailable: ['failed', 503, 'The queue is unavailable'],
+  too_many_running: ['failed', 503, 'Too many handlers are running'],
   // Only workers see these two: no delivery is answered with them.
-  job_unreadable: { outcome: 'failed', status: 500, title: 'The job cannot be read' },
-  handler_missing: { outcome: 'failed', status: 500, title: 'This worker lacks a handler of the event' },
-  no_handlers: { outcome: 'failed', status: 503, title: 'No handler is registered' },
-  event_running: { outcome: 'busy', status: 503, title: 'Another delivery of this event is being handled' },
+  job_unreadable: ['failed', 500, 'The job cannot be read'],
+  handler_missing: ['failed', 500, 'This worker lacks a handler of the event'],
+  no_handlers: ['failed', 503, 'No handler is registered'],
+  event_running: ['busy', 503, 'Another delivery of this event is being handled'],
 };
 
 /** Creates the result of a delivery that failed with `error`. */
 export function refuse(error: unknown): Refused {
   const reported = toReportedError(error);
-  return { outcome: refusals[reported.code].outcome, id: undefined, error: reported };
+  const [outcome] = refusals[reported.code];
+  return { outcome, id: undefined, error: reported };
 }
 
 /** Returns an error that a report can have: the value itself, or an {@link InternalError} that it caused. */
@@ -134,8 +119,9 @@ export function isSuccess(answer: Answer): answer is Accepted {
 
 /** The HTTP status of a result. */
 export function statusOf(answer: Answer): number {
-  if (!isSuccess(answer)) return refusals[answer.error.code].status;
-  return answer.outcome === 'queued' ? 202 : 200;
+  if (isSuccess(answer)) return answer.outcome === 'queued' ? 202 : 200;
+  const [, status] = refusals[answer.error.code];
+  return status;
 }
 
 /** The settings of replies. */
@@ -162,7 +148,8 @@ export function toReply(answer: Answer, close: boolean, settings: ReplySettings)
     return { status, headers: SUCCESS_HEADERS, body, close, drainMs };
   }
   const { code } = answer.error;
-  const body = JSON.stringify({ title: refusals[code].title, status, code });
+  const [, , title] = refusals[code];
+  const body = JSON.stringify({ title, status, code });
   const headers = { 'content-type': 'application/problem+json', ...headersOf(status, settings) };
   return { status, headers, body, close, drainMs };
 }

@@ -11,7 +11,7 @@ export interface BodyLimits {
 }
 
 /** A body that has arrived whole. */
-export interface ReceivedBody {
+interface ReceivedBody {
   readonly bytes: Uint8Array;
   /** To be released once the signature has been checked. */
   readonly share: BodyShare;

@@ -4,7 +4,7 @@ interface Waiting {
 }
 
 /** How permits are acquired. */
-export interface AcquireOptions {
+interface AcquireOptions {
   /**
    * How many permits, all at once; 1 by default. A request for more than the semaphore has is never granted.
    */
