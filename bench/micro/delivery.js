@@ -8,6 +8,7 @@ import {
 import { checkAge, createdAtMs, parseEvent } from '../../dist/src/receiver/events/event.js';
 import { accept, toReply } from '../../dist/src/receiver/outcomes/outcome.js';
 import { readHeaders } from '../../dist/src/receiver/request/headers.js';
+import { withTimeLimit } from '../../dist/src/receiver/timing/time-limit.js';
 import { bearerToken, signingKey } from '../contenders/credentials.js';
 import { createBenchReceiver } from '../contenders/posthorn-receiver.js';
 import { SignedEvents } from '../load/signed-events.js';
@@ -57,6 +58,7 @@ export function register() {
     });
   }
   registerSteps();
+  registerTimeLimits();
 }
 
 function registerSteps() {
@@ -73,5 +75,29 @@ function registerSteps() {
     bench('UTF-8, JSON, envelope', () => keep(parseEvent(body)));
     bench('age', () => checkAge(event, Date.now() - createdAtMs(event), 86_400_000));
     bench('reply', () => keep(toReply(accept('processed', event.id), false, settings)));
+  });
+}
+
+/** A promise with a time limit, as half a dozen steps of a delivery have it, and the same with `setTimeout`. */
+function registerTimeLimits() {
+  const late = () => new Error('late');
+  group('delivery: a time limit', () => {
+    bench('withTimeLimit', async () => keep(await withTimeLimit(Promise.resolve(1), 25_000, late)));
+    bench('setTimeout', async () => keep(await withTimer(Promise.resolve(1), 25_000, late)));
+  });
+}
+
+/**
+ * @param {Promise<unknown>} promise
+ * @param {number} ms
+ * @param {() => Error} late
+ */
+function withTimer(promise, ms, late) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), ms);
+    promise.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    }, reject);
   });
 }

@@ -1,6 +1,7 @@
 import { bench, group, do_not_optimize as keep } from 'mitata';
 import { catalog } from '../../dist/src/index.js';
 import { Router } from '../../dist/src/receiver/handling/router.js';
+import { PendingWarnings } from '../../dist/src/receiver/outcomes/pending-warnings.js';
 
 export const title = 'router';
 
@@ -21,12 +22,12 @@ export function register() {
  * @param {number} count
  */
 function createRouter(count) {
-  const router = new Router();
+  const router = new Router(false, new PendingWarnings());
   const others = types.filter((type) => type !== 'transfer.succeeded');
   for (let index = 1; index < count; index += 1) {
-    router.add([others[index % others.length] ?? '*'], { name: undefined, handle: () => {} });
+    router.add([others[index % others.length] ?? '*'], () => {}, {});
   }
-  router.add(['transfer.succeeded'], { name: undefined, handle: () => {} });
+  router.add(['transfer.succeeded'], () => {}, {});
   router.freeze();
   return router;
 }

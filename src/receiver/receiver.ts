@@ -7,7 +7,7 @@ import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from '
 import { type EventFilter, toEventFilters } from './events/event-filter.ts';
 import type { Schemas } from './events/schema.ts';
 import { deliver } from './handling/deliver.ts';
-import { beginProgress, type DeliveryProgress, toReport } from './handling/delivery-progress.ts';
+import { DeliveryProgress, toReport } from './handling/delivery-progress.ts';
 import { dispatch } from './handling/dispatch.ts';
 import { type DispatchOptions, readDispatchOptions } from './handling/dispatch-options.ts';
 import { drop } from './handling/drop.ts';
@@ -86,8 +86,8 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       checkDelivery(delivery);
       if (delivery.timeLimitMs !== undefined) progress.deadline.shorten(delivery.timeLimitMs);
       const head = readHead(delivery.headers);
-      // Deliveries are handled in batches. Several large bodies would exceed the caches of a processor, so a
-      // delivery with a large body waits for a batch only before its answer.
+      // A large body of a waiting delivery would lie in its stream, where nothing counts it. So its delivery
+      // waits for a batch only before its answer.
       const mayBeLarge = exceedsOneRead(head);
       if (!mayBeLarge) await nextBatch();
       const authenticate = () => this.#authenticator.authenticate(delivery, head, progress);
@@ -139,8 +139,8 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   #begin(source: ReportSource): DeliveryProgress {
     this.#router.freeze();
     this.#activity.begin();
-    const closing = this.#closed !== undefined;
-    return beginProgress(this.#settings.now(), this.#settings.deadlineMs, { closing, source });
+    const { now, deadlineMs } = this.#settings;
+    return new DeliveryProgress(now(), deadlineMs, source, this.#closed !== undefined);
   }
 
   #report(answer: Answer, progress: DeliveryProgress): void {
@@ -198,7 +198,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const { now, deadlineMs } = this.#settings;
     const error = this.#misdirected.refuse(requested, served);
     if (error === undefined) return;
-    const progress = beginProgress(now(), deadlineMs, { closing: false, source: 'delivery' });
+    const progress = new DeliveryProgress(now(), deadlineMs, 'delivery');
     progress.answerSent = true;
     this.#report(refuse(error), progress);
   }

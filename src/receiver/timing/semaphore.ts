@@ -3,16 +3,6 @@ interface Waiting {
   readonly grant: () => void;
 }
 
-/** How permits are acquired. */
-interface AcquireOptions {
-  /**
-   * How many permits, all at once; 1 by default. A request for more than the semaphore has is never granted.
-   */
-  readonly count?: number;
-  /** An urgent request goes before all others. */
-  readonly isUrgent?: boolean;
-}
-
 /**
  * A counting semaphore: permits for a limited number of operations at once, granted in the order of the
  * requests. (The semaphore of `async-mutex` keeps a request in its queue after its caller has given up.)
@@ -45,12 +35,13 @@ export class Semaphore {
   }
 
   /**
-   * Acquires permits. `within` waits for the promise that it gets, and may give up. If it rejects, the
+   * Acquires `count` permits, all at once; more than the semaphore has are never granted. An urgent request
+   * goes before all others. `within` waits for the promise that it gets, and may give up. If it rejects, the
    * request is withdrawn, and this rejects with the same error.
    */
   async acquire(
     within: (granted: Promise<void>) => Promise<unknown>,
-    { count = 1, isUrgent = false }: AcquireOptions = {},
+    { count = 1, isUrgent = false }: { readonly count?: number; readonly isUrgent?: boolean } = {},
   ): Promise<void> {
     let grant = (): void => {};
     const granted = new Promise<void>((resolve) => {
