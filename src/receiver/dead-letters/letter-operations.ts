@@ -58,21 +58,15 @@ interface LetterOperationsSettings {
  * calls: a letter whose writing was given up as late cannot appear after its removal.
  */
 export class LetterOperations {
-  readonly #limitMs: number;
   readonly #deadLetters: DeadLetters;
-  readonly #now: () => number;
-  readonly #mayWait: boolean;
-  readonly #bodyMemory: LetterOperationsSettings['bodyMemory'];
+  readonly #settings: LetterOperationsSettings;
   readonly #queue: OperationQueue;
   readonly #last = new Map<string, PendingOperation>();
 
-  constructor(deadLetters: DeadLetters, { limitMs, now, mayWait, bodyMemory }: LetterOperationsSettings) {
+  constructor(deadLetters: DeadLetters, settings: LetterOperationsSettings) {
     this.#deadLetters = deadLetters;
-    this.#limitMs = limitMs;
-    this.#now = now;
-    this.#mayWait = mayWait;
-    this.#bodyMemory = bodyMemory;
-    this.#queue = new OperationQueue(limitMs);
+    this.#settings = settings;
+    this.#queue = new OperationQueue(settings.limitMs);
   }
 
   find(id: string, wait: OperationWait): Promise<DeadLetter | undefined> {
@@ -98,7 +92,7 @@ export class LetterOperations {
         rawBody,
         headers: withoutCredentials(headers),
         receivedAt,
-        ...timesOf(earlier ?? content, this.#now()),
+        ...timesOf(earlier ?? content, this.#settings.now()),
         attempts: Math.max(attempts, earlier?.attempts ?? 0),
         handled: [...new Set([...(earlier?.handled ?? []), ...handled])],
         runningUntil,
@@ -170,11 +164,12 @@ export class LetterOperations {
    */
   async #onceConnected<T>(operation: () => Promise<T>, bodyBytes: number): Promise<T> {
     if (!mustWait(this.#deadLetters)) return operation();
-    if (!this.#mayWait || !this.#bodyMemory.reserve(bodyBytes)) throw new Error('they are not connected');
+    const { mayWait, bodyMemory } = this.#settings;
+    if (!mayWait || !bodyMemory.reserve(bodyBytes)) throw new Error('they are not connected');
     try {
       return await operation();
     } finally {
-      this.#bodyMemory.giveBack(bodyBytes);
+      bodyMemory.giveBack(bodyBytes);
     }
   }
 
@@ -183,7 +178,7 @@ export class LetterOperations {
    * has given up: a letter whose writing is late must be removed after all.
    */
   #besideQueue<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
-    const limitMs = Math.max(0, Math.min(this.#limitMs, answerBy - performance.now()));
+    const limitMs = Math.max(0, Math.min(this.#settings.limitMs, answerBy - performance.now()));
     return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
   }
 }

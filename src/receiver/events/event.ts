@@ -105,18 +105,16 @@ const FUTURE_TOLERANCE_MS = 5 * 60_000;
 
 /** Throws {@link EventError} for an event in the future, or too old to be distinguished from a replay. */
 export function checkAge(event: WebhookEvent, ageMs: number, maxEventAgeMs: number): void {
-  if (ageMs > maxEventAgeMs) {
-    throw new EventError(
-      'event_too_old',
-      `the event was created at ${event.created_at}, longer ago than maxEventAgeMs (${maxEventAgeMs})`,
-      { id: event.id, type: event.type },
-    );
-  }
-  if (ageMs < -FUTURE_TOLERANCE_MS && maxEventAgeMs !== Number.POSITIVE_INFINITY) {
-    throw new EventError(
-      'event_in_future',
-      `the event was created at ${event.created_at}, over 5 minutes ahead of this machine's clock`,
-      { id: event.id, type: event.type },
-    );
-  }
+  if (ageMs > maxEventAgeMs)
+    throw wrongAge('event_too_old', event, `longer ago than maxEventAgeMs (${maxEventAgeMs})`);
+  if (ageMs < -FUTURE_TOLERANCE_MS && maxEventAgeMs !== Number.POSITIVE_INFINITY)
+    throw wrongAge('event_in_future', event, "over 5 minutes ahead of this machine's clock");
+}
+
+function wrongAge(
+  code: EventError['code'],
+  { id, type, created_at }: WebhookEvent,
+  when: string,
+): EventError {
+  return new EventError(code, `the event was created at ${created_at}, ${when}`, { id, type });
 }

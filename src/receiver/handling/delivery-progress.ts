@@ -5,49 +5,33 @@ import { Deadline } from '../timing/deadline.ts';
 import type { Run } from './run.ts';
 
 /** The facts that are known so far about a delivery, a replay or a job. Its report is created from them. */
-export interface DeliveryProgress {
+export class DeliveryProgress {
   readonly receivedAt: number;
   readonly deadline: Deadline;
-  readonly warnings: Warning[];
+  readonly warnings: Warning[] = [];
   /** The receiver was closing when the delivery came. */
   readonly closing: boolean;
   /** The `source` of the report. Only a delivery has a sender that waits. */
   readonly source: ReportSource;
   keyIndex: number | undefined;
   /** Whether the body has been read to its end. */
-  bodyRead: boolean;
+  bodyRead = false;
   event: { readonly id?: string | undefined; readonly type?: string | undefined } | undefined;
   /** By the age of the event, no retry can be counted on. */
-  finalByAge: boolean;
+  finalByAge = false;
   run: Run | undefined;
   /** The run is that of another delivery. */
-  joined: boolean;
+  joined = false;
   /** The answer had to be given before the run had ended. */
-  unfinished: boolean;
-  answerSent: boolean;
-}
+  unfinished = false;
+  answerSent = false;
 
-/** The progress of a delivery that has arrived just now. */
-export function beginProgress(
-  receivedAt: number,
-  deadlineMs: number,
-  { closing, source }: Pick<DeliveryProgress, 'closing' | 'source'>,
-): DeliveryProgress {
-  return {
-    receivedAt,
-    deadline: new Deadline(deadlineMs),
-    warnings: [],
-    closing,
-    source,
-    keyIndex: undefined,
-    bodyRead: false,
-    event: undefined,
-    finalByAge: false,
-    run: undefined,
-    joined: false,
-    unfinished: false,
-    answerSent: false,
-  };
+  constructor(receivedAt: number, deadlineMs: number, source: ReportSource, closing = false) {
+    this.receivedAt = receivedAt;
+    this.deadline = new Deadline(deadlineMs);
+    this.source = source;
+    this.closing = closing;
+  }
 }
 
 /** Throws if the receiver is closing. Called once the event is known, so that it can be parked. */
