@@ -24,9 +24,9 @@ export interface DeadLetters {
    */
   count?(options: { readonly limit: number }): Promise<number>;
   /**
-   * Whether an operation that begins now would wait for a connection. The receiver then counts the body of
-   * the event in `maxBufferedBytes`; if it does not fit, and with `onStoreFailure: 'process'`, the operation
-   * fails at once. Dead letters that never wait leave this method out.
+   * Returns true if an operation that begins now would wait for a connection. The receiver then counts the
+   * body of the event in `maxBufferedBytes`; if it does not fit, and with `onStoreFailure: 'process'`, the
+   * operation fails at once. Dead letters that never wait leave this method out.
    */
   mustWait?(): boolean;
 }

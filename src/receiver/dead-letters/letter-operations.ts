@@ -47,7 +47,7 @@ interface LetterOperationsSettings {
   /** The longest time that one operation may take once it has begun. */
   readonly limitMs: number;
   readonly now: () => number;
-  /** Whether operations may wait for a connection; false if handlers can run without the store. */
+  /** True if operations may wait for a connection; false if handlers can run without the store. */
   readonly mayWait: boolean;
   /** Counts the bodies that are kept while operations wait for a connection. */
   readonly bodyMemory: Pick<BodyMemory, 'reserve' | 'giveBack'>;

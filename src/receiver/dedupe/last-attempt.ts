@@ -1,8 +1,9 @@
 import type { ClaimedResult } from './store.ts';
 
 /**
- * Whether no retry can be counted on any more, by age. "After 1, 5 and 15 minutes" can be read as offsets of
- * 1, 5 and 15 or of 1, 6 and 21 minutes. Nine tenths of the last delay are the end under both readings.
+ * Returns true if no retry can be counted on any more, by age. "After 1, 5 and 15 minutes" can be read as
+ * offsets of 1, 5 and 15 or of 1, 6 and 21 minutes. Nine tenths of the last delay are the end under both
+ * readings.
  */
 export function isFinalByAge(
   ageMs: number,
@@ -14,9 +15,7 @@ export function isFinalByAge(
   return Math.max(ageMs, firstClaimedMsAgo) >= 0.9 * lastDelayMs;
 }
 
-/**
- * Whether a claim is the last attempt, by age or by count. Attempts that never reached us are not counted.
- */
+/** Returns true for the last attempt, by age or by count. Attempts that never reached us are not counted. */
 export function isFinal(
   ageMs: number,
   retryScheduleMs: readonly number[],

@@ -26,9 +26,9 @@ export interface Store {
    */
   release(request: ReleaseRequest): Awaitable<ReleaseResult>;
   /**
-   * Whether an operation that begins now would wait for a connection. The receiver then counts the body of
-   * the event in `maxBufferedBytes`; if it does not fit, the operation gets 0 as `waitMs`. A store that never
-   * waits leaves this method out.
+   * Returns true if an operation that begins now would wait for a connection. The receiver then counts the
+   * body of the event in `maxBufferedBytes`; if it does not fit, the operation gets 0 as `waitMs`. A store
+   * that never waits leaves this method out.
    */
   mustWait?(): boolean;
   /**

@@ -14,7 +14,7 @@ export class DeliveryProgress {
   /** The `source` of the report. Only a delivery has a sender that waits. */
   readonly source: ReportSource;
   keyIndex: number | undefined;
-  /** Whether the body has been read to its end. */
+  /** True once the body has been read to its end. */
   bodyRead = false;
   event: { readonly id?: string | undefined; readonly type?: string | undefined } | undefined;
   /** By the age of the event, no retry can be counted on. */

@@ -15,19 +15,19 @@ export interface DispatchOptions {
   /** The number of this attempt to run the job, from 1. */
   readonly attempt: number;
   /**
-   * Whether it is the last attempt of the queue. The letter is then stored before the handlers run, and
+   * True for the last attempt of the queue. The letter is then stored before the handlers run, and
    * removed when they succeed.
    */
   readonly final: boolean;
   /** Gives the job up: its handlers are aborted, and the queue must put the job back (`run_closed`). */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Whether a last attempt in a worker that lacks a handler of the job (`handler_missing`) parks the event;
+   * True if a last attempt in a worker that lacks a handler of the job (`handler_missing`) parks the event;
    * true by default. With false it fails: the queue puts the job back for a worker that has the handler.
    */
   readonly parksMissing?: boolean | undefined;
   /**
-   * Whether a last attempt parks the event, without running it, if a process has died with the event before:
+   * True if a last attempt parks the event, without running it, if a process has died with the event before:
    * the event may be what kills it. True by default; false if the queue itself finds out which job kills a
    * process.
    */

@@ -48,8 +48,8 @@ export class RunContext implements HandlerContext {
   }
 
   /**
-   * One for all contexts. A getter in a literal is a function of its own for each context: with it, a delivery
-   * took a tenth longer in `bench/compare`.
+   * One for all contexts. A getter in a literal is a function of its own for each context: with it, a
+   * delivery took a tenth longer in `bench/compare`.
    */
   static readonly #signal: PropertyDescriptor & ThisType<RunContext> = {
     enumerable: true,

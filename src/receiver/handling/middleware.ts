@@ -13,7 +13,7 @@ export interface MiddlewareContext extends HandlerContext {
   readonly step: 'handle' | 'enqueue';
   /** The handler that `next()` runs, with the name that `on` was given; without a name for `enqueue`. */
   readonly handler: { readonly name?: string | undefined };
-  /** Whether a delivery, `replay` or `dispatch` has begun the run: as in the report. */
+  /** The beginning of the run: a delivery, `replay` or `dispatch`. Its report has the same `source`. */
   readonly source: ReportSource;
   /** The number of the run in this process, from 1: the report of what began the run has it too. */
   readonly runId: number;

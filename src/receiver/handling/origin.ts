@@ -13,21 +13,23 @@ interface DeadAttempt {
   readonly letterWasRunning: boolean;
 }
 
-/** How a run began. Four objects answer all that depends on that, instead of conditions all over the run. */
+/**
+ * The beginning of a run. Four objects hold all that depends on it, instead of conditions all over the run.
+ */
 export interface Origin {
   /** The `source` of the run's report. */
   readonly source: ReportSource;
   /** The outcome once the handlers have succeeded. */
   readonly success: 'processed' | 'queued';
-  /** Whether its handlers need permits of `maxRunning`. */
+  /** True if its handlers need permits of `maxRunning`. */
   readonly isLimited: boolean;
   /** The letter that is replayed. */
   readonly letter?: DeadLetter | undefined;
   /** True if the event may have a letter from the start. */
   readonly mayBeParked: boolean;
-  /** Whether a success removes the letter of the event. */
+  /** True if a success removes the letter of the event. */
   readonly removesLetter: boolean;
-  /** Whether its queue parks the events of jobs that run for too long. */
+  /** True if its queue parks the events of jobs that run for too long. */
   readonly mayBeSwept: boolean;
   /** Names of the handlers that are known from the start to have finished. */
   readonly handled: readonly string[];
@@ -37,11 +39,11 @@ export interface Origin {
   readonly traceContext?: { readonly [name: string]: string } | undefined;
   /** The number of the attempt. */
   attempt(claim: ClaimedResult): number;
-  /** Whether it is the last one; `isLastOfService` is the answer by the service's schedule. */
+  /** Returns true for the last one; `isLastOfService` is the answer by the service's schedule. */
   isFinal(isLastOfService: boolean): boolean;
-  /** Whether a last attempt may run after one that died: the event may be what kills the process. */
+  /** Returns true if a last attempt may run after one that died: the event may be what kills the process. */
   runsAfter(dead: DeadAttempt, hasHandlers: boolean): boolean;
-  /** Whether the queue gets the event back after this failure, so that it is not parked. */
+  /** Returns true if the queue gets the event back after this failure, so that it is not parked. */
   isPutBack(error: PosthornError): boolean;
 }
 

@@ -7,7 +7,7 @@ export class PendingAnswer {
   #answer: Answer | undefined;
   #waiting = 0;
 
-  /** Whether a delivery still waits. */
+  /** True if a delivery still waits. */
   get isAwaited(): boolean {
     return this.#waiting > 0;
   }

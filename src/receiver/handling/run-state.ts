@@ -35,9 +35,9 @@ interface StateRules {
    * as running. False while the event is being claimed: it is not known then which process will have it.
    */
   readonly mayRun: boolean;
-  /** Whether the schema or the handlers run here. */
+  /** True if the schema or the handlers run here. */
   readonly isRunning: boolean;
-  /** Whether the handlers have ended, or will not run. */
+  /** True if the handlers have ended, or will not run. */
   readonly hasEnded: boolean;
   /**
    * The answers to a renewal that abort the signal of the handlers. Before these begin, the run looks at its

@@ -37,7 +37,7 @@ export class Run {
   readonly interruption: Interruption = new Interruption();
   readonly scope: RunScope;
   state: RunState = { step: 'claiming' };
-  /** Whether the store knows of an earlier attempt. A queue counts attempts of its own. */
+  /** True if the store knows of an earlier attempt. A queue counts attempts of its own. */
   hasEarlierAttempt = false;
   /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
   finished: Promise<PosthornError | undefined> | undefined = undefined;
@@ -66,7 +66,7 @@ export class Run {
     this.interruption.abort(reason);
   }
 
-  /** Whether the run should have ended by now. */
+  /** True if the run should have ended by now. */
   get isOverdue(): boolean {
     return performance.now() > this.input.deadline.answerBy + this.services.settings.maxRunMs;
   }

@@ -5,7 +5,7 @@ import type { Outcome, ReportCode } from '../outcomes/outcome.ts';
 export interface Health {
   /** True once `close` was called: new deliveries are answered 503. */
   readonly closing: boolean;
-  /** Whether the store answers. */
+  /** The state of the store. */
   readonly store: StoreHealth;
   /** The number of events that this process is handling: deliveries, replays and jobs. */
   readonly running: number;
@@ -15,7 +15,7 @@ export interface Health {
   readonly lastDelivery: LastDelivery | undefined;
 }
 
-/** Whether the store answers a question that does not write anything. */
+/** The state of the store, by its answer to a question that does not write anything. */
 export interface StoreHealth {
   /** False if it failed, or did not answer within 1.5 seconds. */
   readonly ok: boolean;

@@ -99,7 +99,7 @@ export type Observer = (report: Report) => unknown;
 /** Options of `receiver.observe`. */
 export interface ObserveOptions {
   /**
-   * Whether failures still go to `console.error`; false by default. Set it for an observer that counts or
+   * If true, failures still go to `console.error`; false by default. Set it for an observer that counts or
    * traces, but prints nothing.
    */
   readonly keepDefaultLog?: boolean;

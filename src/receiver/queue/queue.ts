@@ -21,8 +21,8 @@ export interface Queue {
    */
   add(job: QueuedJob, options?: QueueAddOptions): Promise<unknown>;
   /**
-   * Whether a job that is added now would wait for a connection. The receiver then counts the body of the
-   * event in `maxBufferedBytes`; if it does not fit, the job gets 0 as `waitMs`. A queue that never waits
+   * Returns true if a job that is added now would wait for a connection. The receiver then counts the body of
+   * the event in `maxBufferedBytes`; if it does not fit, the job gets 0 as `waitMs`. A queue that never waits
    * leaves this method out.
    */
   mustWait?(): boolean;

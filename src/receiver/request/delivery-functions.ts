@@ -4,7 +4,7 @@ import type { Delivery } from './delivery.ts';
 /** Called when a function of a delivery returns a wrong value, or throws. */
 type OnMisuse = (name: string, problem: string) => void;
 
-/** Whether the sender still waits for the answer. */
+/** Returns true if the sender still waits for the answer. Never throws. */
 export function isConnected(delivery: Delivery, onMisuse: OnMisuse): boolean {
   const name = 'isConnected';
   const mustReturn = 'isConnected of a delivery must return true or false';

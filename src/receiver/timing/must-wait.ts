@@ -5,12 +5,12 @@ interface Connected {
   mustWait?(): boolean;
 }
 
-/** Whether an operation that begins now would wait for a connection. Never throws. */
+/** Returns true if an operation that begins now would wait for a connection. Never throws. */
 export function mustWait(owner: Connected): boolean {
   return isTrue(() => owner.mustWait?.());
 }
 
-/** Whether a method of a foreign object returns true. Never throws. */
+/** Returns true if a method of a foreign object returns true. Never throws. */
 export function isTrue(ask: () => unknown): boolean {
   try {
     const answer = ask();
