@@ -43,13 +43,8 @@ export function createKeySource(signingKey: SigningKeys): KeySource {
     try {
       return await withTimeLimit(fetching.ask(), Math.max(0, deadline - performance.now()), lateError);
     } catch (cause) {
-      throw new UnavailableError(
-        'keys_unavailable',
-        `the signingKey function gave no key: ${messageOf(cause)}`,
-        {
-          cause,
-        },
-      );
+      const message = `the signingKey function gave no key: ${messageOf(cause)}`;
+      throw new UnavailableError('keys_unavailable', message, { cause });
     }
   };
 }

@@ -15,29 +15,6 @@ import type {
   Store,
 } from './store.ts';
 
-/** A store whose operations all end in time; a failure is an {@link UnavailableError}. */
-export interface TimeLimitedStore extends Store {
-  readonly commandTimeoutMs: number;
-  readonly queuesClaims: boolean;
-  /**
-   * Calls `mayWaitLonger` if the claim has no answer after `commandTimeoutMs`, and its `waitMs` is larger,
-   * and again after each further one: whether the delivery may go on waiting with its body.
-   */
-  claim(request: ClaimRequest, mayWaitLonger?: () => boolean): Awaitable<ClaimResult>;
-  mustWait(): boolean;
-}
-
-/**
- * Puts a time limit around the operations that return a promise. Without `mayWait`, an operation that cannot
- * be sent at once fails at once.
- */
-export function timeLimited(
-  store: Store,
-  { mayWait }: { mayWait: boolean } = { mayWait: true },
-): TimeLimitedStore {
-  return new StoreInTime(store, mayWait);
-}
-
 const always = (): boolean => true;
 
 /**
@@ -47,7 +24,11 @@ const always = (): boolean => true;
 const TURNS = 10;
 const ONE_TURN_MS = 1;
 
-class StoreInTime implements TimeLimitedStore {
+/**
+ * A store whose operations all end in time: those that return a promise have a time limit. A failure is an
+ * {@link UnavailableError}.
+ */
+export class TimeLimitedStore implements Store {
   readonly commandTimeoutMs: number;
   readonly queuesClaims: boolean;
   readonly #store: Store;
@@ -55,7 +36,8 @@ class StoreInTime implements TimeLimitedStore {
   /** The number of answers. Releases do not count, because one may be answered without the server. */
   #answers = 0;
 
-  constructor(store: Store, mayWait: boolean) {
+  /** Without `mayWait`, an operation that cannot be sent at once fails at once. */
+  constructor(store: Store, { mayWait = true }: { readonly mayWait?: boolean } = {}) {
     this.commandTimeoutMs = store.commandTimeoutMs ?? 2_000;
     this.queuesClaims = store.queuesClaims === true;
     this.#store = store;
@@ -63,9 +45,10 @@ class StoreInTime implements TimeLimitedStore {
   }
 
   /**
-   * In a burst a claim may wait for its turn for longer than `commandTimeoutMs`. It does so only while the
-   * store answers others, or works for other processes: a store that has stopped would keep every delivery
-   * waiting in vain.
+   * In a burst a claim may wait for its turn for longer than `commandTimeoutMs`, until its `waitMs` is over.
+   * It does so only while the store answers others, or works for other processes: a store that has stopped
+   * would keep every delivery waiting in vain. Each further `commandTimeoutMs`, `mayWaitLonger` is called: it
+   * returns true if the delivery may go on waiting with its body.
    */
   claim(request: ClaimRequest, mayWaitLonger: () => boolean = always): Awaitable<ClaimResult> {
     const limited = this.#inTime(request);

@@ -1,6 +1,6 @@
 import { LetterOperations } from '../dead-letters/letter-operations.ts';
 import { Completions } from '../dedupe/retries.ts';
-import { timeLimited } from '../dedupe/time-limited.ts';
+import { TimeLimitedStore } from '../dedupe/time-limited.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { Settings } from '../settings.ts';
 import type { Activity } from '../timing/activity.ts';
@@ -28,7 +28,7 @@ export function createServices(
   const { deadLetters, deadlineMs, maxRunning, now } = settings;
   // If handlers can run without the store, they do not wait for a connection.
   const mayWait = settings.onStoreFailure === 'reject';
-  const store = timeLimited(settings.store, { mayWait });
+  const store = new TimeLimitedStore(settings.store, { mayWait });
   const limitMs = letterTimeMs(deadlineMs);
   const services: RunServices = {
     settings,

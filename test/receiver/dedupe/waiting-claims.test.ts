@@ -1,6 +1,6 @@
 import { type ClaimRequest, createMemoryStore, type Store } from 'posthorn';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { timeLimited } from '../../../src/receiver/dedupe/time-limited.ts';
+import { TimeLimitedStore } from '../../../src/receiver/dedupe/time-limited.ts';
 import { Gate } from '../../support/gate.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
@@ -35,7 +35,7 @@ function open({ mayWait = true, ...members }: Partial<Store> & { mayWait?: boole
     await gate.pass();
     return memory.claim(request);
   };
-  const store = timeLimited(
+  const store = new TimeLimitedStore(
     { ...memory, commandTimeoutMs: 100, queuesClaims: true, claim, ...members },
     { mayWait },
   );
