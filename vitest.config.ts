@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { stores } from './src/stores/list.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -32,7 +33,7 @@ export default defineConfig({
         replacement: source('src/observers/$1/index.ts'),
       },
       {
-        find: /^posthorn\/(redis|postgres|sqlite|d1|dynamodb)$/,
+        find: new RegExp(`^posthorn/(${stores.map(({ name }) => name).join('|')})$`),
         replacement: source('src/stores/$1/index.ts'),
       },
       { find: /^posthorn\/bullmq$/, replacement: source('src/queues/bullmq/index.ts') },

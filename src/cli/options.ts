@@ -7,6 +7,10 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
+export interface SchemaOption {
+  readonly schema: string;
+}
+
 export interface KeyOption {
   readonly key?: string;
 }
@@ -20,6 +24,11 @@ export interface CredentialOptions {
 
 export function jsonOption(): Option {
   return new Option('--json', 'print one line of JSON for each result, and nothing else, on stdout');
+}
+
+/** The schema of posthorn's tables in PostgreSQL. */
+export function schemaOption(): Option {
+  return new Option('--schema <schema>', 'the schema of the tables').default('posthorn');
 }
 
 export function keyOption(): Option {

@@ -1,10 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import { isInstance } from '../receiver/values/foreign-values.ts';
+import { type StoreName, stores } from '../stores/list.ts';
 import { EXIT_CODES_HELP, exitCodeOf, exitCodes, lineOf } from './failure.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { version } from './manifest.ts';
 import { endWithReader, note, writeText } from './output.ts';
 import { programName } from './program-name.ts';
+import { storeParts } from './stores/store-parts.ts';
 
 /**
  * The function that adds each command. The modules of a command are loaded when it runs: loading those of all
@@ -22,13 +24,18 @@ const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['verify', async () => (await import('./verify.ts')).addVerify],
   ['webhooks', async () => (await import('./webhooks/command.ts')).addWebhooks],
   ['dead-letters', async () => (await import('./dead-letters/command.ts')).addDeadLetters],
-  ['postgres', async () => (await import('./postgres/command.ts')).addPostgres],
-  ['sqlite', async () => (await import('./sqlite/command.ts')).addSqlite],
-  ['d1', async () => (await import('./d1/command.ts')).addD1],
+  ...stores
+    .filter(({ migration }) => migration !== undefined)
+    .map(({ name }) => [name, () => addCommandOf(name)] as const),
   ['fx-quotes', async () => (await import('./fx-quotes.ts')).addFxQuotes],
   ['e-checks', async () => (await import('./e-checks.ts')).addEChecks],
   ['lists', async () => (await import('./lists.ts')).addLists],
 ]);
+
+async function addCommandOf(name: StoreName): Promise<(program: Command) => void> {
+  const { addCommand } = await storeParts[name]();
+  return (program) => addCommand?.(program);
+}
 
 /** Runs one command to its end, prints its error if it fails, and sets the exit code. */
 export async function run(argv: readonly string[]): Promise<void> {

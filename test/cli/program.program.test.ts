@@ -85,12 +85,17 @@ describe('posthorn', () => {
     {
       command: 'verify',
       rooms: ['src/cli', 'src/receiver/authentication'],
-      others: /src\/service\/(openapi|sandbox|shapes)\/|\/zod\//,
+      others: /src\/(service\/(?!client\/service-error)|stores\/[^/]+\/)|\/zod\//,
     },
     {
       command: 'webhooks',
       rooms: ['src/cli', 'src/service/client'],
-      others: /src\/(service\/sandbox|stores\/postgres)\//,
+      others: /src\/(service\/sandbox|stores\/[^/]+)\//,
+    },
+    {
+      command: 'dead-letters',
+      rooms: ['src/cli'],
+      others: /src\/(service\/(?!client\/service-error)|stores\/(?!file|kit)[^/]+\/)/,
     },
   ])('$command loads no module of another command, which would make it slower', async (tested) => {
     const { command, rooms, others } = tested;

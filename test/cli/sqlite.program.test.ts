@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { createSqliteDeadLetters } from 'posthorn/sqlite';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { stores } from '../../src/stores/list.ts';
 import { openDatabase, standInPath } from '../stores/sqlite/driver.ts';
 import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
@@ -122,10 +123,12 @@ describe('posthorn on a file of SQLite', () => {
   });
 
   test('takes one place of the letters', async () => {
+    const flags = stores.filter(({ option }) => option !== undefined).map(({ name }) => `--${name}`);
+    const last = flags.pop();
     const place = ['dead-letters', 'list', '--sqlite', fixture.path];
     expect(await run(place)).toEqual(message(2, /give --scope/));
     expect(await run([...place, '--scope', 'a', '--redis', 'redis://127.0.0.1:1'])).toEqual(
-      message(2, /one of --redis, --postgres, --sqlite and --dynamodb/),
+      message(2, new RegExp(`give one of ${flags.join(', ')} and ${last}: the letters are in one place`)),
     );
   });
 

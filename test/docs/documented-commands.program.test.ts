@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { stores } from '../../src/stores/list.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { type Document, documents } from '../support/documents.ts';
 
@@ -28,16 +29,16 @@ describe('the commands of posthorn exist, and so do their options', () => {
 
   test.each(lines)('$path: $line', async ({ line }) => {
     const [, first = '', second = ''] = line.split(/\s+/);
-    const isGroup = [
+    const ofStores = stores.filter(({ migration }) => migration !== undefined).map(({ name }) => name);
+    const groups: readonly string[] = [
       'webhooks',
       'dead-letters',
       'fx-quotes',
       'e-checks',
       'lists',
-      'postgres',
-      'sqlite',
-      'd1',
-    ].includes(first);
+      ...ofStores,
+    ];
+    const isGroup = groups.includes(first);
     const command = isGroup ? `${first} ${second}`.trim() : first;
     const { code, stdout } = await helpOf(command);
     expect(code).toBe(0);

@@ -3,19 +3,14 @@ import { join } from 'node:path';
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createClient } from 'posthorn/client';
-import { createD1DeadLetters, createD1Store } from 'posthorn/d1';
-import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import { toExpress } from 'posthorn/express';
 import { toFastify } from 'posthorn/fastify';
 import { toFetch } from 'posthorn/fetch';
 import { toKoa } from 'posthorn/koa';
 import { toNode } from 'posthorn/node';
 import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
-import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { observeWithPrometheus } from 'posthorn/prometheus';
-import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
-import { createSqliteDeadLetters, createSqliteInbox, createSqliteStore } from 'posthorn/sqlite';
 import { adapterConformance } from 'posthorn/testing';
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
@@ -23,15 +18,22 @@ import { readOptions as readReceiverOptions } from '../../src/receiver/settings.
 import { readClientOptions } from '../../src/service/client/options.ts';
 import { readSandboxOptions } from '../../src/service/sandbox/options.ts';
 import { mountOnNode } from '../adapters/mounts.ts';
+import { silentStores } from '../stores/kit/silent-stores.ts';
 import { packageRoot } from '../support/child-program.ts';
 
 const page = readFileSync(join(packageRoot, 'docs/options.md'), 'utf8');
-const redis = { status: 'ready', eval: async () => [], evalsha: async () => [], disconnect: () => {} };
+/** The functions of the stores, by their names, with the options that they require. */
+const ofStores = silentStores.flatMap(({ listed, place, ...silent }) => {
+  const functions: readonly [string | undefined, ((options: object) => unknown) | undefined][] = [
+    [listed.store, silent.createStore],
+    [listed.deadLetters, silent.createDeadLetters],
+    [listed.inbox, silent.createInbox],
+  ];
+  return functions.flatMap(([name, call]) =>
+    name === undefined || call === undefined ? [] : [{ name, call, required: Object.keys(place).join() }],
+  );
+});
 
-const pool = { totalCount: 0, connect: () => Promise.reject(new Error('never called')) };
-const database = { exec: () => {}, prepare: () => {} };
-const dynamo = { send: () => {}, config: { serviceId: 'DynamoDB' } };
-const binding = { prepare: () => {}, batch: () => {} };
 const worker = createReceiver({ signingKey: 'k' });
 
 /** What is called with options, by its name. */
@@ -41,27 +43,7 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
 >([
   ['createReceiver', (options) => Reflect.apply(createReceiver, undefined, [options])],
   ['createMemoryStore', createMemoryStore],
-  ['createRedisStore', (options) => Reflect.apply(createRedisStore, undefined, [redis, options])],
-  ['createRedisDeadLetters', (options) => Reflect.apply(createRedisDeadLetters, undefined, [redis, options])],
-  ['createPostgresStore', (options) => Reflect.apply(createPostgresStore, undefined, [pool, options])],
-  ['createPostgresInbox', (options) => Reflect.apply(createPostgresInbox, undefined, [pool, options])],
-  [
-    'createPostgresDeadLetters',
-    (options) => Reflect.apply(createPostgresDeadLetters, undefined, [pool, options]),
-  ],
-  ['createSqliteStore', (options) => Reflect.apply(createSqliteStore, undefined, [database, options])],
-  ['createSqliteInbox', (options) => Reflect.apply(createSqliteInbox, undefined, [database, options])],
-  [
-    'createSqliteDeadLetters',
-    (options) => Reflect.apply(createSqliteDeadLetters, undefined, [database, options]),
-  ],
-  ['createD1Store', (options) => Reflect.apply(createD1Store, undefined, [binding, options])],
-  ['createD1DeadLetters', (options) => Reflect.apply(createD1DeadLetters, undefined, [binding, options])],
-  ['createDynamoStore', (options) => Reflect.apply(createDynamoStore, undefined, [dynamo, options])],
-  [
-    'createDynamoDeadLetters',
-    (options) => Reflect.apply(createDynamoDeadLetters, undefined, [dynamo, options]),
-  ],
+  ...ofStores.map(({ name, call }) => [name, call] as const),
   ['createBullQueue', (options) => Reflect.apply(createBullQueue, undefined, [options])],
   ['createBullWorker', (options) => Reflect.apply(createBullWorker, undefined, [worker, options])],
   ['toNode', (options) => toNode(createReceiver({ signingKey: 'k' }), options)],
@@ -110,23 +92,11 @@ describe('docs/options.md', () => {
 
   test('calls required what is required, and nothing else', () => {
     const required = { createReceiver: 'signingKey', toFastify: 'path', createClient: 'baseUrl' };
-    const scoped = { createRedisStore: 'scope', createRedisDeadLetters: 'scope' };
-    const inPostgres = {
-      createPostgresStore: 'scope',
-      createPostgresDeadLetters: 'scope',
-      createPostgresInbox: 'scope',
-    };
-    const inSqlite = {
-      createSqliteStore: 'scope',
-      createSqliteDeadLetters: 'scope',
-      createSqliteInbox: 'scope',
-    };
-    const inD1 = { createD1Store: 'scope', createD1DeadLetters: 'scope' };
-    const inDynamo = { createDynamoStore: 'table,scope', createDynamoDeadLetters: 'table,scope' };
     const queues = { createBullQueue: 'connection,scope', createBullWorker: 'connection,scope' };
-    const options = new Map(
-      Object.entries({ ...required, ...scoped, ...inPostgres, ...inSqlite, ...inD1, ...inDynamo, ...queues }),
-    );
+    const options = new Map([
+      ...Object.entries({ ...required, ...queues }),
+      ...ofStores.map((one) => [one.name, one.required] as const),
+    ]);
     for (const [name, call] of functions) {
       const needed = [...tableOf(name)].flatMap(([option, value]) => (value === 'required' ? [option] : []));
       expect(needed.join(), name).toBe(options.get(name) ?? '');
@@ -174,14 +144,12 @@ describe('docs/options.md', () => {
   });
 
   test('has the defaults of the others', () => {
-    const { commandTimeoutMs } = createRedisStore(redis, { scope: 'a' });
-    expect(tableOf('createRedisStore').get('commandTimeoutMs')).toBe(
-      commandTimeoutMs?.toLocaleString('en-US'),
-    );
-    const postgresStore = createPostgresStore(pool, { scope: 'a' });
-    expect(tableOf('createPostgresStore').get('commandTimeoutMs')).toBe(
-      postgresStore.commandTimeoutMs?.toLocaleString('en-US'),
-    );
+    for (const { listed, place, createStore } of silentStores) {
+      const { commandTimeoutMs } = createStore(place);
+      expect(tableOf(listed.store).get('commandTimeoutMs'), listed.store).toBe(
+        commandTimeoutMs?.toLocaleString('en-US'),
+      );
+    }
     const { timeoutMs, areas } = readClientOptions({ baseUrl: 'https://a.example' });
     const client = tableOf('createClient');
     expect(client.get('timeoutMs')).toBe(timeoutMs.toLocaleString('en-US'));

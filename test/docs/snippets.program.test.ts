@@ -1,9 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stores } from '../../src/stores/list.ts';
 import { Servers as PostgresServers } from '../stores/postgres/servers.ts';
 import { Servers } from '../stores/redis/servers.ts';
 import { startSnippetServers } from '../stores/redis/snippet-servers.ts';
@@ -162,11 +172,14 @@ describe('the snippets of the README and of docs/ compile and run', () => {
   test('no snippet hides in a block of another language', () => {
     const languages = documents.flatMap(({ blocks }) => blocks.map(({ language }) => language));
     expect([...new Set(languages)].sort()).toEqual(['hcl', 'js', 'mermaid', 'sh', 'text', 'ts', 'yaml']);
-    // Compared with the table of the tests by test/stores/dynamodb/page.matrix.test.ts.
+    // Compared with the table of the tests by a page.matrix.test.ts of the store.
     const ofTables = documents.filter(({ blocks }) =>
       blocks.some(({ language }) => language === 'hcl' || language === 'yaml'),
     );
-    expect(ofTables.map(({ path }) => path)).toEqual(['docs/dynamodb.md']);
+    const compared = stores
+      .filter(({ name }) => existsSync(join(packageRoot, 'test/stores', name, 'page.matrix.test.ts')))
+      .map(({ name }) => `docs/${name}.md`);
+    expect(ofTables.map(({ path }) => path)).toEqual(compared);
     // Run by test/matrix/{forgotten-await,commonjs}.test.ts.
     const inJavaScript = documents.flatMap(({ path, blocks }) =>
       blocks.filter(({ language }) => language === 'js').map(() => path),

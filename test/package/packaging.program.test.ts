@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { stores } from '../../src/stores/list.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 import { readme } from '../support/documents.ts';
 import { freePort } from '../support/free-port.ts';
@@ -27,7 +28,9 @@ const specifiers = subpaths.map((path) => path.replace('.', 'posthorn'));
 /** What stands on a peer: the tests of `built.*` in their rooms load it where that is installed. */
 const peers: ReadonlyMap<string, string> = new Map([
   ['posthorn/bullmq', 'bullmq'],
-  ['posthorn/dynamodb', '@aws-sdk/client-dynamodb'],
+  ...stores
+    .filter(({ importsPeer }) => importsPeer)
+    .map(({ name, peers: [peer = ''] }) => [`posthorn/${name}`, peer] as const),
   ['posthorn/opentelemetry', '@opentelemetry/api'],
   ['posthorn/prometheus', 'prom-client'],
 ]);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT_CODES_HELP } from '../failure.ts';
 import { jsonOption } from '../options.ts';
+import { PLACES_HELP } from '../stores/letters-options.ts';
 import { drop } from './drop.ts';
 import { list } from './list.ts';
 import { replay } from './replay.ts';
@@ -9,10 +10,7 @@ import { show } from './show.ts';
 import { addStorageOptions, receiverOption } from './source.ts';
 
 const WHERE_HELP = `
-Where the letters are: --dir DIRECTORY for files, --scope SCOPE for a Redis at REDIS_URL (a single one; for Sentinel and
-Cluster use --receiver) or a PostgreSQL at POSTGRES_URL, --scope with --sqlite FILE or --dynamodb TABLE, or --receiver
-MODULE for the dead letters of a receiver. For DynamoDB the region and the credentials come from the environment, as
-for every program with the SDK of AWS: AWS_REGION, AWS_PROFILE and others.
+${PLACES_HELP}
 The module exports \`receiver\`, or has it as its default export, and must not start a server:
 
   // receiver.js

@@ -2,7 +2,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { d1Migrations } from '../../stores/d1/migrate.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
 import { type JsonOption, jsonOption } from '../options.ts';
-import { printSql } from '../print-sql.ts';
+import { printSql } from './migration.ts';
+import type { StorePart } from './store-part.ts';
+
+export const d1Part: StorePart = { addCommand };
 
 const SQL_HELP = `
 Prints the statements that create the tables of posthorn/d1. Write them to a file in the migrations folder of
@@ -18,8 +21,7 @@ interface FromOption {
   readonly from: number;
 }
 
-/** `posthorn d1` */
-export function addD1(program: Command): void {
+function addCommand(program: Command): void {
   program
     .command('d1')
     .description('prepare a D1 database of Cloudflare for posthorn/d1')

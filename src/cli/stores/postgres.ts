@@ -1,53 +1,115 @@
+import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
+import { readSchema } from '../../stores/postgres/client.ts';
+import { createPostgresDeadLetters } from '../../stores/postgres/dead-letters/dead-letters.ts';
 import { isRefusedConnection } from '../../stores/postgres/errors.ts';
-import { CommandError, codeOf, usageError } from '../failure.ts';
-import { pgVersions } from '../manifest.ts';
+import { migratePostgres, migrationScript, readVersion } from '../../stores/postgres/migrate.ts';
+import { EXIT_CODES_HELP, usageError } from '../failure.ts';
+import { type JsonOption, jsonOption, type SchemaOption, schemaOption } from '../options.ts';
+import { connectionError } from './connection-error.ts';
+import { loadPeer } from './load-peer.ts';
+import { type MigratedVersions, migrationError, printMigration, printSql } from './migration.ts';
+import type { StorePart } from './store-part.ts';
+
+export const postgresPart: StorePart = {
+  addCommand,
+  withDeadLetters: (url, options, use) =>
+    withPool(requirePostgresUrl(url, 'POSTGRES_URL or --postgres'), (pool) =>
+      use(createPostgresDeadLetters(pool, options)),
+    ),
+};
+
+interface MigrateOptions extends SchemaOption, JsonOption {
+  readonly url?: string;
+}
+
+const MIGRATE_HELP = `
+Creates the tables of posthorn/postgres, or brings them up to date. The role must be
+allowed to create tables in the schema; the role of the running service need not be.
+${EXIT_CODES_HELP}
+
+Examples:
+  $ POSTGRES_URL=postgres://owner@127.0.0.1/billing posthorn postgres migrate
+  $ posthorn postgres migrate --url postgres://owner@127.0.0.1/billing --schema webhooks`;
+
+const SQL_HELP = `
+Prints the migration as a script, for a team that runs migrations by other means. The script may be run again.
+${EXIT_CODES_HELP}
+
+Examples:
+  $ posthorn postgres sql > migrations/posthorn.sql
+  $ posthorn postgres sql | psql -v ON_ERROR_STOP=1 "$POSTGRES_URL"`;
+
+function addCommand(program: Command): void {
+  const group = program.command('postgres').description('prepare a PostgreSQL for posthorn/postgres');
+  group
+    .command('migrate')
+    .description('create the tables, or bring them up to date')
+    .option('--url <url>', 'the address of the database (env: POSTGRES_URL, else DATABASE_URL)')
+    .addOption(schemaOption())
+    .addOption(jsonOption())
+    .addHelpText('after', MIGRATE_HELP)
+    .action(migrate);
+  group
+    .command('sql')
+    .description('print the SQL of the migration')
+    .addOption(schemaOption())
+    .addOption(jsonOption())
+    .addHelpText('after', SQL_HELP)
+    .action(({ schema, ...options }: SchemaOption & JsonOption) => {
+      printSql(migrationScript(readSchema('posthorn postgres sql', schema)), options);
+    });
+}
+
+async function migrate({ url, schema, ...options }: MigrateOptions): Promise<void> {
+  const { POSTGRES_URL, DATABASE_URL } = process.env;
+  const quoted = readSchema('posthorn postgres migrate', schema);
+  const address = requirePostgresUrl(
+    url ?? POSTGRES_URL ?? DATABASE_URL,
+    '--url, POSTGRES_URL or DATABASE_URL',
+  );
+  await withPool(address, async (pool) => {
+    const versions = await migrateFrom(pool, quoted, schema).catch((error: unknown) => {
+      throw migrationError(error, ({ cause }) => cause !== undefined);
+    });
+    printMigration({ schema }, `the schema ${schema}`, versions, options);
+  });
+}
+
+/** Migrates, and resolves with the versions of the tables before and after it. */
+async function migrateFrom(pool: Pool, quoted: string, schema: string): Promise<MigratedVersions> {
+  const previous = await readVersion(pool, quoted);
+  await migratePostgres(pool, { schema });
+  return { previous, version: await readVersion(pool, quoted) };
+}
 
 /** Checks the address of a database. Messages do not quote it, because it may hold a password. */
-export function requirePostgresUrl(url: string | undefined, sources: string): string {
+function requirePostgresUrl(url: string | undefined, sources: string): string {
   if (url !== undefined && /^postgres(ql)?:\/\//.test(url)) return url;
   throw usageError(`the address of PostgreSQL is missing or wrong: ${sources} must begin with postgres://`);
 }
 
 /** Opens a pool for as long as `use` takes. */
-export async function withPool(url: string, use: (pool: Pool) => Promise<void>): Promise<void> {
-  const { default: pg } = await loadPg();
+async function withPool(url: string, use: (pool: Pool) => Promise<void>): Promise<void> {
+  const { default: pg } = await loadPeer('pg', () => import('pg'));
   const pool = new pg.Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 5_000 });
   // A lost connection shows in the queries that need it.
   pool.on('error', () => {});
   try {
     await pool.query('select 1').catch((cause: unknown) => {
-      throw connectionError(cause);
+      // pg itself fails if the server asks for a password that the address does not have.
+      throw /^SASL: .* password must be /.test(messageOf(cause))
+        ? connectionError(
+            'PostgreSQL',
+            cause,
+            true,
+            'the address has no password, and the server asks for one',
+          )
+        : connectionError('PostgreSQL', cause, isRefusedConnection(cause));
     });
     await use(pool);
   } finally {
     await pool.end();
-  }
-}
-
-function connectionError(cause: unknown): CommandError {
-  const message = messageOf(cause);
-  // pg itself fails if the server asks for a password that the address does not have.
-  const isPasswordMissing = /^SASL: .* password must be /.test(message);
-  if (isRefusedConnection(cause) || isPasswordMissing) {
-    const reason = isPasswordMissing ? 'the address has no password, and the server asks for one' : message;
-    const wayOut = 'correct the database, the user or the password in the address';
-    return new CommandError('failed', `PostgreSQL refuses the connection: ${reason}; ${wayOut}`, { cause });
-  }
-  return new CommandError('unreachable', `PostgreSQL cannot be reached: ${message}`, { cause });
-}
-
-/** Loads pg, which is installed only where it is used, or says how to install it. */
-async function loadPg(): Promise<typeof import('pg')> {
-  try {
-    return await import('pg');
-  } catch (cause) {
-    if (codeOf(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new CommandError(
-      'package_missing',
-      `this needs the package pg, which is not installed: npm install "pg@${pgVersions}"`,
-      { cause },
-    );
   }
 }

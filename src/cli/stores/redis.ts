@@ -1,11 +1,25 @@
 import type { Redis } from 'ioredis';
-import { messageOf } from '../receiver/values/foreign-values.ts';
-import { CommandError, codeOf, usageError } from './failure.ts';
-import { ioredisVersions } from './manifest.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
+import { createRedisDeadLetters } from '../../stores/redis/dead-letters/dead-letters.ts';
+import { usageError } from '../failure.ts';
+
+import { connectionError } from './connection-error.ts';
+import { ADDRESS_COMPLAINT } from './letters-options.ts';
+import { loadPeer } from './load-peer.ts';
+import type { StorePart } from './store-part.ts';
+
+export const redisPart: StorePart = {
+  withDeadLetters: (url, { scope }, use) =>
+    withRedis(
+      requireRedisUrl(url, ADDRESS_COMPLAINT),
+      (redis) => createRedisDeadLetters(redis, { scope }),
+      use,
+    ),
+};
 
 /** Checks the address of a Redis. Messages do not quote it, because it may hold a password. */
-export function requireRedisUrl(url: string | undefined, complaint: string): string {
-  if (url !== undefined && /^rediss?:\/\//.test(url)) return url;
+export function requireRedisUrl(url: string, complaint: string): string {
+  if (/^rediss?:\/\//.test(url)) return url;
   throw usageError(complaint);
 }
 
@@ -18,7 +32,7 @@ export async function withRedis<T>(
   prepare: (redis: Redis) => T,
   use: (prepared: T) => Promise<void>,
 ): Promise<void> {
-  const { Redis } = await loadIoredis();
+  const { Redis } = await loadPeer('ioredis', () => import('ioredis'));
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 5_000,
@@ -35,8 +49,9 @@ export async function withRedis<T>(
       await redis.connect();
       // ioredis stays in database 0 if it cannot select the one of the address.
       if (redis.options.db) await redis.select(redis.options.db);
-    } catch (cause) {
-      throw connectionError(lastError ?? cause);
+    } catch (error) {
+      const cause = lastError ?? error;
+      throw connectionError('Redis', cause, isRefusal(messageOf(cause)));
     }
     await use(prepared);
   } finally {
@@ -44,30 +59,9 @@ export async function withRedis<T>(
   }
 }
 
-function connectionError(cause: unknown): CommandError {
-  const message = messageOf(cause);
-  // Redis begins its own errors with a code, for example WRONGPASS, NOAUTH or ERR.
-  if (
-    /^(WRONGPASS|NOAUTH|NOPERM) |^ERR (DB index|invalid DB|invalid password|AUTH|Client sent AUTH)/.test(
-      message,
-    )
-  ) {
-    const wayOut = 'correct the database, the user or the password in the address';
-    return new CommandError('failed', `Redis refuses the connection: ${message}; ${wayOut}`, { cause });
-  }
-  return new CommandError('unreachable', `Redis cannot be reached: ${message}`, { cause });
-}
-
-/** Loads ioredis, which is installed only where it is used, or says how to install it. */
-async function loadIoredis(): Promise<{ readonly Redis: typeof Redis }> {
-  try {
-    return await import('ioredis');
-  } catch (cause) {
-    if (codeOf(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new CommandError(
-      'package_missing',
-      `this needs the package ioredis, which is not installed: npm install "ioredis@${ioredisVersions}"`,
-      { cause },
-    );
-  }
+/** Redis begins its own errors with a code, for example WRONGPASS, NOAUTH or ERR. */
+function isRefusal(message: string): boolean {
+  return /^(WRONGPASS|NOAUTH|NOPERM) |^ERR (DB index|invalid DB|invalid password|AUTH|Client sent AUTH)/.test(
+    message,
+  );
 }

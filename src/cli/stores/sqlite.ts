@@ -1,11 +1,55 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isInstance, propertyOf } from '../../receiver/values/foreign-values.ts';
+import type { Command } from 'commander';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import type { SqliteDatabase } from '../../stores/sqlite/client.ts';
 import { SqliteConnection } from '../../stores/sqlite/connection.ts';
+import { createSqliteDeadLetters } from '../../stores/sqlite/dead-letters/dead-letters.ts';
 import { explain } from '../../stores/sqlite/errors.ts';
-import { CommandError, codeOf, usageError } from '../failure.ts';
-import { betterSqliteVersions } from '../manifest.ts';
+import { migrateFile } from '../../stores/sqlite/migrate.ts';
+import { CommandError, EXIT_CODES_HELP, usageError } from '../failure.ts';
+import { type JsonOption, jsonOption } from '../options.ts';
+import { loadPeer } from './load-peer.ts';
+import { migrationError, printMigration } from './migration.ts';
+import type { StorePart } from './store-part.ts';
+
+export const sqlitePart: StorePart = {
+  addCommand,
+  withDeadLetters: (file, { scope }, use) =>
+    withSqliteFile(file, { mayCreate: false }, (database) =>
+      use(createSqliteDeadLetters(database, { scope })),
+    ),
+};
+
+const MIGRATE_HELP = `
+Creates the tables of posthorn/sqlite in a file, or brings them up to date, and turns on its WAL mode. A file
+that does not exist is created, and only this user may read it: run this as the user of the receiver. Stop no
+process for it: those that use the file go on.
+${EXIT_CODES_HELP}
+
+Examples:
+  $ posthorn sqlite migrate /var/lib/billing/events.db`;
+
+function addCommand(program: Command): void {
+  program
+    .command('sqlite')
+    .description('prepare a file of SQLite for posthorn/sqlite')
+    .command('migrate')
+    .description('create the tables, or bring them up to date')
+    .argument('<file>', 'the path of the file, on a local disk')
+    .addOption(jsonOption())
+    .addHelpText('after', MIGRATE_HELP)
+    .action(migrate);
+}
+
+async function migrate(file: string, options: JsonOption): Promise<void> {
+  await withSqliteFile(file, { mayCreate: true }, async (database) => {
+    const versions = await migrateFile(database).catch((error: unknown) => {
+      throw migrationError(error);
+    });
+    printMigration({ file }, file, versions, options);
+  });
+}
 
 interface OpenFile extends SqliteDatabase {
   close(): unknown;
@@ -15,7 +59,7 @@ interface OpenFile extends SqliteDatabase {
 type OpenClass = new (path: string) => OpenFile;
 
 /** Opens a file of SQLite for as long as `use` takes. A missing file is created only if it may be. */
-export async function withSqliteFile(
+async function withSqliteFile(
   file: string,
   { mayCreate }: { readonly mayCreate: boolean },
   use: (database: SqliteDatabase) => Promise<void>,
@@ -42,7 +86,7 @@ function checkName(file: string): void {
   );
 }
 
-/** Returns whether the file is missing, and may be created. */
+/** Returns true if the file is missing, and may be created. */
 function checkPath(file: string, path: string, mayCreate: boolean): boolean {
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile();
   if (isFile) return false;
@@ -94,19 +138,10 @@ function builtInClass(): OpenClass | undefined {
 const BETTER_SQLITE = 'better-sqlite3';
 
 async function loadBetterSqlite(): Promise<OpenClass> {
-  try {
-    const Database = propertyOf(await import(BETTER_SQLITE), 'default');
-    if (isClass(Database)) return Database;
-    throw new CommandError('package_missing', `${BETTER_SQLITE} is not what it should be: install it again`);
-  } catch (cause) {
-    if (isInstance(cause, CommandError) || codeOf(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new CommandError(
-      'package_missing',
-      'this needs Node.js 22.13 or later, or the package better-sqlite3, which is not installed: ' +
-        `npm install "better-sqlite3@${betterSqliteVersions}"`,
-      { cause },
-    );
-  }
+  const load = (): Promise<unknown> => import(BETTER_SQLITE);
+  const Database = propertyOf(await loadPeer(BETTER_SQLITE, load, 'Node.js 22.13 or later, or '), 'default');
+  if (isClass(Database)) return Database;
+  throw new CommandError('package_missing', `${BETTER_SQLITE} is not what it should be: install it again`);
 }
 
 function isClass(value: unknown): value is OpenClass {

@@ -2,6 +2,7 @@ import type { Warning } from '../../receiver/outcomes/report.ts';
 import type { Settings } from '../../receiver/settings.ts';
 import { requestsAreIsolated } from '../../receiver/timing/isolated-requests.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
+import { advisedStores, storeFunctions } from '../list.ts';
 import { isMemoryStore } from './memory.ts';
 
 /** Warns of a memory store beside which another process needs the ids. */
@@ -21,12 +22,7 @@ function memoryStoreShared(stores: string): Warning {
  * Also for a process that receives and works: its jobs outlive a restart, and the Redis of its queue could
  * hold the ids as well.
  */
-const QUEUE_WITH_MEMORY_STORE: Warning =
-  'memory_store_shared: the jobs of a queue outlive this process or run in another one, and a memory store serves this process alone, so an event can be handled twice; share a store between receivers and workers, such as createRedisStore of posthorn/redis';
-
-const ON_A_MACHINE = 'createSqliteStore of posthorn/sqlite, or createRedisStore of posthorn/redis';
-const ON_LAMBDA = 'createDynamoStore of posthorn/dynamodb, or createRedisStore of posthorn/redis';
-const ON_WORKERS = 'createD1Store of posthorn/d1';
+const QUEUE_WITH_MEMORY_STORE: Warning = `memory_store_shared: the jobs of a queue outlive this process or run in another one, and a memory store serves this process alone, so an event can be handled twice; share a store between receivers and workers, such as ${adviceFor('queue')}`;
 
 /**
  * The stores to choose from if this process is known to be one of several that do the same work; undefined if
@@ -36,9 +32,13 @@ const ON_WORKERS = 'createD1Store of posthorn/d1';
  * other containers cannot be known.
  */
 function storesForSeveralProcesses(): string | undefined {
-  if (requestsAreIsolated) return ON_WORKERS;
-  if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) return ON_LAMBDA;
-  return isOneOfSeveralOnThisMachine() ? ON_A_MACHINE : undefined;
+  if (requestsAreIsolated) return adviceFor('Cloudflare Workers');
+  if (process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined) return adviceFor('AWS Lambda');
+  return isOneOfSeveralOnThisMachine() ? adviceFor('one machine') : undefined;
+}
+
+function adviceFor(place: keyof typeof advisedStores): string {
+  return advisedStores[place].map((name) => `${storeFunctions[name]} of posthorn/${name}`).join(', or ');
 }
 
 function isOneOfSeveralOnThisMachine(): boolean {

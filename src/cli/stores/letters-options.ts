@@ -1,0 +1,97 @@
+import { type Command, Help } from 'commander';
+import { type StoreName, stores } from '../../stores/list.ts';
+import { usageError } from '../failure.ts';
+import { schemaOption } from '../options.ts';
+
+/** The options of `posthorn dead-letters` that name a place in a store, by the store's name. */
+export type PlaceOptions = Readonly<Partial<Record<StoreName, string>>>;
+
+/** The letters of a store: an address, a file or a table. */
+export interface NamedPlace {
+  readonly name: StoreName;
+  readonly place: string;
+}
+
+const reachable = stores.flatMap(({ option, ...store }) =>
+  option === undefined ? [] : [{ ...store, ...option, flag: `--${store.name}` }],
+);
+const servers = reachable.flatMap(({ address, ...store }) =>
+  address === undefined ? [] : [{ ...store, ...address }],
+);
+const others = reachable.filter(({ address }) => address === undefined);
+
+/** Says how to give the address of a server. */
+export const ADDRESS_COMPLAINT: string = servers
+  .map(({ variable, flag, begins }) => `${variable} or ${flag} must begin with ${begins}`)
+  .join(', ')
+  .replace(/(?<=, .*)must begin /g, '')
+  .replace(/^/, 'the address of the letters is missing or wrong: ');
+
+/** The places in stores, for an error: the variable of an address, or an option. */
+export const PLACES: string = inOneList(
+  reachable.map(({ address, flag }) => address?.variable ?? flag),
+  'or',
+);
+
+/** Says in the help of a command how to name the place of the letters. */
+export const PLACES_HELP: string = describePlaces();
+
+function describePlaces(): string {
+  const byScope = servers.map(({ title, variable, remark }) =>
+    remark === undefined ? `a ${title} at ${variable}` : `a ${title} at ${variable} (${remark})`,
+  );
+  const byOption = others.map(({ flag, value }) => `${flag} ${value.toUpperCase()}`);
+  const remarks = others.flatMap(({ title, remark }) => (remark ? [`For ${title} ${remark}.`] : []));
+  const places =
+    `Where the letters are: --dir DIRECTORY for files, --scope SCOPE for ${inOneList(byScope, 'or')}, ` +
+    `--scope with ${inOneList(byOption, 'or')}, or --receiver MODULE for the dead letters of a receiver.`;
+  return new Help().boxWrap([places, ...remarks].join(' '), 120);
+}
+
+/** Adds the options that name a place in a store, and the scope of the letters there. */
+export function addPlaceOptions(command: Command): Command {
+  const titles = inOneList(
+    reachable.map(({ title }) => title),
+    'or',
+  );
+  command.option('--scope <scope>', `letters in ${titles}: their scope`);
+  for (const { flag, title, value, noun, address, variable = address?.variable, hasSchema } of reachable) {
+    const source = variable === undefined ? '' : ` (env: ${variable})`;
+    command.option(`${flag} <${value}>`, `the ${noun} of ${title}, together with --scope${source}`);
+    if (hasSchema) command.addOption(schemaOption());
+  }
+  return command;
+}
+
+/** Returns the place that the options name; undefined if they name none. */
+export function namedPlace(options: PlaceOptions): NamedPlace | undefined {
+  const [found, other] = reachable.flatMap(({ name }) => {
+    const place = options[name];
+    return place === undefined ? [] : [{ name, place }];
+  });
+  if (other === undefined) return found;
+  const flags = inOneList(
+    reachable.map(({ flag }) => flag),
+    'and',
+  );
+  throw usageError(`give one of ${flags}: the letters are in one place`);
+}
+
+/** Returns the server whose address is in the environment. */
+export function placeInEnvironment(): NamedPlace {
+  const [found, other] = servers.flatMap((server) => {
+    const place = process.env[server.variable];
+    return place === undefined ? [] : [{ ...server, place }];
+  });
+  if (found === undefined) throw usageError(ADDRESS_COMPLAINT);
+  if (other === undefined) return found;
+  throw usageError(
+    `both ${found.title} and ${other.title} are named, but the letters are in one place: ` +
+      `give ${found.flag} or ${other.flag}`,
+  );
+}
+
+/** Joins words as in `a, b or c`. */
+function inOneList(words: readonly string[], conjunction: 'and' | 'or'): string {
+  return words.join(', ').replace(/, (?=[^,]*$)/, ` ${conjunction} `);
+}
