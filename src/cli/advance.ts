@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { defineCommand } from './define-command.ts';
 import { describeDuration, readDuration } from './duration.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
-import { type JsonOption, jsonOption } from './options.ts';
+import type { JsonOption } from './options.ts';
 import { createOutput } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import { type RunningOption, RunningSandbox, runningOption } from './running-sandbox.ts';
@@ -22,13 +23,10 @@ Examples:
 
 /** `posthorn advance` */
 export function addAdvance(program: Command): void {
-  program
-    .command('advance')
-    .description('step over the pauses between attempts in a running sandbox')
+  defineCommand(program, 'advance', 'step over the pauses between attempts in a running sandbox', HELP, [
+    runningOption(),
+  ])
     .argument('[duration]', 'as 30s, 15m, 2h or 1d; to the next delivery by default', parseStep)
-    .addOption(runningOption())
-    .addOption(jsonOption())
-    .addHelpText('after', HELP)
     .action(advance);
 }
 

@@ -1,7 +1,8 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { defineCommand } from './define-command.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
-import { type JsonOption, jsonOption } from './options.ts';
-import { createOutput, endWithReader } from './output.ts';
+import type { JsonOption } from './options.ts';
+import { createReadingOutput } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import { type RunningOption, RunningSandbox, runningOption } from './running-sandbox.ts';
 
@@ -20,20 +21,15 @@ Examples:
 
 /** `posthorn deliveries` */
 export function addDeliveries(program: Command): void {
-  program
-    .command('deliveries')
-    .description('list the deliveries of a running sandbox, and the answers')
-    .option('--event <id>', 'of this event')
-    .option('--webhook <id>', 'to this webhook')
-    .addOption(runningOption())
-    .addOption(jsonOption())
-    .addHelpText('after', HELP)
-    .action(list);
+  defineCommand(program, 'deliveries', 'list the deliveries of a running sandbox, and the answers', HELP, [
+    new Option('--event <id>', 'of this event'),
+    new Option('--webhook <id>', 'to this webhook'),
+    runningOption(),
+  ]).action(list);
 }
 
 async function list(options: DeliveriesOptions): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
+  const output = createReadingOutput(options);
   const { event, webhook } = options;
   const attempts = await new RunningSandbox(options).deliveries({ event, webhook });
   for (const attempt of attempts) printAttempt(output, attempt);

@@ -1,28 +1,25 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { eventTypes, type Pattern } from '../receiver/events/catalog.ts';
 import { matchesPattern } from '../receiver/events/pattern.ts';
 import { createClient } from '../service/client/create-client.ts';
 import type { CreatedWebhook } from '../service/client/webhook-answers.ts';
 import { assembleSandbox } from '../service/sandbox/assemble.ts';
 import { defaultCredentials } from '../service/sandbox/index.ts';
+import { defineCommand } from './define-command.ts';
 import {
   addressOf,
-  basicOption,
-  bearerOption,
   type CredentialOptions,
-  hostOption,
   type JsonOption,
-  jsonOption,
   type KeyOption,
-  keyOption,
+  listenOptions,
   parseUrl,
-  portOption,
   readAuthentication,
   signatureHeaderOption,
+  signingOptions,
 } from './options.ts';
-import { createOutput, endWithReader, type Output } from './output.ts';
+import { createReadingOutput, type Output } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import { programName } from './program-name.ts';
 import {
@@ -72,30 +69,22 @@ Examples:
 
 /** `posthorn dev` */
 export function addDev(program: Command): void {
-  program
-    .command('dev')
-    .description('play the service for a receiver that is being developed')
-    .option(
+  defineCommand(program, 'dev', 'play the service for a receiver that is being developed', HELP, [
+    new Option(
       '--to <url>',
       `the address of the receiver: https:, or http: on this machine (default: ${USUAL_ADDRESS})`,
-    )
-    .addOption(eventOption())
-    .addOption(keyOption())
-    .addOption(basicOption())
-    .addOption(bearerOption())
-    .addOption(signatureHeaderOption())
-    .addOption(portOption(SANDBOX_PORT))
-    .addOption(hostOption())
-    .addOption(clockOption())
-    .addOption(speedOption())
-    .addOption(jsonOption())
-    .addHelpText('after', HELP)
-    .action(develop);
+    ),
+    eventOption(),
+    ...signingOptions(),
+    signatureHeaderOption(),
+    ...listenOptions(SANDBOX_PORT),
+    clockOption(),
+    speedOption(),
+  ]).action(develop);
 }
 
 async function develop({ port, host, clock, speed, ...options }: DevOptions): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
+  const output = createReadingOutput(options);
   const to = parseUrl('--to', options.to ?? USUAL_ADDRESS);
   const authentication = readAuthentication(options);
   const { signatureHeader, key = '', event: enabled_events } = options;

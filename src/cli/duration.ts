@@ -1,5 +1,3 @@
-import { InvalidArgumentError, Option } from 'commander';
-
 const UNITS_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
 
 /** Reads a duration such as `30s`, `2h` or `20m59s` as milliseconds; undefined for any other text. */
@@ -25,25 +23,4 @@ export function describeDuration(ms: number): string {
     .filter(({ count }, index) => index === 0 || count > 0)
     .map(({ count, unit }) => `${count} ${unit}`)
     .join(' ');
-}
-
-/** A hundred years, as in the sandbox: an older event would have a year that is not of four digits. */
-const MAX_AGE_MS = 36_500 * UNITS_MS.d;
-
-/** The age of an event. */
-export interface AgeOption {
-  /** In milliseconds. */
-  readonly age?: number;
-}
-
-export function ageOption(): Option {
-  return new Option('--age <duration>', 'how old the event is from the start, as 14m or 20m59s').argParser(
-    parseAge,
-  );
-}
-
-function parseAge(text: string): number {
-  const ms = readDuration(text);
-  if (ms !== undefined && ms <= MAX_AGE_MS) return ms;
-  throw new InvalidArgumentError('It must be a duration such as 30s, 14m, 20m59s or 2h, of 36500d at most.');
 }

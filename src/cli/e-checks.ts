@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
-import { createClient } from '../service/client/create-client.ts';
 import type { ECheck, ECheckLookup } from '../service/shapes/e-checks.ts';
-import { type BankingOptions, bankingOptions, requireBanking } from './connection.ts';
+import { type BankingOptions, bankingSettings, connectToBanking } from './banking.ts';
+import { defineCommand } from './define-command.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
-import { type JsonOption, jsonOption } from './options.ts';
-import { createOutput, endWithReader } from './output.ts';
+import type { JsonOption } from './options.ts';
+import { createReadingOutput } from './output.ts';
+import { settingOptions } from './settings.ts';
 import { colours, line, type Printable, type TerminalText } from './terminal-text.ts';
 
 const HELP = `
@@ -19,19 +20,15 @@ Examples:
 /** `posthorn e-checks` */
 export function addEChecks(program: Command): void {
   const group = program.command('e-checks').description('look up eChecks');
-  const command = group
-    .command('find')
-    .description('find the checks of one of your transactions, or of several')
-    .argument('<id...>', 'merchant transaction ids');
-  for (const option of bankingOptions()) command.addOption(option);
-  command.addOption(jsonOption()).addHelpText('after', HELP).action(find);
+  const description = 'find the checks of one of your transactions, or of several';
+  defineCommand(group, 'find', description, HELP, settingOptions(...bankingSettings))
+    .argument('<id...>', 'merchant transaction ids')
+    .action(find);
 }
 
 async function find(ids: readonly string[], options: BankingOptions & JsonOption): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
-  const { eChecks } = createClient(requireBanking(options));
-  const lookup = await eChecks.findByMerchantTransactionId(ids);
+  const output = createReadingOutput(options);
+  const lookup = await connectToBanking(options).eChecks.findByMerchantTransactionId(ids);
   output.print(lookup, () => linesOf(lookup));
 }
 

@@ -1,11 +1,12 @@
-import type { Command } from 'commander';
-import { createClient } from '../service/client/create-client.ts';
-import type { FxQuote, FxQuotes } from '../service/client/fx-quotes.ts';
+import { type Command, Option } from 'commander';
+import type { FxQuote } from '../service/client/fx-quotes.ts';
 import type { FxQuoteRequest } from '../service/shapes/fx-quotes.ts';
-import { type BankingOptions, bankingOptions, requireBanking } from './connection.ts';
+import { type BankingOptions, bankingSettings, connectToBanking } from './banking.ts';
+import { defineCommand } from './define-command.ts';
 import { EXIT_CODES_HELP, usageError } from './failure.ts';
-import { type JsonOption, jsonOption } from './options.ts';
+import type { JsonOption } from './options.ts';
 import { createOutput, endWithReader } from './output.ts';
+import { settingOptions } from './settings.ts';
 import { colours, line, type Printable } from './terminal-text.ts';
 
 interface ReadOptions extends BankingOptions, JsonOption {}
@@ -20,6 +21,11 @@ Give one amount, as a decimal number: --destination-amount must arrive at the be
 USD. The service computes the other one. A quote holds for 30 seconds. The request is sent once, and never repeated.
 `;
 
+const CREATE_EXAMPLES = `
+  $ export POSTHORN_BASE_URL=https://api.example.com POSTHORN_BANKING_TOKEN=… POSTHORN_API_KEY=…
+  $ posthorn fx-quotes create EUR --destination-amount 250.00
+  $ posthorn fx-quotes create EUR --source-amount 100.00 --json | jq -r .fxRate`;
+
 const RETRIEVE_HELP = `
 No command accepts a quote: the service accepts it when an international-wire transaction uses it. A sandbox accepts it
 on POST /sandbox/fxQuotes/<id>/accept.
@@ -30,45 +36,31 @@ export function addFxQuotes(program: Command): void {
   const group = program
     .command('fx-quotes')
     .description('ask for quotes from USD to another currency, and read them again');
-  const add = (usage: string, description: string, help: string, examples: string): Command => {
-    const command = group.command(usage).description(description);
-    for (const option of bankingOptions()) command.addOption(option);
-    return command
-      .addOption(jsonOption())
-      .addHelpText('after', `${help}${EXIT_CODES_HELP}\n\nExamples:\n${examples}`);
-  };
-  add(
-    'create <currency>',
-    'ask for a quote',
-    CREATE_HELP,
-    `  $ export POSTHORN_BASE_URL=https://api.example.com POSTHORN_BANKING_TOKEN=… POSTHORN_API_KEY=…
-  $ posthorn fx-quotes create EUR --destination-amount 250.00
-  $ posthorn fx-quotes create EUR --source-amount 100.00 --json | jq -r .fxRate`,
-  )
-    .option('--destination-amount <amount>', 'the amount that must arrive, in the currency')
-    .option('--source-amount <amount>', 'the amount that is debited, in USD')
-    .action(create);
-  add(
+  const examples = `${EXIT_CODES_HELP}\n\nExamples:`;
+  const createHelp = `${CREATE_HELP}${examples}${CREATE_EXAMPLES}`;
+  defineCommand(group, 'create <currency>', 'ask for a quote', createHelp, [
+    ...settingOptions(...bankingSettings),
+    new Option('--destination-amount <amount>', 'the amount that must arrive, in the currency'),
+    new Option('--source-amount <amount>', 'the amount that is debited, in USD'),
+  ]).action(create);
+  defineCommand(
+    group,
     'retrieve <id>',
     'read a quote; its status may have become ACCEPTED',
-    RETRIEVE_HELP,
-    '  $ posthorn fx-quotes retrieve 5001',
+    `${RETRIEVE_HELP}${examples}\n  $ posthorn fx-quotes retrieve 5001`,
+    settingOptions(...bankingSettings),
   ).action(retrieve);
 }
 
 async function create(currency: string, options: CreateOptions): Promise<void> {
   const request = readRequest(currency, options);
-  printQuote(await connect(options).create(request), options);
+  printQuote(await connectToBanking(options).fxQuotes.create(request), options);
 }
 
 async function retrieve(id: string, options: ReadOptions): Promise<void> {
   endWithReader();
   if (!/^\d{1,15}$/.test(id)) throw usageError('the id of a quote is a whole number');
-  printQuote(await connect(options).retrieve(Number(id)), options);
-}
-
-function connect(options: ReadOptions): FxQuotes {
-  return createClient(requireBanking(options)).fxQuotes;
+  printQuote(await connectToBanking(options).fxQuotes.retrieve(Number(id)), options);
 }
 
 function readRequest(currency: string, { destinationAmount, sourceAmount }: CreateOptions): FxQuoteRequest {

@@ -1,27 +1,24 @@
 import { createServer } from 'node:http';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { toNode } from '../../adapters/node.ts';
 import { createReceiver } from '../create-receiver.ts';
 import type { AnyEvent } from '../receiver/events/event.ts';
 import type { Report } from '../receiver/outcomes/report.ts';
 import { messageOf } from '../receiver/values/foreign-values.ts';
+import { defineCommand } from './define-command.ts';
 import { exitCodes } from './failure.ts';
 import { createForwarder } from './forward.ts';
 import {
-  basicOption,
-  bearerOption,
   type CredentialOptions,
-  hostOption,
   type JsonOption,
-  jsonOption,
   type KeyOption,
-  keyOption,
+  listenOptions,
   parseUrl,
-  portOption,
   requireSigning,
   signatureHeaderOption,
+  signingOptions,
 } from './options.ts';
-import { createOutput, endWithReader, jsonOf, type Output } from './output.ts';
+import { createReadingOutput, jsonOf, type Output } from './output.ts';
 import { serve, untilSignal } from './server.ts';
 import { colours, joined, line, type Printable, type TerminalText } from './terminal-text.ts';
 
@@ -51,25 +48,17 @@ Examples:
 
 /** `posthorn listen` */
 export function addListen(program: Command): void {
-  program
-    .command('listen')
-    .description('receive webhooks and print them')
-    .addOption(portOption(3000))
-    .addOption(hostOption())
-    .option('--path <path>', 'the path to receive on', '/webhooks')
-    .option('--forward <url>', 'pass verified events on to this address')
-    .addOption(keyOption())
-    .addOption(basicOption())
-    .addOption(bearerOption())
-    .addOption(signatureHeaderOption())
-    .addOption(jsonOption())
-    .addHelpText('after', HELP)
-    .action(listen);
+  defineCommand(program, 'listen', 'receive webhooks and print them', HELP, [
+    ...listenOptions(3000),
+    new Option('--path <path>', 'the path to receive on').default('/webhooks'),
+    new Option('--forward <url>', 'pass verified events on to this address'),
+    ...signingOptions(),
+    signatureHeaderOption(),
+  ]).action(listen);
 }
 
 async function listen({ port, host, path, ...options }: ListenOptions): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
+  const output = createReadingOutput(options);
   const { key, authentication } = requireSigning(options);
   const receiver = createReceiver({
     signingKey: key,

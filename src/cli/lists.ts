@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
 import { createClient } from '../service/client/create-client.ts';
-import { type ProfileOptions, profileOptions, requireProfile } from './connection.ts';
+import { defineCommand } from './define-command.ts';
 import { EXIT_CODES_HELP } from './failure.ts';
-import { type JsonOption, jsonOption } from './options.ts';
-import { createOutput, endWithReader } from './output.ts';
+import type { JsonOption } from './options.ts';
+import { createReadingOutput } from './output.ts';
+import { requireSettings, type SettingOptions, settingOptions } from './settings.ts';
 
-interface ListOptions extends ProfileOptions, JsonOption {}
+const profileSettings = ['baseUrl', 'accessToken'] as const;
+
+type ListOptions = SettingOptions<(typeof profileSettings)[number]> & JsonOption;
 
 const HELP = `
 The access token comes from the service's login. The interface does not show its form, so log in by your own means.
@@ -17,11 +20,8 @@ Examples:
 /** `posthorn lists` */
 export function addLists(program: Command): void {
   const group = program.command('lists').description('list payment purposes and currencies');
-  const add = (name: string, description: string, example: string): Command => {
-    const command = group.command(name).description(description);
-    for (const option of profileOptions()) command.addOption(option);
-    return command.addOption(jsonOption()).addHelpText('after', `${HELP}\n  $ ${example}`);
-  };
+  const add = (name: string, description: string, example: string): Command =>
+    defineCommand(group, name, description, `${HELP}\n  $ ${example}`, settingOptions(...profileSettings));
   add(
     'payment-purposes',
     'list the purposes that cross-border wires need',
@@ -32,18 +32,24 @@ export function addLists(program: Command): void {
   );
 }
 
+function connect(
+  options: ListOptions,
+): Pick<ReturnType<typeof createClient>, 'paymentPurposes' | 'currencies'> {
+  requireSettings(options, profileSettings);
+  const { baseUrl, accessToken } = options;
+  return createClient({ baseUrl, profile: { accessToken } });
+}
+
 async function listPaymentPurposes(options: ListOptions): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
-  for (const purpose of await createClient(requireProfile(options)).paymentPurposes.list()) {
+  const output = createReadingOutput(options);
+  for (const purpose of await connect(options).paymentPurposes.list()) {
     output.print(purpose, () => `${purpose.id} ${purpose.title}`);
   }
 }
 
 async function listCurrencies(options: ListOptions): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
-  for (const currency of await createClient(requireProfile(options)).currencies.list()) {
+  const output = createReadingOutput(options);
+  for (const currency of await connect(options).currencies.list()) {
     output.print(currency, () => `${currency.currencyName} ${currency.countryName}`);
   }
 }

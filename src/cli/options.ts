@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type Authentication, createCredentialsCheck } from '../receiver/authentication/credentials.ts';
 import { usageError } from './failure.ts';
-import { requireSettings, type Setting, setting } from './settings.ts';
+import { type Requirement, requireSettings, type SettingOptions, settingOptions } from './settings.ts';
 
 export interface JsonOption {
   readonly json?: boolean;
@@ -11,9 +11,7 @@ export interface SchemaOption {
   readonly schema: string;
 }
 
-export interface KeyOption {
-  readonly key?: string;
-}
+export type KeyOption = SettingOptions<'key'>;
 
 export interface CredentialOptions {
   readonly basic?: string;
@@ -31,19 +29,19 @@ export function schemaOption(): Option {
   return new Option('--schema <schema>', 'the schema of the tables').default('posthorn');
 }
 
-export function keyOption(): Option {
-  return new Option('--key <key>', "the webhook's secret_signing_key").env('SIGNING_KEY');
+export function credentialOptions(): readonly Option[] {
+  return [
+    new Option(
+      '--basic <user:password>',
+      'BASIC credentials of the webhook (env: BASIC_USERNAME, BASIC_PASSWORD)',
+    ),
+    new Option('--bearer <token>', 'the BEARER token of the webhook (env: BEARER_TOKEN)'),
+  ];
 }
 
-export function basicOption(): Option {
-  return new Option(
-    '--basic <user:password>',
-    'BASIC credentials of the webhook (env: BASIC_USERNAME, BASIC_PASSWORD)',
-  );
-}
-
-export function bearerOption(): Option {
-  return new Option('--bearer <token>', 'the BEARER token of the webhook (env: BEARER_TOKEN)');
+/** The options for the signing key and the credentials of a webhook. */
+export function signingOptions(): readonly Option[] {
+  return [...settingOptions('key'), ...credentialOptions()];
 }
 
 export function signatureHeaderOption(): Option {
@@ -58,10 +56,12 @@ function parseHeaderName(text: string): string {
   throw new InvalidArgumentError('It must be the name of a header.');
 }
 
-export function portOption(port: number): Option {
-  return new Option('--port <number>', 'where to listen; 0 takes a free port')
-    .default(port)
-    .argParser(parsePort);
+/** The options for the address to listen on. */
+export function listenOptions(port: number): readonly Option[] {
+  return [
+    new Option('--port <number>', 'where to listen; 0 takes a free port').default(port).argParser(parsePort),
+    new Option('--host <address>', 'the address to listen on').default('127.0.0.1'),
+  ];
 }
 
 /** Reads the number of a port. */
@@ -71,29 +71,13 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
 }
 
-export function hostOption(): Option {
-  return new Option('--host <address>', 'the address to listen on').default('127.0.0.1');
-}
-
-/** The signing key of a webhook. */
-export function requireKey(options: KeyOption): string {
-  const key = keySetting(options);
-  requireSettings([key]);
-  return key.value;
-}
-
-function keySetting({ key }: KeyOption): ReturnType<typeof setting> {
-  return setting(key, "webhook's secret_signing_key", 'SIGNING_KEY', '--key');
-}
-
 /** The signing key and the credentials of a webhook. One error names all that is missing. */
 export function requireSigning(options: KeyOption & CredentialOptions): {
   readonly key: string;
   readonly authentication: Authentication;
 } {
-  const key = keySetting(options);
-  requireSettings(givesCredentials(options) ? [key] : [key, basicSetting(process.env)]);
-  return { key: key.value, authentication: readAuthentication(options) };
+  requireSettings(options, ['key'], givesCredentials(options) ? [] : [basicRequirement(process.env)]);
+  return { key: options.key, authentication: readAuthentication(options) };
 }
 
 /** Returns true if an option gives the credentials; then those of the environment do not count. */
@@ -102,7 +86,7 @@ export function givesCredentials({ basic, bearer }: CredentialOptions): boolean 
 }
 
 /** Both variables of BASIC credentials are set, or neither is. */
-function basicSetting({ BASIC_USERNAME = '', BASIC_PASSWORD = '' }: NodeJS.ProcessEnv): Setting {
+function basicRequirement({ BASIC_USERNAME = '', BASIC_PASSWORD = '' }: NodeJS.ProcessEnv): Requirement {
   return {
     isMissing: (BASIC_USERNAME !== '') !== (BASIC_PASSWORD !== ''),
     complaint: 'BASIC_USERNAME and BASIC_PASSWORD belong together, and only one of them is set',
@@ -128,13 +112,13 @@ function fromOptions(basic: string | undefined, token: string | undefined): Auth
   return token === undefined ? undefined : { type: 'BEARER', bearer: { token } };
 }
 
-function fromEnvironment({
-  BASIC_USERNAME,
-  BASIC_PASSWORD,
-  BEARER_TOKEN,
-}: NodeJS.ProcessEnv): Authentication {
-  const [username = '', password = '', token = ''] = [BASIC_USERNAME, BASIC_PASSWORD, BEARER_TOKEN];
-  requireSettings([basicSetting({ BASIC_USERNAME, BASIC_PASSWORD })]);
+function fromEnvironment(environment: NodeJS.ProcessEnv): Authentication {
+  const {
+    BASIC_USERNAME: username = '',
+    BASIC_PASSWORD: password = '',
+    BEARER_TOKEN: token = '',
+  } = environment;
+  requireSettings({}, [], [basicRequirement(environment)]);
   if (username !== '') return { type: 'BASIC', basic: { username, password } };
   return token === '' ? { type: 'NONE' } : { type: 'BEARER', bearer: { token } };
 }

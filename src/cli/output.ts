@@ -34,6 +34,15 @@ export function createOutput({ json = false }: { readonly json?: boolean }): Out
   };
 }
 
+/**
+ * The output of a command that only reads: it ends with success once its reader, such as `head`, closes the
+ * pipe.
+ */
+export function createReadingOutput(options: { readonly json?: boolean }): Output {
+  endWithReader();
+  return createOutput(options);
+}
+
 /** Writes a line to stderr. */
 export function note(text: Printable): void {
   write('stderr', `${TerminalText.textOf(text)}\n`);

@@ -5,7 +5,8 @@ import { type Command, Option } from 'commander';
 import { assembleSandbox } from '../service/sandbox/assemble.ts';
 import { defaultCredentials, type SandboxCredentials } from '../service/sandbox/index.ts';
 import { E_CHECKS_QUERY, paths } from '../service/shapes/paths.ts';
-import { hostOption, type JsonOption, jsonOption, parseUserAndPassword, portOption } from './options.ts';
+import { defineCommand } from './define-command.ts';
+import { type JsonOption, listenOptions, parseUserAndPassword } from './options.ts';
 import { createOutput } from './output.ts';
 import { programName } from './program-name.ts';
 import { quote } from './quote.ts';
@@ -54,32 +55,23 @@ Examples:
 
 /** `posthorn sandbox` */
 export function addSandbox(program: Command): void {
-  program
-    .command('sandbox')
-    .description('play the service on this machine')
-    .addOption(portOption(SANDBOX_PORT))
-    .addOption(hostOption())
-    .addOption(clockOption().default('real'))
-    .addOption(speedOption())
-    .option('--state <file>', 'keep the state in this file; it holds secrets')
-    .option(
+  defineCommand(program, 'sandbox', 'play the service on this machine', HELP, [
+    ...listenOptions(SANDBOX_PORT),
+    clockOption().default('real'),
+    speedOption(),
+    new Option('--state <file>', 'keep the state in this file; it holds secrets'),
+    new Option(
       '--signature-header <name>',
       'the header that holds the signature (default: "x-service-signature")',
-    )
-    .addOption(
-      new Option('--administrator <user:password>', 'the user who may manage webhooks').env(
-        'SANDBOX_ADMINISTRATOR',
-      ),
-    )
-    .addOption(new Option('--user <user:password>', 'a user who may not').env('SANDBOX_USER'))
-    .addOption(
-      new Option('--banking-token <token>', 'for FX quotes and eChecks').env('SANDBOX_BANKING_TOKEN'),
-    )
-    .addOption(new Option('--api-key <key>', 'for the same').env('SANDBOX_API_KEY'))
-    .addOption(new Option('--access-token <token>', 'for the reference lists').env('SANDBOX_ACCESS_TOKEN'))
-    .addOption(jsonOption())
-    .addHelpText('after', HELP)
-    .action(play);
+    ),
+    new Option('--administrator <user:password>', 'the user who may manage webhooks').env(
+      'SANDBOX_ADMINISTRATOR',
+    ),
+    new Option('--user <user:password>', 'a user who may not').env('SANDBOX_USER'),
+    new Option('--banking-token <token>', 'for FX quotes and eChecks').env('SANDBOX_BANKING_TOKEN'),
+    new Option('--api-key <key>', 'for the same').env('SANDBOX_API_KEY'),
+    new Option('--access-token <token>', 'for the reference lists').env('SANDBOX_ACCESS_TOKEN'),
+  ]).action(play);
 }
 
 async function play({

@@ -1,39 +1,29 @@
-import type { Command } from 'commander';
-import { eventTypes } from '../receiver/events/catalog.ts';
+import { type Command, Option } from 'commander';
 import type { WebhookEvent } from '../receiver/events/event.ts';
-import { nearestType } from '../receiver/events/nearest-pattern.ts';
-import { shorten } from '../receiver/values/foreign-values.ts';
 import { AnswerBody, MAX_ANSWER_BYTES } from '../service/shapes/answer-body.ts';
 import { createEvent } from '../testing/create-event.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';
-import { type AgeOption, ageOption } from './duration.ts';
-import { dataOption, readEventData } from './event-data.ts';
-import { CommandError, exitCodes, usageError } from './failure.ts';
+import { defineCommand } from './define-command.ts';
+import { type EventOptions, eventOptions, readEventData, requireListedType } from './event-options.ts';
+import { CommandError, exitCodes } from './failure.ts';
 import { reasonOf } from './forward.ts';
-import { looksSecret } from './hide-secrets.ts';
 import {
   addressOf,
-  basicOption,
-  bearerOption,
   type CredentialOptions,
   type JsonOption,
-  jsonOption,
   type KeyOption,
-  keyOption,
   parseUrl,
   requireSigning,
   signatureHeaderOption,
+  signingOptions,
 } from './options.ts';
 import { createOutput } from './output.ts';
 import { adviceOn, lineOfAdvice } from './refusal-advice.ts';
 import { sendSender } from './sender.ts';
 import { colours, line, TerminalText } from './terminal-text.ts';
 
-interface SendOptions extends JsonOption, KeyOption, CredentialOptions, AgeOption {
+interface SendOptions extends JsonOption, KeyOption, CredentialOptions, EventOptions {
   readonly to: string;
-  readonly data?: string;
-  readonly id?: string;
-  readonly any?: boolean;
   readonly twice?: boolean;
   readonly tamper?: boolean;
   readonly signatureHeader: string;
@@ -57,23 +47,15 @@ Examples:
 
 /** `posthorn send` */
 export function addSend(program: Command): void {
-  program
-    .command('send')
-    .description('send a signed event, and print the answer')
+  defineCommand(program, 'send', 'send a signed event, and print the answer', HELP, [
+    new Option('--to <url>', 'the address of the receiver').makeOptionMandatory(),
+    ...signingOptions(),
+    ...eventOptions(),
+    new Option('--twice', 'send the same event a second time, after the first answer'),
+    new Option('--tamper', 'change the body after it was signed: add a space at its end'),
+    signatureHeaderOption(),
+  ])
     .argument('<type>', 'the type of the event, for example transfer.succeeded')
-    .requiredOption('--to <url>', 'the address of the receiver')
-    .addOption(keyOption())
-    .addOption(basicOption())
-    .addOption(bearerOption())
-    .addOption(dataOption())
-    .option('--id <id>', 'the id of the event; made up by default')
-    .option('--any', 'send any type, even one that the service does not list')
-    .addOption(ageOption())
-    .option('--twice', 'send the same event a second time, after the first answer')
-    .option('--tamper', 'change the body after it was signed: add a space at its end')
-    .addOption(signatureHeaderOption())
-    .addOption(jsonOption())
-    .addHelpText('after', HELP)
     .action(send);
 }
 
@@ -81,7 +63,7 @@ async function send(type: string, options: SendOptions): Promise<void> {
   const output = createOutput(options);
   const url = parseUrl('--to', options.to);
   const signing = { ...requireSigning(options), signatureHeader: options.signatureHeader };
-  if (!options.any && !eventTypes.has(type)) throw unknownType(looksSecret(type) ? '…' : shorten(type, 100));
+  requireListedType(type, options, (nearest) => `; the nearest is ${nearest}.`);
   const event = await createWantedEvent(type, options);
   const body = JSON.stringify(event);
   const headers = signedHeaders(body, signing);
@@ -102,13 +84,6 @@ async function send(type: string, options: SendOptions): Promise<void> {
     if (answer.truncated)
       output.note(`the answer is longer than ${MAX_ANSWER_BYTES} bytes: the rest was not read`);
   }
-}
-
-function unknownType(type: string): CommandError {
-  return usageError(
-    `${type} is not a type that the service lists; the nearest is ${nearestType(type)}. ` +
-      'Give --any to send it anyway',
-  );
 }
 
 async function createWantedEvent(

@@ -1,22 +1,15 @@
 import { type Command, Option } from 'commander';
-import { eventTypes } from '../receiver/events/catalog.ts';
-import { nearestType } from '../receiver/events/nearest-pattern.ts';
-import { shorten } from '../receiver/values/foreign-values.ts';
-import { type AgeOption, ageOption } from './duration.ts';
-import { dataOption, readEventData } from './event-data.ts';
-import { EXIT_CODES_HELP, usageError } from './failure.ts';
-import { looksSecret } from './hide-secrets.ts';
-import { type JsonOption, jsonOption } from './options.ts';
+import { defineCommand } from './define-command.ts';
+import { type EventOptions, eventOptions, readEventData, requireListedType } from './event-options.ts';
+import { EXIT_CODES_HELP } from './failure.ts';
+import type { JsonOption } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import { type RunningOption, RunningSandbox, runningOption } from './running-sandbox.ts';
 import { sandboxSender } from './sender.ts';
 import { colours } from './terminal-text.ts';
 
-interface TriggerOptions extends JsonOption, RunningOption, AgeOption {
-  readonly data?: string;
-  readonly id?: string;
-  readonly any?: boolean;
+interface TriggerOptions extends JsonOption, RunningOption, EventOptions {
   readonly duplicate?: boolean;
   readonly changed?: boolean;
   readonly outOfOrder?: boolean;
@@ -40,29 +33,14 @@ Examples:
 
 /** `posthorn trigger` */
 export function addTrigger(program: Command): void {
-  program
-    .command('trigger')
-    .description('make an event happen in a running sandbox')
+  defineCommand(program, 'trigger', 'make an event happen in a running sandbox', HELP, [
+    ...eventOptions(),
+    kindOption('--duplicate', 'deliver it twice at the same moment', 'changed', 'outOfOrder'),
+    kindOption('--changed', 'change its body after it was signed; never retried', 'duplicate', 'outOfOrder'),
+    kindOption('--out-of-order', 'two of one resource, the newer one first', 'duplicate', 'changed'),
+    runningOption(),
+  ])
     .argument('<type>', 'the type of the event, for example transfer.succeeded')
-    .addOption(dataOption())
-    .option('--id <id>', 'the id of the event; made up by default')
-    .option('--any', 'send any type, even one that the service does not list')
-    .addOption(ageOption())
-    .addOption(kindOption('--duplicate', 'deliver it twice at the same moment', 'changed', 'outOfOrder'))
-    .addOption(
-      kindOption(
-        '--changed',
-        'change its body after it was signed; never retried',
-        'duplicate',
-        'outOfOrder',
-      ),
-    )
-    .addOption(
-      kindOption('--out-of-order', 'two of one resource, the newer one first', 'duplicate', 'changed'),
-    )
-    .addOption(runningOption())
-    .addOption(jsonOption())
-    .addHelpText('after', HELP)
     .action(trigger);
 }
 
@@ -72,8 +50,8 @@ function kindOption(flag: string, description: string, ...others: string[]): Opt
 
 async function trigger(type: string, options: TriggerOptions): Promise<void> {
   const output = createOutput(options);
-  const { data, id, any, age = 0, duplicate, changed, outOfOrder } = options;
-  if (!any && !eventTypes.has(type)) throw unknownType(looksSecret(type) ? '…' : shorten(type, 100));
+  const { data, id, age = 0, duplicate, changed, outOfOrder } = options;
+  requireListedType(type, options, (nearest) => `: did you mean ${nearest}?`);
   const sandbox = new RunningSandbox(options);
   const event = await sandbox.send({
     type,
@@ -103,13 +81,6 @@ async function trigger(type: string, options: TriggerOptions): Promise<void> {
     );
   }
   noteFuture(now, output.note);
-}
-
-function unknownType(type: string): Error {
-  return usageError(
-    `${type} is not a type that the service lists: did you mean ${nearestType(type)}? ` +
-      'Give --any to send it anyway',
-  );
 }
 
 /** Beyond this a receiver refuses an event as `event_in_future`, unless it goes by the sandbox's clock. */

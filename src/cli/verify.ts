@@ -1,8 +1,10 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { defineCommand } from './define-command.ts';
 import { exitCodes } from './failure.ts';
 import { readInput } from './input.ts';
-import { type JsonOption, jsonOption, type KeyOption, keyOption, requireKey } from './options.ts';
-import { createOutput, endWithReader } from './output.ts';
+import type { JsonOption, KeyOption } from './options.ts';
+import { createReadingOutput } from './output.ts';
+import { requireSettings, settingOptions } from './settings.ts';
 import { diagnose } from './signature-diagnosis.ts';
 import { colours, line } from './terminal-text.ts';
 
@@ -23,14 +25,14 @@ Examples:
 
 /** `posthorn verify` */
 export function addVerify(program: Command): void {
-  program
-    .command('verify')
-    .description('check the signature of a body, and if it is wrong, say what may be the mistake')
+  const description = 'check the signature of a body, and if it is wrong, say what may be the mistake';
+  defineCommand(program, 'verify', description, HELP, [
+    new Option('--signature <hex>', 'the value of the signature header')
+      .argParser(notEmpty)
+      .makeOptionMandatory(),
+    ...settingOptions('key'),
+  ])
     .argument('[file]', 'the raw body; - for stdin', '-')
-    .requiredOption('--signature <hex>', 'the value of the signature header', notEmpty)
-    .addOption(keyOption())
-    .addOption(jsonOption())
-    .addHelpText('after', HELP)
     .action(verify);
 }
 
@@ -40,11 +42,10 @@ function notEmpty(text: string): string {
 }
 
 async function verify(file: string, options: VerifyOptions): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
-  const key = requireKey(options);
+  const output = createReadingOutput(options);
+  requireSettings(options, ['key']);
   const body = await readInput(file);
-  const { verified, hints } = diagnose(body, options.signature, key);
+  const { verified, hints } = diagnose(body, options.signature, options.key);
   output.print({ verified, bytes: body.byteLength, hints }, () =>
     verified
       ? line`${colours.good('verified')}: the signature matches these ${body.byteLength} bytes`

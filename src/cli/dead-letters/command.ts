@@ -1,13 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { defineCommand } from '../define-command.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
-import { jsonOption } from '../options.ts';
 import { PLACES_HELP } from '../stores/letters-options.ts';
 import { drop } from './drop.ts';
 import { list } from './list.ts';
 import { replay } from './replay.ts';
-import { addFilterOptions } from './selection.ts';
+import { filterOptions } from './selection.ts';
 import { show } from './show.ts';
-import { addStorageOptions, receiverOption } from './source.ts';
+import { sourceOptions } from './source.ts';
 
 const WHERE_HELP = `
 ${PLACES_HELP}
@@ -61,28 +61,29 @@ Examples:
 export function addDeadLetters(program: Command): void {
   const group = program.command('dead-letters').description('list, show, replay and drop parked events');
 
-  const listing = group.command('list').description('list the letters, one line each');
-  listing.option('--all', 'every letter, which is the default');
-  addStorageOptions(addFilterOptions(listing)).addOption(receiverOption());
-  listing.addOption(jsonOption()).addHelpText('after', LIST_HELP).action(list);
+  const chosen = [
+    new Option('--all', 'every letter'),
+    new Option('--dry-run', 'say what would be done, without doing it'),
+    ...filterOptions(),
+  ];
 
-  const showing = group.command('show').description('show one letter with its body').argument('<id>');
-  addStorageOptions(showing).addOption(receiverOption());
-  showing.addOption(jsonOption()).addHelpText('after', SHOW_HELP).action(show);
-
-  const replaying = group.command('replay').description('run the handlers of parked events again');
-  addStorageOptions(addFilterOptions(addChoice(replaying))).addOption(receiverOption().makeOptionMandatory());
-  replaying.addOption(jsonOption()).addHelpText('after', REPLAY_HELP).action(replay);
-
-  const dropping = group.command('drop').description('give parked events up');
-  addStorageOptions(addFilterOptions(addChoice(dropping))).addOption(receiverOption());
-  dropping.option('--yes', 'do not ask before --all; needed without a terminal');
-  dropping.addOption(jsonOption()).addHelpText('after', DROP_HELP).action(drop);
-}
-
-function addChoice(command: Command): Command {
-  return command
+  defineCommand(group, 'list', 'list the letters, one line each', LIST_HELP, [
+    new Option('--all', 'every letter, which is the default'),
+    ...filterOptions(),
+    ...sourceOptions(),
+  ]).action(list);
+  defineCommand(group, 'show <id>', 'show one letter with its body', SHOW_HELP, sourceOptions()).action(show);
+  defineCommand(group, 'replay', 'run the handlers of parked events again', REPLAY_HELP, [
+    ...chosen,
+    ...sourceOptions(true),
+  ])
     .argument('[id...]', 'the ids of events')
-    .option('--all', 'every letter')
-    .option('--dry-run', 'say what would be done, without doing it');
+    .action(replay);
+  defineCommand(group, 'drop', 'give parked events up', DROP_HELP, [
+    ...chosen,
+    ...sourceOptions(),
+    new Option('--yes', 'do not ask before --all; needed without a terminal'),
+  ])
+    .argument('[id...]', 'the ids of events')
+    .action(drop);
 }

@@ -1,12 +1,11 @@
-import { createOutput, endWithReader } from '../output.ts';
+import { createReadingOutput } from '../output.ts';
 import { countsOf, LetterPrinter } from './print-letter.ts';
 import { Selection, type SelectionOptions } from './selection.ts';
 import { type SourceOptions, withSource } from './source.ts';
 
 /** `posthorn dead-letters list` */
 export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'>): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
+  const output = createReadingOutput(options);
   const selection = new Selection([], options);
   await withSource(options, async ({ deadLetters }) => {
     const printer = new LetterPrinter(output);

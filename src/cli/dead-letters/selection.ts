@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
@@ -14,15 +14,15 @@ export interface SelectionOptions {
   readonly since?: number;
 }
 
-/** Adds the options that narrow a selection down. */
-export function addFilterOptions(command: Command): Command {
-  return command
-    .option('--type <pattern>', 'of this type, or of types such as transfer.*', parsePattern)
-    .option(
+/** The options that narrow a selection down. */
+export function filterOptions(): readonly Option[] {
+  return [
+    new Option('--type <pattern>', 'of this type, or of types such as transfer.*').argParser(parsePattern),
+    new Option(
       '--since <time>',
       'parked since then: ISO 8601 (UTC without a zone), or an age such as 30m, 2h or 3d',
-      parseSince,
-    );
+    ).argParser(parseSince),
+  ];
 }
 
 function parsePattern(text: string): string {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { CommandError } from '../failure.ts';
-import { createOutput, endWithReader } from '../output.ts';
+import { createReadingOutput } from '../output.ts';
 import { colours, line, type Printable, TerminalText } from '../terminal-text.ts';
 import { summaryOf } from './print-letter.ts';
 import { isRunning } from './selection.ts';
@@ -9,8 +9,7 @@ import { type SourceOptions, withSource } from './source.ts';
 
 /** `posthorn dead-letters show` */
 export async function show(id: string, options: SourceOptions): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
+  const output = createReadingOutput(options);
   await withSource(options, async ({ deadLetters }) => {
     const letter = await deadLetters.get(id);
     if (letter === undefined)

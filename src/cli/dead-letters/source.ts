@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { createFileDeadLetters } from '../../stores/file/dead-letters.ts';
 import { usageError } from '../failure.ts';
 import {
-  addPlaceOptions,
   namedPlace,
   PLACES,
   type PlaceOptions,
   placeInEnvironment,
+  placeOptions,
 } from '../stores/letters-options.ts';
 import { storeParts } from '../stores/store-parts.ts';
 import { awaitConnections } from './await-connections.ts';
@@ -31,19 +31,16 @@ export interface Source {
   readonly receiverLetters?: ReceiverModule['deadLetters'];
 }
 
-/** Adds the options that say where the letters are. */
-export function addStorageOptions(command: Command): Command {
-  return addPlaceOptions(
-    command.option('--dir <directory>', 'letters in files: the directory of createFileDeadLetters'),
-  );
-}
-
-/** The option that names the receiver's module. */
-export function receiverOption(): Option {
-  return new Option(
-    '--receiver <module>',
-    'a module that exports the receiver, with its store, handlers and dead letters',
-  );
+/** The options that say where the letters are. */
+export function sourceOptions(needsReceiver = false): readonly Option[] {
+  return [
+    new Option('--dir <directory>', 'letters in files: the directory of createFileDeadLetters'),
+    ...placeOptions(),
+    new Option(
+      '--receiver <module>',
+      'a module that exports the receiver, with its store, handlers and dead letters',
+    ).makeOptionMandatory(needsReceiver),
+  ];
 }
 
 /** Opens the letters for as long as `use` takes. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
-import { basicOption, bearerOption, jsonOption, keyOption, parsePort } from '../options.ts';
-import { createOutput, endWithReader, type Output } from '../output.ts';
+import { defineCommand } from '../define-command.ts';
+import { parsePort, signingOptions } from '../options.ts';
+import { createReadingOutput, type Output } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { commandsToTry } from '../sandbox-server.ts';
 import { untilSignal } from '../server.ts';
@@ -27,20 +28,12 @@ Examples:
 
 /** `posthorn demo` */
 export function addDemo(program: Command): void {
-  program
-    .command('demo')
-    .description('show what a receiver does with good, forged and failing events')
-    .addOption(
-      new Option('--port <number>', 'where the receiver listens (default: 3000, or a free port)')
-        .env('PORT')
-        .argParser(parsePort),
-    )
-    .addOption(keyOption())
-    .addOption(basicOption())
-    .addOption(bearerOption())
-    .addOption(jsonOption())
-    .addHelpText('after', HELP)
-    .action(demo);
+  defineCommand(program, 'demo', 'show what a receiver does with good, forged and failing events', HELP, [
+    new Option('--port <number>', 'where the receiver listens (default: 3000, or a free port)')
+      .env('PORT')
+      .argParser(parsePort),
+    ...signingOptions(),
+  ]).action(demo);
 }
 
 async function demo(options: DemoOptions): Promise<void> {
@@ -55,8 +48,7 @@ async function demo(options: DemoOptions): Promise<void> {
 }
 
 async function play(options: DemoOptions, createStorage: (now: () => number) => DemoStorage): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
+  const output = createReadingOutput(options);
   const signalled = untilSignal();
   const servers = await startServers(options, createStorage, output);
   try {

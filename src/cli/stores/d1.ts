@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { d1Migrations } from '../../stores/d1/migrate.ts';
+import { defineCommand } from '../define-command.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
-import { type JsonOption, jsonOption } from '../options.ts';
+import type { JsonOption } from '../options.ts';
 import { printSql } from './migration.ts';
 import type { StorePart } from './store-part.ts';
 
@@ -22,17 +23,11 @@ interface FromOption {
 }
 
 function addCommand(program: Command): void {
-  program
-    .command('d1')
-    .description('prepare a D1 database of Cloudflare for posthorn/d1')
-    .command('sql')
-    .description('print the migration that creates the tables, or brings them up to date')
-    .addOption(fromOption())
-    .addOption(jsonOption())
-    .addHelpText('after', SQL_HELP)
-    .action(({ from, ...options }: FromOption & JsonOption) => {
-      printSql(d1Migrations.slice(from).join(''), options);
-    });
+  const group = program.command('d1').description('prepare a D1 database of Cloudflare for posthorn/d1');
+  const description = 'print the migration that creates the tables, or brings them up to date';
+  defineCommand(group, 'sql', description, SQL_HELP, [fromOption()]).action(
+    ({ from, ...options }: FromOption & JsonOption) => printSql(d1Migrations.slice(from).join(''), options),
+  );
 }
 
 function fromOption(): Option {

@@ -1,4 +1,4 @@
-import { type Command, Help } from 'commander';
+import { Help, Option } from 'commander';
 import { type StoreName, stores } from '../../stores/list.ts';
 import { usageError } from '../failure.ts';
 import { schemaOption } from '../options.ts';
@@ -48,19 +48,17 @@ function describePlaces(): string {
   return new Help().boxWrap([places, ...remarks].join(' '), 120);
 }
 
-/** Adds the options that name a place in a store, and the scope of the letters there. */
-export function addPlaceOptions(command: Command): Command {
-  const titles = inOneList(
-    reachable.map(({ title }) => title),
-    'or',
-  );
-  command.option('--scope <scope>', `letters in ${titles}: their scope`);
-  for (const { flag, title, value, noun, address, variable = address?.variable, hasSchema } of reachable) {
-    const source = variable === undefined ? '' : ` (env: ${variable})`;
-    command.option(`${flag} <${value}>`, `the ${noun} of ${title}, together with --scope${source}`);
-    if (hasSchema) command.addOption(schemaOption());
-  }
-  return command;
+/** The options that name a place in a store, and the scope of the letters there. */
+export function placeOptions(): readonly Option[] {
+  const titles = reachable.map(({ title }) => title);
+  return [
+    new Option('--scope <scope>', `letters in ${inOneList(titles, 'or')}: their scope`),
+    ...reachable.flatMap(({ flag, title, value, noun, address, variable = address?.variable, hasSchema }) => {
+      const source = variable === undefined ? '' : ` (env: ${variable})`;
+      const description = `the ${noun} of ${title}, together with --scope${source}`;
+      return [new Option(`${flag} <${value}>`, description), ...(hasSchema ? [schemaOption()] : [])];
+    }),
+  ];
 }
 
 /** Returns the place that the options name; undefined if they name none. */

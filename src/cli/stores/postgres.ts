@@ -1,12 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Pool } from 'pg';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { readSchema } from '../../stores/postgres/client.ts';
 import { createPostgresDeadLetters } from '../../stores/postgres/dead-letters/dead-letters.ts';
 import { isRefusedConnection } from '../../stores/postgres/errors.ts';
 import { migratePostgres, migrationScript, readVersion } from '../../stores/postgres/migrate.ts';
+import { defineCommand } from '../define-command.ts';
 import { EXIT_CODES_HELP, usageError } from '../failure.ts';
-import { type JsonOption, jsonOption, type SchemaOption, schemaOption } from '../options.ts';
+import { type JsonOption, type SchemaOption, schemaOption } from '../options.ts';
 import { connectionError } from './connection-error.ts';
 import { loadPeer } from './load-peer.ts';
 import { type MigratedVersions, migrationError, printMigration, printSql } from './migration.ts';
@@ -43,23 +44,14 @@ Examples:
 
 function addCommand(program: Command): void {
   const group = program.command('postgres').description('prepare a PostgreSQL for posthorn/postgres');
-  group
-    .command('migrate')
-    .description('create the tables, or bring them up to date')
-    .option('--url <url>', 'the address of the database (env: POSTGRES_URL, else DATABASE_URL)')
-    .addOption(schemaOption())
-    .addOption(jsonOption())
-    .addHelpText('after', MIGRATE_HELP)
-    .action(migrate);
-  group
-    .command('sql')
-    .description('print the SQL of the migration')
-    .addOption(schemaOption())
-    .addOption(jsonOption())
-    .addHelpText('after', SQL_HELP)
-    .action(({ schema, ...options }: SchemaOption & JsonOption) => {
-      printSql(migrationScript(readSchema('posthorn postgres sql', schema)), options);
-    });
+  defineCommand(group, 'migrate', 'create the tables, or bring them up to date', MIGRATE_HELP, [
+    new Option('--url <url>', 'the address of the database (env: POSTGRES_URL, else DATABASE_URL)'),
+    schemaOption(),
+  ]).action(migrate);
+  defineCommand(group, 'sql', 'print the SQL of the migration', SQL_HELP, [schemaOption()]).action(
+    ({ schema, ...options }: SchemaOption & JsonOption) =>
+      printSql(migrationScript(readSchema('posthorn postgres sql', schema)), options),
+  );
 }
 
 async function migrate({ url, schema, ...options }: MigrateOptions): Promise<void> {

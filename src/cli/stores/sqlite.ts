@@ -7,8 +7,9 @@ import { SqliteConnection } from '../../stores/sqlite/connection.ts';
 import { createSqliteDeadLetters } from '../../stores/sqlite/dead-letters/dead-letters.ts';
 import { explain } from '../../stores/sqlite/errors.ts';
 import { migrateFile } from '../../stores/sqlite/migrate.ts';
+import { defineCommand } from '../define-command.ts';
 import { CommandError, EXIT_CODES_HELP, usageError } from '../failure.ts';
-import { type JsonOption, jsonOption } from '../options.ts';
+import type { JsonOption } from '../options.ts';
 import { loadPeer } from './load-peer.ts';
 import { migrationError, printMigration } from './migration.ts';
 import type { StorePart } from './store-part.ts';
@@ -31,14 +32,9 @@ Examples:
   $ posthorn sqlite migrate /var/lib/billing/events.db`;
 
 function addCommand(program: Command): void {
-  program
-    .command('sqlite')
-    .description('prepare a file of SQLite for posthorn/sqlite')
-    .command('migrate')
-    .description('create the tables, or bring them up to date')
+  const group = program.command('sqlite').description('prepare a file of SQLite for posthorn/sqlite');
+  defineCommand(group, 'migrate', 'create the tables, or bring them up to date', MIGRATE_HELP)
     .argument('<file>', 'the path of the file, on a local disk')
-    .addOption(jsonOption())
-    .addHelpText('after', MIGRATE_HELP)
     .action(migrate);
 }
 

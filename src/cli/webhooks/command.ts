@@ -1,12 +1,13 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { defineCommand } from '../define-command.ts';
 import { readDuration } from '../duration.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
-import { jsonOption } from '../options.ts';
+import { settingOptions } from '../settings.ts';
 import { create, ensure, setEnabled, update } from './change.ts';
-import { addConnectionOptions } from './connection.ts';
+import { connectionSettings } from './connection.ts';
 import { list, show } from './read.ts';
 import { rotate } from './rotate.ts';
-import { addWantedOptions } from './wanted.ts';
+import { wantedOptions } from './wanted.ts';
 
 const KEY_HELP = `
 The signing key of a new webhook is shown only once. --key-file writes it, instead of printing it, to a new file that
@@ -31,48 +32,58 @@ Pending retries of the first webhook may be dropped with it: --overlap 22m lets 
 /** `posthorn webhooks` */
 export function addWebhooks(program: Command): void {
   const group = program.command('webhooks').description("manage the service's webhooks");
-  const add = (usage: string, description: string, help: string): Command =>
-    addConnectionOptions(group.command(usage).description(description))
-      .addOption(jsonOption())
-      .addHelpText('after', `${help}${EXIT_CODES_HELP}\n\nExamples:\n${examplesOf(usage)}`);
+  const add = (usage: string, description: string, help: string, ...options: readonly Option[]): Command => {
+    const text = `${help}${EXIT_CODES_HELP}\n\nExamples:\n${examplesOf(usage)}`;
+    return defineCommand(group, usage, description, text, [
+      ...settingOptions(...connectionSettings),
+      ...options,
+    ]);
+  };
+  const showCredentials = new Option('--show-credentials', 'do not mask passwords and tokens');
+  const keyFile = (description: string): Option => new Option('--key-file <file>', description);
 
-  add('list', 'list the webhooks, one line each', '')
-    .option('--show-credentials', 'do not mask passwords and tokens')
-    .action(list);
-  add('show <id>', 'show one webhook', '')
-    .option('--show-credentials', 'do not mask passwords and tokens')
-    .action(show);
-  addWantedOptions(
-    add('create <url>', 'create a webhook, and give its signing key', `${KEY_HELP}${WANTED_HELP}`),
-  )
-    .option('--key-file <file>', 'write the signing key to this new file')
-    .action(create);
-  addWantedOptions(add('update <id>', 'change a webhook; anything not mentioned stays', WANTED_HELP))
-    .option('--url <url>', 'another address')
-    .action(update);
+  add('list', 'list the webhooks, one line each', '', showCredentials).action(list);
+  add('show <id>', 'show one webhook', '', showCredentials).action(show);
+  add(
+    'create <url>',
+    'create a webhook, and give its signing key',
+    `${KEY_HELP}${WANTED_HELP}`,
+    ...wantedOptions(),
+    keyFile('write the signing key to this new file'),
+  ).action(create);
+  add(
+    'update <id>',
+    'change a webhook; anything not mentioned stays',
+    WANTED_HELP,
+    ...wantedOptions(),
+    new Option('--url <url>', 'another address'),
+  ).action(update);
   add('enable <id>', 'let a webhook send', '').action(setEnabled(true));
   add('disable <id>', 'keep a webhook from sending', '').action(setEnabled(false));
-  addWantedOptions(
-    add(
-      'ensure <url>',
-      'bring a webhook into the wanted form; create it if there is none',
-      `${KEY_HELP}${WANTED_HELP}`,
-    ),
-  )
-    .option('--id <id>', 'the id of the webhook; by default the webhook with the url')
-    .option('--enable', 'enable it if it is disabled')
-    .option('--disable', 'disable it if it is enabled')
-    .option(
+  add(
+    'ensure <url>',
+    'bring a webhook into the wanted form; create it if there is none',
+    `${KEY_HELP}${WANTED_HELP}`,
+    ...wantedOptions(),
+    new Option('--id <id>', 'the id of the webhook; by default the webhook with the url'),
+    new Option('--enable', 'enable it if it is disabled'),
+    new Option('--disable', 'disable it if it is enabled'),
+    new Option(
       '--force',
       'send --enable or --disable even if nothing changes: a webhook given up may still say enabled',
-    )
-    .option('--key-file <file>', 'write the signing key of a new webhook to this file')
-    .action(ensure);
-  add('rotate <id>', 'introduce a new signing key', ROTATE_HELP)
-    .option('--resume <new-id>', 'the second step: every receiver accepts both keys')
-    .option('--key-file <file>', 'where the new key is written, and read in the second step')
-    .option('--overlap <duration>', 'how long both send in the second step, as 22m', parseOverlap)
-    .action(rotate);
+    ),
+    keyFile('write the signing key of a new webhook to this file'),
+  ).action(ensure);
+  add(
+    'rotate <id>',
+    'introduce a new signing key',
+    ROTATE_HELP,
+    new Option('--resume <new-id>', 'the second step: every receiver accepts both keys'),
+    keyFile('where the new key is written, and read in the second step'),
+    new Option('--overlap <duration>', 'how long both send in the second step, as 22m').argParser(
+      parseOverlap,
+    ),
+  ).action(rotate);
 }
 
 function parseOverlap(text: string): number {

@@ -1,33 +1,19 @@
-import { type Command, Option } from 'commander';
 import { createClient } from '../../service/client/create-client.ts';
 import type { Webhooks } from '../../service/client/webhooks.ts';
-import { type BaseUrlOption, baseUrlOption, baseUrlSetting } from '../connection.ts';
 import { programName } from '../program-name.ts';
 import { quote } from '../quote.ts';
-import { requireSettings, type Setting, setting } from '../settings.ts';
+import { type Requirement, requireSettings, type SettingOptions } from '../settings.ts';
 
 /** The service's address, and the credentials of the caller. */
-export interface ConnectionOptions extends BaseUrlOption {
-  readonly username?: string;
-  readonly password?: string;
-}
+export const connectionSettings = ['baseUrl', 'username', 'password'] as const;
 
-/** Adds the options of a connection. */
-export function addConnectionOptions(command: Command): Command {
-  return command
-    .addOption(baseUrlOption())
-    .addOption(new Option('--username <name>', 'of an administrator').env('POSTHORN_USERNAME'))
-    .addOption(new Option('--password <password>', "the administrator's").env('POSTHORN_PASSWORD'));
-}
+export type ConnectionOptions = SettingOptions<(typeof connectionSettings)[number]>;
 
 /** The webhook operations of the service. An error names what is missing for them, and of `others`. */
-export function connect(options: ConnectionOptions, others: readonly Setting[] = []): Webhooks {
-  const baseUrl = baseUrlSetting(options);
-  const username = setting(options.username, 'administrator', 'POSTHORN_USERNAME', '--username');
-  const password = setting(options.password, "administrator's password", 'POSTHORN_PASSWORD', '--password');
-  requireSettings([baseUrl, username, password, ...others]);
-  const administrator = { username: username.value, password: password.value };
-  return createClient({ baseUrl: baseUrl.value, administrator }).webhooks;
+export function connect(options: ConnectionOptions, others: readonly Requirement[] = []): Webhooks {
+  requireSettings(options, connectionSettings, others);
+  const { baseUrl, username, password } = options;
+  return createClient({ baseUrl, administrator: { username, password } }).webhooks;
 }
 
 /** Another command against the same service, to be pasted. It lacks the password, a secret. */

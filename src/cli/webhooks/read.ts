@@ -1,6 +1,6 @@
 import { findWebhook } from '../../service/client/find-webhook.ts';
 import type { JsonOption } from '../options.ts';
-import { createOutput, endWithReader } from '../output.ts';
+import { createReadingOutput } from '../output.ts';
 import { type ConnectionOptions, connect } from './connection.ts';
 import { lineOfWebhook, linesOfWebhook, visibleParts } from './print-webhook.ts';
 
@@ -10,8 +10,7 @@ export interface ReadOptions extends ConnectionOptions, JsonOption {
 
 /** `posthorn webhooks list` */
 export async function list({ showCredentials, ...options }: ReadOptions): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
+  const output = createReadingOutput(options);
   let count = 0;
   for await (const webhook of connect(options).listAll()) {
     count += 1;
@@ -22,8 +21,7 @@ export async function list({ showCredentials, ...options }: ReadOptions): Promis
 
 /** `posthorn webhooks show` */
 export async function show(id: string, { showCredentials, ...options }: ReadOptions): Promise<void> {
-  const output = createOutput(options);
-  endWithReader();
+  const output = createReadingOutput(options);
   const webhook = await findWebhook(connect(options), id);
   output.print(visibleParts(webhook, showCredentials), () => linesOfWebhook(webhook, showCredentials));
 }

@@ -1,17 +1,16 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
 import { eventTypes, type Pattern } from '../../receiver/events/catalog.ts';
 import { nearestPattern } from '../../receiver/events/nearest-pattern.ts';
 import { isPattern } from '../../receiver/events/pattern.ts';
 import { usageError } from '../failure.ts';
 import {
-  basicOption,
-  bearerOption,
   type CredentialOptions,
+  credentialOptions,
   givesCredentials,
   readAuthentication,
 } from '../options.ts';
-import type { Setting } from '../settings.ts';
+import type { Requirement } from '../settings.ts';
 
 /** The wanted properties of a webhook, apart from its url. */
 export interface WantedOptions extends CredentialOptions {
@@ -19,19 +18,17 @@ export interface WantedOptions extends CredentialOptions {
   readonly authentication?: 'none' | 'basic' | 'bearer';
 }
 
-/** Adds the options for the wanted properties of a webhook. */
-export function addWantedOptions(command: Command): Command {
-  return command
-    .addOption(eventOption())
-    .addOption(
-      new Option('--authentication <type>', 'with credentials from the environment, or none').choices([
-        'none',
-        'basic',
-        'bearer',
-      ]),
-    )
-    .addOption(basicOption())
-    .addOption(bearerOption());
+/** The options for the wanted properties of a webhook. */
+export function wantedOptions(): readonly Option[] {
+  return [
+    eventOption(),
+    new Option('--authentication <type>', 'with credentials from the environment, or none').choices([
+      'none',
+      'basic',
+      'bearer',
+    ]),
+    ...credentialOptions(),
+  ];
 }
 
 /** The option that narrows a webhook down to some types. */
@@ -61,7 +58,7 @@ export function readWanted(options: WantedOptions): {
 }
 
 /** The credentials that `--authentication` wants from the environment. */
-export function wantedSettings(options: WantedOptions): readonly Setting[] {
+export function wantedSettings(options: WantedOptions): readonly Requirement[] {
   const { authentication } = options;
   if (givesCredentials(options) || authentication === undefined || authentication === 'none') return [];
   const variables = authentication === 'basic' ? ['BASIC_USERNAME', 'BASIC_PASSWORD'] : ['BEARER_TOKEN'];
