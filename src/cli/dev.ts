@@ -10,12 +10,11 @@ import { defaultCredentials } from '../service/sandbox/index.ts';
 import { defineCommand } from './define-command.ts';
 import {
   addressOf,
-  type CredentialOptions,
   type JsonOption,
-  type KeyOption,
   listenOptions,
   parseUrl,
   readAuthentication,
+  type SigningOptions,
   signatureHeaderOption,
   signingOptions,
 } from './options.ts';
@@ -24,20 +23,19 @@ import { printAttempt } from './print-attempt.ts';
 import { programName } from './program-name.ts';
 import {
   type ClockKind,
-  clockOption,
+  clockOptions,
   commandsToTry,
   describeClock,
   listenOn,
   type PlayOptions,
   SANDBOX_PORT,
-  speedOption,
 } from './sandbox-server.ts';
 import { devSender, sandboxSender } from './sender.ts';
 import { untilSignal } from './server.ts';
 import { colours, line } from './terminal-text.ts';
 import { eventOption } from './webhooks/wanted.ts';
 
-interface DevOptions extends JsonOption, KeyOption, CredentialOptions, Omit<PlayOptions, 'clock'> {
+interface DevOptions extends JsonOption, SigningOptions, Omit<PlayOptions, 'clock'> {
   readonly to?: string;
   /** Without it the sandbox ages events. */
   readonly clock?: ClockKind;
@@ -78,8 +76,7 @@ export function addDev(program: Command): void {
     ...signingOptions(),
     signatureHeaderOption(),
     ...listenOptions(SANDBOX_PORT),
-    clockOption(),
-    speedOption(),
+    ...clockOptions(),
   ]).action(develop);
 }
 

@@ -28,13 +28,7 @@ Exit codes:
 /** Ends a command with one line and an exit code. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  readonly code:
-    | 'usage_invalid'
-    | 'file_unreadable'
-    | 'package_missing'
-    | 'unreachable'
-    | 'output_refused'
-    | 'failed';
+  readonly code: keyof typeof endings;
 
   constructor(code: CommandError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -42,17 +36,18 @@ export class CommandError extends Error {
   }
 
   get exitCode(): ExitCode {
-    switch (this.code) {
-      case 'unreachable':
-        return exitCodes.unreachable;
-      case 'output_refused':
-      case 'failed':
-        return exitCodes.failed;
-      default:
-        return exitCodes.usage;
-    }
+    return exitCodes[endings[this.code]];
   }
 }
+
+const endings = {
+  usage_invalid: 'usage',
+  file_unreadable: 'usage',
+  package_missing: 'usage',
+  unreachable: 'unreachable',
+  output_refused: 'failed',
+  failed: 'failed',
+} as const;
 
 /** The error of wrong usage; the message says what is right. */
 export function usageError(message: string): CommandError {

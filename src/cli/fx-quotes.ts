@@ -77,15 +77,8 @@ function printQuote(quote: FxQuote, options: JsonOption): void {
   createOutput(options).print(quote, () => linesOf(quote));
 }
 
-function linesOf({
-  id,
-  status,
-  destination,
-  source,
-  fxRate,
-  fee,
-  fxQuoteExpiry,
-}: FxQuote): readonly Printable[] {
+function linesOf(quote: FxQuote): readonly Printable[] {
+  const { id, status, destination, source, fxRate, fee, fxQuoteExpiry } = quote;
   const amounts = `${destination.amount} ${destination.currency} for ${source.amount} ${source.currency}`;
   return [
     line`${colours.strong(id)} ${status} ${amounts}`,

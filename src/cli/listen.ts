@@ -9,12 +9,11 @@ import { defineCommand } from './define-command.ts';
 import { exitCodes } from './failure.ts';
 import { createForwarder } from './forward.ts';
 import {
-  type CredentialOptions,
   type JsonOption,
-  type KeyOption,
   listenOptions,
   parseUrl,
   requireSigning,
+  type SigningOptions,
   signatureHeaderOption,
   signingOptions,
 } from './options.ts';
@@ -22,7 +21,7 @@ import { createReadingOutput, jsonOf, type Output } from './output.ts';
 import { serve, untilSignal } from './server.ts';
 import { colours, joined, line, type Printable, type TerminalText } from './terminal-text.ts';
 
-interface ListenOptions extends JsonOption, KeyOption, CredentialOptions {
+interface ListenOptions extends JsonOption, SigningOptions {
   readonly port: number;
   readonly host: string;
   readonly path: string;
@@ -60,15 +59,10 @@ export function addListen(program: Command): void {
 async function listen({ port, host, path, ...options }: ListenOptions): Promise<void> {
   const output = createReadingOutput(options);
   const { key, authentication } = requireSigning(options);
-  const receiver = createReceiver({
-    signingKey: key,
-    authentication,
-    signatureHeader: options.signatureHeader,
-  });
+  const { signatureHeader, forward } = options;
+  const receiver = createReceiver({ signingKey: key, authentication, signatureHeader });
   const forwarder =
-    options.forward === undefined
-      ? undefined
-      : createForwarder(parseUrl('--forward', options.forward), receiver);
+    forward === undefined ? undefined : createForwarder(parseUrl('--forward', forward), receiver);
   receiver.observe((report) => printReport(output, report));
   receiver.on('*', async (event, context) => {
     printEvent(output, event);
@@ -100,17 +94,8 @@ function printReport(output: Output, report: Report): void {
   output.print(value, () => lineOf({ ...report, warnings }));
 }
 
-function lineOf({
-  outcome,
-  status,
-  late,
-  event,
-  attempt,
-  durationMs,
-  warnings,
-  error,
-  endpointAtRisk,
-}: Report): TerminalText {
+function lineOf(report: Report): TerminalText {
+  const { outcome, status, late, event, attempt, durationMs, warnings, error, endpointAtRisk } = report;
   const after = late ? ' (after its answer)' : '';
   const parts: Printable[] = [line`  ${colourOf(outcome)(`${outcome} ${status}`)}${after}`];
   if (event !== undefined) parts.push(`${event.type ?? '?'} ${event.id}`);

@@ -18,6 +18,9 @@ export interface CredentialOptions {
   readonly bearer?: string;
 }
 
+/** The signing key and the credentials of a webhook. */
+export interface SigningOptions extends KeyOption, CredentialOptions {}
+
 // Every command gets its own options, because commander keeps state in them.
 
 export function jsonOption(): Option {
@@ -72,7 +75,7 @@ export function parsePort(text: string): number {
 }
 
 /** The signing key and the credentials of a webhook. One error names all that is missing. */
-export function requireSigning(options: KeyOption & CredentialOptions): {
+export function requireSigning(options: SigningOptions): {
   readonly key: string;
   readonly authentication: Authentication;
 } {

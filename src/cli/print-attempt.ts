@@ -10,21 +10,8 @@ import { colours, joined, type TerminalText } from './terminal-text.ts';
 
 /** Prints an attempt of a sandbox without its credentials, and with a sender what its refusal means. */
 export function printAttempt(output: Output, attempt: DeliveryAttempt, sender?: Sender): void {
-  const {
-    event: id,
-    webhook,
-    number,
-    duplicate,
-    changed,
-    agedMs,
-    olderThan,
-    at,
-    status,
-    error,
-    durationMs,
-    request,
-    response,
-  } = attempt;
+  const { event: id, webhook, number, duplicate, changed, agedMs, olderThan, at, status, error } = attempt;
+  const { durationMs, request, response } = attempt;
   const what = { id, type: typeOf(attempt), webhook, number, duplicate, ...(changed && { changed }) };
   const { url, body } = request;
   const aging = { agedMs, olderThan };

@@ -33,15 +33,12 @@ export interface PlayOptions {
   readonly speed?: number;
 }
 
-export function clockOption(): Option {
-  return new Option(
-    '--clock <kind>',
-    'real, or manual: moved only by posthorn advance or POST /sandbox/clock',
-  ).choices(['real', 'manual']);
-}
-
-export function speedOption(): Option {
-  return new Option('--speed <number>', 'the seconds that pass in each real second').argParser(parseSpeed);
+export function clockOptions(kind?: ClockKind): readonly Option[] {
+  const description = 'real, or manual: moved only by posthorn advance or POST /sandbox/clock';
+  return [
+    new Option('--clock <kind>', description).choices(['real', 'manual']).default(kind),
+    new Option('--speed <number>', 'the seconds that pass in each real second').argParser(parseSpeed),
+  ];
 }
 
 function parseSpeed(text: string): number {

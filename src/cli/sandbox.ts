@@ -10,14 +10,7 @@ import { type JsonOption, listenOptions, parseUserAndPassword } from './options.
 import { createOutput } from './output.ts';
 import { programName } from './program-name.ts';
 import { quote } from './quote.ts';
-import {
-  clockOption,
-  describeClock,
-  listenOn,
-  type PlayOptions,
-  SANDBOX_PORT,
-  speedOption,
-} from './sandbox-server.ts';
+import { clockOptions, describeClock, listenOn, type PlayOptions, SANDBOX_PORT } from './sandbox-server.ts';
 import { untilSignal } from './server.ts';
 import { colours, line } from './terminal-text.ts';
 
@@ -57,8 +50,7 @@ Examples:
 export function addSandbox(program: Command): void {
   defineCommand(program, 'sandbox', 'play the service on this machine', HELP, [
     ...listenOptions(SANDBOX_PORT),
-    clockOption().default('real'),
-    speedOption(),
+    ...clockOptions('real'),
     new Option('--state <file>', 'keep the state in this file; it holds secrets'),
     new Option(
       '--signature-header <name>',
@@ -74,15 +66,8 @@ export function addSandbox(program: Command): void {
   ]).action(play);
 }
 
-async function play({
-  port,
-  host,
-  clock,
-  speed,
-  state,
-  signatureHeader,
-  ...options
-}: SandboxCommandOptions): Promise<void> {
+async function play(options: SandboxCommandOptions): Promise<void> {
+  const { port, host, clock, speed, state, signatureHeader } = options;
   const output = createOutput(options);
   const credentials = readCredentials(options);
   const settings = { ...credentials, clock, speed, state, signatureHeader };
@@ -101,17 +86,16 @@ async function play({
   await sandbox.close();
 }
 
-function readCredentials(
-  options: Omit<SandboxCommandOptions, 'port' | 'host' | 'clock'>,
-): SandboxCredentials {
-  const { administrator, user, bankingToken, apiKey, accessToken } = options;
-  const { banking, profile, ...people } = defaultCredentials;
+function readCredentials(options: SandboxCommandOptions): SandboxCredentials {
+  const { bankingToken, apiKey, accessToken } = options;
+  const { administrator, user, banking, profile } = defaultCredentials;
+  const readUser = (name: 'administrator' | 'user'): SandboxCredentials['user'] | undefined => {
+    const given = options[name];
+    return given === undefined ? undefined : parseUserAndPassword(`--${name}`, given);
+  };
   return {
-    administrator:
-      administrator === undefined
-        ? people.administrator
-        : parseUserAndPassword('--administrator', administrator),
-    user: user === undefined ? people.user : parseUserAndPassword('--user', user),
+    administrator: readUser('administrator') ?? administrator,
+    user: readUser('user') ?? user,
     banking: { token: bankingToken ?? banking.token, apiKey: apiKey ?? banking.apiKey },
     profile: { accessToken: accessToken ?? profile.accessToken },
   };

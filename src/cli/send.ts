@@ -9,11 +9,10 @@ import { CommandError, exitCodes } from './failure.ts';
 import { reasonOf } from './forward.ts';
 import {
   addressOf,
-  type CredentialOptions,
   type JsonOption,
-  type KeyOption,
   parseUrl,
   requireSigning,
+  type SigningOptions,
   signatureHeaderOption,
   signingOptions,
 } from './options.ts';
@@ -22,7 +21,7 @@ import { adviceOn, lineOfAdvice } from './refusal-advice.ts';
 import { sendSender } from './sender.ts';
 import { colours, line, TerminalText } from './terminal-text.ts';
 
-interface SendOptions extends JsonOption, KeyOption, CredentialOptions, EventOptions {
+interface SendOptions extends JsonOption, SigningOptions, EventOptions {
   readonly to: string;
   readonly twice?: boolean;
   readonly tamper?: boolean;

@@ -3,10 +3,9 @@ import { defineCommand } from '../define-command.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
 import { PLACES_HELP } from '../stores/letters-options.ts';
 import { drop } from './drop.ts';
-import { list } from './list.ts';
+import { list, show } from './read.ts';
 import { replay } from './replay.ts';
 import { filterOptions } from './selection.ts';
-import { show } from './show.ts';
 import { sourceOptions } from './source.ts';
 
 const WHERE_HELP = `
@@ -61,7 +60,7 @@ Examples:
 export function addDeadLetters(program: Command): void {
   const group = program.command('dead-letters').description('list, show, replay and drop parked events');
 
-  const chosen = [
+  const choiceOptions = (): readonly Option[] => [
     new Option('--all', 'every letter'),
     new Option('--dry-run', 'say what would be done, without doing it'),
     ...filterOptions(),
@@ -74,13 +73,13 @@ export function addDeadLetters(program: Command): void {
   ]).action(list);
   defineCommand(group, 'show <id>', 'show one letter with its body', SHOW_HELP, sourceOptions()).action(show);
   defineCommand(group, 'replay', 'run the handlers of parked events again', REPLAY_HELP, [
-    ...chosen,
+    ...choiceOptions(),
     ...sourceOptions(true),
   ])
     .argument('[id...]', 'the ids of events')
     .action(replay);
   defineCommand(group, 'drop', 'give parked events up', DROP_HELP, [
-    ...chosen,
+    ...choiceOptions(),
     ...sourceOptions(),
     new Option('--yes', 'do not ask before --all; needed without a terminal'),
   ])

@@ -1,9 +1,9 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { confirm } from '../confirm.ts';
 import { CommandError, exitCodes, usageError } from '../failure.ts';
-import { createOutput } from '../output.ts';
+import { createOutput, type Output } from '../output.ts';
 import { Progress } from '../progress.ts';
-import { countsOf, LetterPrinter } from './print-letter.ts';
+import { countsOf, printLetters } from './print-letter.ts';
 import { isRunning, readSelection, type SelectionOptions } from './selection.ts';
 import { type Source, type SourceOptions, withSource } from './source.ts';
 
@@ -18,28 +18,10 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
   const selection = readSelection(ids, options);
   if (options.all && !options.yes && !options.dryRun) await confirmAll();
   await withSource(options, async (source) => {
-    const printer = new LetterPrinter(output);
-    const progress = new Progress();
-    let dropped = 0;
-    let uncompleted = 0;
-    let failed = 0;
-    for await (const letter of selection.letters(source.deadLetters)) {
-      if (options.dryRun) {
-        dropped += 1;
-        printer.add(letter);
-        continue;
-      }
-      progress.show(`dropping ${letter.id}: ${dropped} dropped so far`);
-      const { isDropped, completed } = await dropOne(letter, source);
-      progress.clear();
-      if (isDropped) {
-        dropped += 1;
-        if (!completed) uncompleted += 1;
-        const { id, type } = letter;
-        output.print({ kind: 'drop', id, type, completed }, () => `dropped ${type ?? '?'} ${id}`);
-      } else failed += 1;
-    }
-    printer.end();
+    const letters = selection.letters(source.deadLetters);
+    const { dropped, failed, uncompleted } = options.dryRun
+      ? { dropped: await printLetters(letters, output), failed: 0, uncompleted: 0 }
+      : await dropAll(letters, source, output);
     if (failed > 0) process.exitCode = exitCodes.failed;
     const { running, missing } = selection;
     output.print(
@@ -71,22 +53,44 @@ async function confirmAll(): Promise<void> {
 }
 
 interface Dropped {
-  readonly isDropped: boolean;
-  /** True if the id is completed too, so that the event is not handled when it is delivered again. */
-  readonly completed: boolean;
+  readonly dropped: number;
+  readonly failed: number;
+  /** The number of dropped letters whose ids are not completed, so that a delivery would be handled. */
+  readonly uncompleted: number;
 }
 
-async function dropOne(
-  letter: DeadLetter,
-  { deadLetters, receiver, receiverLetters }: Source,
-): Promise<Dropped> {
-  // A receiver drops letters of its own dead letters only.
-  if (receiver !== undefined && (await receiverLetters?.get(letter.id)) !== undefined) {
-    const isDropped = await receiver.drop(letter);
-    if (isDropped) await deadLetters.remove(letter.id);
-    return { isDropped, completed: isDropped };
+async function dropAll(letters: AsyncIterable<DeadLetter>, source: Source, output: Output): Promise<Dropped> {
+  const progress = new Progress();
+  const counts = { dropped: 0, failed: 0, uncompleted: 0 };
+  for await (const letter of letters) {
+    const { id, type } = letter;
+    progress.show(`dropping ${id}: ${counts.dropped} dropped so far`);
+    const completed = await isOfReceiver(letter, source);
+    const isDropped = await (completed ? dropByReceiver(letter, source) : removeOne(letter, source));
+    progress.clear();
+    if (!isDropped) {
+      counts.failed += 1;
+      continue;
+    }
+    counts.dropped += 1;
+    if (!completed) counts.uncompleted += 1;
+    output.print({ kind: 'drop', id, type, completed }, () => `dropped ${type ?? '?'} ${id}`);
   }
-  const current = await deadLetters.get(letter.id);
-  const isWaiting = current !== undefined && !isRunning(current);
-  return { isDropped: isWaiting && (await deadLetters.remove(letter.id)), completed: false };
+  return counts;
+}
+
+/** A receiver drops letters of its own dead letters only, and completes their ids. */
+async function isOfReceiver({ id }: DeadLetter, { receiverLetters }: Source): Promise<boolean> {
+  return (await receiverLetters?.get(id)) !== undefined;
+}
+
+async function dropByReceiver(letter: DeadLetter, { receiver, deadLetters }: Source): Promise<boolean> {
+  const isDropped = (await receiver?.drop(letter)) === true;
+  if (isDropped) await deadLetters.remove(letter.id);
+  return isDropped;
+}
+
+async function removeOne({ id }: DeadLetter, { deadLetters }: Source): Promise<boolean> {
+  const current = await deadLetters.get(id);
+  return current !== undefined && !isRunning(current) && (await deadLetters.remove(id));
 }

@@ -1,70 +1,63 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { escapeControls } from '../../receiver/outcomes/escape.ts';
 import { colours, joined, type Printable } from '../terminal-text.ts';
-import { letterTime } from './letter-time.ts';
 
-/** The columns of a letter in a table. They are escaped already, because their width is measured. */
-export interface LetterRow {
-  readonly parked: string;
-  readonly type: string;
-  readonly id: string;
-  readonly attempts: string;
-  readonly reason: string;
+/**
+ * A time of a letter as ISO 8601, or its number if no Date can hold it: another program may have written the
+ * letter, and one letter must not hide the others.
+ */
+export function letterTime(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.valueOf()) ? String(ms) : date.toISOString();
 }
 
-export function rowOf({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): LetterRow {
-  return {
-    parked: letterTime(parkedAt).replace(/:\d\d\.\d+Z$/, 'Z'),
-    type: escapeControls(type),
-    id: escapeControls(id),
-    attempts: String(attempts),
-    reason: escapeControls(`${reason}: ${message}`),
-  };
-}
-
-const titles: LetterRow = {
-  parked: 'PARKED',
-  type: 'TYPE',
-  id: 'ID',
-  attempts: 'ATTEMPTS',
-  reason: 'REASON',
-};
+/** The columns before the reason, by their titles. */
+const TITLES = ['PARKED', 'TYPE', 'ID', 'ATTEMPTS'] as const;
 
 /** The least width in which a reason is of use. */
 const LEAST_REASON = 20;
 const GAP = '  ';
 
+/** A letter in the table. Its texts are escaped already, because their width is measured. */
+interface Row {
+  readonly cells: readonly [parked: string, type: string, id: string, attempts: string];
+  readonly reason: string;
+}
+
+function rowOf({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): Row {
+  const parked = letterTime(parkedAt).replace(/:\d\d\.\d+Z$/, 'Z');
+  return {
+    cells: [parked, escapeControls(type), escapeControls(id), String(attempts)],
+    reason: escapeControls(`${reason}: ${message}`),
+  };
+}
+
 /**
  * The letters as a table as wide as the terminal, or as three lines each if the columns do not fit. An id is
  * never cut, because other commands take it.
  */
-export function tableOf(rows: readonly LetterRow[], columns: number): readonly Printable[] {
-  const widthOf = (name: keyof LetterRow): number =>
-    Math.max(...[titles, ...rows].map((row) => row[name].length));
-  const widths = {
-    parked: widthOf('parked'),
-    type: widthOf('type'),
-    id: widthOf('id'),
-    attempts: widthOf('attempts'),
-  };
-  const reasonWidth = columns - Object.values(widths).reduce((sum, width) => sum + width + GAP.length, 0);
+export function tableOf(letters: readonly DeadLetter[], columns: number): readonly Printable[] {
+  const rows = letters.map(rowOf);
+  const widths = TITLES.map((title, column) =>
+    Math.max(title.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
+  );
+  const reasonWidth = columns - widths.reduce((sum, width) => sum + width + GAP.length, 0);
   if (reasonWidth < LEAST_REASON) return rows.flatMap((row) => blockOf(row, columns));
-  const lineOf = ({ parked, type, id, attempts, reason }: LetterRow): readonly string[] => [
-    parked.padEnd(widths.parked),
-    type.padEnd(widths.type),
-    id.padEnd(widths.id),
-    attempts.padStart(widths.attempts),
-    cutTo(reason, reasonWidth),
-  ];
-  const lines = rows
-    .map(lineOf)
-    .map(([parked = '', type = '', ...others]) =>
-      joined([colours.minor(parked), colours.strong(type), ...others], GAP),
+  const padded = (cells: readonly string[]): readonly string[] =>
+    cells.map((cell, column) =>
+      column === TITLES.indexOf('ATTEMPTS')
+        ? cell.padStart(widths[column] ?? 0)
+        : cell.padEnd(widths[column] ?? 0),
     );
-  return [colours.strong(lineOf(titles).join(GAP)), ...lines];
+  const lines = rows.map(({ cells, reason }) => {
+    const [parked = '', type = '', ...others] = padded(cells);
+    const parts = [colours.minor(parked), colours.strong(type), ...others, cutTo(reason, reasonWidth)];
+    return joined(parts, GAP);
+  });
+  return [colours.strong([...padded(TITLES), 'REASON'].join(GAP)), ...lines];
 }
 
-function blockOf({ parked, type, id, attempts, reason }: LetterRow, columns: number): Printable[] {
+function blockOf({ cells: [parked, type, id, attempts], reason }: Row, columns: number): Printable[] {
   const lines = [`  ${type}, attempts: ${attempts}, parked ${parked}`, `  ${reason}`];
   return [colours.strong(id), ...lines.map((line) => cutTo(line, columns))];
 }

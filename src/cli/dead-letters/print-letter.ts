@@ -1,8 +1,7 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import type { Output } from '../output.ts';
 import { colours, line, type TerminalText } from '../terminal-text.ts';
-import { type LetterRow, rowOf, tableOf } from './letter-table.ts';
-import { letterTime } from './letter-time.ts';
+import { letterTime, tableOf } from './letter-table.ts';
 
 /** The summary of a letter, without its body and its headers. */
 export function summaryOf(letter: DeadLetter): object {
@@ -29,24 +28,20 @@ function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: D
   return line`${when} ${colours.strong(type)} ${id} after ${count}, ${reason}: ${message}`;
 }
 
-/** Prints letters: one line each as they come, or on a terminal one table at the end. */
-export class LetterPrinter {
-  readonly #output: Output;
-  readonly #rows: LetterRow[] = [];
-
-  constructor(output: Output) {
-    this.#output = output;
+/**
+ * Prints letters: one line each as they come, or on a terminal one table at the end. Resolves with their
+ * number.
+ */
+export async function printLetters(letters: AsyncIterable<DeadLetter>, output: Output): Promise<number> {
+  const listed: DeadLetter[] = [];
+  let count = 0;
+  for await (const letter of letters) {
+    count += 1;
+    if (output.isTerminal) listed.push(letter);
+    else output.print({ kind: 'letter', ...summaryOf(letter) }, () => lineOfLetter(letter));
   }
-
-  add(letter: DeadLetter): void {
-    if (this.#output.isTerminal) this.#rows.push(rowOf(letter));
-    else this.#output.print({ kind: 'letter', ...summaryOf(letter) }, () => lineOfLetter(letter));
-  }
-
-  end(): void {
-    if (this.#rows.length === 0) return;
-    this.#output.print({}, () => tableOf(this.#rows, process.stdout.columns));
-  }
+  if (listed.length > 0) output.print({}, () => tableOf(listed, process.stdout.columns));
+  return count;
 }
 
 /** Counts as text, for example `3 parked, 1 still running`. Counts of zero are left out, except the first. */

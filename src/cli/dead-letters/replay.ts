@@ -5,8 +5,8 @@ import { exitCodes, usageError } from '../failure.ts';
 import { createOutput, type Output } from '../output.ts';
 import { Progress } from '../progress.ts';
 import { colours, joined, type Printable } from '../terminal-text.ts';
-import { countsOf, LetterPrinter } from './print-letter.ts';
-import { readSelection, type Selection, type SelectionOptions } from './selection.ts';
+import { countsOf, printLetters } from './print-letter.ts';
+import { readSelection, type SelectionOptions } from './selection.ts';
 import { type Source, type SourceOptions, withSource } from './source.ts';
 
 export interface ReplayOptions extends SelectionOptions, SourceOptions {
@@ -19,10 +19,17 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   const selection = readSelection(ids, options);
   const startedAt = performance.now();
   await withSource(options, async (source) => {
-    const { chosen, old } = await choose(source, selection);
+    let old = 0;
+    const chosen = async function* (): AsyncGenerator<DeadLetter, void, undefined> {
+      for await (const letter of selection.letters(source.deadLetters)) {
+        // Somebody may have recorded such an event and sent it again, so it is replayed by its id only.
+        if (letter.reason === 'event_too_old' && !selection.isByIds) old += 1;
+        else yield letter;
+      }
+    };
     const { replayed, failures } = options.dryRun
-      ? await preview(chosen, source, output)
-      : await replayAll(chosen, source, output);
+      ? { replayed: await printLetters(chosen(), output), failures: [] }
+      : await replayAll(chosen(), source, output);
     const failed = failures.length;
     if (failed > 0) process.exitCode = exitCodes.failed;
     const { running, missing } = selection;
@@ -43,21 +50,6 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     );
   });
   selection.check();
-}
-
-/** Collects the ids first: a letter that fails again is stored again, and must not be replayed twice. */
-async function choose(
-  { deadLetters }: Source,
-  selection: Selection,
-): Promise<{ chosen: string[]; old: number }> {
-  const chosen: string[] = [];
-  let old = 0;
-  for await (const { id, reason } of selection.letters(deadLetters)) {
-    // Somebody may have recorded such an event and sent it again, so it is replayed by its id only.
-    if (reason === 'event_too_old' && !selection.isByIds) old += 1;
-    else chosen.push(id);
-  }
-  return { chosen, old };
 }
 
 interface Failure {
@@ -81,26 +73,16 @@ function linesOfFailures(failures: readonly Failure[]): Printable[] {
   ]);
 }
 
-async function preview(ids: readonly string[], { deadLetters }: Source, output: Output): Promise<Replayed> {
-  const printer = new LetterPrinter(output);
-  let replayed = 0;
-  for (const id of ids) {
-    const letter = await deadLetters.get(id);
-    if (letter === undefined) continue;
-    replayed += 1;
-    printer.add(letter);
-  }
-  printer.end();
-  return { replayed, failures: [] };
-}
-
 async function replayAll(
-  ids: readonly string[],
+  letters: AsyncIterable<DeadLetter>,
   { deadLetters, receiver }: Source,
   output: Output,
 ): Promise<Replayed> {
   if (receiver === undefined)
     throw usageError('replay needs --receiver: it runs the handlers of that receiver');
+  // All ids first: a letter that fails again is stored again, and must not be replayed twice.
+  const ids: string[] = [];
+  for await (const { id } of letters) ids.push(id);
   const progress = new Progress();
   const failures: Failure[] = [];
   let replayed = 0;
@@ -109,7 +91,7 @@ async function replayAll(
     if (letter === undefined) continue; // replayed or dropped elsewhere meanwhile
     progress.show(`replaying ${index + 1} of ${ids.length}, ${failures.length} failed so far: ${id}`);
     const report = await receiver.replay(letter);
-    if (report.outcome === 'processed' || report.outcome === 'duplicate') {
+    if (isGood(report)) {
       replayed += 1;
       await deadLetters.remove(id); // the receiver removes letters from its own dead letters only
     } else failures.push({ id, reason: report.code ?? report.outcome });
@@ -119,15 +101,18 @@ async function replayAll(
   return { replayed, failures };
 }
 
-function printReplay(
-  { id, type }: DeadLetter,
-  { outcome, error, handlers, warnings }: Report,
-  output: Output,
-): void {
+function isGood({ outcome }: Report): boolean {
+  return outcome === 'processed' || outcome === 'duplicate';
+}
+
+function printReplay({ id, type }: DeadLetter, report: Report, output: Output): void {
+  const { outcome, error, handlers, warnings } = report;
   const errorFields = error && { code: error.code, message: messageOf(error) };
   output.print({ kind: 'replay', id, type, outcome, ...errorFields, handlers, warnings }, () => {
-    const isGood = outcome === 'processed' || outcome === 'duplicate';
-    const parts: Printable[] = [(isGood ? colours.good : colours.bad)(outcome), `${type ?? '?'} ${id}`];
+    const parts: Printable[] = [
+      (isGood(report) ? colours.good : colours.bad)(outcome),
+      `${type ?? '?'} ${id}`,
+    ];
     if (outcome === 'ignored') parts.push('no handler is registered for its type; the letter stays');
     if (errorFields !== undefined) parts.push(`${errorFields.code}: ${errorFields.message}`);
     parts.push(...warnings.map(colours.doubtful));

@@ -3,7 +3,12 @@ import { toNode } from '../../../adapters/node.ts';
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
 import { createClient } from '../../service/client/create-client.ts';
 import { createSandbox, defaultCredentials, type Sandbox } from '../../service/sandbox/index.ts';
-import { type CredentialOptions, type JsonOption, type KeyOption, readAuthentication } from '../options.ts';
+import {
+  type CredentialOptions,
+  type JsonOption,
+  readAuthentication,
+  type SigningOptions,
+} from '../options.ts';
 import type { Output } from '../output.ts';
 import { listenOn, SANDBOX_PORT } from '../sandbox-server.ts';
 import { serve } from '../server.ts';
@@ -11,7 +16,7 @@ import { createDemoReceiver } from './receiver.ts';
 import type { DemoStorage } from './storage.ts';
 
 /** The options of `posthorn demo`. */
-export interface DemoOptions extends JsonOption, KeyOption, CredentialOptions {
+export interface DemoOptions extends JsonOption, SigningOptions {
   readonly port?: number;
 }
 

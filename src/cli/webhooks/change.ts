@@ -78,14 +78,9 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
   const { id, enable, disable, force } = options;
   if (enable && disable) throw usageError('give --enable or --disable, not both');
   if (force && !enable && !disable) throw usageError('--force needs --enable or --disable');
-  const enabled = enable ? true : disable ? false : undefined;
   const webhooks = connect(options, wantedSettings(options));
-  const wanted = {
-    url,
-    ...(id !== undefined && { id }),
-    ...readWanted(options),
-    ...(enabled !== undefined && { enabled }),
-  };
+  const enabled = enable ? true : disable ? false : undefined;
+  const wanted = { url, id, ...readWanted(options), enabled };
   await withKeyKeeper({ ...options, mayExist: true }, async (keeper) => {
     const ensured = webhooks.ensure(wanted, { force });
     const command = commandForNewKey('ID', options);

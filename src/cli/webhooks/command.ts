@@ -39,11 +39,11 @@ export function addWebhooks(program: Command): void {
       ...options,
     ]);
   };
-  const showCredentials = new Option('--show-credentials', 'do not mask passwords and tokens');
+  const showCredentials = (): Option => new Option('--show-credentials', 'do not mask passwords and tokens');
   const keyFile = (description: string): Option => new Option('--key-file <file>', description);
 
-  add('list', 'list the webhooks, one line each', '', showCredentials).action(list);
-  add('show <id>', 'show one webhook', '', showCredentials).action(show);
+  add('list', 'list the webhooks, one line each', '', showCredentials()).action(list);
+  add('show <id>', 'show one webhook', '', showCredentials()).action(show);
   add(
     'create <url>',
     'create a webhook, and give its signing key',

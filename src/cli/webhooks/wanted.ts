@@ -50,11 +50,9 @@ export function readWanted(options: WantedOptions): {
   readonly enabled_events?: readonly Pattern[];
   readonly authentication?: Authentication;
 } {
+  const { event: enabled_events } = options;
   const authentication = readWantedAuthentication(options);
-  return {
-    ...(options.event && { enabled_events: options.event }),
-    ...(authentication && { authentication }),
-  };
+  return { ...(enabled_events && { enabled_events }), ...(authentication && { authentication }) };
 }
 
 /** The credentials that `--authentication` wants from the environment. */

@@ -3,9 +3,23 @@ import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { CommandError } from '../failure.ts';
 import { createReadingOutput } from '../output.ts';
 import { colours, line, type Printable, TerminalText } from '../terminal-text.ts';
-import { summaryOf } from './print-letter.ts';
-import { isRunning } from './selection.ts';
+import { countsOf, printLetters, summaryOf } from './print-letter.ts';
+import { isRunning, Selection, type SelectionOptions } from './selection.ts';
 import { type SourceOptions, withSource } from './source.ts';
+
+/** `posthorn dead-letters list` */
+export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'>): Promise<void> {
+  const output = createReadingOutput(options);
+  const selection = new Selection([], options);
+  await withSource(options, async ({ deadLetters }) => {
+    const letters = await printLetters(selection.letters(deadLetters), output);
+    const { running } = selection;
+    output.print({ kind: 'summary', letters, running }, () =>
+      countsOf([letters, 'parked'], [running, 'still running']),
+    );
+  });
+  selection.check();
+}
 
 /** `posthorn dead-letters show` */
 export async function show(id: string, options: SourceOptions): Promise<void> {
