@@ -145,7 +145,7 @@ function wantedType(patterns: readonly Pattern[] = ['*']): string | undefined {
   return ['transfer.succeeded', ...eventTypes].find(isWanted);
 }
 
-/** How long a connection may take before the address counts as closed. */
+/** An address that does not accept a connection in this time counts as closed. */
 const CONNECTION_LIMIT_MS = 2_000;
 
 async function isListening({ hostname, port, protocol }: URL): Promise<boolean> {

@@ -22,13 +22,13 @@ export function runningOption(): Option {
     .default(DEFAULT_ADDRESS);
 }
 
-/** How long a sandbox may take for an answer that needs no delivery. */
+/** The time limit of an answer that needs no delivery. */
 const ANSWER_LIMIT_MS = 10_000;
 
-/** How long it may take for deliveries: two of them, one after the other, have 30 seconds each. */
+/** The time limit of an answer after two deliveries, one after the other, with 30 seconds each. */
 const DELIVERY_LIMIT_MS = 75_000;
 
-/** How long a step of its clock may take: retries of several events may fall due on the way. */
+/** The time limit of a step of its clock: retries of several events may fall due on the way. */
 const STEP_LIMIT_MS = 290_000;
 
 /** The sandbox keeps the last 1,000 deliveries: a mebibyte or two, more if events or answers are long. */

@@ -2,9 +2,9 @@ import { programName } from './program-name.ts';
 
 /** A command that has a delivery sent, in the words of advice on it: how the user changes what is sent. */
 export interface Sender {
-  /** How to set an option to a value. */
+  /** Says in words that an option must be set to a value. */
   readonly set: (value: string, option: string) => string;
-  /** What to do if the receiver has another signing key. A key itself is never printed. */
+  /** The advice if the receiver has another signing key. A key itself is never printed. */
   readonly otherKey: string;
 }
 

@@ -1,50 +1,28 @@
 import { Option } from 'commander';
 import { usageError } from './failure.ts';
 
-/** Values that commands take from an option, or else from the environment, by the name of the option. */
+/**
+ * Values that commands take from an option, or else from the environment, by the name of the option: its
+ * flags, its description, the variable, and the words for the value in an error.
+ */
 const settings = {
-  baseUrl: {
-    flags: '--base-url <url>',
-    description: "the service's base address",
-    variable: 'POSTHORN_BASE_URL',
-    what: 'base address',
-  },
-  username: {
-    flags: '--username <name>',
-    description: 'of an administrator',
-    variable: 'POSTHORN_USERNAME',
-    what: 'administrator',
-  },
-  password: {
-    flags: '--password <password>',
-    description: "the administrator's",
-    variable: 'POSTHORN_PASSWORD',
-    what: "administrator's password",
-  },
-  bankingToken: {
-    flags: '--banking-token <token>',
-    description: 'the bearer token (a JWT)',
-    variable: 'POSTHORN_BANKING_TOKEN',
-    what: 'banking token',
-  },
-  apiKey: {
-    flags: '--api-key <key>',
-    description: 'the API key',
-    variable: 'POSTHORN_API_KEY',
-    what: 'API key',
-  },
-  accessToken: {
-    flags: '--access-token <token>',
-    description: 'the bearer token of the login',
-    variable: 'POSTHORN_ACCESS_TOKEN',
-    what: 'access token',
-  },
-  key: {
-    flags: '--key <key>',
-    description: "the webhook's secret_signing_key",
-    variable: 'SIGNING_KEY',
-    what: "webhook's secret_signing_key",
-  },
+  baseUrl: ['--base-url <url>', "the service's base address", 'POSTHORN_BASE_URL', 'base address'],
+  username: ['--username <name>', 'of an administrator', 'POSTHORN_USERNAME', 'administrator'],
+  password: ['--password <password>', "the administrator's", 'POSTHORN_PASSWORD', "administrator's password"],
+  bankingToken: [
+    '--banking-token <token>',
+    'the bearer token (a JWT)',
+    'POSTHORN_BANKING_TOKEN',
+    'banking token',
+  ],
+  apiKey: ['--api-key <key>', 'the API key', 'POSTHORN_API_KEY', 'API key'],
+  accessToken: [
+    '--access-token <token>',
+    'the bearer token of the login',
+    'POSTHORN_ACCESS_TOKEN',
+    'access token',
+  ],
+  key: ['--key <key>', "the webhook's secret_signing_key", 'SIGNING_KEY', "webhook's secret_signing_key"],
 } as const;
 
 export type SettingName = keyof typeof settings;
@@ -62,7 +40,7 @@ export interface Requirement {
 /** The options of settings. */
 export function settingOptions(...names: readonly SettingName[]): readonly Option[] {
   return names.map((name) => {
-    const { flags, description, variable } = settings[name];
+    const [flags, description, variable] = settings[name];
     return new Option(flags, description).env(variable);
   });
 }
@@ -77,7 +55,7 @@ export function requireSettings<Name extends SettingName, Options extends Settin
   others: readonly Requirement[] = [],
 ): asserts options is Options & { readonly [name in Name]: string } {
   const missing = names.flatMap((name) => {
-    const { what, variable, flags } = settings[name];
+    const [flags, , variable, what] = settings[name];
     const [flag] = flags.split(' ');
     return options[name]
       ? []

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { stores } from '../../src/stores/list.ts';
 import { packageRoot } from '../support/child-program.ts';
 
-// What is built, because it looks for package.json beside that.
+// The built file, because it reads package.json by its own place.
 const url = pathToFileURL(join(packageRoot, 'dist/src/cli/stores/store-parts.js')).href;
 
 test.each(stores)('the program does for $name what the list says', async ({ name, migration, option }) => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf } from '../failure.ts';
 import type { ReceiverModule } from './receiver-module.ts';
 
-/** How long a connection of the module may take, to Redis for example. */
+/** The time limit of a connection of the module, to Redis for example. */
 const CONNECTION_LIMIT_MS = 5_000;
 const PAUSE_MS = 50;
 

@@ -6,7 +6,7 @@ import { createOutput, type Output } from '../output.ts';
 import { Progress } from '../progress.ts';
 import { colours, joined, type Printable } from '../terminal-text.ts';
 import { countsOf, printLetters } from './print-letter.ts';
-import { readSelection, type SelectionOptions } from './selection.ts';
+import { readSelection, type Selection, type SelectionOptions } from './selection.ts';
 import { type Source, type SourceOptions, withSource } from './source.ts';
 
 export interface ReplayOptions extends SelectionOptions, SourceOptions {
@@ -19,28 +19,30 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   const selection = readSelection(ids, options);
   const startedAt = performance.now();
   await withSource(options, async (source) => {
-    let old = 0;
-    const chosen = async function* (): AsyncGenerator<DeadLetter, void, undefined> {
-      for await (const letter of selection.letters(source.deadLetters)) {
-        // Somebody may have recorded such an event and sent it again, so it is replayed by its id only.
-        if (letter.reason === 'event_too_old' && !selection.isByIds) old += 1;
-        else yield letter;
-      }
-    };
+    const old = { count: 0 };
+    const chosen = withoutOld(selection, source, old);
     const { replayed, failures } = options.dryRun
-      ? { replayed: await printLetters(chosen(), output), failures: [] }
-      : await replayAll(chosen(), source, output);
+      ? { replayed: await printLetters(chosen, output), failures: [] }
+      : await replayAll(chosen, source, output);
     const failed = failures.length;
     if (failed > 0) process.exitCode = exitCodes.failed;
     const { running, missing } = selection;
     output.print(
-      { kind: 'summary', dryRun: options.dryRun === true, replayed, failed, running, old, missing },
+      {
+        kind: 'summary',
+        dryRun: options.dryRun === true,
+        replayed,
+        failed,
+        running,
+        old: old.count,
+        missing,
+      },
       () => {
         const counts = countsOf(
           [replayed, options.dryRun ? 'would be replayed' : 'replayed'],
           [failed, 'failed'],
           [running, 'still running'],
-          [old, 'older than the receiver accepts: inspect them, and replay them by their ids'],
+          [old.count, 'older than the receiver accepts: inspect them, and replay them by their ids'],
           [missing, 'not found'],
         );
         if (!output.isTerminal || options.dryRun) return counts;
@@ -50,6 +52,18 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     );
   });
   selection.check();
+}
+
+/** Somebody may have recorded such an event and sent it again, so it is replayed by its id only. */
+async function* withoutOld(
+  selection: Selection,
+  { deadLetters }: Source,
+  old: { count: number },
+): AsyncGenerator<DeadLetter, void, undefined> {
+  for await (const letter of selection.letters(deadLetters)) {
+    if (letter.reason === 'event_too_old' && !selection.isByIds) old.count += 1;
+    else yield letter;
+  }
 }
 
 interface Failure {

@@ -21,11 +21,10 @@ const servers = reachable.flatMap(({ address, ...store }) =>
 const others = reachable.filter(({ address }) => address === undefined);
 
 /** Says how to give the address of a server. */
-export const ADDRESS_COMPLAINT: string = servers
-  .map(({ variable, flag, begins }) => `${variable} or ${flag} must begin with ${begins}`)
+export const ADDRESS_COMPLAINT: string = `the address of the letters is missing or wrong: ${servers
+  .map(({ variable, flag, begins }) => `${variable} or ${flag} with ${begins}`)
   .join(', ')
-  .replace(/(?<=, .*)must begin /g, '')
-  .replace(/^/, 'the address of the letters is missing or wrong: ');
+  .replace(' with ', ' must begin with ')}`;
 
 /** The places in stores, for an error: the variable of an address, or an option. */
 export const PLACES: string = inOneList(

@@ -2,8 +2,7 @@ import { CommandError, codeOf } from '../failure.ts';
 import { peerVersions } from '../manifest.ts';
 
 /**
- * Loads a package that is installed only where it is used, or says how to install it. `alternative` names
- * another way out.
+ * Loads an optional package, or says how to install it. `alternative` names another way out.
  */
 export async function loadPeer<Exports>(
   name: string,

@@ -19,8 +19,8 @@ export async function create(url: string, options: CreateOptions): Promise<void>
   const webhooks = connect(options, wantedSettings(options));
   const request = { url, ...readWanted(options) };
   await withKeyKeeper(options, async (keeper) => {
-    const command = commandForNewKey('ID', options);
-    const webhook = await keepingKeyOfFailure(webhooks.create(request), keeper, output, command);
+    const created = webhooks.create(request);
+    const webhook = await keepingKeyOfFailure(created, keeper, output, commandForNewKey('ID', options));
     const kept = await keeper.keep(webhook.secret_signing_key);
     output.print({ webhook: visibleParts(webhook), ...kept }, () => [
       line`created ${lineOfWebhook(webhook)}`,

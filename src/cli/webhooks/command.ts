@@ -32,35 +32,14 @@ Pending retries of the first webhook may be dropped with it: --overlap 22m lets 
 /** `posthorn webhooks` */
 export function addWebhooks(program: Command): void {
   const group = program.command('webhooks').description("manage the service's webhooks");
-  const add = (usage: string, description: string, help: string, ...options: readonly Option[]): Command => {
-    const text = `${help}${EXIT_CODES_HELP}\n\nExamples:\n${examplesOf(usage)}`;
-    return defineCommand(group, usage, description, text, [
-      ...settingOptions(...connectionSettings),
-      ...options,
-    ]);
-  };
   const showCredentials = (): Option => new Option('--show-credentials', 'do not mask passwords and tokens');
-  const keyFile = (description: string): Option => new Option('--key-file <file>', description);
-
-  add('list', 'list the webhooks, one line each', '', showCredentials()).action(list);
-  add('show <id>', 'show one webhook', '', showCredentials()).action(show);
+  add(group, 'list', 'list the webhooks, one line each', '', showCredentials()).action(list);
+  add(group, 'show <id>', 'show one webhook', '', showCredentials()).action(show);
+  addCreateAndUpdate(group);
+  add(group, 'enable <id>', 'let a webhook send', '').action(setEnabled(true));
+  add(group, 'disable <id>', 'keep a webhook from sending', '').action(setEnabled(false));
   add(
-    'create <url>',
-    'create a webhook, and give its signing key',
-    `${KEY_HELP}${WANTED_HELP}`,
-    ...wantedOptions(),
-    keyFile('write the signing key to this new file'),
-  ).action(create);
-  add(
-    'update <id>',
-    'change a webhook; anything not mentioned stays',
-    WANTED_HELP,
-    ...wantedOptions(),
-    new Option('--url <url>', 'another address'),
-  ).action(update);
-  add('enable <id>', 'let a webhook send', '').action(setEnabled(true));
-  add('disable <id>', 'keep a webhook from sending', '').action(setEnabled(false));
-  add(
+    group,
     'ensure <url>',
     'bring a webhook into the wanted form; create it if there is none',
     `${KEY_HELP}${WANTED_HELP}`,
@@ -72,18 +51,56 @@ export function addWebhooks(program: Command): void {
       '--force',
       'send --enable or --disable even if nothing changes: a webhook given up may still say enabled',
     ),
-    keyFile('write the signing key of a new webhook to this file'),
+    keyFileOption('write the signing key of a new webhook to this file'),
   ).action(ensure);
   add(
+    group,
     'rotate <id>',
     'introduce a new signing key',
     ROTATE_HELP,
     new Option('--resume <new-id>', 'the second step: every receiver accepts both keys'),
-    keyFile('where the new key is written, and read in the second step'),
+    keyFileOption('where the new key is written, and read in the second step'),
     new Option('--overlap <duration>', 'how long both send in the second step, as 22m').argParser(
       parseOverlap,
     ),
   ).action(rotate);
+}
+
+function addCreateAndUpdate(group: Command): void {
+  add(
+    group,
+    'create <url>',
+    'create a webhook, and give its signing key',
+    `${KEY_HELP}${WANTED_HELP}`,
+    ...wantedOptions(),
+    keyFileOption('write the signing key to this new file'),
+  ).action(create);
+  add(
+    group,
+    'update <id>',
+    'change a webhook; anything not mentioned stays',
+    WANTED_HELP,
+    ...wantedOptions(),
+    new Option('--url <url>', 'another address'),
+  ).action(update);
+}
+
+function add(
+  group: Command,
+  usage: string,
+  description: string,
+  help: string,
+  ...options: readonly Option[]
+): Command {
+  const text = `${help}${EXIT_CODES_HELP}\n\nExamples:\n${examplesOf(usage)}`;
+  return defineCommand(group, usage, description, text, [
+    ...settingOptions(...connectionSettings),
+    ...options,
+  ]);
+}
+
+function keyFileOption(description: string): Option {
+  return new Option('--key-file <file>', description);
 }
 
 function parseOverlap(text: string): number {

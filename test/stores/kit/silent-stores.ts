@@ -15,7 +15,7 @@ export interface SilentStore {
   readonly listed: ListedStore;
   /** The options that it requires, with values. */
   readonly place: object;
-  /** What the client is to send is added to `sent`. */
+  /** The client adds to `sent` all that it is to send. */
   readonly createStore: (options: object, sent?: Sent) => Store;
   readonly createDeadLetters: (options: object, sent?: Sent) => DeadLetters;
   readonly createInbox: ((options: object) => unknown) | undefined;
