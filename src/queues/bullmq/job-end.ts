@@ -1,5 +1,6 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
+import { jittered } from '../../receiver/timing/jitter.ts';
 
 /** The end of a job's run. Putting a job back does not count as an attempt. */
 export type JobEnd =
@@ -56,7 +57,7 @@ export async function endJob(job: Job, token: string, end: JobEnd): Promise<stri
 
 /** `moveToDelayed` does not count an attempt. The error tells BullMQ that the job has been moved. */
 async function putBack(job: Job, token: string, pauseMs: number): Promise<never> {
-  await job.moveToDelayed(Date.now() + pauseMs * (0.5 + Math.random() / 2), token);
+  await job.moveToDelayed(Date.now() + jittered(pauseMs), token);
   throw new DelayedError();
 }
 

@@ -1,4 +1,5 @@
 import type { Busy, ClaimAnswer } from '../dedupe/claim.ts';
+import { jittered } from '../timing/jitter.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -44,7 +45,7 @@ export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> 
 async function pause({ interruption }: Run, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms * (0.5 + Math.random() / 2));
+    timer = setTimeout(resolve, jittered(ms));
   });
   await interruption.orAbort(elapsed).catch(() => {});
   clearTimeout(timer);

@@ -1,3 +1,4 @@
+import { jittered } from '../../receiver/timing/jitter.ts';
 import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
 
 const FIRST_PAUSE_MS = 20;
@@ -53,8 +54,7 @@ export function retryInTime<T>(
       return await work({ signal: controller.signal, noteFailure });
     } catch (error) {
       noteFailure(error);
-      // At random, so that processes that wait do not all come back at once.
-      const pause = pauseMs * (0.5 + Math.random() / 2);
+      const pause = jittered(pauseMs);
       if (!mayPass(error) || performance.now() + pause >= endsAt) throw explain(error);
       await new Promise((resolve) => setTimeout(resolve, pause));
       return tryAgain(2 * pauseMs);

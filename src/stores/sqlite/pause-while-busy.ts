@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { jittered } from '../../receiver/timing/jitter.ts';
 
 /** A transaction of another connection takes a few milliseconds, most of them for the sync. */
 const LONGEST_PAUSE_MS = 8;
@@ -13,6 +14,5 @@ const WAIT_PER_MS_LESS = 50;
  */
 export async function pauseWhileBusy(tries: number, waitedMs: number): Promise<void> {
   const longestMs = Math.min(tries, LONGEST_PAUSE_MS) - waitedMs / WAIT_PER_MS_LESS;
-  // At random, so that processes that wait do not all come back at once.
-  await setTimeout(Math.max(longestMs, SHORTEST_PAUSE_MS) * (0.5 + Math.random() / 2));
+  await setTimeout(jittered(Math.max(longestMs, SHORTEST_PAUSE_MS)));
 }

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { HandlerContext } from '../../../receiver/handling/router.ts';
+import { jittered } from '../../../receiver/timing/jitter.ts';
 import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
 
 /** How long a run that is late or aborted may still take, to end its transaction. */
@@ -94,12 +95,11 @@ export class RunLimits {
   }
 
   /**
-   * Waits between half of `ms` and all of it, so that runs that wait do not all come back at once; no longer
-   * than until `end`.
+   * Waits for `ms`, {@link jittered}, and no longer than until `end`.
    */
   async pause(ms: number, end?: Promise<void>): Promise<void> {
     const left = Math.max(0, this.#endsAt - performance.now());
-    const elapsed = setTimeout(Math.min(left, ms * (0.5 + Math.random() / 2)));
+    const elapsed = setTimeout(Math.min(left, jittered(ms)));
     await this.orAbort(end === undefined ? elapsed : Promise.race([elapsed, end]));
   }
 
