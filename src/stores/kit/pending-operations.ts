@@ -1,4 +1,4 @@
-import type { ServerOperation } from '../../kit/server-store.ts';
+import type { ServerOperation } from './server-store.ts';
 
 /** The most claims without an answer that are remembered for their releases. */
 const MAX_UNANSWERED = 1_000;

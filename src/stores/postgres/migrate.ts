@@ -4,7 +4,7 @@ import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { checkPool, columnOf, type PostgresClient, type PostgresPool, readSchema } from './client.ts';
 import { isRefusal, isRefusedConnection } from './errors.ts';
 import { inboxFunctions, rankedLatest } from './inbox/sql-functions.ts';
-import { withClient } from './lent-client.ts';
+import { withClient } from './connection.ts';
 import { storeFunctions } from './store/sql-functions.ts';
 
 /** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */

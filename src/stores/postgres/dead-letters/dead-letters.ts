@@ -6,7 +6,7 @@ import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { createOrderedList, readStoredLetter } from '../../kit/ordered-list.ts';
 import { serializeLetter } from '../../kit/serialized-letter.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
-import { IS_LATE, limitsLockWait, PostgresStatements, type Row } from './statements.ts';
+import { IS_LATE, limitsLockWait, PostgresStatements, type Row } from './operations.ts';
 
 /** Options of {@link createPostgresDeadLetters}. */
 export interface PostgresDeadLettersOptions {

@@ -3,7 +3,7 @@ import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { endedByHandler, InboxError, swallowed } from '../../kit/inbox/inbox-error.ts';
 import type { PostgresPool } from '../client.ts';
 import { IN_FAILED_TRANSACTION, isRefusedCommit, sqlStateOf } from '../errors.ts';
-import { LentClient, lateError, withClient } from '../lent-client.ts';
+import { LentClient, lateError, withClient } from '../connection.ts';
 import { HandlerStatements, type PostgresTransaction } from './handler-statements.ts';
 import { type RecordKey, settleFailure, TransactionRecord } from './record.ts';
 import type { RunTransaction } from './run.ts';

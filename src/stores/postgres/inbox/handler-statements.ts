@@ -1,8 +1,8 @@
 import { ConfigurationError } from '../../../receiver/errors.ts';
 import { messageOf, propertyOf, typeNameOf } from '../../../receiver/values/foreign-values.ts';
 import { endedByHandler, InboxError } from '../../kit/inbox/inbox-error.ts';
-import type { LentClient } from '../lent-client.ts';
-import { endsTransaction, mayEndTransaction } from './ending-statements.ts';
+import type { LentClient } from '../connection.ts';
+import { endsTransaction, mayEndTransaction } from './ends-transaction.ts';
 import type { TransactionRecord } from './record.ts';
 
 /** A statement as an object, as `pg` takes it. */

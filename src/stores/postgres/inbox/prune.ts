@@ -1,5 +1,5 @@
 import { columnOf, type PostgresPool } from '../client.ts';
-import { withClient } from '../lent-client.ts';
+import { withClient } from '../connection.ts';
 
 /** Rows that one statement looks at: some hundredths of a second of work. */
 const BATCH_SIZE = 5_000;

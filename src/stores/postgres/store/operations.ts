@@ -7,9 +7,9 @@ import type { ReadAnswer, ServerOperation } from '../../kit/server-store.ts';
 import type { PostgresClient, PostgresPool } from '../client.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { explain, isConflict, isRefusal } from '../errors.ts';
-import { LentClient, lateError, noClientError } from '../lent-client.ts';
+import { LentClient, lateError, noClientError } from '../connection.ts';
 import { Cleaning } from './delete-expired.ts';
-import { PendingOperation, PendingOperations } from './pending-operations.ts';
+import { PendingOperation, PendingOperations } from '../../kit/pending-operations.ts';
 
 /** Where the operations run, and how long each may take. */
 export interface OperationSettings {

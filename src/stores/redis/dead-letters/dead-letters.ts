@@ -6,7 +6,7 @@ import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { createOrderedList, readStoredLetter } from '../../kit/ordered-list.ts';
 import { serializeLetter } from '../../kit/serialized-letter.ts';
 import { checkRedisOptions, type RedisClient, toScriptClient } from '../client.ts';
-import { RedisCommands } from '../commands.ts';
+import { RedisCommands } from '../connection.ts';
 import type { Script } from '../script.ts';
 import { fromText, GET, NEXT, PUT, REMOVE } from './scripts.ts';
 

@@ -2,7 +2,7 @@ import { storeError } from '../../../receiver/dedupe/time-limited.ts';
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { ServerOperation } from '../../kit/server-store.ts';
-import type { RedisCommands } from '../commands.ts';
+import type { RedisCommands } from '../connection.ts';
 import { UNSENT_PAUSE_MS } from '../readiness.ts';
 import { OPERATIONS } from './scripts.ts';
 

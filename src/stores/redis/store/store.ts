@@ -2,7 +2,7 @@ import type { Store } from '../../../receiver/dedupe/store.ts';
 import { readDuration } from '../../../receiver/values/check-options.ts';
 import { createServerStore, type StoreServer } from '../../kit/server-store.ts';
 import { checkRedisOptions, type RedisClient, toScriptClient } from '../client.ts';
-import { RedisCommands } from '../commands.ts';
+import { RedisCommands } from '../connection.ts';
 import { RedisOperations } from './operations.ts';
 
 /** Options of {@link createRedisStore}. */

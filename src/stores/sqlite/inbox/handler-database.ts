@@ -2,7 +2,7 @@ import { InboxError } from '../../kit/inbox/inbox-error.ts';
 import type { SqliteParameter, SqliteStatement } from '../client.ts';
 import type { SqliteConnection } from '../connection.ts';
 import type { BegunTransaction } from './begun-transaction.ts';
-import { endsTransaction } from './ending-statements.ts';
+import { endsTransaction } from './ends-transaction.ts';
 
 /**
  * The database as a handler gets it: what is written in it is committed together with the inbox's record. It
