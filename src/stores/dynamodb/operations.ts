@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { wholeMs } from '../kit/durations.ts';
 import type { ServerOperation } from '../kit/server-store.ts';
 import { refusalWithoutItem } from './errors.ts';
 import {
@@ -27,27 +28,21 @@ export function runOperation(
   scope: string,
   operation: ServerOperation,
 ): Promise<string> {
-  const { name, token, detail } = operation;
+  const { token } = operation;
   const key = keyOfId(scope, operation.key);
-  const leaseMs = wholeMs(operation.leaseMs);
   const keepMs = wholeMs(operation.keepMs);
-  switch (name) {
-    case 'claim':
-      return claim(session, key, { token, leaseMs, keepMs, spacingMs: Number(detail) });
+  switch (operation.name) {
+    case 'claim': {
+      const { spacingMs } = operation;
+      return claim(session, key, { token, leaseMs: wholeMs(operation.leaseMs), keepMs, spacingMs });
+    }
     case 'renew':
-      return renew(session, key, { token, leaseMs, keepMs, spacingMs: 0 });
+      return renew(session, key, { token, leaseMs: wholeMs(operation.leaseMs), keepMs, spacingMs: 0 });
     case 'complete':
       return complete(session, key, keepMs);
     case 'release':
-      return release(session, key, { token, keepMs, handled: detail });
+      return release(session, key, { token, keepMs, handled: operation.handled });
   }
-}
-
-/** A thousand years. */
-const LONGEST_MS = 31_556_952_000_000;
-
-function wholeMs(ms: number): number {
-  return Math.min(Math.ceil(ms), LONGEST_MS);
 }
 
 /**

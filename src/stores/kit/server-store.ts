@@ -6,38 +6,64 @@ import {
   type Store,
   toKey,
 } from '../../receiver/dedupe/store.ts';
+import { storeError } from '../../receiver/dedupe/time-limited.ts';
 
-/** One operation on one id, for a server that runs it by a script or function of ours. */
-export interface ServerOperation {
-  readonly name: 'claim' | 'renew' | 'complete' | 'release';
+/** An operation on one id. */
+interface OperationOnId {
   /** The id, or its digest. */
   readonly key: string;
   readonly token: string;
-  readonly leaseMs: number;
   /** How long the server keeps the id from now. */
   readonly keepMs: number;
-  /** For a claim, its spacing. For a release, the names of the handlers that have finished, as JSON. */
-  readonly detail: string;
-  /** How long it may wait before it is sent, if the caller limits that. */
+  /** How long the operation may wait before it is sent, if the caller limits that. */
   readonly waitMs: number | undefined;
 }
 
-/** Reads the answer of a server to an operation, which had waited for `waitedMs` before it was sent. */
-export type ReadAnswer<Result> = (answer: string, waitedMs?: number) => Result;
+/** A claim. */
+export interface ServerClaim extends OperationOnId {
+  readonly name: 'claim';
+  readonly leaseMs: number;
+  /** Claims closer together than this count once in `spacedAttempts`. */
+  readonly spacingMs: number;
+}
 
-/** The server of a store. */
-export interface StoreServer {
+/** A renewal. */
+export interface ServerRenewal extends OperationOnId {
+  readonly name: 'renew';
+  readonly leaseMs: number;
+}
+
+/** A completion. */
+export interface ServerCompletion extends OperationOnId {
+  readonly name: 'complete';
+}
+
+/** A release. */
+export interface ServerRelease extends OperationOnId {
+  readonly name: 'release';
+  /** The names of the handlers that have finished, as JSON; empty if there are none. */
+  readonly handled: string;
+}
+
+/** One operation on one id, for a server that runs it by a script, function or statements of ours. */
+export type ServerOperation = ServerClaim | ServerRenewal | ServerCompletion | ServerRelease;
+
+/** The answer of a server to an operation. */
+export interface ServerAnswer {
+  /** One word, or a line: see {@link createServerStore}. */
+  readonly text: string;
+  /** How long the operation had waited before it was sent; left out if it was sent at once. */
+  readonly waitedMs?: number;
+}
+
+/** The server of a store, and the members of the store that createServerStore takes over as they are. */
+export interface StoreServer
+  extends Readonly<Pick<Store, 'mustWait' | 'queuesClaims' | 'isAtWork'>>,
+    Required<Pick<Store, 'commandTimeoutMs'>> {
   /** For messages. */
   readonly name: string;
-  readonly commandTimeoutMs: number;
-  /** Resolves with the server's answer as `read` returns it; rejects with UnavailableError. */
-  readonly run: <Result>(operation: ServerOperation, read: ReadAnswer<Result>) => Promise<Result>;
-  /** Whether an operation would have to wait for a connection; left out if the server cannot tell. */
-  readonly mustWait?: () => boolean;
-  /** See {@link Store}. */
-  readonly queuesClaims?: boolean;
-  /** See {@link Store}. */
-  readonly isAtWork?: () => boolean;
+  /** Resolves with the server's answer; rejects with the reason why there is none. */
+  readonly run: (operation: ServerOperation) => Promise<ServerAnswer>;
 }
 
 /**
@@ -46,83 +72,79 @@ export interface StoreServer {
 const NOTICEABLE_MS = 100;
 
 /**
- * The answer to a first claim on an id. Nearly all claims get it, and comparing it saves half a microsecond
- * of parsing.
- */
-export const FIRST_CLAIM = 'claimed 1 0 0 1 ';
-
-/**
  * A store whose server answers each operation in a word, or in a line: `busy <msLeft>`, or
  * `claimed <attempt> <abandoned> <firstClaimedMsAgo> <spacedAttempts> <handled as JSON, or nothing>`.
+ * Operations reject with UnavailableError.
  */
-export function createServerStore({
-  name,
-  commandTimeoutMs,
-  run,
-  mustWait,
-  queuesClaims,
-  isAtWork,
-}: StoreServer): Store {
-  const unknown = (answer: string): Error =>
-    new Error(`${name} gave an unknown result: ${JSON.stringify(answer)}`);
-  const readState = <State extends string>(states: readonly State[]) => {
-    return (answer: string): { readonly state: State } => {
-      const state = states.find((candidate) => candidate === answer);
-      if (state === undefined) throw unknown(answer);
-      return { state };
-    };
+export function createServerStore({ name, run, ...members }: StoreServer): Store {
+  const ask = async <Result>(
+    operation: ServerOperation,
+    read: (answer: ServerAnswer) => Result | undefined,
+  ): Promise<Result> => {
+    try {
+      const answer = await run(operation);
+      const result = read(answer);
+      if (result !== undefined) return result;
+      throw new Error(`${name} gave an unknown result: ${JSON.stringify(answer.text)}`);
+    } catch (cause) {
+      throw storeError(operation.name, cause);
+    }
   };
-  const readClaim = (answer: string, waitedMs = 0): ClaimResult => {
-    const result = parseClaim(answer);
-    if (result === undefined) throw unknown(answer);
-    return waitedMs > NOTICEABLE_MS && result.state === 'claimed' ? { ...result, waitedMs } : result;
-  };
-  const readRenewal = readState<RenewResult['state']>(['held', 'lost', 'completed']);
-  const readCompletion = readState<CompleteResult['state']>(['completed']);
-  const readRelease = readState<ReleaseResult['state']>(['released', 'lost', 'completed']);
   return {
-    commandTimeoutMs,
-    ...(mustWait && { mustWait }),
-    ...(queuesClaims && { queuesClaims }),
-    ...(isAtWork && { isAtWork }),
-    claim: ({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0, waitMs }) => {
+    ...members,
+    claim: ({ id, token, leaseMs, retentionMs, attemptSpacingMs: spacingMs = 0, waitMs }) => {
       const keepMs = Math.max(leaseMs, retentionMs);
-      const detail = String(attemptSpacingMs);
-      return run({ name: 'claim', key: toKey(id), token, leaseMs, keepMs, detail, waitMs }, readClaim);
+      return ask({ name: 'claim', key: toKey(id), token, leaseMs, keepMs, spacingMs, waitMs }, readClaim);
     },
     renew: ({ id, token, leaseMs, retentionMs, waitMs }) => {
       const keepMs = Math.max(leaseMs, retentionMs);
-      return run({ name: 'renew', key: toKey(id), token, leaseMs, keepMs, detail: '', waitMs }, readRenewal);
+      return ask({ name: 'renew', key: toKey(id), token, leaseMs, keepMs, waitMs }, readRenewal);
     },
     complete: ({ id, token, retentionMs: keepMs, waitMs }) =>
-      run(
-        { name: 'complete', key: toKey(id), token, leaseMs: 0, keepMs, detail: '', waitMs },
-        readCompletion,
-      ),
-    release: ({ id, token, retentionMs: keepMs, handled, waitMs }) => {
-      const detail = handled.length === 0 ? '' : JSON.stringify(handled);
-      return run({ name: 'release', key: toKey(id), token, leaseMs: 0, keepMs, detail, waitMs }, readRelease);
+      ask({ name: 'complete', key: toKey(id), token, keepMs, waitMs }, readCompletion),
+    release: ({ id, token, retentionMs: keepMs, handled: names, waitMs }) => {
+      const handled = names.length === 0 ? '' : JSON.stringify(names);
+      return ask({ name: 'release', key: toKey(id), token, keepMs, handled, waitMs }, readRelease);
     },
   };
 }
 
-function parseClaim(answer: string): ClaimResult | undefined {
-  if (answer === FIRST_CLAIM) {
-    return {
-      state: 'claimed',
-      attempt: 1,
-      abandoned: 0,
-      firstClaimedMsAgo: 0,
-      spacedAttempts: 1,
-      handled: [],
-    };
-  }
-  if (answer === 'completed') return { state: 'completed' };
-  const [state, ...details] = answer.split(' ', 5);
+const readRenewal = readState<RenewResult['state']>('held', 'lost', 'completed');
+const readCompletion = readState<CompleteResult['state']>('completed');
+const readRelease = readState<ReleaseResult['state']>('released', 'lost', 'completed');
+
+function readState<State extends string>(...states: State[]) {
+  return ({ text }: ServerAnswer): { readonly state: State } | undefined => {
+    const state = states.find((candidate) => candidate === text);
+    return state === undefined ? undefined : { state };
+  };
+}
+
+function readClaim({ text, waitedMs = 0 }: ServerAnswer): ClaimResult | undefined {
+  if (text === 'completed') return { state: 'completed' };
+  const [state, ...details] = text.split(' ', 5);
   const [first, abandoned = 0, firstClaimedMsAgo = 0, spacedAttempts] = details.map(Number);
   if (state === 'busy' && first !== undefined) return { state, msLeft: first };
   if (state !== 'claimed' || first === undefined || spacedAttempts === undefined) return undefined;
-  const names = answer.slice([state, ...details, ''].join(' ').length);
+  const names = text.slice([state, ...details, ''].join(' ').length);
   const handled = names === '' ? [] : JSON.parse(names);
-  return { state, attempt: first, abandoned, firstClaimedMsAgo, spacedAttempts, handled };
+  const wait = waitedMs > NOTICEABLE_MS ? { waitedMs } : undefined;
+  return { state, attempt: first, abandoned, firstClaimedMsAgo, spacedAttempts, handled, ...wait };
+}
+
+/**
+ * The parts of an operation that only some operations have, for a server that takes the same arguments for
+ * each of them.
+ */
+export function termsOf(operation: ServerOperation): { readonly leaseMs: number; readonly detail: string } {
+  switch (operation.name) {
+    case 'claim':
+      return { leaseMs: operation.leaseMs, detail: String(operation.spacingMs) };
+    case 'renew':
+      return { leaseMs: operation.leaseMs, detail: '' };
+    case 'complete':
+      return { leaseMs: 0, detail: '' };
+    case 'release':
+      return { leaseMs: 0, detail: operation.handled };
+  }
 }

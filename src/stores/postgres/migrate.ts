@@ -2,9 +2,9 @@ import { ConfigurationError, UnavailableError } from '../../receiver/errors.ts';
 import { checkOptions } from '../../receiver/values/check-options.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { checkPool, columnOf, type PostgresClient, type PostgresPool, readSchema } from './client.ts';
+import { withClient } from './connection.ts';
 import { isRefusal, isRefusedConnection } from './errors.ts';
 import { inboxFunctions, rankedLatest } from './inbox/sql-functions.ts';
-import { withClient } from './connection.ts';
 import { storeFunctions } from './store/sql-functions.ts';
 
 /** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */

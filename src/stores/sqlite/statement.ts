@@ -6,11 +6,3 @@ export interface SqlStatement {
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
-
-/** A thousand years. */
-const LONGEST_MS = 31_556_952_000_000;
-
-/** A duration for a column of whole numbers. */
-export function wholeMs(ms: number): number {
-  return Math.min(Math.ceil(ms), LONGEST_MS);
-}

@@ -1,7 +1,7 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
-import { storeError } from '../../../receiver/dedupe/time-limited.ts';
 import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
 import { propertyOf } from '../../../receiver/values/foreign-values.ts';
+import { limitOfServer } from '../../kit/durations.ts';
 import { limitFromNow, retryInTime } from '../../kit/retry-in-time.ts';
 import { ServerClock } from '../../kit/server-clock.ts';
 import { createServerStore, type ServerOperation, type StoreServer } from '../../kit/server-store.ts';
@@ -24,9 +24,6 @@ export interface D1StoreOptions {
   readonly commandTimeoutMs?: number;
 }
 
-/** An operation is given up a little before its receiver does that: only here it is known why. */
-const SHARE_OF_LIMIT = 0.95;
-
 /**
  * Keeps event ids in D1, the SQLite of Cloudflare, which all isolates of a Worker share. `d1Migration` has
  * its tables. An operation is one round trip. One that fails in a way that passes is tried again until its
@@ -47,18 +44,13 @@ export function createD1Store(binding: D1Binding, options: D1StoreOptions): Stor
   const { commandTimeoutMs = 2_000 } = options;
   readDuration('commandTimeoutMs', commandTimeoutMs);
   const scope = readScope('createD1Store', options.scope);
-  const limitMs = Math.ceil(SHARE_OF_LIMIT * commandTimeoutMs);
+  const limitMs = limitOfServer(commandTimeoutMs);
   const clock = new ServerClock(limitMs);
-  const run: StoreServer['run'] = async (operation, read) => {
-    try {
-      const limit = limitFromNow(limitMs);
-      const timing = { clock, endsAt: limit.endsAt };
-      return read(
-        await retryInTime(limit, d1Failures, () => runOperation(binding, scope, operation, timing)),
-      );
-    } catch (cause) {
-      throw storeError(operation.name, cause);
-    }
+  const run: StoreServer['run'] = async (operation) => {
+    const limit = limitFromNow(limitMs);
+    const timing = { clock, endsAt: limit.endsAt };
+    const text = await retryInTime(limit, d1Failures, () => runOperation(binding, scope, operation, timing));
+    return { text };
   };
   return createServerStore({ name: 'D1', commandTimeoutMs, run });
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
-import { storeError } from '../../../receiver/dedupe/time-limited.ts';
+import { limitOfServer } from '../../kit/durations.ts';
 import { createServerStore, type StoreServer } from '../../kit/server-store.ts';
 import { readPlace } from '../arguments.ts';
 import type { DynamoClient } from '../client.ts';
@@ -25,9 +25,6 @@ export interface DynamoStoreOptions {
   readonly commandTimeoutMs?: number;
 }
 
-/** An operation is given up a little before its receiver does that: only here it is known why. */
-const SHARE_OF_LIMIT = 0.95;
-
 /**
  * Keeps event ids in a table of DynamoDB, which all processes and functions share. A first claim, a renewal,
  * a completion and a release are one write each; any other claim is at most one write more. An operation that
@@ -50,14 +47,10 @@ const SHARE_OF_LIMIT = 0.95;
  */
 export function createDynamoStore(client: DynamoClient, options: DynamoStoreOptions): Store {
   const { commandTimeoutMs, ...place } = readPlace('createDynamoStore', client, options, 2_000);
-  const limitMs = Math.ceil(SHARE_OF_LIMIT * commandTimeoutMs);
-  const run: StoreServer['run'] = async (operation, read) => {
-    try {
-      const session = new TableSession(place.client, place.table, limitMs);
-      return read(await runOperation(session, place.scope, operation));
-    } catch (cause) {
-      throw storeError(operation.name, cause);
-    }
+  const limitMs = limitOfServer(commandTimeoutMs);
+  const run: StoreServer['run'] = async (operation) => {
+    const session = new TableSession(place.client, place.table, limitMs);
+    return { text: await runOperation(session, place.scope, operation) };
   };
   return createServerStore({ name: 'DynamoDB', commandTimeoutMs, run });
 }

@@ -1,8 +1,8 @@
 import { ServerClock } from '../../kit/server-clock.ts';
 import type { PostgresPool, PostgresResult } from '../client.ts';
+import { lateError, withClient } from '../connection.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { explain, isConflict } from '../errors.ts';
-import { lateError, withClient } from '../connection.ts';
 
 /** A row of a result. */
 export type Row = PostgresResult['rows'][number];

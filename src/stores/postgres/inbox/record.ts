@@ -1,8 +1,8 @@
 import { committedByHandler } from '../../kit/inbox/inbox-error.ts';
 import { columnOf, type PostgresClient, type PostgresPool } from '../client.ts';
+import { withClient } from '../connection.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { IN_FAILED_TRANSACTION, sqlStateOf } from '../errors.ts';
-import { withClient } from '../connection.ts';
 import { GRACE_MS } from './time-limits.ts';
 
 /** The statements that write a record, in one schema. */

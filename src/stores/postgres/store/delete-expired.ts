@@ -1,7 +1,7 @@
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { PostgresPool } from '../client.ts';
-import { explain, isRefusal } from '../errors.ts';
 import { withClient } from '../connection.ts';
+import { explain, isRefusal } from '../errors.ts';
 
 /** Rows deleted at once: some hundredths of a second of work, during which only these rows are locked. */
 const BATCH_SIZE = 1_000;

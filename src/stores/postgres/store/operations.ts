@@ -1,15 +1,15 @@
-import { storeError } from '../../../receiver/dedupe/time-limited.ts';
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
+import { wholeMs } from '../../kit/durations.ts';
 import { ServerClock } from '../../kit/server-clock.ts';
-import type { ReadAnswer, ServerOperation } from '../../kit/server-store.ts';
+import { type ServerAnswer, type ServerOperation, termsOf } from '../../kit/server-store.ts';
 import type { PostgresClient, PostgresPool } from '../client.ts';
+import { LentClient, lateError, noClientError } from '../connection.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { explain, isConflict, isRefusal } from '../errors.ts';
-import { LentClient, lateError, noClientError } from '../connection.ts';
 import { Cleaning } from './delete-expired.ts';
-import { PendingOperation, PendingOperations } from '../../kit/pending-operations.ts';
+import { PooledOperation, PooledOperations } from './pooled-operations.ts';
 
 /** Where the operations run, and how long each may take. */
 export interface OperationSettings {
@@ -28,9 +28,6 @@ const MAX_CONNECTING = 4;
 /** How often an operation is tried again that PostgreSQL refuses for the sake of another transaction. */
 const MAX_REFUSALS = 4;
 
-/** A thousand years. The times of PostgreSQL end at some point. */
-const LONGEST_MS = 31_556_952_000_000;
-
 /**
  * Runs operations of a store, each under a time limit. Those that wait for a client at the same time share a
  * statement: it costs this process and the server far more than an operation does.
@@ -40,7 +37,7 @@ export class PostgresOperations {
   readonly #settings: OperationSettings;
   readonly #cleaning: Cleaning;
   readonly #clock: ServerClock;
-  readonly #pending = new PendingOperations();
+  readonly #pending = new PooledOperations();
   #connecting = 0;
 
   constructor(pool: PostgresPool, settings: OperationSettings) {
@@ -50,40 +47,39 @@ export class PostgresOperations {
     this.#cleaning = new Cleaning(pool, settings.schema, settings.limitMs);
   }
 
-  /** Resolves with the result of an operation, parsed by `read`; rejects with UnavailableError. */
-  run<Result>(operation: ServerOperation, read: ReadAnswer<Result>): Promise<Result> {
-    if (operation.name === 'release') return this.#release(operation, read);
-    if (operation.name !== 'claim') this.#pending.dropClaims(operation);
-    return this.#run(operation, read);
+  /** Resolves with the answer to an operation. */
+  run(operation: ServerOperation): Promise<ServerAnswer> {
+    if (operation.name === 'release') return this.#release(operation);
+    if (operation.name !== 'claim') this.#dropClaims(operation);
+    return this.#run(operation);
+  }
+
+  #dropClaims(operation: ServerOperation): boolean {
+    return this.#pending.dropClaims(operation, 'it was given up before it was sent');
   }
 
   /**
    * A release must not overtake its own claim, which would then keep the id for a lease. So it waits for the
    * answer to one that was sent. If none was, there is nothing to release.
    */
-  async #release<Result>(operation: ServerOperation, read: ReadAnswer<Result>): Promise<Result> {
-    const wasDropped = this.#pending.dropClaims(operation);
+  async #release(operation: ServerOperation): Promise<ServerAnswer> {
+    const wasDropped = this.#dropClaims(operation);
     const wasSent = await this.#pending.untilAnswered(operation);
-    return wasDropped && !wasSent ? read('lost') : this.#run(operation, read);
+    return wasDropped && !wasSent ? { text: 'lost' } : this.#run(operation);
   }
 
-  async #run<Result>(operation: ServerOperation, read: ReadAnswer<Result>): Promise<Result> {
+  #run(operation: ServerOperation): Promise<ServerAnswer> {
     const { limitMs } = this.#settings;
-    const pending = new PendingOperation(operation, limitMs);
+    const pending = new PooledOperation(operation, limitMs);
     this.#enqueue(pending);
-    try {
-      const result = await withTimeLimit(pending.result, limitMs, () => this.#timeLeft(pending));
-      return read(result, pending.waitedMs);
-    } catch (cause) {
-      throw storeError(operation.name, cause);
-    }
+    return withTimeLimit(pending.answer, limitMs, () => this.#timeLeft(pending));
   }
 
   /**
    * How long to wait for an operation until the next look, or why it is given up. A claim may be sent at any
    * moment, and its time limit counts from then.
    */
-  #timeLeft(pending: PendingOperation): number | Error {
+  #timeLeft(pending: PooledOperation): number | Error {
     const leftMs = pending.endsAt - performance.now();
     if (leftMs > 0) return Math.min(leftMs, this.#settings.limitMs);
     // It need not wait in memory for a server that may be away for hours.
@@ -91,7 +87,7 @@ export class PostgresOperations {
     return pending.sentAt === undefined ? noClientError() : lateError();
   }
 
-  #enqueue(pending: PendingOperation): void {
+  #enqueue(pending: PooledOperation): void {
     this.#pending.add(pending);
     if (this.#pending.size === 1) inNextTurn(() => this.#connect());
   }
@@ -158,9 +154,10 @@ export class PostgresOperations {
   }
 
   /** Resolves with the server's time in milliseconds and the result of each operation. */
-  async #query(client: PostgresClient, batch: readonly PendingOperation[]): Promise<readonly string[]> {
+  async #query(client: PostgresClient, batch: readonly PooledOperation[]): Promise<readonly string[]> {
     const { schema, scope, limitMs } = this.#settings;
     const operations = batch.map(({ operation }) => operation);
+    const terms = operations.map(termsOf);
     // A completion is what later duplicates are answered 200 for; a claim that a crash forgets is made again.
     const durable = operations.some(({ name }) => name === 'complete') ? `, ${DURABLE_COMMIT}` : '';
     const { rows } = await client.query(
@@ -173,9 +170,9 @@ export class PostgresOperations {
         operations.map(({ name }) => name),
         operations.map(({ key }) => key),
         operations.map(({ token }) => token),
-        operations.map(({ leaseMs }) => leaseMs),
-        operations.map(({ keepMs }) => Math.min(keepMs, LONGEST_MS)),
-        operations.map(({ detail }) => detail),
+        terms.map(({ leaseMs }) => wholeMs(leaseMs)),
+        operations.map(({ keepMs }) => wholeMs(keepMs)),
+        terms.map(({ detail }) => detail),
       ],
     );
     const results = rows[0]?.results;
@@ -187,7 +184,7 @@ export class PostgresOperations {
    * The server refuses a claim as late, although it is not, if its clock has jumped or another server has
    * taken over. Its answer brought the new time, so the second try is right.
    */
-  #settle(pending: PendingOperation, result: string): void {
+  #settle(pending: PooledOperation, result: string): void {
     this.#pending.noteAnswered(pending);
     if (result !== 'late') pending.settle(result);
     else if (pending.wasLate) pending.fail(lateError());
@@ -197,7 +194,7 @@ export class PostgresOperations {
     }
   }
 
-  #refuse(pending: PendingOperation, error: unknown, isShared: boolean): void {
+  #refuse(pending: PooledOperation, error: unknown, isShared: boolean): void {
     if (isRefusal(error)) this.#pending.noteAnswered(pending);
     pending.refusals += 1;
     const mayPass = isRefusal(error) && (isShared || isConflict(error)) && pending.refusals <= MAX_REFUSALS;

@@ -1,6 +1,6 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
 import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
-import { createServerStore, type StoreServer } from '../../kit/server-store.ts';
+import { createServerStore } from '../../kit/server-store.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { PostgresOperations } from './operations.ts';
 
@@ -50,6 +50,10 @@ export function createPostgresStore(pool: PostgresPool, options: PostgresStoreOp
     schema: readSchema('createPostgresStore', options.schema),
     limitMs: commandTimeoutMs,
   });
-  const run: StoreServer['run'] = (operation, read) => operations.run(operation, read);
-  return createServerStore({ name: 'PostgreSQL', commandTimeoutMs, run, queuesClaims: true });
+  return createServerStore({
+    name: 'PostgreSQL',
+    commandTimeoutMs,
+    run: (operation) => operations.run(operation),
+    queuesClaims: true,
+  });
 }

@@ -1,45 +1,11 @@
-import { storeError } from '../../../receiver/dedupe/time-limited.ts';
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
-import type { ServerOperation } from '../../kit/server-store.ts';
+import { wholeMs } from '../../kit/durations.ts';
+import { PendingOperation } from '../../kit/pending-operations.ts';
+import { type ServerAnswer, type ServerOperation, termsOf } from '../../kit/server-store.ts';
 import type { RedisCommands } from '../connection.ts';
 import { UNSENT_PAUSE_MS } from '../readiness.ts';
 import { OPERATIONS } from './scripts.ts';
-
-/** An operation, and the promise of its result. */
-class PendingOperation<Result> {
-  readonly operation: ServerOperation;
-  readonly startedAt: number = performance.now();
-  readonly #read: (result: string) => Result;
-  readonly #resolve: (result: Result) => void;
-  readonly #reject: (error: Error) => void;
-
-  constructor(
-    operation: ServerOperation,
-    read: (result: string) => Result,
-    resolve: (result: Result) => void,
-    reject: (error: Error) => void,
-  ) {
-    this.operation = operation;
-    this.#read = read;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  settle(result: string): void {
-    try {
-      this.#resolve(this.#read(result));
-    } catch (cause) {
-      this.fail(cause);
-    }
-  }
-
-  fail(cause: unknown): void {
-    this.#reject(storeError(this.operation.name, cause));
-  }
-}
-
-type AnyPending = Pick<PendingOperation<unknown>, 'operation' | 'startedAt' | 'settle' | 'fail'>;
 
 /**
  * The most operations in one command. A script blocks every other client of the server while it runs.
@@ -61,24 +27,23 @@ const MAX_BATCH_SPREAD_MS = 20;
 export class RedisOperations {
   readonly #commands: RedisCommands;
   readonly #scope: string;
-  #batch: AnyPending[] = [];
+  #batch: PendingOperation[] = [];
 
   constructor(commands: RedisCommands, scope: string) {
     this.#commands = commands;
     this.#scope = scope;
   }
 
-  /** Resolves with the result of an operation, parsed by `read`; rejects with UnavailableError. */
-  run<Result>(operation: ServerOperation, read: (result: string) => Result): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const pending = new PendingOperation(operation, read, resolve, reject);
-      if (this.#commands.isReady) this.#begin(pending);
-      else void this.#beginOnceReady(pending);
-    });
+  /** Resolves with the answer to an operation. */
+  run(operation: ServerOperation): Promise<ServerAnswer> {
+    const pending = new PendingOperation(operation);
+    if (this.#commands.isReady) this.#begin(pending);
+    else void this.#beginOnceReady(pending);
+    return pending.answer;
   }
 
   /** Each operation waits by itself: one that may not wait fails at once, and no other one fails with it. */
-  async #beginOnceReady(pending: AnyPending): Promise<void> {
+  async #beginOnceReady(pending: PendingOperation): Promise<void> {
     try {
       await this.#commands.ready(pending.startedAt, pending.operation.waitMs);
       this.#begin(pending);
@@ -91,7 +56,7 @@ export class RedisOperations {
    * Begins operations again that were not sent. It pauses first, because the client notices a little later
    * that its connection has ended.
    */
-  #beginAgain(batch: readonly AnyPending[], error: unknown): void {
+  #beginAgain(batch: readonly PendingOperation[], error: unknown): void {
     const mayWait = batch.filter(({ operation }) => operation.waitMs !== 0);
     for (const pending of batch) if (!mayWait.includes(pending)) pending.fail(error);
     setTimeout(() => {
@@ -99,12 +64,12 @@ export class RedisOperations {
     }, UNSENT_PAUSE_MS);
   }
 
-  #begin(pending: AnyPending): void {
+  #begin(pending: PendingOperation): void {
     if (this.#commands.isCluster) void this.#send([pending]);
     else this.#enqueue(pending);
   }
 
-  #enqueue(pending: AnyPending): void {
+  #enqueue(pending: PendingOperation): void {
     const [first = pending] = this.#batch;
     if (Math.abs(pending.startedAt - first.startedAt) > MAX_BATCH_SPREAD_MS) this.#sendBatch(this.#batch);
     const batch = this.#batch;
@@ -113,17 +78,18 @@ export class RedisOperations {
     if (count === MAX_BATCH_SIZE) this.#sendBatch(batch);
   }
 
-  #sendBatch(batch: readonly AnyPending[]): void {
+  #sendBatch(batch: readonly PendingOperation[]): void {
     if (this.#batch !== batch) return;
     this.#batch = [];
     void this.#send(batch);
   }
 
-  async #send(batch: readonly AnyPending[]): Promise<void> {
+  async #send(batch: readonly PendingOperation[]): Promise<void> {
     const startedAt = Math.min(...batch.map((pending) => pending.startedAt));
     const keys = batch.map(({ operation }) => `${this.#scope}:${operation.key}`);
+    const values = batch.flatMap(({ operation }) => argumentsOf(operation));
     try {
-      const results = await this.#commands.run(OPERATIONS, keys, argumentsOf(batch), startedAt);
+      const results = await this.#commands.run(OPERATIONS, keys, values, startedAt);
       batch.forEach((pending, index) => {
         pending.settle(results[index] ?? '');
       });
@@ -136,18 +102,14 @@ export class RedisOperations {
   }
 }
 
-function argumentsOf(batch: readonly AnyPending[]): string[] {
-  const values: string[] = [];
-  for (const { operation } of batch) {
-    const { name, token, leaseMs, keepMs, detail } = operation;
-    values.push(name, token, wholeMs(leaseMs), wholeMs(keepMs), detail);
-  }
-  return values;
+function argumentsOf(operation: ServerOperation): string[] {
+  const { leaseMs, detail } = termsOf(operation);
+  return [operation.name, operation.token, expiryMs(leaseMs), expiryMs(operation.keepMs), detail];
 }
 
 /** Redis accepts only whole milliseconds above 0. */
-function wholeMs(ms: number): string {
-  return String(Math.max(1, Math.ceil(ms)));
+function expiryMs(ms: number): string {
+  return String(Math.max(1, wholeMs(ms)));
 }
 
 /** Returns true if the script failed at one of its keys. Other errors are about the whole server. */

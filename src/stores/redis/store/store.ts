@@ -1,6 +1,6 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
 import { readDuration } from '../../../receiver/values/check-options.ts';
-import { createServerStore, type StoreServer } from '../../kit/server-store.ts';
+import { createServerStore } from '../../kit/server-store.ts';
 import { checkRedisOptions, type RedisClient, toScriptClient } from '../client.ts';
 import { RedisCommands } from '../connection.ts';
 import { RedisOperations } from './operations.ts';
@@ -42,7 +42,10 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
   readDuration('commandTimeoutMs', commandTimeoutMs);
   const commands = new RedisCommands(client, commandTimeoutMs);
   const operations = new RedisOperations(commands, options.scope);
-  const run: StoreServer['run'] = (operation, read) => operations.run(operation, read);
-  const mustWait = (): boolean => !commands.isReady;
-  return createServerStore({ name: 'Redis', commandTimeoutMs, run, mustWait });
+  return createServerStore({
+    name: 'Redis',
+    commandTimeoutMs,
+    run: (operation) => operations.run(operation),
+    mustWait: () => !commands.isReady,
+  });
 }

@@ -1,10 +1,10 @@
-import { storeError } from '../../../receiver/dedupe/time-limited.ts';
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
-import type { ReadAnswer, ServerOperation } from '../../kit/server-store.ts';
+import { limitOfServer } from '../../kit/durations.ts';
+import { PendingOperation, PendingOperations } from '../../kit/pending-operations.ts';
+import type { ServerAnswer, ServerOperation } from '../../kit/server-store.ts';
 import { BUSY, type SqliteConnection } from '../connection.ts';
-import { explain } from '../errors.ts';
+import { explain, lockedError, turnError } from '../errors.ts';
 import type { QueuedWrite } from '../write-queue.ts';
-import { type Answer, type PendingOperation, PendingOperations } from './pending-operations.ts';
 import { CLEAN_UP, CLEANING_INTERVAL, statementsOf } from './statements.ts';
 
 /** The most operations in one transaction: together they block the event loop for a few milliseconds. */
@@ -18,7 +18,7 @@ export class SqliteOperations implements QueuedWrite {
   readonly #connection: SqliteConnection;
   readonly #scope: string;
   readonly limitMs: number;
-  readonly #pending: PendingOperations;
+  readonly #pending = new PendingOperations<PendingOperation>();
   #isQueued = false;
   /** Processes that start together delete at different times. */
   #completions: number = Math.floor(Math.random() * CLEANING_INTERVAL);
@@ -27,7 +27,6 @@ export class SqliteOperations implements QueuedWrite {
     this.#connection = connection;
     this.#scope = scope;
     this.limitMs = limitMs;
-    this.#pending = new PendingOperations(limitMs);
   }
 
   /** True if this process, or another one, has lately had the lock and given it back. */
@@ -35,34 +34,26 @@ export class SqliteOperations implements QueuedWrite {
     return performance.now() - this.#connection.writes.lastTurnAt < this.limitMs;
   }
 
-  /** Resolves with the result of an operation, parsed by `read`; rejects with UnavailableError. */
-  async run<Result>(operation: ServerOperation, read: ReadAnswer<Result>): Promise<Result> {
-    try {
-      const { result, waitedMs } = await this.#enqueue(operation);
-      return read(result, waitedMs);
-    } catch (cause) {
-      throw storeError(operation.name, cause);
-    }
-  }
-
-  #enqueue(operation: ServerOperation): Promise<Answer> {
-    return new Promise((settle, fail) => {
-      this.#pending.add({ operation, startedAt: performance.now(), settle, fail });
-      if (this.#isQueued) return;
-      this.#isQueued = true;
-      inNextTurn(() => this.#connection.writes.add('operation', this));
-    });
+  /** Resolves with the answer to an operation. */
+  run(operation: ServerOperation): Promise<ServerAnswer> {
+    if (operation.name === 'release') this.#pending.dropClaims(operation, 'it was given up before its turn');
+    const pending = new PendingOperation(operation);
+    this.#pending.add(pending);
+    if (!this.#isQueued) inNextTurn(() => this.#connection.writes.add('operation', this));
+    this.#isQueued = true;
+    return pending.answer;
   }
 
   /** Runs the operations that have waited longest. */
   readonly attempt = (): boolean => {
-    const batch = this.#pending.first(MAX_BATCH_SIZE);
+    const batch = [...this.#pending].slice(0, MAX_BATCH_SIZE);
     const now = performance.now();
+    for (const pending of batch) pending.sentAt = now;
     try {
       const results = this.#connection.write(() => this.#runAll(batch));
       if (results === BUSY) return false;
-      batch.forEach(({ startedAt, settle }, index) => {
-        settle({ result: results[index] ?? '', waitedMs: now - startedAt });
+      batch.forEach((pending, index) => {
+        pending.settle(results[index] ?? '');
       });
     } catch (error) {
       const cause = explain(error);
@@ -73,10 +64,28 @@ export class SqliteOperations implements QueuedWrite {
   };
 
   readonly stillWaits = (now: number, lastTurnAt: number): boolean => {
-    this.#pending.giveUpLate(now, lastTurnAt);
+    for (const pending of [...this.#pending]) {
+      const error = this.#lateError(pending, now, lastTurnAt);
+      if (error === undefined) continue;
+      this.#pending.delete(pending);
+      pending.fail(error);
+    }
     this.#isQueued = this.#pending.size > 0;
     return this.#isQueued;
   };
+
+  /**
+   * A claim cannot have taken its id before it runs, so it may wait for as long as its caller says, while
+   * this process or others write to the file: then nobody keeps the lock for long.
+   */
+  #lateError({ operation, startedAt }: PendingOperation, now: number, lastTurnAt: number): Error | undefined {
+    const limitMs = limitOfServer(this.limitMs);
+    const { name, waitMs = 0 } = operation;
+    if (name !== 'claim' || waitMs <= limitMs)
+      return now - startedAt >= limitMs ? lockedError(this.limitMs) : undefined;
+    if (now - Math.max(startedAt, lastTurnAt) >= limitMs) return lockedError(this.limitMs);
+    return now - startedAt >= waitMs ? turnError(waitMs) : undefined;
+  }
 
   #runAll(batch: readonly PendingOperation[]): readonly string[] {
     const results = batch.map(({ operation }) => this.#runOne(operation));

@@ -1,5 +1,6 @@
+import { wholeMs } from '../../kit/durations.ts';
 import type { ServerOperation } from '../../kit/server-store.ts';
-import { type SqlStatement, wholeMs } from '../statement.ts';
+import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
 
 /**
@@ -18,25 +19,26 @@ export interface OperationStatements {
  */
 export function statementsOf(
   scope: string,
-  { name, key, token, leaseMs, keepMs, detail }: ServerOperation,
+  operation: ServerOperation,
   notAfter: number,
 ): OperationStatements {
+  const { key, token } = operation;
   const id = [scope, key];
-  const keep = wholeMs(keepMs);
-  switch (name) {
+  const keep = wholeMs(operation.keepMs);
+  switch (operation.name) {
     case 'claim': {
-      const spacing = wholeMs(Number(detail));
-      const values = [...id, token, wholeMs(leaseMs), keep, notAfter, spacing, spacing];
+      const spacing = wholeMs(operation.spacingMs);
+      const values = [...id, token, wholeMs(operation.leaseMs), keep, notAfter, spacing, spacing];
       return { write: { sql: CLAIM, values }, read: { sql: READ_CLAIM, values: [token, ...id] } };
     }
     case 'renew': {
-      const values = [...id, token, wholeMs(leaseMs), keep, notAfter, 0, 0];
+      const values = [...id, token, wholeMs(operation.leaseMs), keep, notAfter, 0, 0];
       return { write: { sql: RENEW, values }, read: { sql: READ_RENEWAL, values: [token, ...id] } };
     }
     case 'complete':
       return { write: { sql: COMPLETE, values: [...id, keep, keep] }, read: undefined };
     case 'release': {
-      const values = [keep, detail, ...id, token];
+      const values = [keep, operation.handled, ...id, token];
       return { write: { sql: RELEASE, values }, read: { sql: READ_RELEASE, values: id } };
     }
   }
@@ -92,7 +94,7 @@ const RENEW = `${TAKE}
 where ${IS_EXPIRED} or ${IS_HELD}
 returning 'held' as result`;
 
-/** Whoever holds the lease now. */
+/** Completes the id for any token: its event was handled, even if the lease of another token holds now. */
 const COMPLETE = `insert into posthorn_events as event (scope, key, first_expires_at, expires_at)
 values (?, ?, ${NOW} + ?, ${NOW} + ?)
 on conflict (scope, key) do update set

@@ -1,6 +1,6 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
 import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
-import { createServerStore, type StoreServer } from '../../kit/server-store.ts';
+import { createServerStore } from '../../kit/server-store.ts';
 import { checkDatabase, type SqliteDatabase } from '../client.ts';
 import { SqliteConnection } from '../connection.ts';
 import { SqliteOperations } from './operations.ts';
@@ -47,7 +47,11 @@ export function createSqliteStore(database: SqliteDatabase, options: SqliteStore
   readDuration('commandTimeoutMs', commandTimeoutMs);
   const scope = readScope('createSqliteStore', options.scope);
   const operations = new SqliteOperations(SqliteConnection.of(database), scope, commandTimeoutMs);
-  const run: StoreServer['run'] = (operation, read) => operations.run(operation, read);
-  const isAtWork = (): boolean => operations.isAtWork;
-  return createServerStore({ name: 'SQLite', commandTimeoutMs, run, queuesClaims: true, isAtWork });
+  return createServerStore({
+    name: 'SQLite',
+    commandTimeoutMs,
+    run: (operation) => operations.run(operation),
+    queuesClaims: true,
+    isAtWork: () => operations.isAtWork,
+  });
 }
