@@ -1,5 +1,4 @@
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions, readScope } from '../../receiver/values/check-options.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { fromIoredis, type IoredisClient } from './clients/ioredis.ts';
 import { fromNodeRedis, type NodeRedisClient } from './clients/node-redis.ts';
@@ -8,16 +7,6 @@ import { fromUpstash, type UpstashClient } from './clients/upstash.ts';
 
 /** A client of ioredis 5 or 6, of node-redis 5 or 6, or of `@upstash/redis`. */
 export type RedisClient = IoredisClient | NodeRedisClient | UpstashClient;
-
-/** Checks the options of a function of `posthorn/redis`; throws {@link ConfigurationError}. */
-export function checkRedisOptions(
-  functionName: string,
-  options: { readonly scope: string },
-  optionNames: readonly string[],
-): void {
-  checkOptions(options, optionNames, functionName);
-  readScope(functionName, options.scope);
-}
 
 /** The `ScriptClient` of each client. Stores and dead letters on one client share it, with its listeners. */
 const known = new WeakMap<RedisClient, ScriptClient>();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
-import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { ServerClock } from '../kit/server-clock.ts';
 import type { ScriptClient } from './clients/script-client.ts';
-import { NotConnectedError, Readiness } from './readiness.ts';
+import { isScriptMissing, lateError, NotConnectedError } from './errors.ts';
+import { Readiness } from './readiness.ts';
 import type { Script } from './script.ts';
 
 /**
@@ -13,12 +13,19 @@ import type { Script } from './script.ts';
 const callPrefix = `#${randomBytes(6).toString('base64url')}`;
 let lastCall = 0;
 
+/** A script, its keys and its own arguments. */
+export interface ScriptCall {
+  readonly script: Script;
+  readonly keys: readonly string[];
+  readonly values: readonly string[];
+}
+
 /**
  * Runs scripts on Redis under a time limit. A client queues commands while it reconnects, and may send them
  * again afterwards. So each call carries its time limit by the clock of the server: a script that arrives
  * later does nothing.
  */
-export class RedisCommands {
+export class RedisConnection {
   readonly #client: ScriptClient;
   readonly #readiness: Readiness;
   readonly #limitMs: number;
@@ -36,27 +43,23 @@ export class RedisCommands {
     return this.#client.isCluster;
   }
 
-  /** True while commands can be sent. */
+  /** True while scripts can be sent. */
   get isReady(): boolean {
     return this.#readiness.isReady;
   }
 
   /**
-   * Resolves once commands can be sent, or rejects with {@link NotConnectedError}. Waits for at most
-   * `waitMs`, counted from `startedAt`, and only as long as the server would still accept a script.
+   * Resolves once scripts can be sent, or rejects with {@link NotConnectedError}. Waits for at most `waitMs`,
+   * counted from `startedAt`, and only as long as the server would still accept a script.
    */
   ready(startedAt: number, waitMs: number = this.#clock.longestWaitMs): Promise<void> {
     return this.#readiness.wait(Math.min(waitMs, this.#clock.longestWaitMs), startedAt);
   }
 
-  /** Runs a script like {@link run}, once commands can be sent. */
-  runOnceReady(
-    script: Script,
-    keys: readonly string[],
-    values: readonly string[],
-  ): Promise<readonly string[]> {
+  /** Runs a script like {@link run}, once scripts can be sent. */
+  runOnceReady(call: ScriptCall): Promise<readonly string[]> {
     const startedAt = performance.now();
-    return this.#readiness.send(() => this.run(script, keys, values, startedAt), this.#clock.longestWaitMs);
+    return this.#readiness.send(() => this.run(call, startedAt), this.#clock.longestWaitMs);
   }
 
   /** Returns true if {@link run} rejected before anything was sent. */
@@ -68,66 +71,45 @@ export class RedisCommands {
    * Runs a script and resolves with its results. Rejects once the time limit has passed, counted from
    * `startedAt`. If the client is not connected, rejects at once, with an error that `isUnsent` knows.
    */
-  run(
-    script: Script,
-    keys: readonly string[],
-    values: readonly string[],
-    startedAt: number = performance.now(),
-  ): Promise<readonly string[]> {
+  run(call: ScriptCall, startedAt: number): Promise<readonly string[]> {
     const endsAt = startedAt + this.#limitMs;
     const leftMs = Math.max(0, endsAt - performance.now());
-    const results = this.#runOrRepeat(script, keys, values, endsAt);
-    return withTimeLimit(results, leftMs, () => lateError(this.#limitMs));
+    return withTimeLimit(this.#runOrRepeat(call, endsAt), leftMs, () => lateError(this.#limitMs));
   }
 
   /**
    * A script refuses as late, although it is not, if the server's clock has jumped or another server has
    * taken over. Its reply brought the new time, so the second call is right.
    */
-  async #runOrRepeat(
-    script: Script,
-    keys: readonly string[],
-    values: readonly string[],
-    endsAt: number,
-  ): Promise<readonly string[]> {
-    const results =
-      (await this.#call(script, keys, values, endsAt)) ?? (await this.#call(script, keys, values, endsAt));
+  async #runOrRepeat(call: ScriptCall, endsAt: number): Promise<readonly string[]> {
+    const results = (await this.#send(call, endsAt)) ?? (await this.#send(call, endsAt));
     if (results === undefined) throw lateError(this.#limitMs);
     return results;
   }
 
   /** Resolves with the results of one call, or with undefined if the script refused it as late. */
-  async #call(
-    script: Script,
-    keys: readonly string[],
-    values: readonly string[],
-    endsAt: number,
-  ): Promise<readonly string[] | undefined> {
+  async #send(call: ScriptCall, endsAt: number): Promise<readonly string[] | undefined> {
     const latest = Math.floor(this.#clock.latest(endsAt));
     lastCall += 1;
-    const call = `${callPrefix}.${lastCall}`;
-    const reply = await this.#evaluate(script, keys, [String(latest), call, ...values], endsAt);
-    return this.#readReply(reply, call);
+    const number = `${callPrefix}.${lastCall}`;
+    const values = [String(latest), number, ...call.values];
+    const reply = await this.#evaluate({ ...call, values }, endsAt);
+    return this.#readReply(reply, number);
   }
 
   /**
    * Sends the script by its SHA-1, and in full if the server does not know it (after SCRIPT FLUSH or a
    * failover).
    */
-  async #evaluate(
-    { sha1, text }: Script,
-    keys: readonly string[],
-    values: readonly string[],
-    endsAt: number,
-  ): Promise<unknown> {
+  async #evaluate({ script, keys, values }: ScriptCall, endsAt: number): Promise<unknown> {
     this.#checkReadiness(endsAt);
     try {
-      return await this.#client.evaluateBySha1(sha1, keys, values);
+      return await this.#client.evaluateBySha1(script.sha1, keys, values);
     } catch (error) {
-      if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
+      if (!isScriptMissing(error)) throw error;
     }
     this.#checkReadiness(endsAt);
-    return this.#client.evaluate(text, keys, values);
+    return this.#client.evaluate(script.text, keys, values);
   }
 
   #checkReadiness(endsAt: number): void {
@@ -136,20 +118,16 @@ export class RedisCommands {
   }
 
   /**
-   * If one reply is lost on its way, each later reply is taken for the reply to an earlier command: an event
+   * If one reply is lost on its way, each later reply is taken for the reply to an earlier call: an event
    * would be dropped because another one is completed. Only a new connection repairs that.
    */
-  #readReply(reply: unknown, call: string): readonly string[] | undefined {
-    const [now, repliedCall, status, ...results] = Array.isArray(reply) ? reply.map(String) : [];
-    if (repliedCall !== call) {
+  #readReply(reply: unknown, number: string): readonly string[] | undefined {
+    const [now, repliedNumber, status, ...results] = Array.isArray(reply) ? reply.map(String) : [];
+    if (repliedNumber !== number) {
       if (this.#readiness.isReady) this.#client.reconnect();
       throw new Error('Redis gave the reply to another command');
     }
     this.#clock.set(Number(now));
     return status === 'late' ? undefined : results;
   }
-}
-
-function lateError(limitMs: number): Error {
-  return new Error(`Redis gave no answer in ${limitMs} ms`);
 }

@@ -1,29 +1,23 @@
 import { Timer } from '../../receiver/timing/time-limit.ts';
 import { isInstance } from '../../receiver/values/foreign-values.ts';
+import { NotConnectedError } from './errors.ts';
 
-/** The connection of a client to Redis. */
-export interface Connection {
-  /** Whether commands can be sent. */
+/** The connection of a client to Redis, as its client sees it. */
+export interface ClientConnection {
+  /** True while commands can be sent. */
   readonly isReady: boolean;
-  /** Whether it becomes ready by itself. If not, the application has to connect it. */
+  /** True if it becomes ready by itself. If not, the application has to connect it. */
   readonly isConnecting: boolean;
   /** For messages. */
   readonly status: string;
   /** Adds a listener for the moments when the connection becomes ready and when it ends for good. */
   onChange(listener: () => void): void;
-  /** Whether the client refused a command before it sent anything. */
+  /** Returns true if the client refused a command before it sent anything. */
   isUnsent(error: unknown): boolean;
 }
 
 /** The pause before a client that counts as ready, but has sent nothing, is asked again. */
 export const UNSENT_PAUSE_MS = 5;
-
-/** The client was not connected, so nothing was sent. */
-export class NotConnectedError extends Error {
-  constructor(status: string) {
-    super(`the Redis client is not connected (its status is "${status}")`);
-  }
-}
 
 /**
  * Operations that wait look again after this time, because a Cluster of node-redis and a Sentinel of its
@@ -39,15 +33,15 @@ const LOOK_AGAIN_MS = 100;
  * a long outage only the operations at its start wait; all later ones fail at once.
  */
 export class Readiness {
-  static readonly #known = new WeakMap<Connection, Readiness>();
+  static readonly #known = new WeakMap<ClientConnection, Readiness>();
 
-  readonly #connection: Connection;
+  readonly #connection: ClientConnection;
   readonly #waiting = new Set<() => void>();
   #isListening = false;
   /** When an operation first had to wait since the client was last ready; by the monotonic clock. */
   #awaySince: number | undefined;
 
-  private constructor(connection: Connection) {
+  private constructor(connection: ClientConnection) {
     this.#connection = connection;
   }
 
@@ -55,7 +49,7 @@ export class Readiness {
    * Returns the object of a client: each client has one listener, however many stores and operations it
    * serves.
    */
-  static of(connection: Connection): Readiness {
+  static of(connection: ClientConnection): Readiness {
     const known = Readiness.#known.get(connection) ?? new Readiness(connection);
     Readiness.#known.set(connection, known);
     return known;

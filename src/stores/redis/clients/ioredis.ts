@@ -1,5 +1,5 @@
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
-import type { Connection } from '../readiness.ts';
+import type { ClientConnection } from '../readiness.ts';
 import { bypassAutoPipelining, type Evaluate } from './auto-pipelining.ts';
 import type { ScriptClient } from './script-client.ts';
 
@@ -41,7 +41,7 @@ const CONNECTING = new Set(['connecting', 'connect', 'close', 'reconnecting', 'd
 export type IoredisConnection = Pick<IoredisClient, 'status' | 'on'>;
 
 /** The connection of a client of ioredis. */
-export function connectionOfIoredis(client: IoredisConnection): Connection {
+export function connectionOfIoredis(client: IoredisConnection): ClientConnection {
   return {
     get isReady() {
       return client.status === 'ready';

@@ -1,5 +1,5 @@
 import { propertyOf } from '../../../receiver/values/foreign-values.ts';
-import { NotConnectedError } from '../readiness.ts';
+import { NotConnectedError } from '../errors.ts';
 import type { ScriptClient } from './script-client.ts';
 
 /** Runs a script, given as text or by its SHA-1. */

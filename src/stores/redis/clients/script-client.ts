@@ -1,10 +1,10 @@
-import type { Connection } from '../readiness.ts';
+import type { ClientConnection } from '../readiness.ts';
 
 /** A client of Redis, of any package, as the scripts use it. */
 export interface ScriptClient {
   /** True if keys lie on several nodes, so that a script can take only one key. */
   readonly isCluster: boolean;
-  readonly connection: Connection;
+  readonly connection: ClientConnection;
   /** Runs a script by its text. */
   evaluate(text: string, keys: readonly string[], values: readonly string[]): Promise<unknown>;
   /**

@@ -1,12 +1,12 @@
 import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
 import { toKey } from '../../../receiver/dedupe/store.ts';
-import { DeadLetterError } from '../../../receiver/errors.ts';
-import { readDuration } from '../../../receiver/values/check-options.ts';
-import { messageOf } from '../../../receiver/values/foreign-values.ts';
+import { deadLettersError } from '../../kit/dead-letters-error.ts';
+import { REMOVED_KEPT_MS } from '../../kit/durations.ts';
 import { createOrderedList, readStoredLetter } from '../../kit/ordered-list.ts';
 import { serializeLetter } from '../../kit/serialized-letter.ts';
-import { checkRedisOptions, type RedisClient, toScriptClient } from '../client.ts';
-import { RedisCommands } from '../connection.ts';
+import { readServerOptions } from '../../kit/server-options.ts';
+import { type RedisClient, toScriptClient } from '../client.ts';
+import { RedisConnection } from '../connection.ts';
 import type { Script } from '../script.ts';
 import { fromText, GET, NEXT, PUT, REMOVE } from './scripts.ts';
 
@@ -20,8 +20,6 @@ export interface RedisDeadLettersOptions {
   /** How long one command may take before it counts as failed, in milliseconds; 2,000 by default. */
   readonly commandTimeoutMs?: number;
 }
-
-const POSITION_KEPT_MS = 86_400_000;
 
 /** A time in the year 2255. The numbers of Redis are exact up to a thousand times that. */
 const LAST_TIME_MS = 9_000_000_000_000;
@@ -41,19 +39,16 @@ const LAST_TIME_MS = 9_000_000_000_000;
  */
 export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLettersOptions): DeadLetters {
   const client = toScriptClient('createRedisDeadLetters', redis);
-  checkRedisOptions('createRedisDeadLetters', options, ['scope', 'commandTimeoutMs']);
-  const { scope, commandTimeoutMs = 2_000 } = options;
-  readDuration('commandTimeoutMs', commandTimeoutMs);
-  const commands = new RedisCommands(client, commandTimeoutMs);
+  const { scope, commandTimeoutMs } = readServerOptions('createRedisDeadLetters', options, 2_000);
+  const connection = new RedisConnection(client, commandTimeoutMs);
   // No key of the store has a slash after its scope; the braces put the keys into one slot of a Cluster.
   const prefix = `${scope}/dead-letters{${scope}}`;
   const run = async (script: Script, member: string, ...values: string[]): Promise<readonly string[]> => {
     const keys = [`${prefix}:positions`, `${prefix}:letters`, `${prefix}:removed:${member}`];
     try {
-      return await commands.runOnceReady(script, keys, [member, ...values]);
+      return await connection.runOnceReady({ script, keys, values: [member, ...values] });
     } catch (cause) {
-      const message = `the dead letters of ${scope} in Redis failed: ${messageOf(cause)}`;
-      throw new DeadLetterError('dead_letters_unavailable', message, { cause });
+      throw deadLettersError('Redis', scope, cause);
     }
   };
 
@@ -69,7 +64,7 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
     },
 
     async remove(id) {
-      const [removed] = await run(REMOVE, toKey(id), String(POSITION_KEPT_MS));
+      const [removed] = await run(REMOVE, toKey(id), String(REMOVED_KEPT_MS));
       return removed === '1';
     },
 
@@ -79,6 +74,6 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
       return { key: fromText(next), text: fromText(text), place: position };
     }),
 
-    mustWait: () => !commands.isReady,
+    mustWait: () => !connection.isReady,
   };
 }

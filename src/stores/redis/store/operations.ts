@@ -1,9 +1,9 @@
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
-import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { wholeMs } from '../../kit/durations.ts';
 import { PendingOperation } from '../../kit/pending-operations.ts';
 import { type ServerAnswer, type ServerOperation, termsOf } from '../../kit/server-store.ts';
-import type { RedisCommands } from '../connection.ts';
+import type { RedisConnection } from '../connection.ts';
+import { isAboutOneKey } from '../errors.ts';
 import { UNSENT_PAUSE_MS } from '../readiness.ts';
 import { OPERATIONS } from './scripts.ts';
 
@@ -25,19 +25,19 @@ const MAX_BATCH_SPREAD_MS = 20;
  * its own, because their keys lie on different nodes.
  */
 export class RedisOperations {
-  readonly #commands: RedisCommands;
+  readonly #connection: RedisConnection;
   readonly #scope: string;
   #batch: PendingOperation[] = [];
 
-  constructor(commands: RedisCommands, scope: string) {
-    this.#commands = commands;
+  constructor(connection: RedisConnection, scope: string) {
+    this.#connection = connection;
     this.#scope = scope;
   }
 
   /** Resolves with the answer to an operation. */
   run(operation: ServerOperation): Promise<ServerAnswer> {
     const pending = new PendingOperation(operation);
-    if (this.#commands.isReady) this.#begin(pending);
+    if (this.#connection.isReady) this.#begin(pending);
     else void this.#beginOnceReady(pending);
     return pending.answer;
   }
@@ -45,7 +45,7 @@ export class RedisOperations {
   /** Each operation waits by itself: one that may not wait fails at once, and no other one fails with it. */
   async #beginOnceReady(pending: PendingOperation): Promise<void> {
     try {
-      await this.#commands.ready(pending.startedAt, pending.operation.waitMs);
+      await this.#connection.ready(pending.startedAt, pending.operation.waitMs);
       this.#begin(pending);
     } catch (error) {
       pending.fail(error);
@@ -65,7 +65,7 @@ export class RedisOperations {
   }
 
   #begin(pending: PendingOperation): void {
-    if (this.#commands.isCluster) void this.#send([pending]);
+    if (this.#connection.isCluster) void this.#send([pending]);
     else this.#enqueue(pending);
   }
 
@@ -89,14 +89,15 @@ export class RedisOperations {
     const keys = batch.map(({ operation }) => `${this.#scope}:${operation.key}`);
     const values = batch.flatMap(({ operation }) => argumentsOf(operation));
     try {
-      const results = await this.#commands.run(OPERATIONS, keys, values, startedAt);
+      const results = await this.#connection.run({ script: OPERATIONS, keys, values }, startedAt);
       batch.forEach((pending, index) => {
         pending.settle(results[index] ?? '');
       });
     } catch (error) {
-      if (this.#commands.isUnsent(error)) this.#beginAgain(batch, error);
+      if (this.#connection.isUnsent(error)) this.#beginAgain(batch, error);
       // Redis refuses the whole command if one key holds a foreign value. The others must not fail with it.
-      else if (batch.length > 1 && isRefusal(error)) for (const pending of batch) void this.#send([pending]);
+      else if (batch.length > 1 && isAboutOneKey(error))
+        for (const pending of batch) void this.#send([pending]);
       else for (const pending of batch) pending.fail(error);
     }
   }
@@ -110,9 +111,4 @@ function argumentsOf(operation: ServerOperation): string[] {
 /** Redis accepts only whole milliseconds above 0. */
 function expiryMs(ms: number): string {
   return String(Math.max(1, wholeMs(ms)));
-}
-
-/** Returns true if the script failed at one of its keys. Other errors are about the whole server. */
-function isRefusal(error: unknown): boolean {
-  return /^(WRONGTYPE |ERR .*script)/.test(messageOf(error));
 }

@@ -1,8 +1,8 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
-import { readDuration } from '../../../receiver/values/check-options.ts';
+import { readServerOptions } from '../../kit/server-options.ts';
 import { createServerStore } from '../../kit/server-store.ts';
-import { checkRedisOptions, type RedisClient, toScriptClient } from '../client.ts';
-import { RedisCommands } from '../connection.ts';
+import { type RedisClient, toScriptClient } from '../client.ts';
+import { RedisConnection } from '../connection.ts';
 import { RedisOperations } from './operations.ts';
 
 /** Options of {@link createRedisStore}. */
@@ -37,15 +37,13 @@ export interface RedisStoreOptions {
  */
 export function createRedisStore(redis: RedisClient, options: RedisStoreOptions): Store {
   const client = toScriptClient('createRedisStore', redis);
-  checkRedisOptions('createRedisStore', options, ['scope', 'commandTimeoutMs']);
-  const { commandTimeoutMs = 2_000 } = options;
-  readDuration('commandTimeoutMs', commandTimeoutMs);
-  const commands = new RedisCommands(client, commandTimeoutMs);
-  const operations = new RedisOperations(commands, options.scope);
+  const { scope, commandTimeoutMs } = readServerOptions('createRedisStore', options, 2_000);
+  const connection = new RedisConnection(client, commandTimeoutMs);
+  const operations = new RedisOperations(connection, scope);
   return createServerStore({
     name: 'Redis',
     commandTimeoutMs,
     run: (operation) => operations.run(operation),
-    mustWait: () => !commands.isReady,
+    mustWait: () => !connection.isReady,
   });
 }

@@ -1,0 +1,23 @@
+import { checkOptions, readDuration, readScope } from '../../receiver/values/check-options.ts';
+
+/** The options that stores and dead letters on a server have. */
+export interface ServerOptions {
+  readonly scope: string;
+  readonly commandTimeoutMs: number;
+}
+
+/**
+ * Reads the options of a function that creates a store or dead letters, whose operations have `defaultMs` by
+ * default. `names` are those of all its options. Throws ConfigurationError.
+ */
+export function readServerOptions(
+  functionName: string,
+  options: { readonly scope: string; readonly commandTimeoutMs?: number },
+  defaultMs: number,
+  names: readonly string[] = ['scope', 'commandTimeoutMs'],
+): ServerOptions {
+  checkOptions(options, names, functionName);
+  const { commandTimeoutMs = defaultMs } = options;
+  readDuration('commandTimeoutMs', commandTimeoutMs);
+  return { scope: readScope(functionName, options.scope), commandTimeoutMs };
+}
