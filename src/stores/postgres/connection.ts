@@ -1,13 +1,13 @@
 import { settledWithin, withTimeLimit } from '../../receiver/timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
-import { isRefusal } from './errors.ts';
+import { isRefusal, lateError, noClientError } from './errors.ts';
 
 /**
  * A client that is out of its pool, and is listened to until it goes back: without a listener, a lost
- * connection ends the process. A PostgreSQL that shuts down may take leave in the very chunk that made the
- * client ready. Hence the listening begins in the callback of `connect`; after a promise it is too late.
+ * connection ends the process. A PostgreSQL that shuts down can say so in the same packet that makes the
+ * client ready. So the listening begins in the callback of `connect`; after a promise it is too late.
  */
-export class LentClient {
+export class PostgresConnection {
   readonly client: PostgresClient;
   /** The error by which the connection was lost. */
   lostBy: Error | undefined;
@@ -21,20 +21,20 @@ export class LentClient {
   }
 
   /** Takes a client out of the pool, as soon as it has one. */
-  static takeFrom(pool: PostgresPool): Promise<LentClient> {
+  static acquire(pool: PostgresPool): Promise<PostgresConnection> {
     return new Promise((resolve, reject) => {
       pool.connect((error, client) => {
         if (client === undefined) reject(error);
-        else resolve(new LentClient(client));
+        else resolve(new PostgresConnection(client));
       });
     });
   }
 
   /**
-   * Lends the client to `use` until `endsAt` (by the monotonic clock), and gives it back to its pool. After
-   * anything but a refusal its state is unknown: then the pool closes it.
+   * Runs `use` with the client until `endsAt` (by the monotonic clock), and releases it. After anything but a
+   * refusal its state is unknown: then the pool closes it.
    */
-  async lend<T>(endsAt: number, use: (client: PostgresClient) => Promise<T>): Promise<T> {
+  async runAndRelease<T>(endsAt: number, use: (client: PostgresClient) => Promise<T>): Promise<T> {
     let isUnknown = false;
     try {
       return await withTimeLimit(use(this.client), endsAt - performance.now(), lateError);
@@ -42,19 +42,19 @@ export class LentClient {
       isUnknown = !isRefusal(error);
       throw error;
     } finally {
-      this.giveBack(isUnknown);
+      this.release(isUnknown);
     }
   }
 
   /** Gives the client back to its pool, which closes it if its state is unknown, or the connection lost. */
-  giveBack(isUnknown: boolean): void {
+  release(isUnknown: boolean): void {
     this.client.release(this.lostBy ?? isUnknown);
     this.client.removeListener('error', this.#onError);
   }
 }
 
 /**
- * Lends a client of the pool to `use`, and gives it back. Rejects once `endsAt` (by the monotonic clock) has
+ * Runs `use` with a client of the pool, and gives it back. Rejects once `endsAt` (by the monotonic clock) has
  * passed: pg itself waits for ever for a free client, for a connection, and for an answer.
  */
 export async function withClient<T>(
@@ -63,22 +63,12 @@ export async function withClient<T>(
   use: (client: PostgresClient) => Promise<T>,
 ): Promise<T> {
   let isLate = false;
-  const taken = LentClient.takeFrom(pool).then((lent) => {
-    if (isLate) lent.giveBack(false);
-    return lent;
+  const acquired = PostgresConnection.acquire(pool).then((connection) => {
+    if (isLate) connection.release(false);
+    return connection;
   });
-  const lent = await settledWithin(taken, endsAt - performance.now());
-  isLate = lent === undefined;
-  if (lent === undefined) throw noClientError();
-  return lent.lend(endsAt, use);
-}
-
-/** The error of a statement that has not been answered in time. */
-export function lateError(): Error {
-  return new Error('PostgreSQL gave no answer in time');
-}
-
-/** The error of a statement that could not be sent. */
-export function noClientError(): Error {
-  return new Error('the pool had no client in time: it is exhausted, or PostgreSQL cannot be reached');
+  const connection = await settledWithin(acquired, endsAt - performance.now());
+  isLate = connection === undefined;
+  if (connection === undefined) throw noClientError();
+  return connection.runAndRelease(endsAt, use);
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { propertyOf } from '../../receiver/values/foreign-values.ts';
+import { isInstance, messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
 
 /** The number of errors that are looked through: most clients wrap the error of `pg`. */
 const MAX_WRAPPED = 5;
@@ -38,7 +38,7 @@ const UNDEFINED_TABLE = '42P01';
 const UNDEFINED_FUNCTION = '42883';
 const INVALID_SCHEMA_NAME = '3F000';
 
-/** PostgreSQL has refused a statement; the connection is as good as before. */
+/** PostgreSQL has answered that it did nothing; the connection is as good as before. */
 export function isRefusal(error: unknown): boolean {
   return propertyOf(error, 'severity') === 'ERROR';
 }
@@ -54,8 +54,8 @@ export function mayRunAgain(error: unknown): boolean {
   return state === SERIALIZATION_FAILURE || state === DEADLOCK_DETECTED;
 }
 
-/** PostgreSQL has refused a statement because of other transactions: a second try may succeed. */
-export function isConflict(error: unknown): boolean {
+/** PostgreSQL has refused a statement because of other transactions: a second try can succeed. */
+export function mayPass(error: unknown): boolean {
   return mayRunAgain(error) || sqlStateOf(error) === LOCK_NOT_AVAILABLE;
 }
 
@@ -67,11 +67,11 @@ export function isRefusedCommit(error: unknown): boolean {
 }
 
 /** Says what to do if the tables are missing; returns any other error as it is. `schema` is quoted. */
-export function explain(schema: string, error: unknown): unknown {
+export function explain(schema: string, error: unknown): Error {
   const state = sqlStateOf(error);
   const isMissing =
     state === UNDEFINED_TABLE || state === UNDEFINED_FUNCTION || state === INVALID_SCHEMA_NAME;
-  if (!isMissing) return error;
+  if (!isMissing) return isInstance(error, Error) ? error : new Error(messageOf(error), { cause: error });
   const name = schema.replaceAll('"', '');
   const options = name === 'posthorn' ? '' : `, { schema: '${name}' }`;
   const argument = name === 'posthorn' ? '' : ` --schema ${name}`;
@@ -80,4 +80,14 @@ export function explain(schema: string, error: unknown): unknown {
       `run migratePostgres(pool${options}) or "npx posthorn postgres migrate${argument}" with POSTGRES_URL set`,
     { cause: error },
   );
+}
+
+/** The error of a statement that has not been answered in time. */
+export function lateError(): Error {
+  return new Error('PostgreSQL gave no answer in time');
+}
+
+/** The error of a statement that could not be sent. */
+export function noClientError(): Error {
+  return new Error('the pool had no client in time: it is exhausted, or PostgreSQL cannot be reached');
 }

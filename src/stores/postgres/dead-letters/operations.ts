@@ -1,70 +1,41 @@
 import { ServerClock } from '../../kit/server-clock.ts';
 import type { PostgresPool, PostgresResult } from '../client.ts';
-import { lateError, withClient } from '../connection.ts';
-import { DURABLE_COMMIT } from '../durable-commit.ts';
-import { explain, isConflict } from '../errors.ts';
+import { withClient } from '../connection.ts';
+import { lateError, mayPass } from '../errors.ts';
+import { MAX_TRIES } from './statements.ts';
 
 /** A row of a result. */
-export type Row = PostgresResult['rows'][number];
-
-/** In the text of an action: whether its caller has given up by now. */
-export const IS_LATE = 'clock_timestamp() > to_timestamp($1::float8 / 1000)';
-
-/** How often a statement is sent that PostgreSQL refuses for the sake of another transaction. */
-const MAX_TRIES = 5;
+type Row = PostgresResult['rows'][number];
 
 /**
- * A condition that holds, for the WHERE of an action that locks a row. PostgreSQL comes to the lock once all
- * of WHERE holds, so by then the transaction waits no longer than this says: a caller that has given up must
- * not leave a process behind that waits.
+ * Runs operations on letters under a time limit, after which they do nothing. Their writes are on the disk
+ * once they are answered.
  */
-export function limitsLockWait(limitMs: number): string {
-  return `set_config('lock_timeout', '${Math.ceil(limitMs / MAX_TRIES)}', true) is not null`;
-}
-
-/**
- * Runs single statements under a time limit, after which they do nothing. Their writes are on the disk once
- * they are answered.
- */
-export class PostgresStatements {
+export class PostgresLetterOperations {
   readonly #pool: PostgresPool;
-  readonly #schema: string;
   readonly #limitMs: number;
   readonly #clock: ServerClock;
 
-  /** `schema` is quoted. */
-  constructor(pool: PostgresPool, schema: string, limitMs: number) {
+  constructor(pool: PostgresPool, limitMs: number) {
     this.#pool = pool;
-    this.#schema = schema;
     this.#limitMs = limitMs;
     this.#clock = new ServerClock(limitMs);
   }
 
-  /**
-   * Runs an action, and resolves with its row or undefined. It is given as queries of a WITH clause, of
-   * which the one named `action` returns at most one row, with a column `found` that is true. `$1` is the
-   * time limit: {@link IS_LATE} has it.
-   */
-  async run(action: string, values: readonly unknown[]): Promise<Row | undefined> {
+  /** Runs one of the statements on letters; `values` are those from `$2` on. Resolves with the found row. */
+  async run(statement: string, values: readonly unknown[]): Promise<Row | undefined> {
     const endsAt = performance.now() + this.#limitMs;
-    try {
-      // The server refuses an action wrongly if its clock has jumped or another server has taken over. Its
-      // answer brought the new time, so the second try is right.
-      const row = (await this.#call(action, values, endsAt)) ?? (await this.#call(action, values, endsAt));
-      if (row === undefined) throw lateError();
-      return row.found === true ? row : undefined;
-    } catch (error) {
-      throw explain(this.#schema, error);
-    }
+    // The server refuses a write wrongly if its clock has jumped or another server has taken over. Its
+    // answer brought the new time, so the second try is right.
+    const row =
+      (await this.#runOnce(statement, values, endsAt)) ?? (await this.#runOnce(statement, values, endsAt));
+    if (row === undefined) throw lateError();
+    return row.found === true ? row : undefined;
   }
 
-  /** Resolves with undefined if the server refused the action as late. */
-  async #call(action: string, values: readonly unknown[], endsAt: number): Promise<Row | undefined> {
-    const text = `
-with ${action}
-select extract(epoch from clock_timestamp()) * 1000 as now, ${IS_LATE} as late, ${DURABLE_COMMIT}, action.*
-from (values (1)) as one left join action on true`;
-    const { rows } = await this.#send(text, values, endsAt);
+  /** Resolves with undefined if the server refused the operation as late. */
+  async #runOnce(statement: string, values: readonly unknown[], endsAt: number): Promise<Row | undefined> {
+    const { rows } = await this.#send(statement, values, endsAt);
     const [row] = rows;
     this.#clock.set(Number(row?.now));
     return row?.found !== true && row?.late === true ? undefined : row;
@@ -77,7 +48,7 @@ from (values (1)) as one left join action on true`;
           client.query(text, [this.#clock.latest(endsAt), ...values]),
         );
       } catch (error) {
-        if (!isConflict(error) || tries === MAX_TRIES) throw error;
+        if (!mayPass(error) || tries === MAX_TRIES) throw error;
       }
     }
   }

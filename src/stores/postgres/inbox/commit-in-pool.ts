@@ -2,8 +2,8 @@ import { settledWithin } from '../../../receiver/timing/time-limit.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { endedByHandler, InboxError, swallowed } from '../../kit/inbox/inbox-error.ts';
 import type { PostgresPool } from '../client.ts';
-import { LentClient, lateError, withClient } from '../connection.ts';
-import { IN_FAILED_TRANSACTION, isRefusedCommit, sqlStateOf } from '../errors.ts';
+import { PostgresConnection, withClient } from '../connection.ts';
+import { IN_FAILED_TRANSACTION, isRefusedCommit, lateError, sqlStateOf } from '../errors.ts';
 import { HandlerStatements, type PostgresTransaction } from './handler-statements.ts';
 import { type RecordKey, settleFailure, TransactionRecord } from './record.ts';
 import type { RunTransaction } from './run.ts';
@@ -32,29 +32,29 @@ class PoolTransaction {
   /** The handle that the handler gets, once the record is written. */
   #handle: HandlerStatements | undefined;
   readonly #pool: PostgresPool;
-  readonly #lent: LentClient;
+  readonly #connection: PostgresConnection;
   readonly #limits: RunLimits;
   /** A statement got no answer, or it may still come. */
   #isUnknown = false;
   /** The inbox has sent its own COMMIT: whatever is committed now holds the whole work, and its record. */
   #isCommitSent = false;
-  #isGivenBack = false;
+  #isReleased = false;
 
-  private constructor(pool: PostgresPool, lent: LentClient, limits: RunLimits) {
+  private constructor(pool: PostgresPool, connection: PostgresConnection, limits: RunLimits) {
     this.#pool = pool;
-    this.#lent = lent;
+    this.#connection = connection;
     this.#limits = limits;
   }
 
   /** Takes a client, on which {@link begin} begins. */
   static async open(pool: PostgresPool, limits: RunLimits): Promise<PoolTransaction> {
-    const taking = LentClient.takeFrom(pool);
+    const taking = PostgresConnection.acquire(pool);
     try {
       return new PoolTransaction(pool, await limits.within(taking), limits);
     } catch (error) {
       // A client that comes too late goes back at once.
       taking.then(
-        (lent) => lent.giveBack(false),
+        (connection) => connection.release(false),
         () => {},
       );
       throw error === LATE ? new Error('the pool had no connection before the deadline') : error;
@@ -64,7 +64,7 @@ class PoolTransaction {
   /** Runs BEGIN and another statement, in one message; resolves with the result of that. */
   async begin(text: string): Promise<unknown> {
     try {
-      const results: unknown = await this.#limits.within(this.#lent.client.query(text));
+      const results: unknown = await this.#limits.within(this.#connection.client.query(text));
       return Array.isArray(results) ? results.at(-1) : results;
     } catch (error) {
       this.#isUnknown = sqlStateOf(error) === undefined;
@@ -74,7 +74,10 @@ class PoolTransaction {
 
   /** The transaction as the handler gets it. `xact` is the number of the transaction that has the record. */
   handOver(key: RecordKey, xact: unknown): HandlerStatements {
-    this.#handle = new HandlerStatements(this.#lent, new TransactionRecord(this.#lent.client, key, xact));
+    this.#handle = new HandlerStatements(
+      this.#connection,
+      new TransactionRecord(this.#connection.client, key, xact),
+    );
     return this.#handle;
   }
 
@@ -94,29 +97,31 @@ class PoolTransaction {
     let command: string;
     this.#isCommitSent = true;
     try {
-      ({ command } = await this.#limits.withGrace(this.#lent.client.query('commit'), lateError));
+      ({ command } = await this.#limits.withGrace(this.#connection.client.query('commit'), lateError));
     } catch (cause) {
       const isRefused = isRefusedCommit(cause);
-      this.#giveBack(!isRefused);
+      this.#release(!isRefused);
       if (isRefused) throw cause;
       const message =
         `PostgreSQL did not confirm the COMMIT (${messageOf(cause)}): nobody knows whether it committed. ` +
         'The retry finds the record of it, or runs the handler';
       throw new InboxError('inbox_commit_unknown', message, { cause });
     }
-    this.#giveBack(false);
+    this.#release(false);
     if (command !== 'COMMIT') throw swallowed('PostgreSQL', this.#handle?.failure);
   }
 
   /** Gives up the handler's writes. Never rejects; a client whose state is unknown is closed. */
   async rollBack(xact: unknown): Promise<void> {
-    if (this.#isGivenBack) return;
+    if (this.#isReleased) return;
     const running = this.#handle?.stop();
     if (running !== undefined) await cancel(this.#pool, xact, running);
-    if (running !== undefined || this.#isUnknown) return this.#giveBack(true);
-    const rolledBack = this.#lent.client.query('rollback').then(({ command }) => command === 'ROLLBACK');
+    if (running !== undefined || this.#isUnknown) return this.#release(true);
+    const rolledBack = this.#connection.client
+      .query('rollback')
+      .then(({ command }) => command === 'ROLLBACK');
     const isClean = await settledWithin(rolledBack, GRACE_MS).catch(() => false);
-    this.#giveBack(isClean !== true);
+    this.#release(isClean !== true);
   }
 
   /**
@@ -137,10 +142,10 @@ class PoolTransaction {
     if (!isInTransaction) throw endedByHandler();
   }
 
-  #giveBack(isUnknown: boolean): void {
-    if (this.#isGivenBack) return;
-    this.#isGivenBack = true;
-    this.#lent.giveBack(isUnknown);
+  #release(isUnknown: boolean): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#connection.release(isUnknown);
   }
 }
 
@@ -151,8 +156,9 @@ const CANCEL = `select pg_cancel_backend(pid) from pg_locks
 const CANCEL_AGAIN_MS = 100;
 
 /**
- * Cancels what a transaction runs, until that has ended, or the grace is over. Not by `cancel` of `pg`: that
- * needs the query's own client, and names the process, which behind PgBouncer is another one.
+ * Cancels what a transaction runs, until that has ended, or the grace is over. The `cancel` of `pg` is of no
+ * use here: it needs the client of the query, and it names the process of the connection, which is another
+ * one if PgBouncer lies in between.
  */
 export async function cancel(pool: PostgresPool, xact: unknown, running: Promise<unknown>): Promise<void> {
   const endsAt = performance.now() + GRACE_MS;

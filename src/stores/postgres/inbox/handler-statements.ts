@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../../receiver/errors.ts';
 import { messageOf, propertyOf, typeNameOf } from '../../../receiver/values/foreign-values.ts';
 import { endedByHandler, InboxError } from '../../kit/inbox/inbox-error.ts';
-import type { LentClient } from '../connection.ts';
+import type { PostgresConnection } from '../connection.ts';
 import { endsTransaction, mayEndTransaction } from './ends-transaction.ts';
 import type { TransactionRecord } from './record.ts';
 
@@ -52,25 +52,25 @@ const ENDING_COMMANDS = new Set(['BEGIN', 'START', 'COMMIT', 'ROLLBACK', 'PREPAR
 export class HandlerStatements implements PostgresTransaction {
   /** The last statement that failed with an error; a handler may have swallowed it. */
   failure: unknown;
-  /** Whether it takes a look to know if the transaction is still the one that was begun. */
+  /** True if it takes a look to know if the transaction is still the one that was begun. */
   isInDoubt = false;
   /** The record of the inbox in the transaction. */
   readonly record: TransactionRecord;
-  readonly #lent: LentClient;
+  readonly #connection: PostgresConnection;
   #endedBy: InboxError | undefined;
   #isClosed = false;
   #mayRun = true;
   #last: Promise<unknown> = Promise.resolve();
-  /** Statements that have not ended, and whether one of them has been sent. */
+  /** The number of statements that have not ended; one of them may have been sent. */
   #given = 0;
   #isRunning = false;
 
-  constructor(lent: LentClient, record: TransactionRecord) {
-    this.#lent = lent;
+  constructor(connection: PostgresConnection, record: TransactionRecord) {
+    this.#connection = connection;
     this.record = record;
   }
 
-  /** Whether the handler is known to have ended the transaction. */
+  /** True if the handler is known to have ended the transaction. */
   get hasEnded(): boolean {
     return this.#endedBy !== undefined;
   }
@@ -99,7 +99,7 @@ export class HandlerStatements implements PostgresTransaction {
    */
   checkAlive(): void {
     if (this.#endedBy !== undefined) throw this.#endedBy;
-    const { lostBy } = this.#lent;
+    const { lostBy } = this.#connection;
     if (lostBy === undefined) return;
     const message = `the connection of the transaction was lost: ${messageOf(lostBy)}`;
     throw new InboxError('inbox_rolled_back', message, { cause: lostBy });
@@ -129,7 +129,7 @@ export class HandlerStatements implements PostgresTransaction {
     try {
       if (mayEnd) await this.record.withhold();
       const parameters = values === undefined ? [] : [[...values]];
-      const { client } = this.#lent;
+      const { client } = this.#connection;
       const result: unknown = await Reflect.apply(client.query, client, [statement, ...parameters]);
       if (hasEndingCommand(result)) await this.#checkTransaction();
       return result;

@@ -56,7 +56,7 @@ export class KeyRun {
     return this.#key.runEnd;
   }
 
-  /** Waits until this run may look for the row; resolves with whether it had to wait. */
+  /** Waits until this run may look for the row; resolves with true if it had to wait. */
   async look(limits: RunLimits): Promise<boolean> {
     if (this.#isLooking) return true;
     const { looking } = this.#key;
@@ -86,7 +86,7 @@ export class KeyRun {
     if (this.#runEnd !== undefined && this.#key.runEnd === this.#runEnd) this.#key.runEnd = undefined;
   }
 
-  /** Nothing of this run is left. */
+  /** Ends the run: it looks for the row no longer, and the key is forgotten with its last run. */
   leave(): void {
     this.#stopLooking();
     this.#key.remove();

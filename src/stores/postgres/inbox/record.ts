@@ -31,8 +31,8 @@ export function recordStatements(schema: string): RecordStatements {
 }
 
 /**
- * The value as SQL: a text without NUL, or null. Of what is written, nothing but the quotes around it can end
- * the literal, whatever the settings of the session are.
+ * The value as SQL: a text without NUL, or null. Every character that could end the literal is escaped, so no
+ * setting of the session matters.
  */
 function literalOf(value: string | null): string {
   if (value === null) return 'null';
@@ -100,15 +100,15 @@ export class TransactionRecord {
     }
   }
 
-  /** Whether the transaction is still that of the record; rejects if it has failed. */
+  /** Resolves with true if the transaction is still that of the record; rejects if it has failed. */
   async isInTransaction(): Promise<boolean> {
     return columnOf(await this.#client.query(PROBE), 'xact') === this.#xact;
   }
 
   /**
-   * Puts the record back at the end of the handler, unless a ROLLBACK TO has done so. Not before: within a
-   * savepoint the row would bear another number, by which it could not be taken back. False if the
-   * transaction is another one; rejects if it has failed.
+   * Puts the record back at the end of the handler, unless a ROLLBACK TO has done so. It is too early before:
+   * within a savepoint the row would get another number, by which it could not be taken back. Resolves with
+   * false if the transaction is another one; rejects if it has failed.
    */
   async restore(): Promise<boolean> {
     if (!this.wasWithheld) return this.isInTransaction();

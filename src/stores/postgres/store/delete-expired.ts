@@ -6,22 +6,22 @@ import { explain, isRefusal } from '../errors.ts';
 /** Rows deleted at once: some hundredths of a second of work, during which only these rows are locked. */
 const BATCH_SIZE = 1_000;
 
-/** When a full batch shows that there is more: up to 10,000 rows a second, far above what arrives. */
+/** The pause after a full batch, which shows that there is more: up to 10,000 rows a second are deleted. */
 const NEXT_BATCH_MS = 100;
 
-/** Otherwise. */
+/** The pause after any other batch, and after a failure. */
 const NEXT_LOOK_MS = 60_000;
 
 /**
  * Deletes expired rows. Operations call `cleanIfDue`, so that no timer keeps the process alive. Of several
- * processes one cleans at a time. A refusal is told once, as a warning of the process: the store works
- * without, while its table grows. Whatever else fails is tried again.
+ * processes one cleans at a time. If PostgreSQL refuses it, a warning of the process says so once: the store
+ * works all the same, while its table grows. Any failure is followed by a further try.
  */
 export class Cleaning {
   readonly #pool: PostgresPool;
   readonly #schema: string;
   readonly #limitMs: number;
-  /** Not all processes at once after a deploy. */
+  /** At random, so that the processes of a deployment do not all clean at once. */
   #dueAt: number = performance.now() + Math.random() * NEXT_LOOK_MS;
   #hasWarned = false;
 

@@ -5,9 +5,9 @@ import { wholeMs } from '../../kit/durations.ts';
 import { ServerClock } from '../../kit/server-clock.ts';
 import { type ServerAnswer, type ServerOperation, termsOf } from '../../kit/server-store.ts';
 import type { PostgresClient, PostgresPool } from '../client.ts';
-import { LentClient, lateError, noClientError } from '../connection.ts';
+import { PostgresConnection } from '../connection.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
-import { explain, isConflict, isRefusal } from '../errors.ts';
+import { explain, isRefusal, lateError, mayPass, noClientError } from '../errors.ts';
 import { Cleaning } from './delete-expired.ts';
 import { PooledOperation, PooledOperations } from './pooled-operations.ts';
 
@@ -111,9 +111,9 @@ export class PostgresOperations {
       this.#connecting -= 1;
       this.#connect();
     });
-    let lent: LentClient | undefined;
+    let connection: PostgresConnection | undefined;
     try {
-      lent = await LentClient.takeFrom(this.#pool);
+      connection = await PostgresConnection.acquire(this.#pool);
     } catch (error) {
       // An error that comes after long says nothing of the operations that wait by then.
       if (!isLate) this.#failBatch(error);
@@ -121,7 +121,7 @@ export class PostgresOperations {
       timer.clear();
       if (!isLate) this.#connecting -= 1;
     }
-    if (lent !== undefined) await this.#send(lent);
+    if (connection !== undefined) await this.#send(connection);
     this.#connect();
   }
 
@@ -133,16 +133,18 @@ export class PostgresOperations {
   }
 
   /** Sends the operations that have waited longest, while further clients may serve the others. */
-  async #send(lent: LentClient): Promise<void> {
+  async #send(connection: PostgresConnection): Promise<void> {
     const batch = this.#pending.takeBatch(MAX_BATCH_SIZE);
     this.#connect();
     if (batch.length === 0) {
-      lent.giveBack(false);
+      connection.release(false);
       return;
     }
     const endsAt = Math.max(...batch.map((pending) => pending.endsAt));
     try {
-      const [now, ...results] = await lent.lend(endsAt, (client) => this.#query(client, batch));
+      const [now, ...results] = await connection.runAndRelease(endsAt, (client) =>
+        this.#query(client, batch),
+      );
       this.#clock.set(Number(now));
       batch.forEach((pending, index) => {
         this.#settle(pending, results[index] ?? '');
@@ -197,8 +199,8 @@ export class PostgresOperations {
   #refuse(pending: PooledOperation, error: unknown, isShared: boolean): void {
     if (isRefusal(error)) this.#pending.noteAnswered(pending);
     pending.refusals += 1;
-    const mayPass = isRefusal(error) && (isShared || isConflict(error)) && pending.refusals <= MAX_REFUSALS;
-    if (mayPass) this.#enqueue(pending);
+    const isTriedAgain = isRefusal(error) && (isShared || mayPass(error));
+    if (isTriedAgain && pending.refusals <= MAX_REFUSALS) this.#enqueue(pending);
     else pending.fail(explain(this.#settings.schema, error));
   }
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
-import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
+import { readServerOptions } from '../../kit/server-options.ts';
 import { createServerStore } from '../../kit/server-store.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { PostgresOperations } from './operations.ts';
@@ -42,14 +42,10 @@ export interface PostgresStoreOptions {
  */
 export function createPostgresStore(pool: PostgresPool, options: PostgresStoreOptions): Store {
   checkPool('createPostgresStore', pool);
-  checkOptions(options, ['scope', 'schema', 'commandTimeoutMs'], 'createPostgresStore');
-  const { commandTimeoutMs = 2_000 } = options;
-  readDuration('commandTimeoutMs', commandTimeoutMs);
-  const operations = new PostgresOperations(pool, {
-    scope: readScope('createPostgresStore', options.scope),
-    schema: readSchema('createPostgresStore', options.schema),
-    limitMs: commandTimeoutMs,
-  });
+  const names = ['scope', 'schema', 'commandTimeoutMs'];
+  const { scope, commandTimeoutMs } = readServerOptions('createPostgresStore', options, 2_000, names);
+  const schema = readSchema('createPostgresStore', options.schema);
+  const operations = new PostgresOperations(pool, { scope, schema, limitMs: commandTimeoutMs });
   return createServerStore({
     name: 'PostgreSQL',
     commandTimeoutMs,
