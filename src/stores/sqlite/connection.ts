@@ -18,7 +18,7 @@ const FULL = 2;
 const BEGIN: SqlStatement = { sql: 'begin immediate', values: [] };
 const COMMIT: SqlStatement = { sql: 'commit', values: [] };
 
-/** One statement, compiled once: two would take a tenth of the time of a commit on a fast disk. */
+/** Both settings in one statement, because it is run before each transaction. */
 const READ_SETTINGS: SqlStatement = {
   sql: 'select timeout, synchronous from pragma_busy_timeout, pragma_synchronous',
   values: [],
@@ -107,7 +107,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Whether a transaction is open. */
+  /** Returns true if a transaction is open. */
   isInTransaction(): boolean {
     const { inTransaction, isTransaction } = this.#database;
     const isOpen = inTransaction ?? isTransaction;

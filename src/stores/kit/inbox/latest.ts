@@ -14,15 +14,15 @@ export interface RankedKey {
   readonly rank: number;
 }
 
-/** The key of a guard, and the values that it compares. */
-export interface Guard {
+/** The key that `latest` gave for an event, and the values by which the events of a key are compared. */
+export interface LatestEvent {
   readonly key: string;
   readonly createdAt: string;
   readonly rank: number;
 }
 
 /** Reads the result of `latest` for an event; throws InboxError if that has no key, or an unusable rank. */
-export function guardOf(handler: string, given: unknown, createdAt: string): Guard {
+export function readLatest(handler: string, given: unknown, createdAt: string): LatestEvent {
   const isRanked = typeof given === 'object' && given !== null;
   const key = isRanked ? propertyOf(given, 'key') : given;
   const rank = isRanked ? propertyOf(given, 'rank') : 0;

@@ -1,7 +1,12 @@
+import { toKey } from '../../../receiver/dedupe/store.ts';
 import { ConfigurationError } from '../../../receiver/errors.ts';
+import { RunContext } from '../../../receiver/handling/handlers.ts';
+import { nameHandler, type SkipReason, skipped } from '../../../receiver/handling/named-handler.ts';
+import type { HandlerContext } from '../../../receiver/handling/router.ts';
 import { checkOptions } from '../../../receiver/values/check-options.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
-import type { RankedKey } from './latest.ts';
+import type { HandlerNames } from './handler-names.ts';
+import { type LatestEvent, type RankedKey, readLatest } from './latest.ts';
 
 /** The parts of an event that an inbox reads. */
 export interface InboxEvent {
@@ -22,8 +27,65 @@ export interface OnceOptions<Event> {
   readonly latest?: (event: Event) => string | RankedKey | undefined;
 }
 
-/** Throws {@link ConfigurationError} for a wrong argument of `once`. */
-export function checkOnce(name: unknown, handler: unknown, options: unknown): void {
+/** The arguments of `inbox.once`, and the names that its inbox shares with others. */
+export interface OnceArguments<Event> {
+  readonly names: HandlerNames;
+  readonly name: string;
+  readonly handler: (...parameters: never[]) => unknown;
+  readonly options: OnceOptions<Event>;
+}
+
+/** One run of a handler for an event. */
+export interface OnceRun {
+  readonly eventKey: string;
+  /** The name of the handler. */
+  readonly handler: string;
+  /** Undefined if `once` has no option `latest`. */
+  readonly latest: LatestEvent | undefined;
+}
+
+/**
+ * Makes the handler that `inbox.once` returns. `runOnce` runs the handler of the application in a transaction
+ * with the record of the event, or says why it is skipped. Throws {@link ConfigurationError}.
+ */
+export function onceHandler<Event extends InboxEvent>(
+  { names, name, handler, options }: OnceArguments<Event>,
+  runOnce: (run: OnceRun, event: Event, context: HandlerContext) => Promise<SkipReason | undefined>,
+): (event: Event, context: HandlerContext) => Promise<unknown> {
+  checkOnce(name, handler, options);
+  const { latest } = options;
+  const handleOnce = async (event: Event, context: HandlerContext): Promise<unknown> => {
+    const run: OnceRun = {
+      eventKey: toKey(event.id),
+      handler: name,
+      // Before anything begins: it may throw.
+      latest: latest === undefined ? undefined : readLatest(name, latest(event), event.created_at),
+    };
+    const reason = await runOnce(run, event, context);
+    return reason === undefined ? undefined : skipped(reason);
+  };
+  return nameHandler(name, handleOnce, (receiver) => names.take(name, handler, receiver));
+}
+
+/** A context for the handler of the application: that of the delivery, with a member of the inbox. */
+export function contextWith<Member extends object>(
+  context: HandlerContext,
+  member: Member,
+): HandlerContext & Member {
+  return Object.assign(new RunContext(context, context, context), member);
+}
+
+/** Left of the delivery's time, so that its report can say why the handler did not begin. */
+const RESERVE_MS = 200;
+/** For a handler that starts after its deadline, or by a clock of its receiver's own. */
+const LEAST_MS = 1_000;
+
+/** How long a handler may wait until it begins, in milliseconds. */
+export function timeToBegin({ deadlineAt }: Pick<HandlerContext, 'deadlineAt'>): number {
+  return Math.max(deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
+}
+
+function checkOnce(name: unknown, handler: unknown, options: unknown): void {
   if (typeof name !== 'string' || !/^[^\0]{1,100}$/su.test(name) || !name.isWellFormed()) {
     throw new ConfigurationError(
       `the name of a handler must be a text of 1 to 100 characters, got ${show(name)}`,

@@ -17,7 +17,7 @@ export interface LetterStatements {
   /** Returns the `letter`. */
   readonly get: string;
   readonly remove: string;
-  /** Returns `key`, `letter` and `place` of the next letter after the place of `$4` and `$5`, or after the key. */
+  /** Returns `key`, `letter` and `place` of the letter after the place of `$4` and `$5`, or after the key. */
   readonly next: string;
 }
 

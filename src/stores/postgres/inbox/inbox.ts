@@ -1,19 +1,21 @@
-import { toKey } from '../../../receiver/dedupe/store.ts';
 import { ConfigurationError } from '../../../receiver/errors.ts';
-import { RunContext } from '../../../receiver/handling/handlers.ts';
-import { nameHandler, skipped } from '../../../receiver/handling/named-handler.ts';
 import type { HandlerContext } from '../../../receiver/handling/router.ts';
 import { checkOptions, readScope } from '../../../receiver/values/check-options.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';
-import { guardOf } from '../../kit/inbox/latest.ts';
-import { checkOnce, type InboxEvent, type OnceOptions, readAge } from '../../kit/inbox/once.ts';
+import {
+  contextWith,
+  type InboxEvent,
+  type OnceOptions,
+  onceHandler,
+  readAge,
+} from '../../kit/inbox/once.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { type BeginTransaction, commitByOtherClient } from './commit-by-other-client.ts';
 import { commitInPool } from './commit-in-pool.ts';
 import type { PostgresTransaction } from './handler-statements.ts';
 import { prune } from './prune.ts';
-import { type RecordStatements, recordStatements } from './record.ts';
+import { recordStatements } from './record.ts';
 import { type InboxRun, type RunTransaction, runOnce } from './run.ts';
 import { RunsInPool } from './runs-in-pool.ts';
 import { RunLimits } from './time-limits.ts';
@@ -109,76 +111,48 @@ export function createPostgresInbox<Tx>(
   const scope = readScope('createPostgresInbox', options.scope);
   const schema = readSchema('createPostgresInbox', options.schema);
   const { begin } = options;
-  if (begin === undefined) return new Inbox(pool, scope, schema, commitInPool(pool));
+  if (begin === undefined) return createInbox(pool, scope, schema, commitInPool(pool));
   if (typeof begin !== 'function') {
     throw new ConfigurationError(`begin of createPostgresInbox must be a function, got ${show(begin)}`);
   }
-  return new Inbox(pool, scope, schema, commitByOtherClient(begin, pool));
+  return createInbox(pool, scope, schema, commitByOtherClient(begin, pool));
 }
 
-class Inbox<Tx> implements PostgresInbox<Tx> {
-  readonly #pool: PostgresPool;
-  readonly #scope: string;
-  readonly #statements: RecordStatements;
-  readonly #runTransaction: RunTransaction<Tx>;
-  readonly #runsInPool: RunsInPool;
-  readonly #names: HandlerNames;
+function createInbox<Tx>(
+  pool: PostgresPool,
+  scope: string,
+  schema: string,
+  runTransaction: RunTransaction<Tx>,
+): PostgresInbox<Tx> {
+  const statements = recordStatements(schema);
+  const runsInPool = RunsInPool.of(pool);
+  const names = HandlerNames.of(pool, schema, scope);
+  return {
+    once: (name, handler, options = {}) =>
+      onceHandler({ names, name, handler, options }, async (once, event, context) => {
+        const limits = new RunLimits(context);
+        const idleMs = longestIdleMs(context);
+        const run: InboxRun = { ...once, scope, eventId: event.id, statements, limits, idleMs };
+        const handle = async (transaction: Tx): Promise<unknown> =>
+          handler(event, contextWith(context, { transaction }));
+        try {
+          return await runOnce(run, runsInPool, (step) => runTransaction(run, step, handle));
+        } finally {
+          limits.end();
+        }
+      }),
 
-  constructor(pool: PostgresPool, scope: string, schema: string, runTransaction: RunTransaction<Tx>) {
-    this.#pool = pool;
-    this.#scope = scope;
-    this.#statements = recordStatements(schema);
-    this.#runTransaction = runTransaction;
-    this.#runsInPool = RunsInPool.of(pool);
-    this.#names = HandlerNames.of(pool, schema, scope);
-  }
-
-  once<Event extends InboxEvent>(
-    name: string,
-    handler: (event: Event, context: InboxContext<Tx>) => unknown,
-    options: OnceOptions<Event> = {},
-  ): (event: Event, context: HandlerContext) => Promise<unknown> {
-    checkOnce(name, handler, options);
-    const { latest } = options;
-    const takeName = (receiver: object): boolean => this.#names.take(name, handler, receiver);
-    const handleOnce = async (event: Event, context: HandlerContext): Promise<unknown> => {
-      const { id, created_at } = event;
-      const { deadlineAt, receivedAt } = context;
-      // Before anything begins: it may throw.
-      const guard = latest === undefined ? undefined : guardOf(name, latest(event), created_at);
-      const limits = new RunLimits(context);
-      const run: InboxRun = {
-        scope: this.#scope,
-        eventId: id,
-        eventKey: toKey(id),
-        handler: name,
-        guard,
-        statements: this.#statements,
-        limits,
-        idleMs: Math.min(Math.max(deadlineAt - receivedAt, MIN_IDLE_MS), MAX_IDLE_MS),
-      };
-      const handle = async (transaction: Tx): Promise<unknown> =>
-        handler(event, Object.assign(new RunContext(context, context, context), { transaction }));
-      try {
-        const reason = await runOnce(run, this.#runsInPool, (step) =>
-          this.#runTransaction(run, step, handle),
-        );
-        return reason === undefined ? undefined : skipped(reason);
-      } finally {
-        limits.end();
-      }
-    };
-    return nameHandler(name, handleOnce, takeName);
-  }
-
-  async prune(options: { readonly olderThanMs: number }): Promise<number> {
-    return prune(this.#pool, this.#statements.schema, this.#scope, readAge(options));
-  }
+    prune: async (options) => prune(pool, schema, scope, readAge(options)),
+  };
 }
+
+const MAX_IDLE_MS = 30_000;
+const MIN_IDLE_MS = 1_000;
 
 /**
  * How long a transaction may stand still between two statements before PostgreSQL ends it, so that a process
  * that froze gives its row up: as long as the delivery has until its deadline, which is 30 seconds at most.
  */
-const MAX_IDLE_MS = 30_000;
-const MIN_IDLE_MS = 1_000;
+function longestIdleMs({ deadlineAt, receivedAt }: HandlerContext): number {
+  return Math.min(Math.max(deadlineAt - receivedAt, MIN_IDLE_MS), MAX_IDLE_MS);
+}

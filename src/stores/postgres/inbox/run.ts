@@ -3,7 +3,7 @@ import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
 import type { Semaphore } from '../../../receiver/timing/semaphore.ts';
 import { isInstance, messageOf, show } from '../../../receiver/values/foreign-values.ts';
 import { InboxError } from '../../kit/inbox/inbox-error.ts';
-import type { Guard } from '../../kit/inbox/latest.ts';
+import type { OnceRun } from '../../kit/inbox/once.ts';
 import { columnOf } from '../client.ts';
 import { explain, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from '../errors.ts';
 import type { KeyRun } from './latest-keys.ts';
@@ -12,10 +12,8 @@ import type { RunsInPool } from './runs-in-pool.ts';
 import { LATE, ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /** The input of one run of a handler, and the key of its record. */
-export interface InboxRun extends RecordKey {
+export interface InboxRun extends RecordKey, OnceRun {
   readonly eventId: string;
-  /** The key that `latest` gave, and the time to compare. */
-  readonly guard: Guard | undefined;
   readonly limits: RunLimits;
   /** How long the transaction may stand still between two statements. */
   readonly idleMs: number;
@@ -43,18 +41,19 @@ export class TransactionStep {
   }
 
   /**
-   * Writes the record of the event, and moves the guard; says why the handler is not to run. `send` gives the
-   * values to the statement. Waits for a run of the same event or key for the `lock_timeout` of the inbox.
+   * Writes the record of the event, and remembers the newest event of the key; says why the handler is not to
+   * run. `send` gives the values to the statement. Waits for a run of the same event or key for the
+   * `lock_timeout` of the inbox.
    */
   async record(
-    { scope, eventKey, handler, idleMs, guard }: InboxRun,
+    { scope, eventKey, handler, idleMs, latest }: InboxRun,
     send: (values: (string | null)[]) => Promise<unknown>,
   ): Promise<SkipReason | undefined> {
-    const ofGuard =
-      guard === undefined ? [null, null, null] : [guard.key, guard.createdAt, String(guard.rank)];
+    const ofLatest =
+      latest === undefined ? [null, null, null] : [latest.key, latest.createdAt, String(latest.rank)];
     try {
       const recorded = columnOf(
-        await send([scope, eventKey, handler, `${idleMs}ms`, ...ofGuard]),
+        await send([scope, eventKey, handler, `${idleMs}ms`, ...ofLatest]),
         'recorded',
       );
       if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
@@ -82,10 +81,10 @@ export async function runOnce(
   { connections, latestKeys }: RunsInPool,
   runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
 ): Promise<SkipReason | undefined> {
-  const { guard, statements, scope, handler } = run;
-  if (guard === undefined) return runTransactions(run, connections, undefined, runTransaction);
+  const { latest, statements, scope, handler } = run;
+  if (latest === undefined) return runTransactions(run, connections, undefined, runTransaction);
   // None of the first three can have a NUL in it.
-  const keyRun = latestKeys.enter([statements.schema, scope, handler, guard.key].join('\0'));
+  const keyRun = latestKeys.enter([statements.schema, scope, handler, latest.key].join('\0'));
   try {
     return await runTransactions(run, connections, keyRun, runTransaction);
   } finally {

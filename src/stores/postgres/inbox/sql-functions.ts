@@ -32,10 +32,10 @@ end $function$;
 }
 
 /**
- * Adds ranks to the guards of `latest`, and the function that compares them. Processes of an older version go
- * on with `record_handled` on the same table: it moves a guard to a later instant and leaves the rank behind,
- * so a rank counts only at the instant that is stored with it. Everywhere else the rank is 0. `schema` is
- * quoted.
+ * Adds ranks to the events that `latest` remembers, and the function that compares them. Processes of an
+ * older version go on with `record_handled` on the same table: it writes a later instant and leaves the rank
+ * as it was, so a rank counts only at the instant that is stored with it. Everywhere else the rank is 0.
+ * `schema` is quoted.
  */
 export function rankedLatest(schema: string): string {
   return `

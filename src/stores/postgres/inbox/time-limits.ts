@@ -2,31 +2,27 @@ import { setTimeout } from 'node:timers/promises';
 import type { HandlerContext } from '../../../receiver/handling/router.ts';
 import { jittered } from '../../../receiver/timing/jitter.ts';
 import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
+import { timeToBegin } from '../../kit/inbox/once.ts';
 
 /** How long a run that is late or aborted may still take, to end its transaction. */
 export const GRACE_MS = 2_000;
 
-/** For a handler that starts after its deadline, or by a clock of its receiver's own. */
-const LEAST_MS = 1_000;
-/** Left of the delivery's time, so that its report can say why the handler did not begin. */
-const RESERVE_MS = 200;
-
 /**
- * An AbortSignal is created when it is first read, and costs more than everything else that the inbox does in
- * this process: a fifteenth of a short transaction. A run that has ended by then has not read it.
+ * An AbortSignal is created when it is first read, which takes longer than everything else that the inbox
+ * does in this process (`npm run bench -- --only hand-inbox,posthorn-inbox`). A run that has ended by then
+ * has not read it.
  */
 const LISTEN_AFTER_MS = 100;
 
 /** Between two looks for a row that another run holds. The connection is free meanwhile. */
 export const ROW_PAUSE_MS = 400;
 
-/** One for all, because each would cost a stack trace. */
+/** The rejection at the deadline, which callers replace by their own error. */
 export const LATE: Error = new Error('PostgreSQL did not answer before the deadline');
 
 /**
  * Ends what a run waits for: at the deadline of the delivery, as long as the handler has not begun, and when
- * its signal aborts. One timer and one listener serve all that it waits for: those of each statement would
- * take a tenth of the time of a short transaction.
+ * its signal aborts. One timer and one listener serve all that it waits for.
  */
 export class RunLimits {
   readonly #context: Pick<HandlerContext, 'signal'>;
@@ -41,7 +37,7 @@ export class RunLimits {
   constructor(context: Pick<HandlerContext, 'deadlineAt' | 'signal'>) {
     this.#context = context;
     const now = performance.now();
-    this.#endsAt = now + Math.max(context.deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
+    this.#endsAt = now + timeToBegin(context);
     let stop = (_reason: unknown): void => {};
     let abort = (_reason: unknown): void => {};
     this.#stopped = new Promise((_resolve, reject) => {
@@ -69,7 +65,7 @@ export class RunLimits {
     return this.#context.signal;
   }
 
-  /** Whether there is no time left to begin the handler. */
+  /** True if there is no time left to begin the handler. */
   get isOver(): boolean {
     return this.signal.aborted || this.#isLate || performance.now() >= this.#endsAt;
   }

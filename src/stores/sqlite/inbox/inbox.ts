@@ -1,11 +1,13 @@
-import { toKey } from '../../../receiver/dedupe/store.ts';
-import { RunContext } from '../../../receiver/handling/handlers.ts';
-import { nameHandler, skipped } from '../../../receiver/handling/named-handler.ts';
 import type { HandlerContext } from '../../../receiver/handling/router.ts';
 import { checkOptions, readScope } from '../../../receiver/values/check-options.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';
-import { guardOf } from '../../kit/inbox/latest.ts';
-import { checkOnce, type InboxEvent, type OnceOptions, readAge } from '../../kit/inbox/once.ts';
+import {
+  contextWith,
+  type InboxEvent,
+  type OnceOptions,
+  onceHandler,
+  readAge,
+} from '../../kit/inbox/once.ts';
 import { checkDatabase, type SqliteDatabase } from '../client.ts';
 import { SqliteConnection } from '../connection.ts';
 import type { SqliteTransaction } from './handler-database.ts';
@@ -91,30 +93,12 @@ export function createSqliteInbox(database: SqliteDatabase, options: SqliteInbox
   const connection = SqliteConnection.of(database);
   const names = HandlerNames.of(database, 'main', scope);
   return {
-    once(name, handler, onceOptions = {}) {
-      checkOnce(name, handler, onceOptions);
-      const { latest } = onceOptions;
-      const handleOnce = async (
-        event: Parameters<typeof handler>[0],
-        context: HandlerContext,
-      ): Promise<unknown> => {
-        const run = {
-          scope,
-          eventKey: toKey(event.id),
-          handler: name,
-          // Before anything begins: it may throw.
-          guard: latest === undefined ? undefined : guardOf(name, latest(event), event.created_at),
-          handle: (transaction: SqliteTransaction): unknown =>
-            handler(
-              event,
-              Object.assign(new RunContext(context, context, context), { database: transaction }),
-            ),
-        };
-        const reason = await runOnce(connection, run, context);
-        return reason === undefined ? undefined : skipped(reason);
-      };
-      return nameHandler(name, handleOnce, (receiver) => names.take(name, handler, receiver));
-    },
+    once: (name, handler, onceOptions = {}) =>
+      onceHandler({ names, name, handler, options: onceOptions }, (run, event, context) => {
+        const handle = (database: SqliteTransaction): unknown =>
+          handler(event, contextWith(context, { database }));
+        return runOnce(connection, { ...run, scope, handle }, context);
+      }),
 
     prune: async (pruneOptions) => prune(connection, scope, readAge(pruneOptions)),
   };

@@ -3,24 +3,18 @@ import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
 import type { HandlerContext } from '../../../receiver/handling/router.ts';
 import { isInstance, messageOf, propertyOf } from '../../../receiver/values/foreign-values.ts';
 import { InboxError } from '../../kit/inbox/inbox-error.ts';
-import type { Guard } from '../../kit/inbox/latest.ts';
+import { type OnceRun, timeToBegin } from '../../kit/inbox/once.ts';
 import { BUSY, type SqliteConnection } from '../connection.ts';
 import { explain } from '../errors.ts';
 import { writeInTurn } from '../single-write.ts';
 import { BegunTransaction } from './begun-transaction.ts';
 import { HandlerDatabase, type SqliteTransaction } from './handler-database.ts';
-import { CREATE_MARKS, findRecord, moveGuard, type RecordKey, writeRecord } from './statements.ts';
+import { CREATE_MARKS, findRecord, type RecordKey, rememberLatest, writeRecord } from './statements.ts';
 
 /** The input of one run of a handler, and the key of its record. */
-export interface InboxRun extends RecordKey {
-  readonly guard: Guard | undefined;
+export interface InboxRun extends RecordKey, OnceRun {
   readonly handle: (database: SqliteTransaction) => unknown;
 }
-
-/** Left of the delivery's time, so that its report can say why the handler did not run. */
-const RESERVE_MS = 200;
-/** For a handler that starts after its deadline, or by a clock of its receiver's own. */
-const LEAST_MS = 1_000;
 
 /**
  * Runs a handler in one transaction with the record of the event, after the runs that came before, as soon as
@@ -30,10 +24,10 @@ const LEAST_MS = 1_000;
 export async function runOnce(
   connection: SqliteConnection,
   run: InboxRun,
-  { deadlineAt, signal }: HandlerContext,
+  context: HandlerContext,
 ): Promise<SkipReason | undefined> {
-  const limitMs = Math.max(deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
-  const limit = { limitMs, signal, toError: (late: Error) => unavailable(run, late) };
+  const { signal } = context;
+  const limit = { limitMs: timeToBegin(context), signal, toError: (late: Error) => unavailable(run, late) };
   return await writeInTurn(connection, 'run', limit, () => runInTransaction(connection, run));
 }
 
@@ -59,7 +53,8 @@ function runInTransaction(connection: SqliteConnection, run: InboxRun): SkipReas
 
 function recordAndHandle(connection: SqliteConnection, run: InboxRun, step: Step): SkipReason | undefined {
   if (connection.first(findRecord(run)) !== undefined) return 'handled_before';
-  const isSuperseded = run.guard !== undefined && connection.first(moveGuard(run, run.guard)) === undefined;
+  const isSuperseded =
+    run.latest !== undefined && connection.first(rememberLatest(run, run.latest)) === undefined;
   if (!isSuperseded) handle(connection, run, step);
   // Last: only now is the transaction known to be still the one that was begun.
   connection.run(writeRecord(run));

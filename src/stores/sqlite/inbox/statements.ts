@@ -1,4 +1,4 @@
-import type { Guard } from '../../kit/inbox/latest.ts';
+import type { LatestEvent } from '../../kit/inbox/latest.ts';
 import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
 
@@ -42,11 +42,14 @@ export function findMark(name: string): SqlStatement {
 }
 
 /** Remembers the newest event of a key; returns a row unless a newer one has been handled. */
-export function moveGuard({ scope, handler }: RecordKey, { key, createdAt, rank }: Guard): SqlStatement {
-  return { sql: MOVE_GUARD, values: [scope, handler, key, createdAt, rank] };
+export function rememberLatest(
+  { scope, handler }: RecordKey,
+  { key, createdAt, rank }: LatestEvent,
+): SqlStatement {
+  return { sql: REMEMBER_LATEST, values: [scope, handler, key, createdAt, rank] };
 }
 
-const MOVE_GUARD = `insert into posthorn_inbox_latest as latest (scope, handler, key, created_at, rank)
+const REMEMBER_LATEST = `insert into posthorn_inbox_latest as latest (scope, handler, key, created_at, rank)
 values (?, ?, ?, ?, ?)
 on conflict (scope, handler, key) do update set created_at = excluded.created_at, rank = excluded.rank
 where (excluded.created_at, excluded.rank) >= (latest.created_at, latest.rank)
