@@ -3,7 +3,7 @@ import type { SqliteDatabase, SqliteStatement } from './client.ts';
 import { isBusy, isInsideTransaction } from './errors.ts';
 import { OpenFile } from './open-file.ts';
 import type { SqlStatement } from './statement.ts';
-import { migrations } from './tables.ts';
+import { migrations, READ_VERSION } from './tables.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** The columns of a row in their order: some options of the clients make rows arrays. */
@@ -187,7 +187,7 @@ export class SqliteConnection {
 
   #checkVersion(): void {
     if (this.#isVersionKnown) return;
-    const [version] = this.first({ sql: 'select max(version) from posthorn_migrations', values: [] }) ?? [];
+    const [version] = this.first(READ_VERSION) ?? [];
     checkNotNewer(Number(version));
     if (Number(version) < migrations.length) {
       throw new ConfigurationError(

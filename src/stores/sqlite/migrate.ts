@@ -5,7 +5,7 @@ import { checkNotNewer, SqliteConnection } from './connection.ts';
 import { explain } from './errors.ts';
 import { networkFileSystemOf } from './network-file-system.ts';
 import { retryWhileBusy } from './retry-while-busy.ts';
-import { migrations, NOW } from './tables.ts';
+import { migrations, NOW, READ_VERSION } from './tables.ts';
 
 /** Longer than other processes need that migrate, too. */
 const LIMIT_MS = 10_000;
@@ -87,7 +87,7 @@ function readVersion(connection: SqliteConnection): number {
       values: [],
     }) ?? [];
   if (table === undefined) return 0;
-  const [found] = connection.first({ sql: 'select max(version) from posthorn_migrations', values: [] }) ?? [];
+  const [found] = connection.first(READ_VERSION) ?? [];
   return Number(found ?? 0);
 }
 

@@ -1,3 +1,5 @@
+import type { SqlStatement } from './statement.ts';
+
 /**
  * The ids of events. An open claim has a token; once it is released, it has no lease. A completed id has
  * neither. A row that has expired counts as absent. `first_expires_at` is when the row was to expire as it
@@ -64,6 +66,12 @@ export const STORE_TABLES: string = EVENTS + DEAD_LETTERS;
  * later version changes what it made.
  */
 export const migrations: readonly string[] = [STORE_TABLES + INBOX];
+
+/** Returns the version of the tables, which is null in a table without rows. */
+export const READ_VERSION: SqlStatement = {
+  sql: 'select max(version) as version from posthorn_migrations',
+  values: [],
+};
 
 /** In an expression: the time in milliseconds since the epoch, the same throughout a statement. */
 export const NOW = "cast(round(unixepoch('subsec') * 1000) as integer)";

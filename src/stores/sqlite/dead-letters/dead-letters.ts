@@ -1,9 +1,9 @@
 import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
 import { toKey } from '../../../receiver/dedupe/store.ts';
-import { DeadLetterError } from '../../../receiver/errors.ts';
-import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
+import { deadLettersError } from '../../kit/dead-letters-error.ts';
 import { createOrderedList, readStoredLetter } from '../../kit/ordered-list.ts';
 import { serializeLetter } from '../../kit/serialized-letter.ts';
+import { readServerOptions } from '../../kit/server-options.ts';
 import { checkDatabase, type SqliteDatabase } from '../client.ts';
 import { type Row, SqliteConnection } from '../connection.ts';
 import { explain } from '../errors.ts';
@@ -51,18 +51,13 @@ export function createSqliteDeadLetters(
   options: SqliteDeadLettersOptions,
 ): DeadLetters {
   checkDatabase('createSqliteDeadLetters', database);
-  checkOptions(options, ['scope', 'commandTimeoutMs'], 'createSqliteDeadLetters');
-  const { commandTimeoutMs = 5_000 } = options;
-  readDuration('commandTimeoutMs', commandTimeoutMs);
-  const scope = readScope('createSqliteDeadLetters', options.scope);
+  const { scope, commandTimeoutMs } = readServerOptions('createSqliteDeadLetters', options, 5_000);
   const connection = SqliteConnection.of(database);
   const run = async (work: () => Promise<Row | undefined>): Promise<Row | undefined> => {
     try {
       return await work();
     } catch (error) {
-      const cause = explain(error);
-      const message = `the dead letters of ${scope} in SQLite failed: ${cause.message}`;
-      throw new DeadLetterError('dead_letters_unavailable', message, { cause });
+      throw deadLettersError('SQLite', scope, explain(error));
     }
   };
 

@@ -1,3 +1,4 @@
+import { REMOVED_KEPT_MS } from '../../kit/durations.ts';
 import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
 
@@ -45,10 +46,10 @@ const REMOVE = `update posthorn_dead_letters set letter = null, removed_at = ${N
 where scope = ? and key = ? and letter is not null
 returning 1 as removed`;
 
-/** Forgets the places of letters that were removed more than a day ago. */
+/** Forgets the places of letters that were removed long ago. */
 export const FORGET_REMOVED: SqlStatement = {
   sql: `delete from posthorn_dead_letters where rowid in (
-  select rowid from posthorn_dead_letters where removed_at < ${NOW} - 86400000 order by removed_at limit 100
+  select rowid from posthorn_dead_letters where removed_at < ${NOW} - ${REMOVED_KEPT_MS} order by removed_at limit 100
 )`,
   values: [],
 };

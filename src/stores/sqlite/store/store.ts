@@ -1,5 +1,5 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
-import { checkOptions, readDuration, readScope } from '../../../receiver/values/check-options.ts';
+import { readServerOptions } from '../../kit/server-options.ts';
 import { createServerStore } from '../../kit/server-store.ts';
 import { checkDatabase, type SqliteDatabase } from '../client.ts';
 import { SqliteConnection } from '../connection.ts';
@@ -42,10 +42,7 @@ export interface SqliteStoreOptions {
  */
 export function createSqliteStore(database: SqliteDatabase, options: SqliteStoreOptions): Store {
   checkDatabase('createSqliteStore', database);
-  checkOptions(options, ['scope', 'commandTimeoutMs'], 'createSqliteStore');
-  const { commandTimeoutMs = 2_000 } = options;
-  readDuration('commandTimeoutMs', commandTimeoutMs);
-  const scope = readScope('createSqliteStore', options.scope);
+  const { scope, commandTimeoutMs } = readServerOptions('createSqliteStore', options, 2_000);
   const operations = new SqliteOperations(SqliteConnection.of(database), scope, commandTimeoutMs);
   return createServerStore({
     name: 'SQLite',
