@@ -1,5 +1,5 @@
 import { messageOf } from '../../receiver/values/foreign-values.ts';
-import type { ServerFailures } from '../kit/retry-in-time.ts';
+import type { ServerFailures } from '../kit/server-failures.ts';
 
 /**
  * The messages of failures that pass: https://developers.cloudflare.com/d1/observability/debug-d1/. The

@@ -1,6 +1,6 @@
 import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
-import type { ServerFailures } from '../kit/retry-in-time.ts';
+import type { ServerFailures } from '../kit/server-failures.ts';
 
 /**
  * The names of errors that pass:

@@ -1,5 +1,6 @@
 import { jittered } from '../../receiver/timing/jitter.ts';
 import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
+import type { ServerFailures } from './server-failures.ts';
 
 const FIRST_PAUSE_MS = 20;
 
@@ -13,16 +14,6 @@ export interface OperationLimit {
 /** A limit of `ms` milliseconds from now. */
 export function limitFromNow(ms: number): OperationLimit {
   return { ms, endsAt: performance.now() + ms };
-}
-
-/** The failures of a server. */
-export interface ServerFailures {
-  /** The name of the server, for messages. */
-  readonly server: string;
-  /** Returns true if the same work can succeed a moment later. */
-  readonly mayPass: (error: unknown) => boolean;
-  /** Says what to do about an error. */
-  readonly explain: (error: unknown) => Error;
 }
 
 /** One try of work. */
