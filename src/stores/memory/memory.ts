@@ -14,6 +14,7 @@ import { ConfigurationError } from '../../receiver/errors.ts';
 import { readClock } from '../../receiver/timing/clock.ts';
 import { checkOptions, readInteger } from '../../receiver/values/check-options.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
+import { type ClaimTerms, firstClaim, msUntilFree, nextClaim, type OpenId } from '../kit/claim-rule.ts';
 import { RecentIds } from './recent-ids.ts';
 
 /** Options of `createMemoryStore`. */
@@ -31,18 +32,7 @@ export interface MemoryStoreOptions {
   readonly now?: () => number;
 }
 
-interface OpenRecord {
-  token: string;
-  attempt: number;
-  spacedAttempts: number;
-  countedAt: number;
-  firstClaimedAt: number;
-  abandoned: number;
-  handled: readonly string[];
-  /** Undefined once released. */
-  leaseEndsAt: number | undefined;
-  expiresAt: number;
-}
+type OpenRecord = OpenId<readonly string[]>;
 
 /**
  * Remembers ids in this process, which is all that a single process needs. The ids are forgotten when the
@@ -97,7 +87,7 @@ class Memory {
     const now = this.#now();
     const record = this.#find(key, now);
     if (record === 'completed') return { state: 'completed' };
-    const msLeft = record === undefined ? 0 : msLeftFor(record, request.token, now);
+    const msLeft = record === undefined ? 0 : msUntilFree(record, request.token, now);
     if (msLeft > 0) return { state: 'busy', msLeft };
     const claimed = claimRecord(record, request, now);
     if (record !== undefined) this.#recent.delete(key);
@@ -105,15 +95,15 @@ class Memory {
     return claimResult(claimed, now);
   }
 
-  renew({ id, token, leaseMs, retentionMs }: LeaseRequest): RenewResult {
-    const key = toKey(id);
+  renew(request: LeaseRequest): RenewResult {
+    const key = toKey(request.id);
     const now = this.#now();
     const record = this.#find(key, now);
     if (record === 'completed') return { state: 'completed' };
-    if (record !== undefined && (record.token !== token || record.leaseEndsAt === undefined)) {
+    if (record !== undefined && (record.token !== request.token || record.leaseEndsAt === undefined)) {
       return { state: 'lost' };
     }
-    this.#claims.set(key, claimRecord(record, { id, token, leaseMs, retentionMs }, now));
+    this.#claims.set(key, claimRecord(record, request, now));
     return { state: 'held' };
   }
 
@@ -131,11 +121,10 @@ class Memory {
     const record = this.#find(key, now);
     if (record === 'completed') return { state: 'completed' };
     if (record === undefined || record.token !== token) return { state: 'lost' };
-    record.leaseEndsAt = undefined;
-    if (handled.length > 0) record.handled = [...handled];
-    record.expiresAt = now + retentionMs;
+    const names = handled.length > 0 ? [...handled] : record.handled;
+    const released = { ...record, leaseEndsAt: undefined, handled: names, expiresAt: now + retentionMs };
     this.#deleteClaim(key);
-    this.#recent.set(key, record, now);
+    this.#recent.set(key, released, now);
     return { state: 'released' };
   }
 
@@ -160,54 +149,19 @@ class Memory {
   }
 }
 
-/** How long another token's lease still holds. */
-function msLeftFor(record: OpenRecord, token: string, now: number): number {
-  if (record.token === token || record.leaseEndsAt === undefined) return 0;
-  return Math.max(0, record.leaseEndsAt - now);
-}
-
-function claimRecord(previous: OpenRecord | undefined, request: ClaimRequest, now: number): OpenRecord {
-  if (previous?.token === request.token && previous.leaseEndsAt !== undefined) {
-    extend(previous, request.leaseMs, request.retentionMs, now);
-    return previous;
-  }
-  const counts = previous === undefined || isSpaced(now - previous.countedAt, request.attemptSpacingMs);
-  const record: OpenRecord = {
-    token: request.token,
-    attempt: (previous?.attempt ?? 0) + 1,
-    spacedAttempts: (previous?.spacedAttempts ?? 0) + (counts ? 1 : 0),
-    countedAt: counts ? now : previous.countedAt,
-    firstClaimedAt: previous?.firstClaimedAt ?? now,
-    abandoned: (previous?.abandoned ?? 0) + (previous?.leaseEndsAt === undefined ? 0 : 1),
-    handled: previous?.handled ?? [],
-    leaseEndsAt: undefined,
-    expiresAt: 0,
-  };
-  extend(record, request.leaseMs, request.retentionMs, now);
-  return record;
-}
-
-/**
- * A clock that was set back says nothing about the time between two claims. One attempt too many parks an
- * event early, but one too few loses it.
- */
-function isSpaced(elapsedMs: number, attemptSpacingMs = 0): boolean {
-  return elapsedMs < 0 || elapsedMs >= attemptSpacingMs;
-}
-
-function extend(record: OpenRecord, leaseMs: number, retentionMs: number, now: number): void {
-  record.leaseEndsAt = now + leaseMs;
-  record.expiresAt = now + Math.max(leaseMs, retentionMs);
+function claimRecord(found: OpenRecord | undefined, terms: ClaimTerms, now: number): OpenRecord {
+  return found === undefined ? firstClaim(terms, [], now) : nextClaim(found, terms, now);
 }
 
 function claimResult(record: OpenRecord, now: number): ClaimResult {
+  const { attempt, abandoned, firstClaimedAt, handled, spacedAttempts } = record;
   return {
     state: 'claimed',
-    attempt: record.attempt,
-    abandoned: record.abandoned,
-    firstClaimedMsAgo: now - record.firstClaimedAt,
-    handled: record.handled,
-    spacedAttempts: record.spacedAttempts,
+    attempt,
+    abandoned,
+    firstClaimedMsAgo: now - firstClaimedAt,
+    handled,
+    spacedAttempts,
   };
 }
 
