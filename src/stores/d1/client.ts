@@ -1,6 +1,5 @@
 import { ConfigurationError } from '../../receiver/errors.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
-import type { SqlStatement } from '../sqlite/statement.ts';
 
 /** The parts of a D1 database, as a Worker gets it in `env`, that posthorn uses. */
 export interface D1Binding {
@@ -29,15 +28,4 @@ export function checkBinding(functionName: string, binding: D1Binding): void {
     `${functionName} takes a D1 database, which a Worker gets in its env: env.DB, if ` +
       'd1_databases of the wrangler configuration has the binding "DB"',
   );
-}
-
-/** Runs statements in one transaction; resolves with the rows of each. */
-export async function runBatch(
-  binding: D1Binding,
-  statements: readonly SqlStatement[],
-): Promise<readonly (readonly unknown[])[]> {
-  const results = await binding.batch(
-    statements.map(({ sql, values }) => binding.prepare(sql).bind(...values)),
-  );
-  return results.map((result) => result.results);
 }

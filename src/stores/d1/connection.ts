@@ -1,67 +1,57 @@
-import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
-import type { ServerClock } from '../kit/server-clock.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
+import { limitFromNow, retryInTime } from '../kit/retry-in-time.ts';
+import { ServerClock } from '../kit/server-clock.ts';
 import type { SqlStatement } from '../sqlite/statement.ts';
-import { NOW } from '../sqlite/tables.ts';
-import { type D1Binding, runBatch } from './client.ts';
+import type { D1Binding } from './client.ts';
+import { d1Failures } from './errors.ts';
 
-const LATE = 'this operation of posthorn came too late';
-
-/** Returns the time of D1. */
-const READ_TIME: SqlStatement = { sql: `select ${NOW} as now`, values: [] };
+/** The rows of each of several statements, as objects. */
+export type Rows = readonly (readonly unknown[])[];
 
 /**
- * Fails if the time of D1 is past `notAfter`, and returns it otherwise. Only a statement that fails takes its
- * whole batch back. SQLite quotes a path that is not one in its error.
+ * Sends statements to D1, and again after a failure that passes, under a time limit. D1 decides by its own
+ * clock if one is late, because that of a Worker stands still while no answer comes, and those of two Workers
+ * may differ.
  */
-function failIfLate(notAfter: number): SqlStatement {
-  return {
-    sql: `select ${NOW} as now, json_extract('{}', iif(${NOW} <= ?, '$', '${LATE}'))`,
-    values: [notAfter],
-  };
-}
+export class D1Connection {
+  readonly #binding: D1Binding;
+  readonly #limitMs: number;
+  readonly #clock: ServerClock;
 
-/**
- * Runs statements in one transaction that does nothing if it arrives after `endsAt`, a time of our monotonic
- * clock; resolves with the rows of each. D1 compares by its own clock, because that of a Worker stands still
- * while no answer comes, and those of two Workers may differ.
- */
-export async function runInTime(
-  binding: D1Binding,
-  clock: ServerClock,
-  endsAt: number,
-  statements: readonly SqlStatement[],
-): Promise<readonly (readonly unknown[])[]> {
-  try {
-    return await runOnce(binding, clock, endsAt, statements);
-  } catch (error) {
-    if (!isLate(error)) throw error;
+  constructor(binding: D1Binding, limitMs: number) {
+    this.#binding = binding;
+    this.#limitMs = limitMs;
+    this.#clock = new ServerClock(limitMs);
   }
-  // D1 refuses a batch as late, although it is not, if the clocks disagree.
-  const [[answer] = []] = await runBatch(binding, [READ_TIME]);
-  setTime(clock, answer);
-  try {
-    return await runOnce(binding, clock, endsAt, statements);
-  } catch (cause) {
-    if (!isLate(cause)) throw cause;
-    throw new Error('the operation reached D1 too late, so it did nothing', { cause });
+
+  /** Runs statements in one transaction, in one round trip. */
+  async send(statements: readonly SqlStatement[]): Promise<Rows> {
+    const results = await this.#binding.batch(
+      statements.map(({ sql, values }) => this.#binding.prepare(sql).bind(...values)),
+    );
+    return results.map((result) => result.results);
   }
-}
 
-async function runOnce(
-  binding: D1Binding,
-  clock: ServerClock,
-  endsAt: number,
-  statements: readonly SqlStatement[],
-): Promise<readonly (readonly unknown[])[]> {
-  const [[answer] = [], ...rows] = await runBatch(binding, [failIfLate(clock.latest(endsAt)), ...statements]);
-  setTime(clock, answer);
-  return rows;
-}
+  /** Takes the time of D1 from a row that has it as `now`. */
+  setTime(row: unknown): void {
+    this.#clock.set(Number(propertyOf(row, 'now')));
+  }
 
-function setTime(clock: ServerClock, row: unknown): void {
-  clock.set(Number(propertyOf(row, 'now')));
-}
+  /** Runs work that may run at any time. */
+  run<Result>(work: () => Promise<Result>): Promise<Result> {
+    return retryInTime(limitFromNow(this.#limitMs), d1Failures, work);
+  }
 
-function isLate(error: unknown): boolean {
-  return messageOf(error).includes(LATE);
+  /**
+   * Runs work that takes the latest time at which it may run, by the clock of D1, and resolves with undefined
+   * if it came later.
+   */
+  runInTime<Result>(work: (latest: number) => Promise<Result | undefined>): Promise<Result> {
+    const limit = limitFromNow(this.#limitMs);
+    return retryInTime(limit, d1Failures, async () => {
+      const result = await this.#clock.runInTime(limit.endsAt, work);
+      if (result === undefined) throw new Error('the operation reached D1 too late, so it did nothing');
+      return result;
+    });
+  }
 }

@@ -1,21 +1,16 @@
 import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
-import type { SqlStatement } from '../sqlite/statement.ts';
-import { type D1Binding, runBatch } from './client.ts';
+import { READ_VERSION } from '../sqlite/tables.ts';
+import type { D1Connection } from './connection.ts';
 import { d1Migrations } from './migrate.ts';
-
-const READ_VERSION: SqlStatement = {
-  sql: 'select max(version) as version from posthorn_migrations',
-  values: [],
-};
 
 /** The version of the tables in a database. It grows while isolates run, and they notice. */
 export class TablesVersion {
-  readonly #binding: D1Binding;
+  readonly #connection: D1Connection;
   #isCurrent = false;
   #hasWarned = false;
 
-  constructor(binding: D1Binding) {
-    this.#binding = binding;
+  constructor(connection: D1Connection) {
+    this.#connection = connection;
   }
 
   /** Returns true if the tables have all that this posthorn needs; otherwise prints once what to run. */
@@ -38,7 +33,7 @@ export class TablesVersion {
   /** The tables of the first version do not say it. */
   async #read(): Promise<number> {
     try {
-      const [[row] = []] = await runBatch(this.#binding, [READ_VERSION]);
+      const [[row] = []] = await this.#connection.send([READ_VERSION]);
       return Number(propertyOf(row, 'version') ?? 1);
     } catch (error) {
       if (messageOf(error).includes('no such table: posthorn_migrations')) return 1;

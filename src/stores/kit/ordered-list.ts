@@ -4,13 +4,17 @@ import { toKey } from '../../receiver/dedupe/store.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
 import { parseLetter } from './serialized-letter.ts';
 
-/** A letter as a server keeps it. */
-export interface StoredLetter {
-  readonly key: string;
+/** The text of a letter as a server keeps it. */
+export interface StoredText {
   /** As `serializeLetter` returns it. */
   readonly text: string;
   /** Why the text is not a whole letter; absent if it is one, as far as the server can tell. */
   readonly damage?: string | undefined;
+}
+
+/** A letter as a server keeps it. */
+export interface StoredLetter extends StoredText {
+  readonly key: string;
   /** Its place in the order of the letters, in a form that only the server's queries need to know. */
   readonly place: string;
 }

@@ -40,4 +40,16 @@ export class ServerClock {
   latest(endsAt: number): number {
     return endsAt + this.#offsetMs - this.#limitMs * DRIFT_ALLOWANCE;
   }
+
+  /**
+   * Runs work that takes the time of {@link latest}, and resolves with undefined if the server refused it as
+   * late. A server refuses wrongly if its clock has jumped, or another server has taken over. Its answer
+   * brought the new time, so the second try is right.
+   */
+  async runInTime<Result>(
+    endsAt: number,
+    work: (latest: number) => Promise<Result | undefined>,
+  ): Promise<Result | undefined> {
+    return (await work(this.latest(endsAt))) ?? work(this.latest(endsAt));
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * Says of the errors of one server what follows from them. A server whose operations cannot simply be repeated
- * also says in its `errors.ts`, by `mayHaveRun(error)`, if an operation that failed may have run.
+ * Says of the errors of one server what follows from them. If an operation cannot simply be repeated, the
+ * server's `errors.ts` also says, by `mayHaveRun(error)`, if one that failed may have run.
  */
 export interface ServerFailures {
   /** The name of the server, for messages. */

@@ -1,43 +1,6 @@
-import { propertyOf } from '../../../receiver/values/foreign-values.ts';
+import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { SqlStatement } from '../../sqlite/statement.ts';
-
-/**
- * The texts of letters that are too long for a row of D1, which takes 2,000,000 bytes:
- * https://developers.cloudflare.com/d1/platform/limits/. Their rows among the letters have an empty text.
- */
-export const PARTS_TABLE = `create table posthorn_dead_letter_parts (
-  scope text not null,
-  key text not null,
-  part integer not null,
-  text text not null,
-  primary key (scope, key, part)
-) strict, without rowid;
-`;
-
-/**
- * Each part says how many parts its letter has, and how many bytes in all of them. An earlier posthorn writes
- * neither, and replaces all parts of a letter: so what a part says is never about another text.
- */
-export const SIZES_OF_PARTS = `alter table posthorn_dead_letter_parts add column part_count integer;
-alter table posthorn_dead_letter_parts add column letter_bytes integer;
-`;
-
-/** A character takes three bytes at most, and the rest of a row is short. */
-const MOST_CHARACTERS = 600_000;
-
-/** Splits a text that is too long for a row; returns none if it is not. */
-export function splitText(text: string): readonly string[] {
-  if (text.length <= MOST_CHARACTERS) return [];
-  const parts: string[] = [];
-  for (let begin = 0; begin < text.length; ) {
-    const longest = text.slice(begin, begin + MOST_CHARACTERS);
-    // Half of a surrogate pair would be stored as another character.
-    const part = /[\uD800-\uDBFF]$/.test(longest) ? longest.slice(0, -1) : longest;
-    parts.push(part);
-    begin += part.length;
-  }
-  return parts;
-}
+import { NOW } from '../../sqlite/tables.ts';
 
 /** Removes the parts of a letter. */
 export function removeParts(scope: string, key: string): SqlStatement {
@@ -70,32 +33,23 @@ export function getParts(scope: string, key: string): SqlStatement {
   };
 }
 
-/** The text of a letter, or what is wrong with it. */
-export interface JoinedText {
-  readonly text: string;
-  /** Undefined if the text is whole, as far as is known. */
-  readonly damage: string | undefined;
+const LATE = 'this operation of posthorn came too late';
+
+/** Returns the time of D1. */
+export const READ_TIME: SqlStatement = { sql: `select ${NOW} as now`, values: [] };
+
+/**
+ * Fails if the time of D1 is past `latest`, and returns it otherwise. Only a statement that fails takes its
+ * whole batch back. SQLite quotes a path that is not one in its error.
+ */
+export function failIfLate(latest: number): SqlStatement {
+  return {
+    sql: `select ${NOW} as now, json_extract('{}', iif(${NOW} <= ?, '$', '${LATE}'))`,
+    values: [latest],
+  };
 }
 
-/** Joins the parts of a letter. */
-export function joinParts(parts: readonly unknown[]): JoinedText {
-  const text = parts.map((part) => propertyOf(part, 'text')).join('');
-  return { text, damage: damageOf(parts, text) };
-}
-
-/** A letter of an earlier posthorn has no sizes. If its end is missing, it is not JSON. */
-function damageOf(parts: readonly unknown[], text: string): string | undefined {
-  if (parts.length === 0) return 'none of its parts are there';
-  const [count, ...otherCounts] = distinct(parts, 'part_count');
-  const [bytes, ...otherBytes] = distinct(parts, 'letter_bytes');
-  if (otherCounts.length + otherBytes.length > 0) return 'its parts are of two writings';
-  if (typeof count === 'number' && count !== parts.length)
-    return `only ${parts.length} of its ${count} parts are there`;
-  if (!parts.every((part, index) => propertyOf(part, 'part') === index)) return 'a part of it is missing';
-  const found = Buffer.byteLength(text);
-  return typeof bytes === 'number' && bytes !== found ? `it has ${found} bytes, not ${bytes}` : undefined;
-}
-
-function distinct(rows: readonly unknown[], column: string): unknown[] {
-  return [...new Set(rows.map((row) => propertyOf(row, column)))];
+/** Returns true for the error of {@link failIfLate}. */
+export function isLate(error: unknown): boolean {
+  return messageOf(error).includes(LATE);
 }

@@ -1,0 +1,41 @@
+import { propertyOf } from '../../../receiver/values/foreign-values.ts';
+import type { ServerAnswer, ServerOperation } from '../../kit/server-store.ts';
+import type { SqlStatement } from '../../sqlite/statement.ts';
+import { CLEAN_UP, CLEANING_INTERVAL, statementsOf } from '../../sqlite/store/statements.ts';
+import type { D1Connection } from '../connection.ts';
+
+/** Runs operations on ids, each in one round trip. */
+export class D1Operations {
+  readonly #connection: D1Connection;
+  readonly #scope: string;
+
+  constructor(connection: D1Connection, scope: string) {
+    this.#connection = connection;
+    this.#scope = scope;
+  }
+
+  /** Resolves with the answer to an operation. */
+  async run(operation: ServerOperation): Promise<ServerAnswer> {
+    return { text: await this.#connection.runInTime((latest) => this.#runOnce(operation, latest)) };
+  }
+
+  /**
+   * The read comes along, because it would otherwise take a second round trip and not be in the transaction.
+   */
+  async #runOnce(operation: ServerOperation, latest: number): Promise<string | undefined> {
+    const { write, read } = statementsOf(this.#scope, operation, latest);
+    if (read === undefined) {
+      await this.#connection.send(withCleaning(write));
+      return 'completed';
+    }
+    const [[written] = [], [found] = []] = await this.#connection.send([write, read]);
+    this.#connection.setTime(found);
+    const result = String(propertyOf(written ?? found, 'result'));
+    return result === 'late' ? undefined : result;
+  }
+}
+
+/** By chance, because an isolate may see only a few events. */
+function withCleaning(completion: SqlStatement): readonly SqlStatement[] {
+  return Math.random() * CLEANING_INTERVAL < 1 ? [completion, ...CLEAN_UP] : [completion];
+}

@@ -1,0 +1,52 @@
+import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import { toKey } from '../../receiver/dedupe/store.ts';
+import { deadLettersError } from './dead-letters-error.ts';
+import { createOrderedList, type NextLetter, readStoredLetter, type StoredText } from './ordered-list.ts';
+import { serializeLetter } from './serialized-letter.ts';
+
+/** The operations on the letters of one scope. A key is that of a letter's id. */
+export interface LetterOperations {
+  /** Stores the text of a letter in place of any other one with its key. */
+  put(key: string, text: string, parkedAt: number): Promise<void>;
+  /** Resolves with the text of a letter, if it is there. */
+  get(key: string): Promise<StoredText | undefined>;
+  /** Resolves with true if the letter was there. */
+  remove(key: string): Promise<boolean>;
+  next: NextLetter;
+  /** Counts letters up to a limit. */
+  count?(limit: number): Promise<number>;
+  /** As in {@link DeadLetters}. */
+  mustWait?(): boolean;
+}
+
+/**
+ * Creates dead letters on a server. Their operations reject with DeadLetterError, whose message names the
+ * server and the scope.
+ */
+export function createServerDeadLetters(
+  name: string,
+  scope: string,
+  operations: LetterOperations,
+): DeadLetters {
+  const ask = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (cause) {
+      throw deadLettersError(name, scope, cause);
+    }
+  };
+  const count = operations.count?.bind(operations);
+  const mustWait = operations.mustWait?.bind(operations);
+  return {
+    put: (letter) =>
+      ask(async () => operations.put(toKey(letter.id), serializeLetter(letter), letter.parkedAt)),
+    get: async (id) => {
+      const found = await ask(() => operations.get(toKey(id)));
+      return found === undefined ? undefined : readStoredLetter(name, id, found.text, found.damage);
+    },
+    remove: (id) => ask(() => operations.remove(toKey(id))),
+    list: createOrderedList(name, (key, place) => ask(() => operations.next(key, place))),
+    ...(count && { count: ({ limit }) => ask(() => count(limit)) }),
+    ...(mustWait && { mustWait }),
+  };
+}
