@@ -30,8 +30,16 @@ export type WriteOutcome =
       readonly found: Attributes | undefined;
     };
 
+/** One page of a query. */
+export interface Page {
+  readonly Items?: readonly Attributes[] | undefined;
+  readonly Count?: number | undefined;
+  readonly LastEvaluatedKey?: Attributes | undefined;
+}
+
 type WithoutTable<Input> = Omit<Input, 'TableName'>;
 
+/** A middleware that sees the failures after which the SDK tries again. */
 type Watcher = <Parameters, Result>(
   next: (parameters: Parameters) => Promise<Result>,
 ) => (parameters: Parameters) => Promise<Result>;
@@ -43,28 +51,17 @@ interface Watchable {
   readonly middlewareStack: { add(watcher: Watcher, options: typeof INSIDE_RETRIES): void };
 }
 
-/** Sends a command; the SDK gives up once `abortSignal` aborts. */
-type Send<Command, Result> = (
-  command: Command,
+/** Sends a command once. `watch` must see it; the SDK gives up once `abortSignal` aborts. */
+type Send<Result> = (
+  watch: <Command extends Watchable>(command: Command) => Command,
   options: { readonly abortSignal: AbortSignal },
 ) => Promise<Result>;
 
-interface Written {
-  readonly Attributes?: Attributes | undefined;
-}
-
-/** One page of a query. */
-export interface Page {
-  readonly Items?: readonly Attributes[] | undefined;
-  readonly Count?: number | undefined;
-  readonly LastEvaluatedKey?: Attributes | undefined;
-}
-
 /**
- * Commands on one table, all within one time limit. Each is tried again after a failure that passes; then a
- * write may have been done already. The SDK tries again by itself as well, until the limit.
+ * Sends commands on one table, all within one time limit. Each is sent again after a failure that passes;
+ * then a write may have been done already. The SDK tries again by itself as well, until the limit.
  */
-export class TableSession {
+export class DynamoConnection {
   readonly #client: DynamoDBClient;
   readonly #table: string;
   readonly #limit: OperationLimit;
@@ -75,30 +72,30 @@ export class TableSession {
     this.#limit = limitFromNow(limitMs);
   }
 
-  /** A session on the same table, whose time limit begins now. */
-  anew(): TableSession {
-    return new TableSession(this.#client, this.#table, this.#limit.ms);
+  /** The same, with a time limit that begins now. */
+  anew(): DynamoConnection {
+    return new DynamoConnection(this.#client, this.#table, this.#limit.ms);
   }
 
   put(input: WithoutTable<PutItemCommandInput>): Promise<WriteOutcome> {
-    const create = () => new PutItemCommand({ ...this.#commonInput, ...input });
-    return this.#write(create, (command, options) => this.#client.send(command, options));
+    const command = () => new PutItemCommand({ ...this.#writeInput, ...input });
+    return this.#write((watch, options) => this.#client.send(watch(command()), options));
   }
 
   update(input: WithoutTable<UpdateItemCommandInput>): Promise<WriteOutcome> {
-    const create = () => new UpdateItemCommand({ ...this.#commonInput, ...input });
-    return this.#write(create, (command, options) => this.#client.send(command, options));
+    const command = () => new UpdateItemCommand({ ...this.#writeInput, ...input });
+    return this.#write((watch, options) => this.#client.send(watch(command()), options));
   }
 
   delete(input: WithoutTable<DeleteItemCommandInput>): Promise<WriteOutcome> {
-    const create = () => new DeleteItemCommand({ ...this.#commonInput, ...input });
-    return this.#write(create, (command, options) => this.#client.send(command, options));
+    const command = () => new DeleteItemCommand({ ...this.#writeInput, ...input });
+    return this.#write((watch, options) => this.#client.send(watch(command()), options));
   }
 
   /** Reads what every write before has left. */
   async get(key: Attributes): Promise<Attributes | undefined> {
-    const create = () => new GetItemCommand({ TableName: this.#table, Key: key, ConsistentRead: true });
-    const { Item } = await this.#send(create, (command, options) => this.#client.send(command, options));
+    const command = () => new GetItemCommand({ TableName: this.#table, Key: key, ConsistentRead: true });
+    const { Item } = await this.#send((watch, options) => this.#client.send(watch(command()), options));
     return Item;
   }
 
@@ -112,23 +109,20 @@ export class TableSession {
     } while (last !== undefined);
   }
 
-  get #commonInput() {
+  get #writeInput() {
     return { TableName: this.#table, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   }
 
   #query(input: WithoutTable<QueryCommandInput>): Promise<Page> {
-    const create = () => new QueryCommand({ TableName: this.#table, ConsistentRead: true, ...input });
-    return this.#send(create, (command, options) => this.#client.send(command, options));
+    const command = () => new QueryCommand({ TableName: this.#table, ConsistentRead: true, ...input });
+    return this.#send((watch, options) => this.#client.send(watch(command()), options));
   }
 
   /** A refusal is an answer, not a failure. */
-  #write<Command extends Watchable>(
-    create: () => Command,
-    send: Send<Command, Written>,
-  ): Promise<WriteOutcome> {
-    return this.#send<Command, WriteOutcome>(create, async (command, options) => {
+  #write(send: Send<{ readonly Attributes?: Attributes | undefined }>): Promise<WriteOutcome> {
+    return this.#send<WriteOutcome>(async (watch, options) => {
       try {
-        const { Attributes: old } = await send(command, options);
+        const { Attributes: old } = await send(watch, options);
         return { isWritten: true, old };
       } catch (error) {
         if (!isConditionalCheckFailed(error)) throw error;
@@ -137,26 +131,21 @@ export class TableSession {
     });
   }
 
-  #send<Command extends Watchable, Result>(
-    create: () => Command,
-    send: Send<Command, Result>,
-  ): Promise<Result> {
+  #send<Result>(send: Send<Result>): Promise<Result> {
     return retryInTime(this.#limit, dynamoFailures, ({ signal, noteFailure }) => {
-      const command = create();
-      command.middlewareStack.add(watcher(noteFailure), INSIDE_RETRIES);
-      return send(command, { abortSignal: signal });
+      const watcher: Watcher = (next) => async (parameters) => {
+        try {
+          return await next(parameters);
+        } catch (error) {
+          noteFailure(error);
+          throw error;
+        }
+      };
+      const watch = <Command extends Watchable>(command: Command): Command => {
+        command.middlewareStack.add(watcher, INSIDE_RETRIES);
+        return command;
+      };
+      return send(watch, { abortSignal: signal });
     });
   }
-}
-
-/** Creates a middleware that sees the failures after which the SDK tries again. */
-function watcher(noteFailure: (error: unknown) => void): Watcher {
-  return (next) => async (parameters) => {
-    try {
-      return await next(parameters);
-    } catch (error) {
-      noteFailure(error);
-      throw error;
-    }
-  };
 }

@@ -1,5 +1,5 @@
 import type { UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
-import type { Attributes } from '../table.ts';
+import type { Attributes } from './connection.ts';
 
 /** The parts of an UpdateItem that say what it writes, and on which condition. */
 export type ItemUpdate = Pick<

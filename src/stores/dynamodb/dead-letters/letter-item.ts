@@ -1,8 +1,9 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { replacement } from '../store/replacement.ts';
-import type { Attributes, TableSession, WriteOutcome } from '../table.ts';
-import type { LetterAddress, LetterVersion, WrittenVersion } from './letter-parts.ts';
+import { REMOVED_KEPT_MS } from '../../kit/durations.ts';
+import type { Attributes, DynamoConnection, WriteOutcome } from '../connection.ts';
+import { replacement } from '../item-update.ts';
 import { ordered, rankOf } from './letter-version.ts';
+import type { LetterAddress, LetterVersion, WrittenVersion } from './part-items.ts';
 
 /**
  * The item of a letter. A removal makes a tombstone of it, so that a write of the letter that arrives once
@@ -56,7 +57,7 @@ export function putLetterItem(
       ...(foundVersion && { ':found': foundVersion }),
     },
   });
-  return at.session.update({ Key: keyOfLetter(at), ...write, ReturnValues: 'ALL_OLD' });
+  return at.connection.update({ Key: keyOfLetter(at), ...write, ReturnValues: 'ALL_OLD' });
 }
 
 /** All attributes that the item of a letter can have besides its key. */
@@ -72,21 +73,18 @@ const LETTER_ATTRIBUTES: readonly string[] = [
 
 /** Reads the item of a letter. */
 export async function getLetterItem(at: LetterAddress): Promise<LetterItem | undefined> {
-  return readLetterItem(await at.session.get(keyOfLetter(at)));
+  return readLetterItem(await at.connection.get(keyOfLetter(at)));
 }
 
-/** A list can go on after a letter that was removed within this time. */
-const TOMBSTONE_MS = 86_400_000;
-
 /** Makes a tombstone of the item that was found, unless it was written anew or is one already. */
-export function buryLetterItem(
+export function removeLetterItem(
   at: LetterAddress,
   { foundVersion }: LetterItem,
   removal: string,
 ): Promise<WriteOutcome> {
-  const ttl = Math.ceil((Date.now() + TOMBSTONE_MS) / 1_000);
+  const ttl = Math.ceil((Date.now() + REMOVED_KEPT_MS) / 1_000);
   const isUnchanged = foundVersion === undefined ? 'attribute_not_exists(#version)' : '#version = :found';
-  return at.session.update({
+  return at.connection.update({
     Key: keyOfLetter(at),
     UpdateExpression:
       'set lastPosition = #position, #ttl = :ttl, removal = :removal remove #position, letter',
@@ -116,14 +114,14 @@ export function readLetterItem(item: Attributes | undefined): LetterItem | undef
 
 /** Finds the letter after a position. */
 export async function nextLetterKey(
-  session: TableSession,
+  connection: DynamoConnection,
   scope: string,
   after: string,
-): Promise<{ readonly key: string; readonly position: string } | undefined> {
-  const pages = session.pages({ ...lettersAfter(scope, after), Limit: 1 });
+): Promise<{ readonly key: string; readonly place: string } | undefined> {
+  const pages = connection.pages({ ...lettersAfter(scope, after), Limit: 1 });
   for await (const { Items: [item] = [] } of pages) {
     if (item !== undefined)
-      return { key: (item.sk?.S ?? '').slice(KEY_PREFIX.length), position: item.position?.S ?? '' };
+      return { key: (item.sk?.S ?? '').slice(KEY_PREFIX.length), place: item.position?.S ?? '' };
   }
   return undefined;
 }
@@ -132,11 +130,15 @@ export async function nextLetterKey(
 const MOST_PER_PAGE = 1_000;
 
 /** Counts letters up to a limit. */
-export async function countLetters(session: TableSession, scope: string, limit: number): Promise<number> {
+export async function countLetters(
+  connection: DynamoConnection,
+  scope: string,
+  limit: number,
+): Promise<number> {
   let count = 0;
   if (limit < 1) return 0;
   const Limit = Math.min(limit, MOST_PER_PAGE);
-  const pages = session.pages({ ...lettersAfter(scope, ''), Select: 'COUNT', Limit });
+  const pages = connection.pages({ ...lettersAfter(scope, ''), Select: 'COUNT', Limit });
   for await (const { Count = 0 } of pages) {
     count += Count;
     if (count >= limit) break;

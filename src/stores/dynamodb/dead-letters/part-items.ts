@@ -1,8 +1,8 @@
-import type { Attributes, TableSession } from '../table.ts';
+import type { Attributes, DynamoConnection } from '../connection.ts';
 
-/** The scope and the key of a letter, and the session for its items. */
+/** The scope and the key of a letter, and the connection for its items. */
 export interface LetterAddress {
-  readonly session: TableSession;
+  readonly connection: DynamoConnection;
   readonly scope: string;
   readonly key: string;
 }
@@ -33,12 +33,12 @@ export async function writeParts(at: LetterAddress, version: string, bytes: Buff
   const parts = Math.ceil(bytes.length / MOST_BYTES);
   const writes = Array.from({ length: parts }, (_, index) => {
     const part = bytes.subarray(index * MOST_BYTES, (index + 1) * MOST_BYTES);
-    return at.session.put({ Item: { ...keyOfPart(at, version, index), bytes: { B: part } } });
+    return at.connection.put({ Item: { ...keyOfPart(at, version, index), bytes: { B: part } } });
   });
   const failed = (await Promise.allSettled(writes)).find(({ status }) => status === 'rejected');
   if (failed?.status !== 'rejected') return { version, parts, bytes: undefined };
-  // Not awaited, because the time of this session may be over.
-  void tidied(deleteParts({ ...at, session: at.session.anew() }, { version, parts }));
+  // Not awaited, because the time limit of this connection may be over.
+  void tidied(deleteParts({ ...at, connection: at.connection.anew() }, { version, parts }));
   throw failed.reason;
 }
 
@@ -48,7 +48,7 @@ export async function readParts(
   { version, parts }: LetterVersion,
 ): Promise<Uint8Array | undefined> {
   const found: Uint8Array[] = [];
-  const pages = at.session.pages({
+  const pages = at.connection.pages({
     KeyConditionExpression: 'pk = :pk and begins_with(sk, :version)',
     ExpressionAttributeValues: { ':pk': partsKey(at), ':version': { S: `${version}#` } },
   });
@@ -60,7 +60,7 @@ export async function readParts(
 /** Deletes the parts of a version that no item names. */
 export async function deleteParts(at: LetterAddress, { version, parts }: LetterVersion): Promise<void> {
   const keys = Array.from({ length: parts }, (_, index) => keyOfPart(at, version, index));
-  await Promise.all(keys.map((Key) => at.session.delete({ Key })));
+  await Promise.all(keys.map((Key) => at.connection.delete({ Key })));
 }
 
 /** Parts that stay behind only take room, so nothing fails for them. */

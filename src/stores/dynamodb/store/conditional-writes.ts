@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Attributes } from '../table.ts';
+import { type ClaimTerms, firstClaim } from '../../kit/claim-rule.ts';
+import type { Attributes } from '../connection.ts';
+import { type ItemUpdate, replacement } from '../item-update.ts';
 import { expiryAttributes, type FoundOpenId, latestExpiry } from './id-item.ts';
-import { type ClaimTerms, timesOf } from './next-claim.ts';
-import { type ItemUpdate, replacement } from './replacement.ts';
 
 /** A release. */
 export interface ReleaseTerms {
@@ -26,8 +26,9 @@ export function ifAbsent(now: number): Condition {
 }
 
 /**
- * Nobody has written the item since. A release that arrives twice, once late, brings its revision back, but
- * not the number of the attempt.
+ * The item is as it was read. Its revision alone does not say so: a release may arrive a second time, late,
+ * after its token has claimed the id again. Then it writes the same revision once more, but the number of the
+ * attempt has grown.
  */
 export function unlessChanged({ revision, attempt }: FoundOpenId): Condition {
   return {
@@ -45,7 +46,7 @@ export function creation(attributes: Attributes): ItemUpdate {
 
 /** Extends the lease of its owner. A renewal that arrives once more, late, must not shorten it. */
 export function renewal(terms: ClaimTerms, now: number): ItemUpdate {
-  const { leaseEndsAt, expiresAt } = timesOf(terms, now);
+  const { leaseEndsAt, expiresAt } = firstClaim(terms, '', now);
   return {
     UpdateExpression:
       'set leaseEndsAt = :leaseEndsAt, renewedAt = :now, expiresAt = :expiresAt, #ttl = :ttl, revision = :revision',

@@ -1,4 +1,5 @@
-import type { Attributes } from '../table.ts';
+import type { OpenId } from '../../kit/claim-rule.ts';
+import type { Attributes } from '../connection.ts';
 
 /**
  * The most by which clocks may differ. DynamoDB has no clock that a condition could ask, so the times in an
@@ -10,23 +11,11 @@ export const CLOCK_ALLOWANCE_MS = 10_000;
 /** DynamoDB deletes by its own clock, so a writer whose clock is slow by less than this loses nothing. */
 const CLEANING_DELAY_MS = 3_600_000;
 
-/** An id that is claimed or released. Times are in milliseconds since the epoch. */
-export interface OpenId {
-  readonly token: string;
-  readonly attempt: number;
-  readonly spacedAttempts: number;
-  readonly countedAt: number;
-  readonly firstClaimedAt: number;
-  readonly abandoned: number;
-  /** The names of the handlers that have finished, as JSON, or nothing. */
-  readonly handled: string;
-  /** Undefined once released. */
-  readonly leaseEndsAt: number | undefined;
-  readonly expiresAt: number;
-}
+/** The names of the handlers that have finished are JSON, or nothing. */
+export type OpenIdItem = OpenId<string>;
 
 /** An open id as it was read. */
-export interface FoundOpenId extends OpenId {
+export interface FoundOpenId extends OpenIdItem {
   /** New with each write. */
   readonly revision: string;
 }
@@ -51,11 +40,6 @@ export function keyOfId(scope: string, key: string): Attributes {
   return { pk: { S: `${scope}#id#${key}` }, sk: { S: 'id' } };
 }
 
-/** Returns true for an id that counts as absent. DynamoDB deletes its item later, within days. */
-export function isExpired({ expiresAt }: { readonly expiresAt: number }, now: number): boolean {
-  return expiresAt <= latestExpiry(now);
-}
-
 /** An item that expires at this time or earlier counts as absent. */
 export function latestExpiry(now: number): number {
   return now - CLOCK_ALLOWANCE_MS;
@@ -68,7 +52,7 @@ export function expiryAttributes(expiresAt: number): { expiresAt: { N: string };
 }
 
 /** The attributes of an open id besides its key. */
-export function openAttributes(id: OpenId, revision: string): Attributes {
+export function openAttributes(id: OpenIdItem, revision: string): Attributes {
   return {
     ...expiryAttributes(id.expiresAt),
     revision: { S: revision },

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { wholeMs } from '../kit/durations.ts';
-import type { ServerOperation } from '../kit/server-store.ts';
-import { refusalWithoutItem } from './errors.ts';
+import { type ClaimTerms, firstClaim, msUntilFree, nextClaim, type OpenId } from '../../kit/claim-rule.ts';
+import { wholeMs } from '../../kit/durations.ts';
+import type { ServerAnswer, ServerClaim, ServerOperation, ServerRenewal } from '../../kit/server-store.ts';
+import type { Attributes, DynamoConnection } from '../connection.ts';
+import { refusalWithoutItem } from '../errors.ts';
 import {
   creation,
   endOfLease,
@@ -9,61 +11,75 @@ import {
   type ReleaseTerms,
   renewal,
   unlessChanged,
-} from './store/conditional-writes.ts';
+} from './conditional-writes.ts';
 import {
+  CLOCK_ALLOWANCE_MS,
   expiryAttributes,
   type FoundId,
   isCompleted,
-  isExpired,
   keyOfId,
+  latestExpiry,
   openAttributes,
   readId,
-} from './store/id-item.ts';
-import { type ClaimTerms, claimAnswer, firstClaim, nextClaim } from './store/next-claim.ts';
-import type { Attributes, TableSession } from './table.ts';
+} from './id-item.ts';
 
-/** Runs an operation; resolves with its result as `createServerStore` reads it. */
-export function runOperation(
-  session: TableSession,
-  scope: string,
-  operation: ServerOperation,
-): Promise<string> {
-  const { token } = operation;
-  const key = keyOfId(scope, operation.key);
-  const keepMs = wholeMs(operation.keepMs);
-  switch (operation.name) {
-    case 'claim': {
-      const { spacingMs } = operation;
-      return claim(session, key, { token, leaseMs: wholeMs(operation.leaseMs), keepMs, spacingMs });
-    }
-    case 'renew':
-      return renew(session, key, { token, leaseMs: wholeMs(operation.leaseMs), keepMs, spacingMs: 0 });
-    case 'complete':
-      return complete(session, key, keepMs);
-    case 'release':
-      return release(session, key, { token, keepMs, handled: operation.handled });
+/** Runs operations on ids, each within a time limit of its own. */
+export class DynamoOperations {
+  readonly #connection: DynamoConnection;
+  readonly #scope: string;
+
+  constructor(connection: DynamoConnection, scope: string) {
+    this.#connection = connection;
+    this.#scope = scope;
   }
+
+  /** Resolves with the answer to an operation. */
+  async run(operation: ServerOperation): Promise<ServerAnswer> {
+    return { text: await answerTo(operation, this.#connection.anew(), keyOfId(this.#scope, operation.key)) };
+  }
+}
+
+function answerTo(
+  operation: ServerOperation,
+  connection: DynamoConnection,
+  key: Attributes,
+): Promise<string> {
+  switch (operation.name) {
+    case 'claim':
+      return claim(connection, key, { ...termsOf(operation), attemptSpacingMs: operation.spacingMs });
+    case 'renew':
+      return renew(connection, key, termsOf(operation));
+    case 'complete':
+      return complete(connection, key, wholeMs(operation.keepMs));
+    case 'release':
+      return release(connection, key, { ...operation, keepMs: wholeMs(operation.keepMs) });
+  }
+}
+
+function termsOf({ token, leaseMs, keepMs }: ServerClaim | ServerRenewal): ClaimTerms {
+  return { token, leaseMs: wholeMs(leaseMs), retentionMs: wholeMs(keepMs) };
 }
 
 /**
  * A first claim is one write. A refusal brings the item, so any other claim is two. The first one creates the
  * item by an UpdateItem, which a table with another key refuses, unlike a PutItem.
  */
-async function claim(session: TableSession, key: Attributes, terms: ClaimTerms): Promise<string> {
+async function claim(connection: DynamoConnection, key: Attributes, terms: ClaimTerms): Promise<string> {
   let found: FoundId | undefined;
   for (;;) {
     const now = Date.now();
     const present = presentOf(found, now);
     if (present !== undefined && isCompleted(present)) return 'completed';
-    const next = present === undefined ? firstClaim(terms, now) : nextClaim(present, terms, now);
-    if (typeof next === 'string') return next;
+    const msLeft = present === undefined ? 0 : msUntilFree(present, terms.token, now - CLOCK_ALLOWANCE_MS);
+    if (msLeft > 0) return `busy ${msLeft}`;
+    const next = present === undefined ? firstClaim(terms, '', now) : nextClaim(present, terms, now);
     const revision = randomUUID();
     const attributes = openAttributes(next, revision);
     const condition = present === undefined ? ifAbsent(now) : unlessChanged(present);
     const outcome =
       found === undefined
-        ? await session.update({ Key: key, ...creation(attributes) })
-        : await session.put({ Item: { ...key, ...attributes }, ...condition });
+        ? await connection.update({ Key: key, ...creation(attributes) })
+        : await connection.put({ Item: { ...key, ...attributes }, ...condition });
     if (outcome.isWritten) return claimAnswer(next, now);
     found = present === undefined ? foundAfterAll(outcome.found) : foundIn(outcome.found);
     // The answer to an earlier try was lost.
@@ -71,16 +87,21 @@ async function claim(session: TableSession, key: Attributes, terms: ClaimTerms):
   }
 }
 
+function claimAnswer(id: OpenId<string>, now: number): string {
+  const firstClaimedMsAgo = Math.max(0, now - id.firstClaimedAt);
+  return ['claimed', id.attempt, id.abandoned, firstClaimedMsAgo, id.spacedAttempts, id.handled].join(' ');
+}
+
 /** One write, unless the id is absent: then it is created anew for its owner. */
-async function renew(session: TableSession, key: Attributes, terms: ClaimTerms): Promise<string> {
+async function renew(connection: DynamoConnection, key: Attributes, terms: ClaimTerms): Promise<string> {
   for (;;) {
     const now = Date.now();
-    const outcome = await session.update({ Key: key, ...renewal(terms, now) });
+    const outcome = await connection.update({ Key: key, ...renewal(terms, now) });
     if (outcome.isWritten) return 'held';
     const present = presentOf(foundIn(outcome.found), now);
     if (present !== undefined) return answerToRefusal(present, terms.token);
-    const item = { ...key, ...openAttributes(firstClaim(terms, now), randomUUID()) };
-    const created = await session.put({ Item: item, ...ifAbsent(now) });
+    const item = { ...key, ...openAttributes(firstClaim(terms, '', now), randomUUID()) };
+    const created = await connection.put({ Item: item, ...ifAbsent(now) });
     if (created.isWritten) return 'held';
     foundAfterAll(created.found);
   }
@@ -93,15 +114,15 @@ function answerToRefusal(present: FoundId, token: string): string {
 }
 
 /** The event was handled, so the write has no condition, and replaces the whole item. */
-async function complete(session: TableSession, key: Attributes, keepMs: number): Promise<string> {
-  await session.put({ Item: { ...key, ...expiryAttributes(Date.now() + keepMs) } });
+async function complete(connection: DynamoConnection, key: Attributes, keepMs: number): Promise<string> {
+  await connection.put({ Item: { ...key, ...expiryAttributes(Date.now() + keepMs) } });
   return 'completed';
 }
 
 /** Refused for an id that its token does not have; then it writes nothing. */
-async function release(session: TableSession, key: Attributes, terms: ReleaseTerms): Promise<string> {
+async function release(connection: DynamoConnection, key: Attributes, terms: ReleaseTerms): Promise<string> {
   const now = Date.now();
-  const outcome = await session.update({ Key: key, ...endOfLease(terms, now) });
+  const outcome = await connection.update({ Key: key, ...endOfLease(terms, now) });
   if (outcome.isWritten) return 'released';
   const present = presentOf(foundIn(outcome.found), now);
   return present !== undefined && isCompleted(present) ? 'completed' : 'lost';
@@ -117,6 +138,7 @@ function foundAfterAll(item: Attributes | undefined): FoundId {
   throw refusalWithoutItem();
 }
 
+/** An id that has expired counts as absent. DynamoDB deletes its item later, within days. */
 function presentOf(found: FoundId | undefined, now: number): FoundId | undefined {
-  return found === undefined || isExpired(found, now) ? undefined : found;
+  return found === undefined || found.expiresAt <= latestExpiry(now) ? undefined : found;
 }

@@ -1,10 +1,9 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
 import { limitOfServer } from '../../kit/durations.ts';
-import { createServerStore, type StoreServer } from '../../kit/server-store.ts';
-import { readPlace } from '../arguments.ts';
-import type { DynamoClient } from '../client.ts';
-import { runOperation } from '../operations.ts';
-import { TableSession } from '../table.ts';
+import { createServerStore } from '../../kit/server-store.ts';
+import { type DynamoClient, readTableOptions } from '../client.ts';
+import { DynamoConnection } from '../connection.ts';
+import { DynamoOperations } from './operations.ts';
 
 /** Options of {@link createDynamoStore}. */
 export interface DynamoStoreOptions {
@@ -46,11 +45,12 @@ export interface DynamoStoreOptions {
  * ```
  */
 export function createDynamoStore(client: DynamoClient, options: DynamoStoreOptions): Store {
-  const { commandTimeoutMs, ...place } = readPlace('createDynamoStore', client, options, 2_000);
-  const limitMs = limitOfServer(commandTimeoutMs);
-  const run: StoreServer['run'] = async (operation) => {
-    const session = new TableSession(place.client, place.table, limitMs);
-    return { text: await runOperation(session, place.scope, operation) };
-  };
-  return createServerStore({ name: 'DynamoDB', commandTimeoutMs, run });
+  const { commandTimeoutMs, ...place } = readTableOptions('createDynamoStore', client, options, 2_000);
+  const connection = new DynamoConnection(place.client, place.table, limitOfServer(commandTimeoutMs));
+  const operations = new DynamoOperations(connection, place.scope);
+  return createServerStore({
+    name: 'DynamoDB',
+    commandTimeoutMs,
+    run: (operation) => operations.run(operation),
+  });
 }

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { SharedCall } from '../../../receiver/timing/isolated-requests.ts';
+import { settledWithin } from '../../../receiver/timing/time-limit.ts';
+import type { StoredLetter, StoredText } from '../../kit/ordered-list.ts';
+import type { LetterOperations } from '../../kit/server-dead-letters.ts';
+import type { DynamoConnection } from '../connection.ts';
+import { refusalWithoutItem } from '../errors.ts';
+import { compress, decompress } from './letter-bytes.ts';
+import {
+  countLetters,
+  getLetterItem,
+  type LetterItem,
+  nextLetterKey,
+  putLetterItem,
+  readLetterItem,
+  removeLetterItem,
+} from './letter-item.ts';
+import { createVersions, type NextVersion } from './letter-version.ts';
+import {
+  deleteParts,
+  type LetterAddress,
+  type LetterVersion,
+  readParts,
+  tidied,
+  writeParts,
+} from './part-items.ts';
+
+/** Runs operations on letters, each within a time limit of its own. */
+export class DynamoLetterOperations implements LetterOperations {
+  readonly #connection: DynamoConnection;
+  readonly #scope: string;
+  readonly #nextVersion: NextVersion = createVersions();
+  /** A letter could be stored in a table without the index, but never be listed. */
+  #hasIndex = false;
+  readonly #readIndex = new SharedCall(async () => {
+    await this.count(1);
+    this.#hasIndex = true;
+  });
+
+  constructor(connection: DynamoConnection, scope: string) {
+    this.#connection = connection;
+    this.#scope = scope;
+  }
+
+  async put(key: string, text: string, parkedAt: number): Promise<void> {
+    const at = this.#address(key);
+    if (!this.#hasIndex) await this.#readIndex.ask();
+    await putLetter(at, await compress(text), parkedAt, this.#nextVersion);
+  }
+
+  async get(key: string): Promise<StoredText | undefined> {
+    const text = await readLetter(this.#address(key));
+    return text === undefined ? undefined : { text };
+  }
+
+  remove(key: string): Promise<boolean> {
+    return removeLetter(this.#address(key));
+  }
+
+  async next(last: string, lastPlace: string): Promise<StoredLetter | undefined> {
+    const at = this.#address(last);
+    let place = lastPlace === '' ? await placeOf(at) : lastPlace;
+    for (;;) {
+      const found = await nextLetterKey(at.connection, this.#scope, place);
+      if (found === undefined) return undefined;
+      const text = await readLetter({ ...at, key: found.key });
+      if (text !== undefined) return { ...found, text };
+      ({ place } = found);
+    }
+  }
+
+  count(limit: number): Promise<number> {
+    return countLetters(this.#connection.anew(), this.#scope, limit);
+  }
+
+  /** The address of a letter, for one operation. */
+  #address(key: string): LetterAddress {
+    return { connection: this.#connection.anew(), scope: this.#scope, key };
+  }
+}
+
+/** A receiver gives a letter two seconds, and what is stored must not count as failed. */
+const TIDYING_MS = 200;
+
+/** The parts come first, because nothing reads them before the letter's item names them. */
+async function putLetter(
+  at: LetterAddress,
+  bytes: Buffer,
+  parkedAt: number,
+  nextVersion: NextVersion,
+): Promise<void> {
+  /** Versions that no item names once this one is written. */
+  const outdated: LetterVersion[] = [];
+  let mine = await writeParts(at, nextVersion(), bytes);
+  let found: LetterItem | undefined;
+  for (;;) {
+    const outcome = await putLetterItem(at, mine, parkedAt, found);
+    if (!outcome.isWritten && outcome.found === undefined && found === undefined) throw refusalWithoutItem();
+    found = readLetterItem(outcome.isWritten ? outcome.old : outcome.found);
+    // The answer to an earlier try was lost. The letter may have been removed since.
+    if (found?.version === mine.version) break;
+    if (found !== undefined) outdated.push(found);
+    if (outcome.isWritten) break;
+    if (found === undefined || found.version < mine.version) continue;
+    // An earlier try may have been written, and replaced since. Then its parts are gone.
+    outdated.push(mine);
+    mine = await writeParts(at, nextVersion(found.version), bytes);
+  }
+  await deleteOutdated(at, outdated);
+}
+
+/** Of several removals at once, one resolves with true. */
+async function removeLetter(at: LetterAddress): Promise<boolean> {
+  const item = await getLetterItem(at);
+  if (item?.position === undefined) return false;
+  const removal = randomUUID();
+  const outcome = await removeLetterItem(at, item, removal);
+  const found = outcome.isWritten ? undefined : readLetterItem(outcome.found);
+  // The answer to an earlier try may have been lost.
+  const isMine = outcome.isWritten || found?.removal === removal;
+  if (isMine) await deleteOutdated(at, [item]);
+  // A letter that was written since the read stays, as after a removal that came just before it.
+  return isMine || found?.position !== undefined;
+}
+
+/** The operation has been done, so it neither fails nor waits long for the parts of old versions. */
+async function deleteOutdated(at: LetterAddress, versions: readonly LetterVersion[]): Promise<void> {
+  const split = versions.filter(({ parts }) => parts > 0);
+  if (split.length === 0) return;
+  const later = { ...at, connection: at.connection.anew() };
+  await settledWithin(tidied(Promise.all(split.map((version) => deleteParts(later, version)))), TIDYING_MS);
+}
+
+/** Resolves with the text of a letter; with an empty one if it is damaged, or parts of it are missing. */
+async function readLetter(at: LetterAddress): Promise<string | undefined> {
+  let last: string | undefined;
+  for (;;) {
+    const item = await getLetterItem(at);
+    if (item?.position === undefined) return undefined;
+    const bytes = item.parts === 0 ? item.bytes : await readParts(at, item);
+    if (bytes !== undefined) return decompress(bytes);
+    // The letter was written anew or removed while its parts were read.
+    if (item.version === last) return '';
+    last = item.version;
+  }
+}
+
+/** The place of a letter, which may have been removed; before all letters if it is not known. */
+async function placeOf(at: LetterAddress): Promise<string> {
+  if (at.key === '') return '';
+  const item = await getLetterItem(at);
+  return item?.position ?? item?.lastPosition ?? '';
+}
