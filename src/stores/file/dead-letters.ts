@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { LRUCache } from 'lru-cache';
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { withExposure } from '../../receiver/dead-letters/exposure.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
 import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
+import { createLetterList } from '../kit/letter-list.ts';
 import { parseLetter, serializeLetter } from '../kit/serialized-letter.ts';
 import { findExposure, prepareDirectory } from './letter-directory.ts';
 import {
@@ -19,11 +19,6 @@ import { retryWhileInUse } from './retry-while-in-use.ts';
 import { shareSyncs } from './sync-directory.ts';
 
 const EXTENSION = '.json';
-
-/**
- * For how many letters their place in a list is remembered: a list can then continue after one that is gone.
- */
-const REMEMBERED_PLACES = 1_000;
 
 /**
  * Keeps dead letters in a directory, one file per event, named by the SHA-256 of its id. Only the owner can
@@ -46,61 +41,35 @@ export function createFileDeadLetters(directory: string): DeadLetters {
   const root = prepareDirectory(directory);
   const pathOf = (id: string): string => join(root, nameOf(id));
   const syncDirectory = shareSyncs(root);
-  const places = new LRUCache<string, LetterFile>({ max: REMEMBERED_PLACES });
   const deadLetters: DeadLetters = {
-    async put(letter) {
-      try {
+    put: (letter) =>
+      orUnavailable(`cannot write a dead letter to ${root}`, async () => {
         await writeWhole(root, letter);
         await syncDirectory();
-      } catch (cause) {
-        throw unavailable(`cannot write a dead letter to ${root}`, cause);
-      }
-    },
+      }),
 
     get: (id) => readLetter(pathOf(id)),
 
-    async remove(id) {
-      try {
-        await retryWhileInUse(() => unlink(pathOf(id)));
-        await syncDirectory();
-        return true;
-      } catch (cause) {
-        if (isMissing(cause)) return false;
-        throw unavailable(`cannot remove the dead letter of ${JSON.stringify(id)} from ${root}`, cause);
-      }
-    },
+    remove: (id) =>
+      orUnavailable(`cannot remove the dead letter of ${JSON.stringify(id)} from ${root}`, async () => {
+        const isRemoved = await removeFile(pathOf(id));
+        if (isRemoved) await syncDirectory();
+        return isRemoved;
+      }),
 
-    async count({ limit }) {
-      try {
-        return await countLetterFiles(root, limit);
-      } catch (cause) {
-        throw unavailable(`cannot count the dead letters in ${root}`, cause);
-      }
-    },
+    count: ({ limit }) =>
+      orUnavailable(`cannot count the dead letters in ${root}`, () => countLetterFiles(root, limit)),
 
-    async *list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
-      const files = await letterFiles(root);
-      // A letter that was removed and parked again has moved to the end, so the list continues after the
-      // place where it was seen.
-      const lastName = after === undefined ? '' : nameOf(after);
-      const last = places.get(lastName) ?? files.find(({ name }) => name === lastName);
-      const unreadable: DeadLetterError[] = [];
-      let count = 0;
+    list: createLetterList<LetterFile>(nameOf, async function* (lastName, lastFile) {
+      const files = await orUnavailable(`cannot list the dead letters in ${root}`, () =>
+        letterFilesByTime(root),
+      );
+      const last = lastFile ?? files.find(({ name }) => name === lastName);
       for (const file of files) {
         if (last !== undefined && compareLetterFiles(file, last) <= 0) continue;
-        if (count >= limit) break;
-        const letter = await readLetter(join(root, file.name)).catch((error) => {
-          unreadable.push(error);
-          return undefined;
-        });
-        if (letter === undefined) continue;
-        count += 1;
-        places.set(file.name, file);
-        yield letter;
+        yield { key: file.name, place: file, read: () => readLetter(join(root, file.name)) };
       }
-      // One damaged file must not hide the others, so the error comes after them.
-      if (unreadable[0] !== undefined) throw unreadable[0];
-    },
+    }),
   };
   return withExposure(deadLetters, findExposure(root));
 }
@@ -109,11 +78,23 @@ function nameOf(id: string): string {
   return createHash('sha256').update(id, 'utf8').digest('hex') + EXTENSION;
 }
 
-async function letterFiles(root: string): Promise<LetterFile[]> {
+/** Returns true if the file was there. */
+async function removeFile(path: string): Promise<boolean> {
   try {
-    return await letterFilesByTime(root);
+    await retryWhileInUse(() => unlink(path));
+    return true;
   } catch (cause) {
-    throw unavailable(`cannot list the dead letters in ${root}`, cause);
+    if (isMissing(cause)) return false;
+    throw cause;
+  }
+}
+
+/** Rejects with an error that says with `message` what work could not be done. */
+async function orUnavailable<Result>(message: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw unavailable(message, cause);
   }
 }
 

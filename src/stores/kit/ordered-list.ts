@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { toKey } from '../../receiver/dedupe/store.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
+import { createLetterList } from './letter-list.ts';
 import { parseLetter } from './serialized-letter.ts';
 
 /** The text of a letter as a server keeps it. */
@@ -25,46 +25,19 @@ export interface StoredLetter extends StoredText {
  */
 export type NextLetter = (key: string, place: string) => Promise<StoredLetter | undefined>;
 
-/** For how many letters their place in a list is remembered. */
-const REMEMBERED_PLACES = 1_000;
-
 /** Creates `list` of {@link DeadLetters} on a server that is asked for one letter after the other. */
 export function createOrderedList(server: string, next: NextLetter): DeadLetters['list'] {
-  const places = new LRUCache<string, string>({ max: REMEMBERED_PLACES });
-  return async function* list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
-    const errors: unknown[] = [];
+  return createLetterList<string>(toKey, async function* (last, lastPlace = '') {
     const seen = new Set<string>();
-    let last = after === undefined ? '' : toKey(after);
-    // A letter that was removed and parked again has moved to the end, so the list continues after the place
-    // where it was seen.
-    let lastPlace = places.get(last) ?? '';
-    for (let count = 0; count < limit; ) {
-      const found = await next(last, lastPlace);
-      if (found === undefined) break;
-      last = found.key;
-      lastPlace = found.place;
+    let found = await next(last, lastPlace);
+    while (found !== undefined) {
+      const { key, place, text, damage } = found;
       // A reader may remove each letter and park it again, and the list would never end.
-      if (seen.has(last)) continue;
-      seen.add(last);
-      const letter = tryTo(() => readStoredLetter(server, last, found.text, found.damage), errors);
-      if (letter === undefined) continue;
-      count += 1;
-      places.set(last, lastPlace);
-      yield letter;
+      if (!seen.has(key)) yield { key, place, read: async () => readStoredLetter(server, key, text, damage) };
+      seen.add(key);
+      found = await next(key, place);
     }
-    // One damaged letter must not hide the others, so the error comes after them.
-    if (errors.length > 0) throw errors[0];
-  };
-}
-
-/** Returns undefined instead of throwing, and adds the error to `errors`. */
-function tryTo<T>(read: () => T, errors: unknown[]): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    errors.push(error);
-    return undefined;
-  }
+  });
 }
 
 /**
