@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
+import { stores } from '../../src/stores/list.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { rowsOf } from '../support/table-rows.ts';
 
@@ -145,6 +146,13 @@ describe('the root export', () => {
     expect(loaded).toContain('src/stores/memory/memory.ts');
     expect(loaded.filter((target) => /^(node:)?fs(\/|$)/.test(target))).toEqual([]);
     expect(loaded.filter((target) => packageOf(target) in peerDependencies)).toEqual([]);
+  });
+
+  test('loads the list of stores, which imports nothing, and none of its stores', () => {
+    expect(loaded).toContain('src/stores/list.ts');
+    expect(importsOf('src/stores/list.ts')).toEqual([]);
+    const rooms = stores.map(({ name }) => `src/stores/${name}/`);
+    expect(loaded.filter((target) => rooms.some((room) => target.startsWith(room)))).toEqual([]);
   });
 
   test('loads only what a bundler takes in by the piece: zod/mini, and each form of zod as a namespace', () => {

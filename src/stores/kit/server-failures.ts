@@ -1,7 +1,4 @@
-/**
- * Says of the errors of one server what follows from them. If an operation cannot simply be repeated, the
- * server's `errors.ts` also says, by `mayHaveRun(error)`, if one that failed may have run.
- */
+/** Says of the errors of one server what follows from them. */
 export interface ServerFailures {
   /** The name of the server, for messages. */
   readonly server: string;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { SharedCall } from '../../../receiver/timing/isolated-requests.ts';
+import { SharedCall } from '../../../receiver/timing/shared-call.ts';
 import { settledWithin } from '../../../receiver/timing/time-limit.ts';
 import type { StoredLetter, StoredText } from '../../kit/ordered-list.ts';
 import type { LetterOperations } from '../../kit/server-dead-letters.ts';
