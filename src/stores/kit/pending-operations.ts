@@ -1,3 +1,4 @@
+import { Deferred } from './deferred.ts';
 import type { ServerAnswer, ServerOperation } from './server-store.ts';
 
 /** An operation that waits for its batch, and the promise of its answer. */
@@ -7,16 +8,14 @@ export class PendingOperation {
   readonly startedAt: number = performance.now();
   /** When it was sent; the caller is told how long it had waited until then. */
   sentAt: number | undefined;
-  readonly answer: Promise<ServerAnswer>;
-  fail: (error: unknown) => void = () => {};
-  #resolve: (answer: ServerAnswer) => void = () => {};
+  readonly #answer = new Deferred<ServerAnswer>();
 
   constructor(operation: ServerOperation) {
     this.operation = operation;
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.fail = reject;
-    });
+  }
+
+  get answer(): Promise<ServerAnswer> {
+    return this.#answer.promise;
   }
 
   get isClaim(): boolean {
@@ -30,7 +29,11 @@ export class PendingOperation {
 
   settle(text: string): void {
     const { startedAt, sentAt = startedAt } = this;
-    this.#resolve({ text, waitedMs: sentAt - startedAt });
+    this.#answer.resolve({ text, waitedMs: sentAt - startedAt });
+  }
+
+  fail(reason: unknown): void {
+    this.#answer.reject(reason);
   }
 
   /** Returns true for a claim of the same token on the same id. */

@@ -8,7 +8,7 @@ import {
 } from '../../receiver/dedupe/store.ts';
 import { storeError } from '../../receiver/dedupe/time-limited.ts';
 
-/** An operation on one id. */
+/** What every operation on an id has. */
 interface OperationOnId {
   /** The id, or its digest. */
   readonly key: string;
@@ -19,34 +19,18 @@ interface OperationOnId {
   readonly waitMs: number | undefined;
 }
 
-/** A claim. */
-export interface ServerClaim extends OperationOnId {
-  readonly name: 'claim';
-  readonly leaseMs: number;
-  /** Claims closer together than this count once in `spacedAttempts`. */
-  readonly spacingMs: number;
-}
-
-/** A renewal. */
-export interface ServerRenewal extends OperationOnId {
-  readonly name: 'renew';
-  readonly leaseMs: number;
-}
-
-/** A completion. */
-export interface ServerCompletion extends OperationOnId {
-  readonly name: 'complete';
-}
-
-/** A release. */
-export interface ServerRelease extends OperationOnId {
-  readonly name: 'release';
-  /** The names of the handlers that have finished, as JSON; empty if there are none. */
-  readonly handled: string;
-}
-
-/** One operation on one id, for a server that runs it by a script, function or statements of ours. */
-export type ServerOperation = ServerClaim | ServerRenewal | ServerCompletion | ServerRelease;
+/**
+ * One operation on one id, for a server that runs it by a script, function or statements of ours. Claims
+ * closer together than `spacingMs` count once in `spacedAttempts`. `handled` has the names of the handlers
+ * that have finished, as JSON; it is empty if there are none.
+ */
+export type ServerOperation = OperationOnId &
+  (
+    | { readonly name: 'claim'; readonly leaseMs: number; readonly spacingMs: number }
+    | { readonly name: 'renew'; readonly leaseMs: number }
+    | { readonly name: 'complete' }
+    | { readonly name: 'release'; readonly handled: string }
+  );
 
 /** The answer of a server to an operation. */
 export interface ServerAnswer {
@@ -137,14 +121,7 @@ function readClaim({ text, waitedMs = 0 }: ServerAnswer): ClaimResult | undefine
  * each of them.
  */
 export function termsOf(operation: ServerOperation): { readonly leaseMs: number; readonly detail: string } {
-  switch (operation.name) {
-    case 'claim':
-      return { leaseMs: operation.leaseMs, detail: String(operation.spacingMs) };
-    case 'renew':
-      return { leaseMs: operation.leaseMs, detail: '' };
-    case 'complete':
-      return { leaseMs: 0, detail: '' };
-    case 'release':
-      return { leaseMs: 0, detail: operation.handled };
-  }
+  const leaseMs = 'leaseMs' in operation ? operation.leaseMs : 0;
+  if (operation.name === 'claim') return { leaseMs, detail: String(operation.spacingMs) };
+  return { leaseMs, detail: operation.name === 'release' ? operation.handled : '' };
 }

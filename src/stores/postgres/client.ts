@@ -45,12 +45,8 @@ const DEFAULT_SCHEMA = 'posthorn';
 
 /** Throws {@link ConfigurationError} unless `pool` is a pool of `pg`. */
 export function checkPool(functionName: string, pool: PostgresPool): void {
-  const isPool =
-    typeof pool === 'object' &&
-    pool !== null &&
-    typeof Reflect.get(pool, 'connect') === 'function' &&
-    typeof Reflect.get(pool, 'totalCount') === 'number';
-  if (isPool) return;
+  const [connect, totalCount] = [propertyOf(pool, 'connect'), propertyOf(pool, 'totalCount')];
+  if (typeof connect === 'function' && typeof totalCount === 'number') return;
   throw new ConfigurationError(`${functionName} takes a pool of pg 8: new Pool(…)`);
 }
 

@@ -28,6 +28,15 @@ export function committedByHandler(cause: unknown, advice = ''): PermanentError 
   );
 }
 
+/** The handler gave a statement that would end its transaction; `free` names those that would not. */
+export function endingRefused(free: string): InboxError {
+  return new InboxError(
+    'inbox_transaction_ended',
+    'the inbox begins and ends the transaction of a handler: what one writes that has ended its transaction itself ' +
+      `is not tied to the record of the inbox; ${free} are free`,
+  );
+}
+
 /** Returns true for an error of {@link endedByHandler}. */
 export function isEndedByHandler(error: unknown): boolean {
   return isInstance(error, InboxError) && error.code === 'inbox_transaction_ended';

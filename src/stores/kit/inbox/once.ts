@@ -27,19 +27,25 @@ export interface OnceOptions<Event> {
   readonly latest?: (event: Event) => string | RankedKey | undefined;
 }
 
-/** The arguments of `inbox.once`, and the names that its inbox shares with others. */
+/** The arguments of `inbox.once`, and what its inbox shares with others: the scope and the names. */
 export interface OnceArguments<Event> {
+  readonly scope: string;
   readonly names: HandlerNames;
   readonly name: string;
   readonly handler: (...parameters: never[]) => unknown;
   readonly options: OnceOptions<Event>;
 }
 
-/** One run of a handler for an event. */
-export interface OnceRun {
+/** Names the record that a handler has handled an event. */
+export interface RecordKey {
+  readonly scope: string;
   readonly eventKey: string;
   /** The name of the handler. */
   readonly handler: string;
+}
+
+/** One run of a handler for an event. */
+export interface OnceRun extends RecordKey {
   /** Undefined if `once` has no option `latest`. */
   readonly latest: LatestEvent | undefined;
 }
@@ -49,13 +55,14 @@ export interface OnceRun {
  * with the record of the event, or says why it is skipped. Throws {@link ConfigurationError}.
  */
 export function onceHandler<Event extends InboxEvent>(
-  { names, name, handler, options }: OnceArguments<Event>,
+  { scope, names, name, handler, options }: OnceArguments<Event>,
   runOnce: (run: OnceRun, event: Event, context: HandlerContext) => Promise<SkipReason | undefined>,
 ): (event: Event, context: HandlerContext) => Promise<unknown> {
   checkOnce(name, handler, options);
   const { latest } = options;
   const handleOnce = async (event: Event, context: HandlerContext): Promise<unknown> => {
     const run: OnceRun = {
+      scope,
       eventKey: toKey(event.id),
       handler: name,
       // Before anything begins: it may throw.

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../../../receiver/errors.ts';
 import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
+import { Deferred } from '../../kit/deferred.ts';
 import { endedByHandler, InboxError, isEndedByHandler, swallowed } from '../../kit/inbox/inbox-error.ts';
 import { columnOf, type PostgresPool } from '../client.ts';
 import { IN_FAILED_TRANSACTION, sqlStateOf } from '../errors.ts';
@@ -31,12 +32,12 @@ export function commitByOtherClient<Tx>(begin: BeginTransaction<Tx>, pool: Postg
   return async (run, step, handle) => {
     let isGivenUp = false;
     let hasEnded = false;
-    const recorded = new Signal();
+    const recorded = new Deferred<void>();
     const work = async (tx: Tx, query: InboxQuery): Promise<SkipReason | undefined> => {
       await checkTransaction(query);
       const reason = await step.record(run, (values) => query(run.statements.record, values));
       if (isGivenUp) throw late();
-      recorded.set();
+      recorded.resolve();
       if (reason === undefined) {
         await untilHandled(pool, run, step, handle(tx));
         await probe(query, step);
@@ -57,7 +58,7 @@ export function commitByOtherClient<Tx>(begin: BeginTransaction<Tx>, pool: Postg
     };
     const begun = runWork();
     try {
-      await run.limits.within(Promise.race([recorded.isSet, begun]));
+      await run.limits.within(Promise.race([recorded.promise, begun]));
     } catch (error) {
       isGivenUp = true;
       throw error === LATE ? late() : error;
@@ -111,12 +112,4 @@ function lost(cause: unknown): InboxError {
 
 function late(): InboxError {
   return new InboxError('inbox_unavailable', 'begin had no transaction ready in time');
-}
-
-/** A promise that is resolved from outside. */
-class Signal {
-  set: () => void = () => {};
-  readonly isSet: Promise<void> = new Promise((resolve) => {
-    this.set = resolve;
-  });
 }

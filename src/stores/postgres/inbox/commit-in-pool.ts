@@ -5,7 +5,7 @@ import type { PostgresPool } from '../client.ts';
 import { PostgresConnection, withClient } from '../connection.ts';
 import { IN_FAILED_TRANSACTION, isRefusedCommit, lateError, sqlStateOf } from '../errors.ts';
 import { HandlerStatements, type PostgresTransaction } from './handler-statements.ts';
-import { type RecordKey, settleFailure, TransactionRecord } from './record.ts';
+import { type SchemaRecordKey, settleFailure, TransactionRecord } from './record.ts';
 import type { RunTransaction } from './run.ts';
 import { GRACE_MS, LATE, type RunLimits } from './time-limits.ts';
 
@@ -73,7 +73,7 @@ class PoolTransaction {
   }
 
   /** The transaction as the handler gets it. `xact` is the number of the transaction that has the record. */
-  handOver(key: RecordKey, xact: unknown): HandlerStatements {
+  handOver(key: SchemaRecordKey, xact: unknown): HandlerStatements {
     this.#handle = new HandlerStatements(
       this.#connection,
       new TransactionRecord(this.#connection.client, key, xact),

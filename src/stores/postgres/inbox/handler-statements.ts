@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../receiver/errors.ts';
 import { messageOf, propertyOf, typeNameOf } from '../../../receiver/values/foreign-values.ts';
-import { endedByHandler, InboxError } from '../../kit/inbox/inbox-error.ts';
+import { endedByHandler, endingRefused, InboxError } from '../../kit/inbox/inbox-error.ts';
 import type { PostgresConnection } from '../connection.ts';
 import { endsTransaction, mayEndTransaction } from './ends-transaction.ts';
 import type { TransactionRecord } from './record.ts';
@@ -183,12 +183,7 @@ function refusalOf(statement: unknown, values: unknown): Error | undefined {
         `got ${typeNameOf(statement)}`,
     );
   }
-  if (!endsTransaction(text)) return undefined;
-  return new InboxError(
-    'inbox_transaction_ended',
-    'the inbox begins and ends the transaction of a handler: what one writes that has ended its transaction itself ' +
-      'is not tied to the record of the inbox; SAVEPOINT and ROLLBACK TO are free',
-  );
+  return endsTransaction(text) ? endingRefused('SAVEPOINT and ROLLBACK TO') : undefined;
 }
 
 function closed(): InboxError {

@@ -129,10 +129,10 @@ function createInbox<Tx>(
   const names = HandlerNames.of(pool, schema, scope);
   return {
     once: (name, handler, options = {}) =>
-      onceHandler({ names, name, handler, options }, async (once, event, context) => {
+      onceHandler({ scope, names, name, handler, options }, async (once, event, context) => {
         const limits = new RunLimits(context);
         const idleMs = longestIdleMs(context);
-        const run: InboxRun = { ...once, scope, eventId: event.id, statements, limits, idleMs };
+        const run: InboxRun = { ...once, eventId: event.id, statements, limits, idleMs };
         const handle = async (transaction: Tx): Promise<unknown> =>
           handler(event, contextWith(context, { transaction }));
         try {

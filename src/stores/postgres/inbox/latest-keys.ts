@@ -1,4 +1,5 @@
 import { Semaphore } from '../../../receiver/timing/semaphore.ts';
+import { Deferred } from '../../kit/deferred.ts';
 import { ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /**
@@ -43,8 +44,8 @@ class LatestKey {
 export class KeyRun {
   readonly #key: LatestKey;
   #isLooking = false;
-  #runEnd: Promise<void> | undefined;
-  #resolveEnd: () => void = () => {};
+  /** Resolved when the transaction ends that has the row. */
+  #transactionEnd: Deferred<void> | undefined;
 
   constructor(key: LatestKey) {
     this.#key = key;
@@ -62,7 +63,7 @@ export class KeyRun {
     const { looking } = this.#key;
     const hasQueued = !looking.tryAcquire();
     // A run that begins again, after a conflict, has waited already.
-    const isUrgent = this.#runEnd !== undefined;
+    const isUrgent = this.#transactionEnd !== undefined;
     if (hasQueued) await looking.acquire((granted) => limits.within(granted), { isUrgent });
     this.#isLooking = true;
     const { runEnd } = this.#key;
@@ -73,17 +74,16 @@ export class KeyRun {
 
   /** The transaction has the row, so the next run may look for it. */
   begin(): void {
-    this.#runEnd = new Promise((resolve) => {
-      this.#resolveEnd = resolve;
-    });
-    this.#key.runEnd = this.#runEnd;
+    this.#transactionEnd = new Deferred();
+    this.#key.runEnd = this.#transactionEnd.promise;
     this.#stopLooking();
   }
 
   /** The transaction has ended, if it had begun. */
   end(): void {
-    this.#resolveEnd();
-    if (this.#runEnd !== undefined && this.#key.runEnd === this.#runEnd) this.#key.runEnd = undefined;
+    if (this.#transactionEnd === undefined) return;
+    this.#transactionEnd.resolve();
+    if (this.#key.runEnd === this.#transactionEnd.promise) this.#key.runEnd = undefined;
   }
 
   /** Ends the run: it looks for the row no longer, and the key is forgotten with its last run. */

@@ -1,4 +1,5 @@
 import { committedByHandler } from '../../kit/inbox/inbox-error.ts';
+import type { RecordKey } from '../../kit/inbox/once.ts';
 import { columnOf, type PostgresClient, type PostgresPool } from '../client.ts';
 import { withClient } from '../connection.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
@@ -48,12 +49,8 @@ function toEscape(character: string): string {
 export const PROBE: string = `select current_setting('posthorn.transaction', true) as mark,
   pg_current_xact_id_if_assigned()::xid::text as xact`;
 
-/** Names a record. */
-export interface RecordKey {
-  readonly scope: string;
-  readonly eventKey: string;
-  /** The name of the handler. */
-  readonly handler: string;
+/** Names a record, in one schema. */
+export interface SchemaRecordKey extends RecordKey {
   readonly statements: RecordStatements;
 }
 
@@ -70,11 +67,11 @@ export class TransactionRecord {
   /** A text was sent that may have ended the transaction. The record was taken out before. */
   wasWithheld = false;
   readonly #client: PostgresClient;
-  readonly #key: RecordKey;
+  readonly #key: SchemaRecordKey;
   /** The number of the transaction that the record was written in. */
   readonly #xact: unknown;
 
-  constructor(client: PostgresClient, key: RecordKey, xact: unknown) {
+  constructor(client: PostgresClient, key: SchemaRecordKey, xact: unknown) {
     this.#client = client;
     this.#key = key;
     this.#xact = xact;
@@ -141,7 +138,7 @@ export interface DoubtfulFailure {
  */
 export async function settleFailure(
   pool: PostgresPool,
-  key: RecordKey,
+  key: SchemaRecordKey,
   { error, xact, hasEnded }: DoubtfulFailure,
 ): Promise<unknown> {
   const status = await takeBack(pool, key, xact).catch(() => 'unknown');
@@ -159,7 +156,7 @@ export async function settleFailure(
  * its own: no other run may take the event for handled. Resolves with the state of that transaction:
  * `committed`, `aborted` or, if it was prepared, `in progress`.
  */
-async function takeBack(pool: PostgresPool, key: RecordKey, xact: unknown): Promise<unknown> {
+async function takeBack(pool: PostgresPool, key: SchemaRecordKey, xact: unknown): Promise<unknown> {
   // The status is asked for by a number of 64 bits, whose upper half is that of a present one or one less.
   const text = `with taken_back as (
   delete from ${key.statements.schema}.inbox where ${IS_RECORD} and xmin::text = $4::text

@@ -7,12 +7,12 @@ import type { OnceRun } from '../../kit/inbox/once.ts';
 import { columnOf } from '../client.ts';
 import { explain, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from '../errors.ts';
 import type { KeyRun } from './latest-keys.ts';
-import type { RecordKey } from './record.ts';
+import type { SchemaRecordKey } from './record.ts';
 import type { RunsInPool } from './runs-in-pool.ts';
 import { LATE, ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /** The input of one run of a handler, and the key of its record. */
-export interface InboxRun extends RecordKey, OnceRun {
+export interface InboxRun extends SchemaRecordKey, OnceRun {
   readonly eventId: string;
   readonly limits: RunLimits;
   /** How long the transaction may stand still between two statements. */

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { HandlerContext } from '../../../receiver/handling/router.ts';
 import { jittered } from '../../../receiver/timing/jitter.ts';
 import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
+import { Deferred } from '../../kit/deferred.ts';
 import { timeToBegin } from '../../kit/inbox/once.ts';
 
 /** How long a run that is late or aborted may still take, to end its transaction. */
@@ -27,9 +28,9 @@ export const LATE: Error = new Error('PostgreSQL did not answer before the deadl
 export class RunLimits {
   readonly #context: Pick<HandlerContext, 'signal'>;
   readonly #endsAt: number;
-  readonly #aborted: Promise<never>;
+  readonly #aborted = new Deferred<never>();
   /** Rejects with the signal's reason as well, or with {@link LATE}. */
-  readonly #stopped: Promise<never>;
+  readonly #stopped = new Deferred<never>();
   #timer: Timer;
   #isLate = false;
   #stopListening: () => void = () => {};
@@ -38,26 +39,15 @@ export class RunLimits {
     this.#context = context;
     const now = performance.now();
     this.#endsAt = now + timeToBegin(context);
-    let stop = (_reason: unknown): void => {};
-    let abort = (_reason: unknown): void => {};
-    this.#stopped = new Promise((_resolve, reject) => {
-      stop = reject;
-    });
-    this.#aborted = new Promise((_resolve, reject) => {
-      abort = reject;
-    });
     // An unhandled rejection would end the process.
-    this.#stopped.catch(() => {});
-    this.#aborted.catch(() => {});
+    this.#stopped.promise.catch(() => {});
+    this.#aborted.promise.catch(() => {});
     this.#timer = new Timer(now + LISTEN_AFTER_MS, () => {
       this.#timer = new Timer(this.#endsAt, () => {
         this.#isLate = true;
-        stop(LATE);
+        this.#stopped.reject(LATE);
       });
-      this.#listen((reason) => {
-        stop(reason);
-        abort(reason);
-      });
+      this.#listen();
     });
   }
 
@@ -72,12 +62,12 @@ export class RunLimits {
 
   /** Rejects with {@link LATE} at the deadline, and with the signal's reason when it aborts. */
   within<T>(promise: Promise<T>): Promise<T> {
-    return Promise.race([promise, this.#stopped]);
+    return Promise.race([promise, this.#stopped.promise]);
   }
 
   /** Rejects with the signal's reason if that aborts before the promise has settled. */
   orAbort<T>(promise: Promise<T>): Promise<T> {
-    return Promise.race([promise, this.#aborted]);
+    return Promise.race([promise, this.#aborted.promise]);
   }
 
   /** Waits for what cannot be called back, such as a COMMIT; after an abort for {@link GRACE_MS} more. */
@@ -99,9 +89,12 @@ export class RunLimits {
     await this.orAbort(end === undefined ? elapsed : Promise.race([elapsed, end]));
   }
 
-  #listen(onAbort: (reason: unknown) => void): void {
+  #listen(): void {
     const { signal } = this;
-    const listener = (): void => onAbort(signal.reason);
+    const listener = (): void => {
+      this.#stopped.reject(signal.reason);
+      this.#aborted.reject(signal.reason);
+    };
     signal.addEventListener('abort', listener);
     this.#stopListening = () => signal.removeEventListener('abort', listener);
     if (signal.aborted) listener();

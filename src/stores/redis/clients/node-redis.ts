@@ -1,5 +1,6 @@
 import { propertyOf } from '../../../receiver/values/foreign-values.ts';
 import { NotConnectedError } from '../errors.ts';
+import type { ClientConnection } from '../readiness.ts';
 import type { ScriptClient } from './script-client.ts';
 
 /** Runs a script, given as text or by its SHA-1. */
@@ -32,32 +33,16 @@ export interface NodeRedisClient {
 
 /** Uses a client of node-redis. */
 export function fromNodeRedis(client: NodeRedisClient): ScriptClient {
-  const reconnection = new Reconnection(client);
+  const connection = new NodeRedisConnection(client);
   const isCluster = Array.isArray(client.slots);
   const isSentinel = typeof client.getMasterNode === 'function';
-  const run = watchForSilence(reconnection, isCluster || isSentinel ? FAILOVER_MS : SILENT_MS);
+  const run = watchForSilence(connection, isCluster || isSentinel ? FAILOVER_MS : SILENT_MS);
   return {
     isCluster,
-    connection: {
-      get isReady() {
-        return reconnection.isReady;
-      },
-      get isConnecting() {
-        return reconnection.isConnecting;
-      },
-      get status() {
-        if (reconnection.isReady) return 'ready';
-        return reconnection.isConnecting ? 'connecting' : 'closed';
-      },
-      onChange: (listener) => {
-        client.on('ready', listener);
-        client.on('end', listener);
-      },
-      isUnsent: (error) => UNSENT.has(propertyOf(error, 'message')),
-    },
+    connection,
     evaluate: (text, keys, values) => run(() => client.eval(text, toOptions(keys, values))),
     evaluateBySha1: (sha1, keys, values) => run(() => client.evalSha(sha1, toOptions(keys, values))),
-    reconnect: () => reconnection.begin(),
+    reconnect: () => connection.reconnect(),
   };
 }
 
@@ -74,9 +59,9 @@ function toOptions(
 const RETRY_PAUSE_MS = 1_000;
 
 /** The connection of a client, and the way to a new one: node-redis has no `disconnect(true)`. */
-class Reconnection {
+class NodeRedisConnection implements ClientConnection {
   readonly #client: NodeRedisClient;
-  #isUnderWay = false;
+  #isReconnecting = false;
 
   constructor(client: NodeRedisClient) {
     this.#client = client;
@@ -88,21 +73,35 @@ class Reconnection {
   }
 
   get isConnecting(): boolean {
-    return this.#isUnderWay || (this.#client.isOpen && !this.#client.isReady);
+    return this.#isReconnecting || (this.#client.isOpen && !this.#client.isReady);
+  }
+
+  get status(): string {
+    if (this.isReady) return 'ready';
+    return this.isConnecting ? 'connecting' : 'closed';
+  }
+
+  onChange(listener: () => void): void {
+    this.#client.on('ready', listener);
+    this.#client.on('end', listener);
+  }
+
+  isUnsent(error: unknown): boolean {
+    return UNSENT.has(propertyOf(error, 'message'));
   }
 
   /** Begins a new connection, unless one is under way or the application has closed the client. */
-  begin(): void {
-    if (this.#isUnderWay || !this.isReady) return;
-    this.#isUnderWay = true;
-    void this.#reconnect();
+  reconnect(): void {
+    if (this.#isReconnecting || !this.isReady) return;
+    this.#isReconnecting = true;
+    void this.#connectAnew();
   }
 
   /**
    * A Sentinel or a Cluster gives `connect()` up, and closes, if it finds no server. Without a further try
    * the process would be without its store although the servers are back.
    */
-  async #reconnect(): Promise<void> {
+  async #connectAnew(): Promise<void> {
     try {
       await this.#client.destroy();
     } catch {
@@ -115,7 +114,7 @@ class Reconnection {
         await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS).unref());
       }
     }
-    this.#isUnderWay = false;
+    this.#isReconnecting = false;
   }
 }
 
@@ -134,7 +133,7 @@ const OWN_ERRORS: ReadonlySet<unknown> = new Set(['The queue is full', 'The comm
  * connection up after a quarter of an hour.
  */
 function watchForSilence(
-  reconnection: Reconnection,
+  connection: NodeRedisConnection,
   silentMs: number,
 ): (send: () => Promise<unknown>) => Promise<unknown> {
   let silentSince: number | undefined;
@@ -142,7 +141,7 @@ function watchForSilence(
     const now = performance.now();
     if (silentSince !== undefined && now - silentSince > silentMs) {
       silentSince = undefined;
-      reconnection.begin();
+      connection.reconnect();
       throw new NotConnectedError('connecting');
     }
     silentSince ??= now;

@@ -1,4 +1,4 @@
-import { InboxError } from '../../kit/inbox/inbox-error.ts';
+import { endingRefused, InboxError } from '../../kit/inbox/inbox-error.ts';
 import type { SqliteParameter, SqliteStatement } from '../client.ts';
 import type { SqliteConnection } from '../connection.ts';
 import type { BegunTransaction } from './begun-transaction.ts';
@@ -69,12 +69,7 @@ export class HandlerDatabase implements SqliteTransaction {
 }
 
 function checkText(sql: string): void {
-  if (!endsTransaction(String(sql))) return;
-  throw new InboxError(
-    'inbox_transaction_ended',
-    'the inbox begins and ends the transaction of a handler: what one writes that has ended its transaction itself ' +
-      'is not tied to the record of the inbox; SAVEPOINT, RELEASE and ROLLBACK TO are free',
-  );
+  if (endsTransaction(String(sql))) throw endingRefused('SAVEPOINT, RELEASE and ROLLBACK TO');
 }
 
 function ended(): InboxError {

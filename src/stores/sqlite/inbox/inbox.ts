@@ -94,10 +94,10 @@ export function createSqliteInbox(database: SqliteDatabase, options: SqliteInbox
   const names = HandlerNames.of(database, 'main', scope);
   return {
     once: (name, handler, onceOptions = {}) =>
-      onceHandler({ names, name, handler, options: onceOptions }, (run, event, context) => {
+      onceHandler({ scope, names, name, handler, options: onceOptions }, (run, event, context) => {
         const handle = (database: SqliteTransaction): unknown =>
           handler(event, contextWith(context, { database }));
-        return runOnce(connection, { ...run, scope, handle }, context);
+        return runOnce(connection, { ...run, handle }, context);
       }),
 
     prune: async (pruneOptions) => prune(connection, scope, readAge(pruneOptions)),

@@ -9,10 +9,10 @@ import { explain } from '../errors.ts';
 import { writeInTurn } from '../single-write.ts';
 import { BegunTransaction } from './begun-transaction.ts';
 import { HandlerDatabase, type SqliteTransaction } from './handler-database.ts';
-import { CREATE_MARKS, findRecord, type RecordKey, rememberLatest, writeRecord } from './statements.ts';
+import { CREATE_MARKS, findRecord, rememberLatest, writeRecord } from './statements.ts';
 
 /** The input of one run of a handler, and the key of its record. */
-export interface InboxRun extends RecordKey, OnceRun {
+export interface InboxRun extends OnceRun {
   readonly handle: (database: SqliteTransaction) => unknown;
 }
 

@@ -1,13 +1,7 @@
 import type { LatestEvent } from '../../kit/inbox/latest.ts';
+import type { RecordKey } from '../../kit/inbox/once.ts';
 import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
-
-/** Names the record that a handler has handled an event. */
-export interface RecordKey {
-  readonly scope: string;
-  readonly eventKey: string;
-  readonly handler: string;
-}
 
 /** Returns a row if the record is there. */
 export function findRecord({ scope, eventKey, handler }: RecordKey): SqlStatement {

@@ -57,7 +57,7 @@ export class SqliteOperations implements QueuedWrite {
       });
     } catch (error) {
       const cause = explain(error);
-      for (const { fail } of batch) fail(cause);
+      for (const pending of batch) pending.fail(cause);
     }
     for (const pending of batch) this.#pending.delete(pending);
     return true;
