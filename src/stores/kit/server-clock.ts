@@ -26,7 +26,7 @@ export class ServerClock {
     this.#limitMs = limitMs;
   }
 
-  /** How long an operation may wait before it is sent: the server refuses it as late if it waits longer. */
+  /** The longest wait before an operation is sent: the server refuses it as late if it waits longer. */
   get longestWaitMs(): number {
     return this.#limitMs * (1 - DRIFT_ALLOWANCE);
   }

@@ -8,14 +8,14 @@ import {
 } from '../../receiver/dedupe/store.ts';
 import { storeError } from '../../receiver/dedupe/time-limited.ts';
 
-/** What every operation on an id has. */
+/** The parts of every operation on an id. */
 interface OperationOnId {
   /** The id, or its digest. */
   readonly key: string;
   readonly token: string;
-  /** How long the server keeps the id from now. */
+  /** The server keeps the id for this time from now. */
   readonly keepMs: number;
-  /** How long the operation may wait before it is sent, if the caller limits that. */
+  /** The longest wait before the operation is sent, if the caller limits it. */
   readonly waitMs: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export type ServerOperation = OperationOnId &
 export interface ServerAnswer {
   /** One word, or a line: see {@link createServerStore}. */
   readonly text: string;
-  /** How long the operation had waited before it was sent; left out if it was sent at once. */
+  /** The time that the operation had waited before it was sent; left out if it was sent at once. */
   readonly waitedMs?: number;
 }
 

@@ -50,7 +50,7 @@ const explanations: { readonly [Code in ResultCode]?: string } = {
   SQLITE_CANTOPEN: 'the file cannot be opened: check that its directory is there and can be written',
 };
 
-/** What `node:sqlite` and better-sqlite3 say of a connection, or of its statements, after its `close`. */
+/** The messages of `node:sqlite` and better-sqlite3 about a connection, or its statements, after `close`. */
 const CLOSED = /\b(database( connection)? is not open|statement has been finalized|closed database)\b/i;
 
 /** Says what to do about an error; returns one that says it already as it is. */

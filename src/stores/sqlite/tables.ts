@@ -40,7 +40,7 @@ create index posthorn_dead_letters_removed on posthorn_dead_letters (removed_at)
 where removed_at is not null;
 `;
 
-/** What the handlers of inboxes have handled, and the newest event of each key of `latest`. */
+/** The records of handled events, and the newest event of each key of `latest`. */
 const INBOX = `create table posthorn_inbox (
   scope text not null,
   event_key text not null,

@@ -9,7 +9,7 @@ export type WriteKind = 'operation' | 'run';
 export interface QueuedWrite {
   /** Tries to run; returns false if another connection has the lock. Never throws. */
   readonly attempt: () => boolean;
-  /** How long it may wait. */
+  /** The longest wait. */
   readonly limitMs: number;
   /**
    * Gives up what has waited for too long or was aborted; returns whether anything still waits.

@@ -87,7 +87,7 @@ const RESERVE_MS = 200;
 /** For a handler that starts after its deadline, or by a clock of its receiver's own. */
 const LEAST_MS = 1_000;
 
-/** How long a handler may wait until it begins, in milliseconds. */
+/** The longest wait of a handler until it begins, in milliseconds. */
 export function timeToBegin({ deadlineAt }: Pick<HandlerContext, 'deadlineAt'>): number {
   return Math.max(deadlineAt - Date.now() - RESERVE_MS, LEAST_MS);
 }

@@ -81,7 +81,7 @@ class PoolTransaction {
     return this.#handle;
   }
 
-  /** Whether the handler may have ended the transaction, and is known to have. */
+  /** Says if the handler may have ended the transaction, and if it is known to have. */
   get doubt(): { readonly mayHaveEnded: boolean; readonly hasEnded: boolean } {
     const hasEnded = this.#handle?.hasEnded === true;
     const mayHaveEnded = (hasEnded || this.#handle?.record.wasWithheld === true) && !this.#isCommitSent;

@@ -15,7 +15,7 @@ import { LATE, ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 export interface InboxRun extends SchemaRecordKey, OnceRun {
   readonly eventId: string;
   readonly limits: RunLimits;
-  /** How long the transaction may stand still between two statements. */
+  /** The longest time for which the transaction may stand still between two statements. */
   readonly idleMs: number;
 }
 
@@ -26,7 +26,7 @@ export type RunTransaction<Tx> = (
   handle: (transaction: Tx) => Promise<unknown>,
 ) => Promise<SkipReason | undefined>;
 
-/** How far one transaction has come. */
+/** The progress of one transaction. */
 export class TransactionStep {
   /** Another run has the row: this one has to wait for its end. */
   isRowHeld = false;
@@ -68,7 +68,7 @@ export class TransactionStep {
   }
 }
 
-/** How often a transaction that conflicts with others is run before the attempt fails. */
+/** The most runs of a transaction that conflicts with others before the attempt fails. */
 const MAX_CONFLICTS = 4;
 const CONFLICT_PAUSE_MS = 50;
 

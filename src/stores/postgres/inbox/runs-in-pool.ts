@@ -3,7 +3,7 @@ import { propertyOf } from '../../../receiver/values/foreign-values.ts';
 import type { PostgresPool } from '../client.ts';
 import { LatestKeys } from './latest-keys.ts';
 
-/** How many connections `pg` opens unless it is told otherwise. */
+/** The most connections that `pg` opens unless it is told otherwise. */
 const DEFAULT_MAX = 10;
 
 /** The state that the runs of all inboxes of one pool share. */

@@ -5,13 +5,12 @@ import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
 import { Deferred } from '../../kit/deferred.ts';
 import { timeToBegin } from '../../kit/inbox/once.ts';
 
-/** How long a run that is late or aborted may still take, to end its transaction. */
+/** The time that a run has to end its transaction after it is late or aborted. */
 export const GRACE_MS = 2_000;
 
 /**
- * An AbortSignal is created when it is first read, which takes longer than everything else that the inbox
- * does in this process (`npm run bench -- --only hand-inbox,posthorn-inbox`). A run that has ended by then
- * has not read it.
+ * A run listens to its signal only after this time, because the signal of a delivery is created when it is
+ * first read: nearly all runs have ended by then, and need none.
  */
 const LISTEN_AFTER_MS = 100;
 

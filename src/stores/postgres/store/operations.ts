@@ -11,7 +11,7 @@ import { explain, isRefusal, lateError, mayPass, noClientError } from '../errors
 import { Cleaning } from './delete-expired.ts';
 import { PooledOperation, PooledOperations } from './pooled-operations.ts';
 
-/** Where the operations run, and how long each may take. */
+/** The place in which the operations run, and the time limit of each. */
 export interface OperationSettings {
   readonly scope: string;
   /** Quoted. */
@@ -25,7 +25,7 @@ const MAX_BATCH_SIZE = 16;
 /** The most clients that the store asks the pool for at once. */
 const MAX_CONNECTING = 4;
 
-/** How often an operation is tried again that PostgreSQL refuses for the sake of another transaction. */
+/** The most further tries of an operation that PostgreSQL refuses because of another transaction. */
 const MAX_REFUSALS = 4;
 
 /**

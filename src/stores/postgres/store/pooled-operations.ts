@@ -6,7 +6,7 @@ const MAX_UNANSWERED = 1_000;
 
 /** An operation that waits for a client of the pool. */
 export class PooledOperation extends PendingOperation {
-  /** How often PostgreSQL has refused it, or the statement that it shared. */
+  /** The number of times that PostgreSQL has refused it, or the statement that it shared. */
   refusals = 0;
   /** PostgreSQL has refused it as late. */
   wasLate = false;

@@ -21,7 +21,7 @@ interface PipeliningClient extends ScriptCommands {
  * will be executed as soon as the previous finishes" (README of ioredis, "Autopipelining"; see also
  * redis/ioredis issue 1608). A claim would wait behind any slow command of the application. Each pipeline
  * also stays in memory until a full garbage collection. The store puts its operations together by itself, so
- * nothing is lost; even in a Cluster, where it does not, auto-pipelining costs more than it saves.
+ * it does not need those pipelines.
  *
  * Commands from `createBuiltinCommand` bypass auto-pipelining in ioredis 5 and 6, because they have no name
  * among the methods of a pipeline (`shouldUseAutoPipelining` in its `autoPipelining.ts`).

@@ -31,9 +31,9 @@ export async function runOnce(
   return await writeInTurn(connection, 'run', limit, () => runInTransaction(connection, run));
 }
 
-/** How far a transaction has come. */
+/** The progress of a transaction. */
 interface Step {
-  /** What the handler has thrown, in an object of its own, because it may throw anything. */
+  /** The error of the handler, in an object of its own, because a handler may throw anything. */
   thrown?: { readonly error: unknown };
 }
 

@@ -135,7 +135,7 @@ const READ_RELEASE = `select iif(${IS_COMPLETED}, 'completed', 'lost') as result
  */
 const BATCH_SIZE = 100;
 
-/** How many completions pass until rows are deleted. */
+/** The number of completions until rows are deleted. */
 export const CLEANING_INTERVAL = 50;
 
 /**
