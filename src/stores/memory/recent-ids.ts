@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 /**
- * The size of one cache. A Map of this many ids is rebuilt in a few milliseconds when it grows; one of a
- * million stops the process for more than a tenth of a second.
+ * The size of one cache. It stops the process while its Map is rebuilt as it grows: for a few milliseconds,
+ * but one of a million ids for more than a tenth of a second (`bench/memory/heap.js`).
  */
 const IDS_PER_CACHE = 131_072;
 
 /** The size that a cache begins with. */
 const FIRST_IDS_PER_CACHE = 256;
 
-/** A sweep for expired ids follows after this many ids were added: each sweep costs an iterator. */
+/** A sweep for expired ids follows after this many ids were added. */
 const IDS_PER_SWEEP = 64;
 
 /** A sweep forgets at most this many ids: more than were added, so that expired ids become fewer. */
@@ -27,8 +27,8 @@ export type Remembered<R extends { readonly expiresAt: number }> = number | R;
  */
 export class RecentIds<R extends { readonly expiresAt: number }> {
   /**
-   * One cache, or several of the same size if `maxEntries` is large. Each begins small: lru-cache fills lists
-   * of its full length at once, which takes some milliseconds and 28 bytes per entry.
+   * One cache, or several of the same size if `maxEntries` is large. Each begins small, because lru-cache
+   * fills lists of its full length at once, which most processes never need.
    */
   readonly #caches: LRUCache<string, Remembered<R>>[];
   readonly #maxPerCache: number;
