@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { invalidOption } from '../../receiver/values/check-options.ts';
+import { checkOptions, invalidOption } from '../../receiver/values/check-options.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 import { readServerOptions, type ServerOptions } from '../kit/server-options.ts';
 
@@ -40,9 +40,13 @@ export function readTableOptions(
     );
   }
   const names = ['table', 'scope', 'commandTimeoutMs'];
-  const serverOptions = readServerOptions(functionName, options, defaultMs, names);
-  const { table } = options;
-  if (typeof table === 'string' && TABLE_NAME.test(table)) return { ...serverOptions, client, table };
+  checkOptions(options, names, functionName);
+  const table = readTableName(functionName, options.table);
+  return { ...readServerOptions(functionName, options, defaultMs, names), client, table };
+}
+
+function readTableName(functionName: string, table: unknown): string {
+  if (typeof table === 'string' && TABLE_NAME.test(table)) return table;
   throw invalidOption(
     `table of ${functionName}`,
     'must be the name or the ARN of a table: 3 to 255 letters, digits, "_", "-" or "."; ' +

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClaimTerms, firstClaim, msUntilFree, nextClaim, type OpenId } from '../../kit/claim-rule.ts';
 import { wholeMs } from '../../kit/durations.ts';
-import type { ServerAnswer, ServerClaim, ServerOperation, ServerRenewal } from '../../kit/server-store.ts';
+import type { ServerAnswer, ServerOperation } from '../../kit/server-store.ts';
 import type { Attributes, DynamoConnection } from '../connection.ts';
 import { refusalWithoutItem } from '../errors.ts';
 import {
@@ -56,7 +56,7 @@ function answerTo(
   }
 }
 
-function termsOf({ token, leaseMs, keepMs }: ServerClaim | ServerRenewal): ClaimTerms {
+function termsOf({ token, leaseMs, keepMs }: Extract<ServerOperation, { leaseMs: number }>): ClaimTerms {
   return { token, leaseMs: wholeMs(leaseMs), retentionMs: wholeMs(keepMs) };
 }
 
