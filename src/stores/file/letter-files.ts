@@ -11,10 +11,10 @@ export interface LetterFile {
   readonly time: number;
 }
 
-/** How many files are examined at once: one by one, a large directory would take several times as long. */
+/** So many files are examined at once: one by one, a large directory would take several times as long. */
 const FILES_AT_ONCE = 32;
 
-/** How many names are read at once. */
+/** So many names are read at once. */
 const NAMES_AT_ONCE = 1_024;
 
 function isLetterName(name: string): boolean {

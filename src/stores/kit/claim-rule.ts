@@ -16,7 +16,7 @@ export interface OpenId<Handled> {
   readonly expiresAt: number;
 }
 
-/** What a claim asks for. */
+/** The part of a claim that the rule needs. */
 export type ClaimTerms = Pick<ClaimRequest, 'token' | 'leaseMs' | 'retentionMs' | 'attemptSpacingMs'>;
 
 /** Returns how long the lease of another token still holds; 0 if the token may claim the id. */

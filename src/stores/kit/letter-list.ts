@@ -11,7 +11,7 @@ export interface ListedLetter<Place> {
 }
 
 /**
- * Returns the letters after another one, given by its key and the place where it was seen. The key is empty
+ * Returns the letters after another one, given by its key and its place when it was listed. The key is empty
  * for the first letter; the place is undefined if it is not known.
  */
 export type LettersAfter<Place> = (
@@ -34,7 +34,7 @@ export function createLetterList<Place extends object | string>(
     const errors: unknown[] = [];
     let count = 0;
     // A letter that was removed and parked again has moved to the end, so the list continues after the place
-    // where it was seen.
+    // that it had before.
     for await (const { key, place, read } of lettersAfter(last, places.get(last))) {
       const letter = await read().catch((error) => {
         errors.push(error);

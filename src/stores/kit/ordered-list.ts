@@ -20,7 +20,7 @@ export interface StoredLetter extends StoredText {
 }
 
 /**
- * Asks a server for the letter after another one, given by its key and the place where it was seen. Both are
+ * Asks a server for the letter after another one, given by its key and its place when it was listed. Both are
  * empty for the first letter; the place alone is empty if only the key is known.
  */
 export type NextLetter = (key: string, place: string) => Promise<StoredLetter | undefined>;

@@ -58,7 +58,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
 /** A symbol of both builds of posthorn, because the receiver of the other build may get this store. */
 const MEMORY_STORE = Symbol.for('posthorn.memoryStore');
 
-/** Whether `createMemoryStore` has made this store. */
+/** Returns true if `createMemoryStore` has made this store. */
 export function isMemoryStore(store: Store): boolean {
   return propertyOf(store, MEMORY_STORE) === true;
 }

@@ -16,7 +16,7 @@ export interface LetterItem extends LetterVersion {
   readonly position: string | undefined;
   /** The place that a tombstone had as a letter. */
   readonly lastPosition: string | undefined;
-  /** Which removal made the tombstone. */
+  /** The removal that made the tombstone. */
   readonly removal: string | undefined;
   /** The version as it was read, for conditions. An item that was damaged by hand may have none. */
   readonly foundVersion: AttributeValue | undefined;
