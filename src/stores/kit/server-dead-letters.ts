@@ -1,6 +1,7 @@
 import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { toKey } from '../../receiver/dedupe/store.ts';
-import { deadLettersError } from './dead-letters-error.ts';
+import { DeadLetterError } from '../../receiver/errors.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { createOrderedList, type NextLetter, readStoredLetter, type StoredText } from './ordered-list.ts';
 import { serializeLetter } from './serialized-letter.ts';
 
@@ -32,7 +33,8 @@ export function createServerDeadLetters(
     try {
       return await work();
     } catch (cause) {
-      throw deadLettersError(name, scope, cause);
+      const message = `the dead letters of ${scope} in ${name} failed: ${messageOf(cause)}`;
+      throw new DeadLetterError('dead_letters_unavailable', message, { cause });
     }
   };
   const count = operations.count?.bind(operations);

@@ -77,22 +77,17 @@ export class RedisConnection {
     return withTimeLimit(this.#runOrRepeat(call, endsAt), leftMs, () => lateError(this.#limitMs));
   }
 
-  /**
-   * A script refuses as late, although it is not, if the server's clock has jumped or another server has
-   * taken over. Its reply brought the new time, so the second call is right.
-   */
   async #runOrRepeat(call: ScriptCall, endsAt: number): Promise<readonly string[]> {
-    const results = (await this.#send(call, endsAt)) ?? (await this.#send(call, endsAt));
+    const results = await this.#clock.runInTime(endsAt, (latest) => this.#send(call, latest, endsAt));
     if (results === undefined) throw lateError(this.#limitMs);
     return results;
   }
 
   /** Resolves with the results of one call, or with undefined if the script refused it as late. */
-  async #send(call: ScriptCall, endsAt: number): Promise<readonly string[] | undefined> {
-    const latest = Math.floor(this.#clock.latest(endsAt));
+  async #send(call: ScriptCall, latest: number, endsAt: number): Promise<readonly string[] | undefined> {
     lastCall += 1;
     const number = `${callPrefix}.${lastCall}`;
-    const values = [String(latest), number, ...call.values];
+    const values = [String(Math.floor(latest)), number, ...call.values];
     const reply = await this.#evaluate({ ...call, values }, endsAt);
     return this.#readReply(reply, number);
   }

@@ -1,8 +1,5 @@
 import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
-import { toKey } from '../../../receiver/dedupe/store.ts';
-import { deadLettersError } from '../../kit/dead-letters-error.ts';
-import { createOrderedList, readStoredLetter } from '../../kit/ordered-list.ts';
-import { serializeLetter } from '../../kit/serialized-letter.ts';
+import { createServerDeadLetters } from '../../kit/server-dead-letters.ts';
 import { readServerOptions } from '../../kit/server-options.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { explain } from '../errors.ts';
@@ -51,34 +48,28 @@ export function createPostgresDeadLetters(
     try {
       return await operations.run(statement, [scope, ...values]);
     } catch (error) {
-      throw deadLettersError('PostgreSQL', scope, explain(schema, error));
+      throw explain(schema, error);
     }
   };
 
-  return {
-    async put(letter) {
-      const parkedAt = Math.min(Math.trunc(letter.parkedAt), Number.MAX_SAFE_INTEGER);
-      await run(put, toKey(letter.id), parkedAt, serializeLetter(letter));
+  return createServerDeadLetters('PostgreSQL', scope, {
+    async put(key, text, parkedAt) {
+      await run(put, key, Math.min(Math.trunc(parkedAt), Number.MAX_SAFE_INTEGER), text);
     },
 
-    async get(id) {
-      const found = await run(get, toKey(id));
-      return found === undefined ? undefined : readStoredLetter('PostgreSQL', id, String(found.letter));
+    async get(key) {
+      const found = await run(get, key);
+      return found && { text: String(found.letter) };
     },
 
-    async remove(id) {
-      return (await run(remove, toKey(id))) !== undefined;
+    async remove(key) {
+      return (await run(remove, key)) !== undefined;
     },
 
-    list: createOrderedList('PostgreSQL', async (key, place) => {
+    async next(key, place) {
       const [parkedAt = null, position = null] = place === '' ? [] : place.split('/');
       const found = await run(next, key, parkedAt, position);
-      if (found === undefined) return undefined;
-      return {
-        key: String(found.key),
-        text: String(found.letter),
-        place: String(found.place),
-      };
-    }),
-  };
+      return found && { key: String(found.key), text: String(found.letter), place: String(found.place) };
+    },
+  });
 }

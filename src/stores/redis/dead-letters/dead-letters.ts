@@ -1,9 +1,6 @@
 import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
-import { toKey } from '../../../receiver/dedupe/store.ts';
-import { deadLettersError } from '../../kit/dead-letters-error.ts';
 import { REMOVED_KEPT_MS } from '../../kit/durations.ts';
-import { createOrderedList, readStoredLetter } from '../../kit/ordered-list.ts';
-import { serializeLetter } from '../../kit/serialized-letter.ts';
+import { createServerDeadLetters } from '../../kit/server-dead-letters.ts';
 import { readServerOptions } from '../../kit/server-options.ts';
 import { type RedisClient, toScriptClient } from '../client.ts';
 import { RedisConnection } from '../connection.ts';
@@ -43,37 +40,32 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
   const connection = new RedisConnection(client, commandTimeoutMs);
   // No key of the store has a slash after its scope; the braces put the keys into one slot of a Cluster.
   const prefix = `${scope}/dead-letters{${scope}}`;
-  const run = async (script: Script, member: string, ...values: string[]): Promise<readonly string[]> => {
+  const run = (script: Script, member: string, ...values: string[]): Promise<readonly string[]> => {
     const keys = [`${prefix}:positions`, `${prefix}:letters`, `${prefix}:removed:${member}`];
-    try {
-      return await connection.runOnceReady({ script, keys, values: [member, ...values] });
-    } catch (cause) {
-      throw deadLettersError('Redis', scope, cause);
-    }
+    return connection.runOnceReady({ script, keys, values: [member, ...values] });
   };
 
-  return {
-    async put(letter) {
-      const parkedAt = Math.min(Math.trunc(letter.parkedAt), LAST_TIME_MS);
-      await run(PUT, toKey(letter.id), serializeLetter(letter), String(parkedAt));
+  return createServerDeadLetters('Redis', scope, {
+    async put(key, text, parkedAt) {
+      await run(PUT, key, text, String(Math.min(Math.trunc(parkedAt), LAST_TIME_MS)));
     },
 
-    async get(id) {
-      const [text] = await run(GET, toKey(id));
-      return text === undefined ? undefined : readStoredLetter('Redis', id, fromText(text));
+    async get(key) {
+      const [text] = await run(GET, key);
+      return text === undefined ? undefined : { text: fromText(text) };
     },
 
-    async remove(id) {
-      const [removed] = await run(REMOVE, toKey(id), String(REMOVED_KEPT_MS));
+    async remove(key) {
+      const [removed] = await run(REMOVE, key, String(REMOVED_KEPT_MS));
       return removed === '1';
     },
 
-    list: createOrderedList('Redis', async (key, place) => {
+    async next(key, place) {
       const [next, text, position] = await run(NEXT, key, place);
       if (next === undefined || text === undefined || position === undefined) return undefined;
       return { key: fromText(next), text: fromText(text), place: position };
-    }),
+    },
 
     mustWait: () => !connection.isReady,
-  };
+  });
 }

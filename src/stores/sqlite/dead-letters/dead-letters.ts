@@ -1,8 +1,5 @@
 import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
-import { toKey } from '../../../receiver/dedupe/store.ts';
-import { deadLettersError } from '../../kit/dead-letters-error.ts';
-import { createOrderedList, readStoredLetter } from '../../kit/ordered-list.ts';
-import { serializeLetter } from '../../kit/serialized-letter.ts';
+import { createServerDeadLetters } from '../../kit/server-dead-letters.ts';
 import { readServerOptions } from '../../kit/server-options.ts';
 import { checkDatabase, type SqliteDatabase } from '../client.ts';
 import { type Row, SqliteConnection } from '../connection.ts';
@@ -57,7 +54,7 @@ export function createSqliteDeadLetters(
     try {
       return await work();
     } catch (error) {
-      throw deadLettersError('SQLite', scope, explain(error));
+      throw explain(error);
     }
   };
 
@@ -68,37 +65,34 @@ export function createSqliteDeadLetters(
       writeInTurn(connection, 'operation', { limitMs: commandTimeoutMs }, () => connection.write(work)),
     );
 
-  return {
-    async put(letter) {
-      const { id, parkedAt } = letter;
-      const statement = putLetter(scope, toKey(id), { parkedAt, text: serializeLetter(letter) });
+  return createServerDeadLetters('SQLite', scope, {
+    async put(key, text, parkedAt) {
+      const statement = putLetter(scope, key, { parkedAt, text });
       await write(() => connection.first(statement));
     },
 
-    async get(id) {
-      const found = await read(getLetter(scope, toKey(id)));
-      return found === undefined ? undefined : readStoredLetter('SQLite', id, String(found[1]));
+    async get(key) {
+      const found = await read(getLetter(scope, key));
+      return found && { text: String(found[1]) };
     },
 
-    async remove(id) {
+    async remove(key) {
       const removed = await write(() => {
         connection.run(FORGET_REMOVED);
-        return connection.first(removeLetter(scope, toKey(id)));
+        return connection.first(removeLetter(scope, key));
       });
       return removed !== undefined;
     },
 
-    list: createOrderedList('SQLite', async (last, lastPlace) => {
+    async next(last, lastPlace) {
       const found = await read(nextLetter(scope, last, lastPlace));
-      if (found === undefined) return undefined;
-      const [key, text, place] = found.map(String);
-      return key === undefined || text === undefined || place === undefined
-        ? undefined
-        : { key, text, place };
-    }),
+      const [key, text, place] = (found ?? []).map(String);
+      if (key === undefined || text === undefined || place === undefined) return undefined;
+      return { key, text, place };
+    },
 
-    async count({ limit }) {
+    async count(limit) {
       return Number((await read(countLetters(scope, limit)))?.[0]);
     },
-  };
+  });
 }
