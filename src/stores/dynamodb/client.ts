@@ -40,18 +40,17 @@ export function readTableOptions(
     );
   }
   const names = ['table', 'scope', 'commandTimeoutMs'];
+  // First, because a misspelt name says more than a missing table.
   checkOptions(options, names, functionName);
-  const table = readTableName(functionName, options.table);
+  const { table } = options;
+  if (typeof table !== 'string' || !TABLE_NAME.test(table)) {
+    throw invalidOption(
+      `table of ${functionName}`,
+      'must be the name or the ARN of a table: 3 to 255 letters, digits, "_", "-" or "."; ' +
+        `got ${show(table)}`,
+    );
+  }
   return { ...readServerOptions(functionName, options, defaultMs, names), client, table };
-}
-
-function readTableName(functionName: string, table: unknown): string {
-  if (typeof table === 'string' && TABLE_NAME.test(table)) return table;
-  throw invalidOption(
-    `table of ${functionName}`,
-    'must be the name or the ARN of a table: 3 to 255 letters, digits, "_", "-" or "."; ' +
-      `got ${show(table)}`,
-  );
 }
 
 /** Clients of the other services have the same methods. */
