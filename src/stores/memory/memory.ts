@@ -72,7 +72,7 @@ class Memory {
   /**
    * Claims that are neither completed nor released: their events may be running, so they are never evicted.
    */
-  readonly #claims = new Map<string, OpenRecord>();
+  #claims = new Map<string, OpenRecord>();
   /** Completed and released ids. */
   readonly #recent: RecentIds<OpenRecord>;
   readonly #now: () => number;
@@ -110,7 +110,7 @@ class Memory {
   complete({ id, retentionMs }: CompleteRequest): CompleteResult {
     const key = toKey(id);
     const now = this.#now();
-    this.#claims.delete(key);
+    this.#deleteClaim(key);
     this.#recent.set(key, now + retentionMs, now);
     return { state: 'completed' };
   }
@@ -123,7 +123,7 @@ class Memory {
     if (record === undefined || record.token !== token) return { state: 'lost' };
     const names = handled.length > 0 ? [...handled] : record.handled;
     const released = { ...record, leaseEndsAt: undefined, handled: names, expiresAt: now + retentionMs };
-    this.#claims.delete(key);
+    this.#deleteClaim(key);
     this.#recent.set(key, released, now);
     return { state: 'released' };
   }
@@ -133,11 +133,18 @@ class Memory {
     const claim = this.#claims.get(key);
     if (claim !== undefined) {
       if (claim.expiresAt > now) return claim;
-      this.#claims.delete(key);
+      this.#deleteClaim(key);
       return undefined;
     }
     const remembered = this.#recent.get(key, now);
     return typeof remembered === 'number' ? 'completed' : remembered;
+  }
+
+  #deleteClaim(key: string): void {
+    this.#claims.delete(key);
+    // V8 rebuilds the table of a Map again and again if its entries come and go. Each old table keeps its
+    // successor alive until a full collection. A new Map ends that chain.
+    if (this.#claims.size === 0) this.#claims = new Map();
   }
 }
 

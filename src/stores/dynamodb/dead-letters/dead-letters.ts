@@ -1,7 +1,8 @@
 import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
 import { createServerDeadLetters } from '../../kit/server-dead-letters.ts';
-import { type DynamoClient, readTableOptions } from '../client.ts';
+import type { DynamoClient } from '../client.ts';
 import { DynamoConnection } from '../connection.ts';
+import { readTableOptions } from '../table-options.ts';
 import { DynamoLetterOperations } from './operations.ts';
 
 /** Options of {@link createDynamoDeadLetters}. */

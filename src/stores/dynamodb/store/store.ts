@@ -1,8 +1,9 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
 import { limitOfServer } from '../../kit/durations.ts';
 import { createServerStore } from '../../kit/server-store.ts';
-import { type DynamoClient, readTableOptions } from '../client.ts';
+import type { DynamoClient } from '../client.ts';
 import { DynamoConnection } from '../connection.ts';
+import { readTableOptions } from '../table-options.ts';
 import { DynamoOperations } from './operations.ts';
 
 /** Options of {@link createDynamoStore}. */
