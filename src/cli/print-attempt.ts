@@ -1,6 +1,6 @@
 import { propertyOf } from '../receiver/values/foreign-values.ts';
-import { followingStep, isSuccess } from '../service/sandbox/attempt.ts';
 import type { DeliveryAttempt } from '../service/sandbox/index.ts';
+import { followingStep, isSuccess } from '../service/sandbox/retry-schedule.ts';
 import { parseJson } from '../service/shapes/parse-json.ts';
 import { describeDuration } from './duration.ts';
 import type { Output } from './output.ts';

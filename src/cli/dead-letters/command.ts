@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { defineCommand } from '../define-command.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
-import { PLACES_HELP } from '../stores/letters-options.ts';
+import { PLACES_HELP } from '../stores/place-options.ts';
 import { drop } from './drop.ts';
 import { list, show } from './read.ts';
 import { replay } from './replay.ts';

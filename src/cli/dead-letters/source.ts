@@ -9,7 +9,7 @@ import {
   type PlaceOptions,
   placeInEnvironment,
   placeOptions,
-} from '../stores/letters-options.ts';
+} from '../stores/place-options.ts';
 import { storeParts } from '../stores/store-parts.ts';
 import { awaitConnections } from './await-connections.ts';
 import { loadReceiver, type ReceiverModule } from './receiver-module.ts';

@@ -4,8 +4,8 @@ import { createRedisDeadLetters } from '../../stores/redis/dead-letters/dead-let
 import { usageError } from '../failure.ts';
 
 import { connectionError } from './connection-error.ts';
-import { ADDRESS_COMPLAINT } from './letters-options.ts';
 import { loadPeer } from './load-peer.ts';
+import { ADDRESS_COMPLAINT } from './place-options.ts';
 import type { StorePart } from './store-part.ts';
 
 export const redisPart: StorePart = {

@@ -1,7 +1,8 @@
 import { entityOf, type WebhookEvent } from '../../receiver/events/event.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { parseJson } from '../shapes/parse-json.ts';
-import { type DeliveryAttempt, isSuccess } from './attempt.ts';
+import type { DeliveryAttempt } from './attempt.ts';
+import { isSuccess } from './retry-schedule.ts';
 
 /** Returns an event that is older than it was. */
 export function aged(event: WebhookEvent, agedMs: number): WebhookEvent {

@@ -2,13 +2,14 @@ import { setMaxListeners } from 'node:events';
 import type { WebhookEvent } from '../../receiver/events/event.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { aged, agingOf } from './aging.ts';
-import { type DeliveryAttempt, followingStep, post } from './attempt.ts';
+import { type DeliveryAttempt, post } from './attempt.ts';
 import { LAST_MOMENT } from './clock.ts';
 import { deliveryRequest, serialize } from './delivery-request.ts';
 import { isWanted } from './event-filter.ts';
 import type { SentEvent } from './event-request.ts';
 import { checkTogether, keptCount } from './memory-limits.ts';
 import { RefusedError } from './refused-error.ts';
+import { followingStep } from './retry-schedule.ts';
 import { earliestDueAt, type PendingDelivery, type State, type StoredWebhook } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
 
