@@ -100,7 +100,6 @@ class JobWorker implements BullWorker {
     setMaxListeners(0, this.#closing.signal);
     this.#logError = connectionLog(`the worker of ${scope}`);
     const shared = { connection, prefix: KEY_PREFIX };
-    this.#failedJobs = new FailedJobSweeper(new BullQueue(scope, shared), receiver, this.#logError);
     this.#bull = new BullmqWorker(scope, (job, token = '') => this.#run(job, token), {
       ...shared,
       concurrency,
@@ -123,6 +122,8 @@ class JobWorker implements BullWorker {
     this.#bull.on('failed', (job) => {
       if (job?.finishedOn !== undefined) this.#failedJobs.sweepSoon();
     });
+    // Last, because it sweeps at once, and nothing could end its sweeps if BullMQ refused the connection.
+    this.#failedJobs = new FailedJobSweeper(new BullQueue(scope, shared), receiver, this.#logError);
   }
 
   #run(job: Job, token: string): Promise<string> {

@@ -1,0 +1,25 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createReceiver } from '../../../src/index.ts';
+import { createBullWorker } from '../../../src/queues/bullmq/index.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+
+test('a worker whose connection BullMQ refuses does not sweep failed jobs', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const connection = new Redis({ host: '127.0.0.1', port, lazyConnect: true });
+  onTestFinished(() => {
+    connection.disconnect();
+    server.close();
+  });
+  const getRanges = vi.spyOn(Queue.prototype, 'getRanges').mockResolvedValue([]);
+  const receiver = createReceiver({ signingKey: 'k', deadLetters: createMapDeadLetters() });
+  expect(() => createBullWorker(receiver, { connection, scope: 'test' })).toThrow('maxRetriesPerRequest');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(getRanges).not.toHaveBeenCalled();
+});
