@@ -5,6 +5,7 @@ import { PermanentError } from '../../receiver/errors.ts';
 import type { WebhookEvent } from '../../receiver/events/event.ts';
 import type { ReceiverOptions } from '../../receiver/options.ts';
 import type { ReportCode } from '../../receiver/outcomes/outcome.ts';
+import type { Report } from '../../receiver/outcomes/report.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { createMemoryStore } from '../../stores/memory/memory.ts';
 import { signedHeaders } from '../signed-headers.ts';
@@ -71,6 +72,8 @@ interface Parking {
   /** The reason of the letter; by default the code. */
   readonly reason?: DeadLetter['reason'];
   readonly event?: WebhookEvent;
+  /** Further members of the report. */
+  readonly report?: Partial<Report>;
   readonly options?: Partial<ReceiverOptions>;
   readonly register?: (receiver: Receiver) => unknown;
   /** Called before the delivery. */
@@ -78,11 +81,12 @@ interface Parking {
 }
 
 /** The check that an event is parked under its id. */
-function parks({ code, reason = code, event = transfer(), options, register, prepare }: Parking): Check {
+function parks({ code, reason = code, event = transfer(), ...parking }: Parking): Check {
   return async (bench) => {
     const deadLetters = new MapDeadLetters();
+    const { options, register } = parking;
     const endpoint = await bench.open({ options: { deadLetters, ...options }, register });
-    await prepare?.(endpoint.receiver);
+    await parking.prepare?.(endpoint.receiver);
     const { id, type } = event;
     expectAccepted(await endpoint.send(event), 'parked', id);
     await expectReport(endpoint, {
@@ -91,6 +95,7 @@ function parks({ code, reason = code, event = transfer(), options, register, pre
       code,
       event: { id, type },
       endpointAtRisk: false,
+      ...parking.report,
     });
     expectMembers(deadLetters.letter(id), { id, type, reason }, 'the letter');
   };
@@ -147,6 +152,7 @@ export const parkedAnswers: Group = {
     },
     'a permanent failure is parked at the first attempt': parks({
       code: 'handler_failed_permanently',
+      report: { attempt: 1 },
       register: (receiver) =>
         receiver.on('transfer.*', () => Promise.reject(new PermanentError(HANDLER_MESSAGE))),
     }),
