@@ -203,7 +203,8 @@ function checkNotDirectory(deadLetters: unknown): void {
 }
 
 function checkMethods(name: string, value: unknown, methods: readonly string[]): void {
-  const missing = methods.find((method) => typeof propertyOf(value, method) !== 'function');
+  const isMissing = (method: string) => typeof propertyOf(value, method) !== 'function';
+  const missing = methods.find((method) => typeof value !== 'object' || isMissing(method));
   if (missing !== undefined)
     throw invalidOption(name, `must be an object with ${methods.join(', ')}; ${missing} is missing`);
 }
