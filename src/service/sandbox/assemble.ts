@@ -62,8 +62,9 @@ export function assembleSandbox(
     ...referenceRoutes(credentials, guards.profile),
     ...controlRoutes(controls, { agesEvents, queue, webhooks }),
     ...eventRoutes(history, queue, () => {
-      history.clear();
+      // First, because `clear` tells the pages, and then throws if the state file cannot be written.
       activity.startAnew();
+      history.clear();
     }),
     ...pageRoutes(activity, adviceFor(program, credentials)),
   ];
