@@ -14,8 +14,8 @@ const outer = Buffer.alloc(BLOCK + DIGEST);
 
 /**
  * A key for HMAC-SHA256. For a body of usual size it computes the two hashes of RFC 2104 over blocks that
- * were prepared from the key. That takes two thirds of the time of `createHmac`, of which
- * `bench/micro/verify.js` makes pairs with it.
+ * were prepared from the key. That takes two thirds of the time of `createHmac` (`bench/micro/verify.js`
+ * compares the two).
  */
 export class HmacKey {
   readonly #key: KeyObject;

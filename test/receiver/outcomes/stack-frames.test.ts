@@ -128,7 +128,7 @@ describe("only frames of the user's own code are printed:", () => {
   test.each([
     'book (/home/me/posthorn/src/handlers.js:1:1)',
     'book (/home/me/posthorn-demo/node_modules.js:1:1)',
-    'async book (file:///home/me/posthorn/src/outcomes/handlers.js:1:1)',
+    'async book (file:///home/me/posthorn/src/receiver/outcomes/handlers.js:1:1)',
     'async file:///home/me/server.mjs:1:1',
     '/home/me/node:server.js:1:1',
     'Object.book [as handle] (C:\\Users\\A B (old)\\src\\server.js:1:1)',
