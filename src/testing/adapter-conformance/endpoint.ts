@@ -33,7 +33,7 @@ export class Endpoint {
   static async open(serve: Serve, settings: EndpointSettings = {}): Promise<Endpoint> {
     const receiver = createReceiver({ signingKey: KEY, ...settings.options });
     const endpoint = new Endpoint(receiver, settings);
-    if (settings.register === undefined) receiver.on('transfer.*', ({ id }) => endpoint.handled.push(id));
+    if (settings.register === undefined) receiver.on('*', ({ id }) => endpoint.handled.push(id));
     else settings.register(receiver);
     endpoint.#served = await serve({ receive: (delivery) => endpoint.#receive(delivery) });
     return endpoint;
