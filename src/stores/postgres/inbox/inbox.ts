@@ -38,7 +38,7 @@ export interface PostgresInboxOptions<Tx> {
 
 /** The context of a handler of an inbox. */
 export interface InboxContext<Tx> extends HandlerContext {
-  /** What is written in it is committed together with the record that this handler has handled the event. */
+  /** Its writes are committed together with the record that this handler has handled the event. */
   readonly transaction: Tx;
 }
 
@@ -73,7 +73,7 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
   /**
    * Deletes the records of events that were handled longer ago than this, in batches; resolves with their
    * number. An event whose record is gone runs again if it comes again, or if a letter of it is replayed.
-   * What `latest` remembers stays.
+   * The keys that `latest` remembers stay.
    *
    * @throws ConfigurationError for a wrong option; whatever PostgreSQL refuses.
    */

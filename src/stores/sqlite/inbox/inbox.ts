@@ -26,7 +26,7 @@ export interface SqliteInboxOptions {
 /** The context of a handler of an inbox. */
 export interface SqliteInboxContext extends HandlerContext {
   /**
-   * What is written by it is committed together with the record that this handler has handled the event. It
+   * Its writes are committed together with the record that this handler has handled the event. It
    * is dead once the handler has returned.
    */
   readonly database: SqliteTransaction;
@@ -66,7 +66,7 @@ export interface SqliteInbox {
   /**
    * Deletes the records of events that were handled longer ago than this, in batches; resolves with their
    * number. An event whose record is gone runs again if it comes again, or if a letter of it is replayed.
-   * What `latest` remembers stays.
+   * The keys that `latest` remembers stay.
    *
    * @throws ConfigurationError for a wrong option; whatever SQLite refuses.
    */
