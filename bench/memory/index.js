@@ -1,11 +1,11 @@
 /**
- * Memory benchmarks by subject: `heap`, `soak`, `duplicates`; all of them by default. Options follow a single
- * subject.
+ * Memory benchmarks by subject: `heap`, `claims`, `duplicates`, `soak`; all of them by default. Options follow
+ * a single subject.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const subjects = ['heap', 'duplicates', 'soak'];
+const subjects = ['heap', 'claims', 'duplicates', 'soak'];
 const [wanted, ...options] = process.argv.slice(2);
 
 for (const subject of subjects.filter((name) => wanted === undefined || name === wanted)) {

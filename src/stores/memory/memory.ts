@@ -140,10 +140,13 @@ class Memory {
     return typeof remembered === 'number' ? 'completed' : remembered;
   }
 
+  /**
+   * V8 rebuilds the table of a Map again and again if its entries come and go. An old table that has survived
+   * two collections keeps its successors alive, and their claims, until a full collection. A new Map has no
+   * predecessor (`bench/memory/claims.js`).
+   */
   #deleteClaim(key: string): void {
     this.#claims.delete(key);
-    // V8 rebuilds the table of a Map again and again if its entries come and go. Each old table keeps its
-    // successor alive until a full collection. A new Map ends that chain.
     if (this.#claims.size === 0) this.#claims = new Map();
   }
 }
