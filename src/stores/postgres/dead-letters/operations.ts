@@ -25,25 +25,26 @@ export class PostgresLetterOperations {
   /** Runs one of the statements on letters; `values` are those from `$2` on. Resolves with the found row. */
   async run(statement: string, values: readonly unknown[]): Promise<Row | undefined> {
     const endsAt = performance.now() + this.#limitMs;
-    const row = await this.#clock.runInTime(endsAt, (latest) =>
-      this.#runOnce(statement, [latest, ...values], endsAt),
-    );
+    const row = await this.#clock.runInTime(endsAt, () => this.#runOnce(statement, values, endsAt));
     if (row === undefined) throw lateError();
     return row.found === true ? row : undefined;
   }
 
   /** Resolves with undefined if the server refused the operation as late. */
-  async #runOnce(statement: string, values: unknown[], endsAt: number): Promise<Row | undefined> {
+  async #runOnce(statement: string, values: readonly unknown[], endsAt: number): Promise<Row | undefined> {
     const { rows } = await this.#send(statement, values, endsAt);
     const [row] = rows;
     this.#clock.set(Number(row?.now));
     return row?.found !== true && row?.late === true ? undefined : row;
   }
 
-  async #send(text: string, values: unknown[], endsAt: number): Promise<PostgresResult> {
+  async #send(text: string, values: readonly unknown[], endsAt: number): Promise<PostgresResult> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await withClient(this.#pool, endsAt, (client) => client.query(text, values));
+        // Only now, because an answer that came during the wait for the client has brought a newer time.
+        return await withClient(this.#pool, endsAt, (client) =>
+          client.query(text, [this.#clock.latest(endsAt), ...values]),
+        );
       } catch (error) {
         if (!mayPass(error) || tries === MAX_TRIES) throw error;
       }
