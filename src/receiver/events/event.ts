@@ -100,7 +100,7 @@ export function createdAtMs(event: WebhookEvent): number {
   return parseTime(event.created_at) ?? 0;
 }
 
-/** How far a sender's clock may be ahead of ours. */
+/** The most by which a sender's clock may be ahead of ours. */
 const FUTURE_TOLERANCE_MS = 5 * 60_000;
 
 /** Throws {@link EventError} for an event in the future, or too old to be distinguished from a replay. */

@@ -4,7 +4,7 @@ import { Semaphore } from '../timing/semaphore.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { Interruption } from './interruption.ts';
 
-/** How a run waits for permits. */
+/** The terms on which a run waits for permits. */
 interface PermitWait {
   /** When to give up, by the monotonic clock. */
   readonly until: number;

@@ -6,7 +6,7 @@ import { dropPromise, isInstance, messageOf, shorten } from '../values/foreign-v
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
 import type { HandlerContext, Route } from './router.ts';
 
-/** How far the handlers of an event have come; it can be read while they run. */
+/** The progress of the handlers of an event; it can be read while they run. */
 export interface RunProgress {
   /** The number of the attempt, once the event is claimed. */
   attempt: number | undefined;

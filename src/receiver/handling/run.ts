@@ -14,7 +14,7 @@ import { RunScope } from './run-scope.ts';
 import type { RunServices } from './run-services.ts';
 import { type RunState, rulesOf } from './run-state.ts';
 
-/** How many runs have begun in this process. */
+/** The number of runs that have begun in this process. */
 let begun = 0;
 
 /**

@@ -53,7 +53,7 @@ export class Deadline {
   }
 
   /**
-   * How long a claim may wait before it is sent, so that the handlers begin in time even if the store then
+   * The longest wait of a claim before it is sent, so that the handlers begin in time even if the store then
    * takes `commandTimeoutMs` to answer. It is never less than `commandTimeoutMs`, whatever the deadline.
    */
   claimWaitMs(commandTimeoutMs: number): number {
@@ -90,7 +90,7 @@ export class Deadline {
     return performance.now() + this.#limitMs;
   }
 
-  /** How long adding a job to the queue may take. */
+  /** The longest time that adding a job to the queue may take. */
   get enqueueMs(): number {
     return Math.min(5_000, this.#limitMs / 4);
   }

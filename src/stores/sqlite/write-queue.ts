@@ -19,9 +19,9 @@ export interface QueuedWrite {
 }
 
 /**
- * How long the operations of the store and the letters wait behind the runs of inboxes, and at most a quarter
- * of the time that they may wait. Each run is a transaction of its own, while the operations that come
- * meanwhile share one.
+ * The longest wait of the operations of the store and the letters behind the runs of inboxes; at most a
+ * quarter of the time that they may wait. Each run is a transaction of its own, while the operations that
+ * come meanwhile share one.
  */
 const WAIT_BEHIND_RUNS_MS = 500;
 
@@ -106,8 +106,8 @@ export class WriteQueue {
   }
 
   /**
-   * How long to leave the lock to others: for as long as this connection had it, if it had to wait for it;
-   * for a part of that, if it would take it again at once.
+   * Returns the time for which the lock is left to others: as long as this connection had it, if it had to
+   * wait for it; a part of that, if it would take it again at once.
    */
   #restMs(heldMs: number, waitedMs: number): number {
     if (waitedMs > 0) return Math.min(heldMs, waitedMs / 2, LONGEST_REST_MS);

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 
 const HOUR_MS = 3_600_000;
 
-/** A pool of one client, whose server is an hour behind. Adds the time limit of each statement to `latest`. */
+/**
+ * A pool of one client, whose server is an hour behind. Adds the time limit of each statement to `latest`.
+ */
 function openPool(latest: unknown[]): PostgresPool {
   let isTaken = false;
   const waiting: (() => void)[] = [];

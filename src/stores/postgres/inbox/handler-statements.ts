@@ -136,7 +136,7 @@ export class HandlerStatements implements PostgresTransaction {
     } catch (error) {
       this.failure = error;
       this.isInDoubt = true;
-      // The statements before the error have no results, and one may have ended the transaction.
+      // Statements before the error have no results, and one may have ended the transaction.
       if (mayEnd && !this.hasEnded) await this.#checkTransaction(error);
       throw error;
     } finally {

@@ -150,8 +150,9 @@ const MAX_IDLE_MS = 30_000;
 const MIN_IDLE_MS = 1_000;
 
 /**
- * How long a transaction may stand still between two statements before PostgreSQL ends it, so that a process
- * that froze gives its row up: as long as the delivery has until its deadline, which is 30 seconds at most.
+ * The time for which a transaction may stand still between two statements before PostgreSQL ends it, so that
+ * a process that froze gives its row up: as long as the delivery has until its deadline, which is 30 seconds
+ * at most.
  */
 function longestIdleMs({ deadlineAt, receivedAt }: HandlerContext): number {
   return Math.min(Math.max(deadlineAt - receivedAt, MIN_IDLE_MS), MAX_IDLE_MS);

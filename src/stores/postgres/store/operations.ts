@@ -76,8 +76,8 @@ export class PostgresOperations {
   }
 
   /**
-   * How long to wait for an operation until the next look, or why it is given up. A claim may be sent at any
-   * moment, and its time limit counts from then.
+   * Returns the time until the next look at an operation, or the reason why it is given up. A claim may be
+   * sent at any moment, and its time limit counts from then.
    */
   #timeLeft(pending: PooledOperation): number | Error {
     const leftMs = pending.endsAt - performance.now();

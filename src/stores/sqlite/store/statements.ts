@@ -112,7 +112,8 @@ const IS_COMPLETED = `event.token is null and event.expires_at > ${NOW}`;
 const FIND = '(select 1) left join posthorn_events as event on event.scope = ? and event.key = ?';
 
 /**
- * An id that is neither completed nor busy could have been claimed: the claim was late, or a lease has ended.
+ * An id that is neither completed nor busy could have been claimed: the claim was late, or a lease has ended
+ * since.
  */
 const READ_CLAIM = `select case
   when ${IS_COMPLETED} then 'completed'
