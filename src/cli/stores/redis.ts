@@ -2,7 +2,6 @@ import type { Redis } from 'ioredis';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { createRedisDeadLetters } from '../../stores/redis/dead-letters/dead-letters.ts';
 import { usageError } from '../failure.ts';
-
 import { connectionError } from './connection-error.ts';
 import { loadPeer } from './load-peer.ts';
 import { ADDRESS_COMPLAINT } from './place-options.ts';
