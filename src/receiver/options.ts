@@ -54,15 +54,18 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    */
   readonly deadlineMs?: number;
   /**
-   * How long handlers may run before they are aborted and the id is released; 240,000 by default. If set, it
+   * The time after which handlers are aborted and the id is released; 240,000 by default. If set, it
    * must be less than the second delay of `retryScheduleMs`.
    */
   readonly maxRunMs?: number;
-  /** How long a claim is valid without renewal; 20,000 by default. It is renewed every third of that time. */
+  /**
+   * The time for which a claim is valid without renewal; 20,000 by default. It is renewed every third of that
+   * time.
+   */
   readonly leaseMs?: number;
   /**
-   * How long the store keeps a completed id; 86,400,000 (a day) by default. It must be at least the sum of
-   * `retryScheduleMs`.
+   * The time for which the store keeps a completed id; 86,400,000 (a day) by default. It must be at least the
+   * sum of `retryScheduleMs`.
    */
   readonly retentionMs?: number;
   /** Older events are refused as replays; `retentionMs` by default. `Infinity` turns the check off. */
@@ -76,7 +79,7 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    */
   readonly maxBufferedBytes?: number;
   /**
-   * How long a body may take to arrive; 10,000 by default. It does not apply if a middleware before the
+   * The time in which a body must arrive; 10,000 by default. It does not apply if a middleware before the
    * receiver reads the body, such as `express.raw()`.
    */
   readonly bodyTimeoutMs?: number;

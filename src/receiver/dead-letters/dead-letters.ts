@@ -51,7 +51,7 @@ export interface DeadLetter {
   readonly parkedAt: number;
   /** When the letter was stored again, after the event had been tried once more. Absent until then. */
   readonly lastTriedAt?: number | undefined;
-  /** How many attempts were made. */
+  /** The number of attempts that were made. */
   readonly attempts: number;
   /** Names of the handlers that have finished; a replay skips them. */
   readonly handled: readonly string[];

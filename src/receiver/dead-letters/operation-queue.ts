@@ -2,9 +2,9 @@ import { Semaphore } from '../timing/semaphore.ts';
 import { Timer } from '../timing/time-limit.ts';
 
 /**
- * How many operations run at once. Node.js works on files with four threads, and twice as many operations
- * keep them busy. All of them end within the limit, even if each takes a quarter of a second of a disk that
- * does one thing at a time.
+ * The number of operations that run at once. Node.js works on files with four threads, and twice as many
+ * operations keep them busy. All of them end within the limit, even if each takes a quarter of a second of a
+ * disk that does one thing at a time.
  */
 const MOST_RUNNING = 8;
 

@@ -60,9 +60,9 @@ export interface ClaimedEvent {
   readonly createdAt: number;
 }
 
-/** How a claim may wait before it is sent. */
+/** The wait of a claim before it is sent. */
 interface ClaimWait {
-  /** How long it may wait; 0 if it must not wait for a connection. */
+  /** The time that it may wait; 0 if it must not wait for a connection. */
   readonly waitMs?: number | undefined;
   /**
    * Called each time that another `commandTimeoutMs` has passed without an answer; returns whether the claim

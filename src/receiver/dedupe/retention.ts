@@ -1,4 +1,4 @@
-/** How long a completed id is remembered. */
+/** The time for which a completed id is remembered. */
 export interface RetentionSettings {
   readonly retentionMs: number;
   readonly maxEventAgeMs: number;

@@ -8,7 +8,7 @@ import type { Awaitable } from '../timing/awaitable.ts';
  * `posthorn/testing` checks an implementation.
  */
 export interface Store {
-  /** How long one operation may take before it counts as failed; 2,000 by default. */
+  /** The time after which an operation counts as failed; 2,000 by default. */
   readonly commandTimeoutMs?: number;
   /** Takes the id for `token`, unless it is completed or another token's lease still holds. */
   claim(request: ClaimRequest): Awaitable<ClaimResult>;
@@ -51,10 +51,10 @@ export interface CompleteRequest {
   readonly id: string;
   /** Names the claim; unique to it. */
   readonly token: string;
-  /** How long the id is remembered from now. */
+  /** The time for which the id is remembered from now. */
   readonly retentionMs: number;
   /**
-   * How long the operation may wait for a connection before it is sent; by default as long as the store
+   * The time that the operation may wait for a connection before it is sent; by default as long as the store
    * permits. With 0, an operation that cannot be sent now fails at once. A store that never waits ignores it.
    */
   readonly waitMs?: number | undefined;
@@ -62,7 +62,7 @@ export interface CompleteRequest {
 
 /** The request of `renew`. */
 export interface LeaseRequest extends CompleteRequest {
-  /** How long the claim holds from now. */
+  /** The time for which the claim holds from now. */
   readonly leaseMs: number;
 }
 
@@ -74,9 +74,9 @@ export interface ClaimRequest extends LeaseRequest {
    */
   readonly attemptSpacingMs?: number;
   /**
-   * How long the claim may wait before it is sent, for a connection or for its turn; `commandTimeoutMs` by
-   * default. Once it is sent it has `commandTimeoutMs`. With 0, a claim that cannot be sent because there is
-   * no connection fails at once. A store that never waits ignores it.
+   * The time that the claim may wait before it is sent, for a connection or for its turn; `commandTimeoutMs`
+   * by default. Once it is sent it has `commandTimeoutMs`. With 0, a claim that cannot be sent because there
+   * is no connection fails at once. A store that never waits ignores it.
    */
   readonly waitMs?: number | undefined;
 }
@@ -102,17 +102,17 @@ export interface ClaimedResult {
   readonly state: 'claimed';
   /** This claim's number, from 1. */
   readonly attempt: number;
-  /** How many earlier claims ended by their lease running out. */
+  /** The number of earlier claims that ended because their lease ran out. */
   readonly abandoned: number;
-  /** How long ago the id was claimed for the first time, in milliseconds; 0 for the first claim. */
+  /** The time since the id was claimed for the first time, in milliseconds; 0 for the first claim. */
   readonly firstClaimedMsAgo: number;
   /** From the last release. */
   readonly handled: readonly string[];
   /** Like `attempt`, but claims in quick succession count once. A store that leaves it out counts each. */
   readonly spacedAttempts?: number;
   /**
-   * How long the claim had waited before it was sent, in milliseconds: its lease began no earlier. A store
-   * leaves it out if the claim did not wait for long.
+   * The time that the claim had waited before it was sent, in milliseconds: its lease began no earlier. A
+   * store leaves it out if the claim did not wait for long.
    */
   readonly waitedMs?: number;
 }

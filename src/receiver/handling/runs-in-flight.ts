@@ -28,7 +28,7 @@ export class RunsInFlight {
     this.#activity = activity;
   }
 
-  /** How many events are being handled. */
+  /** The number of events that are being handled. */
   get count(): number {
     return this.#runs.size;
   }

@@ -2,7 +2,7 @@ import type { CodeOf, ErrorCode } from '../error-codes.ts';
 import { InternalError, isPosthornError, type PosthornError } from '../errors.ts';
 import type { Reply } from '../request/delivery.ts';
 
-/** How a delivery ended. Each delivery has exactly one outcome. */
+/** The end of a delivery. Each delivery has exactly one outcome. */
 export type Outcome =
   | 'processed'
   | 'duplicate'

@@ -3,8 +3,8 @@ import type { QueuedJob } from './queued-job.ts';
 /** How `add` of a {@link Queue} may wait. */
 export interface QueueAddOptions {
   /**
-   * How long the job may wait for a connection before it is sent, in milliseconds; 5,000 by default. With 0,
-   * a job that cannot be sent now fails at once. A queue that never waits ignores it.
+   * The time that the job may wait for a connection before it is sent, in milliseconds; 5,000 by default.
+   * With 0, a job that cannot be sent now fails at once. A queue that never waits ignores it.
    */
   readonly waitMs?: number;
 }

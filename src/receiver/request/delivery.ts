@@ -24,8 +24,8 @@ export interface Delivery {
   /** Returns false once the sender has hung up. Without it, reports have `answerSent: true`. */
   readonly isConnected?: (() => boolean) | undefined;
   /**
-   * How many milliseconds after the call the delivery must be answered, on a platform that stops the process
-   * then. It shortens `deadlineMs`, but never lengthens it; 0 or less leaves no time for handlers.
+   * The milliseconds after the call in which the delivery must be answered, on a platform that stops the
+   * process then. It shortens `deadlineMs`, but never lengthens it; 0 or less leaves no time for handlers.
    */
   readonly timeLimitMs?: number | undefined;
 }

@@ -20,9 +20,9 @@ import { RecentIds } from './recent-ids.ts';
 /** Options of `createMemoryStore`. */
 export interface MemoryStoreOptions {
   /**
-   * How many ids are remembered at once, 100,000 by default; beyond it the least recently used is forgotten:
-   * exactly up to 131,072, and above that within one percent or so. Claims that are running are not counted,
-   * and are never forgotten.
+   * The most ids that are remembered at once, 100,000 by default; beyond it the least recently used is
+   * forgotten: exactly up to 131,072, and above that within one percent or so. Claims that are running are
+   * not counted, and are never forgotten.
    */
   readonly maxEntries?: number;
   /**

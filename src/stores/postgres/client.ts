@@ -3,7 +3,7 @@ import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 
 /** The parts of a `Pool` of `pg` 8 that posthorn uses. */
 export interface PostgresPool {
-  /** How many clients the pool has. posthorn tells a pool from a single client by it. */
+  /** The number of clients in the pool. posthorn tells a pool from a single client by it. */
   readonly totalCount: number;
   /**
    * Calls back with a client that is taken out of the pool until it is released, or with an error. posthorn
@@ -28,7 +28,7 @@ export interface PostgresClient {
 export interface PostgresResult {
   /** For example `INSERT`; after a COMMIT that rolled back it is `ROLLBACK`. */
   readonly command: string;
-  /** How many rows a statement has inserted, changed, deleted or returned. */
+  /** The number of rows that a statement has inserted, changed, deleted or returned. */
   readonly rowCount: number | null;
   /** The rows that it has returned. */
   readonly rows: readonly { readonly [column: string]: unknown }[];

@@ -18,7 +18,7 @@ export interface Group {
   readonly checks: Readonly<Record<string, Check>>;
 }
 
-/** The same check for each entry of a table of titles. */
+/** Returns the check of each entry of a table, by the title of the entry. */
 export function checksOf<T>(table: Readonly<Record<string, T>>, check: (entry: T) => Check): Group['checks'] {
   return Object.fromEntries(Object.entries(table).map(([title, entry]) => [title, check(entry)]));
 }

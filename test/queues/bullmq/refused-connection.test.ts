@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createReceiver } from '../../../src/index.ts';
@@ -13,13 +12,14 @@ test('a worker whose connection BullMQ refuses does not sweep failed jobs', asyn
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const connection = new Redis({ host: '127.0.0.1', port, lazyConnect: true });
+  const setInterval = vi.spyOn(globalThis, 'setInterval');
   onTestFinished(() => {
     connection.disconnect();
     server.close();
+    setInterval.mockRestore();
   });
-  const getRanges = vi.spyOn(Queue.prototype, 'getRanges').mockResolvedValue([]);
   const receiver = createReceiver({ signingKey: 'k', deadLetters: createMapDeadLetters() });
   expect(() => createBullWorker(receiver, { connection, scope: 'test' })).toThrow('maxRetriesPerRequest');
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(getRanges).not.toHaveBeenCalled();
+  // It would sweep every minute, and nobody could stop it.
+  expect(setInterval).not.toHaveBeenCalledWith(expect.any(Function), 60_000);
 });

@@ -13,7 +13,7 @@ export interface D1DeadLettersOptions {
    */
   readonly scope: string;
   /**
-   * How long one operation may take before it counts as failed, in milliseconds; 5,000 by default. That
+   * The time after which an operation counts as failed, in milliseconds; 5,000 by default. That
    * includes further tries.
    */
   readonly commandTimeoutMs?: number;

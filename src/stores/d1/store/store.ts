@@ -14,7 +14,7 @@ export interface D1StoreOptions {
    */
   readonly scope: string;
   /**
-   * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. That
+   * The time after which an operation counts as failed, in milliseconds; 2,000 by default. That
    * includes further tries.
    */
   readonly commandTimeoutMs?: number;

@@ -18,7 +18,7 @@ export interface DynamoDeadLettersOptions {
    */
   readonly scope: string;
   /**
-   * How long one operation may take before it counts as failed, in milliseconds; 5,000 by default. That
+   * The time after which an operation counts as failed, in milliseconds; 5,000 by default. That
    * includes the retries of the SDK.
    */
   readonly commandTimeoutMs?: number;

@@ -19,7 +19,7 @@ export interface DynamoStoreOptions {
    */
   readonly scope: string;
   /**
-   * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. That
+   * The time after which an operation counts as failed, in milliseconds; 2,000 by default. That
    * includes the retries of the SDK.
    */
   readonly commandTimeoutMs?: number;

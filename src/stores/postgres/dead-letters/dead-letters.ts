@@ -16,7 +16,7 @@ export interface PostgresDeadLettersOptions {
   /** The schema of the tables; `posthorn` by default. */
   readonly schema?: string;
   /**
-   * How long one operation may take before it counts as failed, in milliseconds; 5,000 by default. That
+   * The time after which an operation counts as failed, in milliseconds; 5,000 by default. That
    * includes the wait for the pool.
    */
   readonly commandTimeoutMs?: number;

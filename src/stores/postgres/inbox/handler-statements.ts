@@ -19,7 +19,7 @@ export interface PostgresStatement {
 export interface PostgresRows<Row> {
   /** The rows that the statement has returned. */
   readonly rows: Row[];
-  /** How many rows the statement has inserted, changed, deleted or returned. */
+  /** The number of rows that the statement has inserted, changed, deleted or returned. */
   readonly rowCount: number | null;
   /** For example `INSERT`. */
   readonly command: string;

@@ -14,7 +14,7 @@ export interface PostgresStoreOptions {
   /** The schema of the tables; `posthorn` by default. */
   readonly schema?: string;
   /**
-   * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. For a
+   * The time after which an operation counts as failed, in milliseconds; 2,000 by default. For a
    * claim it counts from when the pool has a client for it.
    */
   readonly commandTimeoutMs?: number;

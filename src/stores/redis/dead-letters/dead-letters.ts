@@ -14,7 +14,7 @@ export interface RedisDeadLettersOptions {
    * The Redis store may have the same scope.
    */
   readonly scope: string;
-  /** How long one command may take before it counts as failed, in milliseconds; 2,000 by default. */
+  /** The time after which a command counts as failed, in milliseconds; 2,000 by default. */
   readonly commandTimeoutMs?: number;
 }
 

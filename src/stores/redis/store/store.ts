@@ -12,7 +12,7 @@ export interface RedisStoreOptions {
    * `.`, `_` or `-`. Every key begins with it; receivers with the same scope share their ids.
    */
   readonly scope: string;
-  /** How long one command may take before it counts as failed, in milliseconds; 2,000 by default. */
+  /** The time after which a command counts as failed, in milliseconds; 2,000 by default. */
   readonly commandTimeoutMs?: number;
 }
 

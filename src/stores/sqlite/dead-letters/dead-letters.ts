@@ -24,7 +24,7 @@ export interface SqliteDeadLettersOptions {
    */
   readonly scope: string;
   /**
-   * How long one operation may take before it counts as failed, in milliseconds; 5,000 by default. That
+   * The time after which an operation counts as failed, in milliseconds; 5,000 by default. That
    * includes the time during which another process has the file locked.
    */
   readonly commandTimeoutMs?: number;

@@ -13,7 +13,7 @@ export interface SqliteStoreOptions {
    */
   readonly scope: string;
   /**
-   * How long one operation may take before it counts as failed, in milliseconds; 2,000 by default. That
+   * The time after which an operation counts as failed, in milliseconds; 2,000 by default. That
    * includes the time during which another process has the file locked. A claim that may wait for longer does
    * so while others write to the file.
    */
