@@ -33,10 +33,24 @@ interface Snippet {
 /** Compiled and run in test/matrix, which installs these packages. */
 const inMatrix = /from '(@nestjs\/core|@opentelemetry\/sdk-node|@prisma\/adapter-pg|knex|postgres|typeorm)'/;
 const snippets: readonly Snippet[] = documents.flatMap(({ path, blocks }) =>
-  blocks
-    .filter(({ language, code }) => language === 'ts' && !inMatrix.test(code))
-    .map(({ code }, index) => ({ name: `${path.replace(/.*\/|\.md$/g, '')}-${index + 1}`, code })),
+  withImportsOfPage(
+    blocks
+      .filter(({ language, code }) => language === 'ts' && !inMatrix.test(code))
+      .map(({ code }, index) => ({ name: `${path.replace(/.*\/|\.md$/g, '')}-${index + 1}`, code })),
+  ),
 );
+
+/** A snippet that begins with `// receiver.js` is the one that later snippets of its page import by that name. */
+function withImportsOfPage(ofPage: readonly Snippet[]): readonly Snippet[] {
+  return ofPage.map(({ name, code }, index) => ({
+    name,
+    code: code.replace(/(?<= from '\.\/)([\w-]+)\.js(?=')/g, (file, stem) => {
+      const imported = ofPage.slice(0, index).findLast((earlier) => earlier.code.startsWith(`// ${stem}.`));
+      return imported === undefined ? file : `${imported.name}.js`;
+    }),
+  }));
+}
+
 /**
  * Servers get deliveries, modules are imported by somebody else, vitest runs test files, and programs come to
  * an end by themselves.
