@@ -343,21 +343,27 @@ describe('where the package is installed, and Express', () => {
       installed.run('sh', ['-c', `${command} --no-audit --no-fund --prefer-offline`]);
   });
 
-  test("the README's first snippet runs after its first commands, with the tarball for the registry", async () => {
-    const [{ code: snippet = '' } = {}] = readme.blocks.filter(({ language }) => language === 'ts');
+  test("the README's first program runs after its first commands, with the tarball for the registry", async () => {
     const port = await freePort();
-    const [, file = '', command = ''] =
-      /^Save it as `(\S+)`, start it with `([^`]+)`/m.exec(readme.text) ?? [];
+    const files = readme.blocks.flatMap(({ language, code }) => {
+      const [, name] = /^\/\/ (\S+\.js)$/m.exec(code) ?? [];
+      return language === 'ts' && name !== undefined ? [{ name, code }] : [];
+    });
+    expect(files.map(({ name }) => name)).toEqual(['receiver.js', 'server.js']);
+    for (const { name, code } of files)
+      writeFileSync(join(project, name), code.replaceAll('3000', String(port)));
+    expect(readme.text).toContain('`SIGNING_KEY=secret node server.js`');
     const [, send = ''] = /^`(SIGNING_KEY=secret npx posthorn send [^`]+)`/m.exec(readme.text) ?? [];
-    writeFileSync(join(project, file), snippet.replaceAll('3000', String(port)));
-    expect(command).toBe(`SIGNING_KEY=secret node ${file}`);
     const environment = { PATH: process.env.PATH, SIGNING_KEY: 'secret' };
-    const server = startProgram(join(project, file), environment, project);
+    const server = startProgram(join(project, 'server.js'), environment, project);
     onTestFinished(() => server.kill('SIGKILL'));
     await untilListening(port);
     const sent = installed.run('sh', ['-c', send.replaceAll('3000', String(port))]);
     expect(sent).toMatch(/processed[\s\S]*duplicate/);
     await server.line(/^evt_\S+ 1250$/);
+
+    const list = ['-c', 'SIGNING_KEY=secret npx posthorn dead-letters list --receiver ./receiver.js'];
+    expect(installed.run('sh', list)).toMatch(/^0 /);
   });
 
   test.each(['express', 'node-http'])('examples/%s.ts runs, compiled into the project', async (name) => {
