@@ -68,12 +68,18 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** On SIGTERM and SIGINT: no new deliveries, the running ones are finished. */
-export function closeOnSignal(server: Server, receiver: Pick<Receiver, 'close'>): void {
+/** A server, a worker or a queue. */
+interface Closable {
+  readonly close: () => unknown;
+}
+
+/** On SIGTERM and SIGINT: nothing new is accepted, what runs is finished, and then the queue is closed. */
+export function closeOnSignal(source: Closable, receiver: Pick<Receiver, 'close'>, queue?: Closable): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, async () => {
-      server.close();
+      await source.close();
       const { abandoned } = await receiver.close();
+      await queue?.close();
       process.exit(abandoned.length === 0 ? 0 : 1);
     });
   }

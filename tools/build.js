@@ -11,9 +11,10 @@ const root = join(import.meta.dirname, '..');
 
 const SOURCES = [
   ...['src', 'adapters', 'tools/build.js', 'tools/remove-internal-declarations.js'],
-  ...readdirSync(join(root, 'examples')).flatMap((name) =>
-    name.endsWith('.ts') ? [`examples/${name}`] : [],
-  ),
+  // An example with a package.json is a project of its own, and is not compiled here.
+  ...readdirSync(join(root, 'examples'))
+    .filter((name) => !existsSync(join(root, 'examples', name, 'package.json')))
+    .map((name) => `examples/${name}`),
   // The compiler, and the types of packages.
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.commonjs.json'],
 ];

@@ -1,12 +1,10 @@
 // Workers of node:cluster behind one port that share a Redis. REDIS_URL is its address, WORKERS the number of
-// processes. To run it in a clone: `node dist/examples/cluster.js`.
+// processes. To run it in a clone: `node dist/examples/cluster/server.js`.
 
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
-import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
-import { announce, authentication, closeOnSignal, port, printEvent, signingKey } from './environment.ts';
-import { createRedisParts } from './redis-parts.ts';
+import { announce, closeOnSignal, port, signingKey } from '../environment.ts';
 
 if (cluster.isPrimary) startWorkers();
 else await receive();
@@ -39,12 +37,8 @@ function startWorkers(): void {
 }
 
 async function receive(): Promise<void> {
-  const { store, deadLetters } = await createRedisParts(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
-  const receiver = createReceiver({ signingKey, authentication, store, deadLetters }).on('*', (event) => {
-    console.log(`worker ${process.pid}`);
-    printEvent(event);
-  });
-
+  // Only here, because the first process needs no connection to Redis.
+  const { receiver } = await import('./receiver.ts');
   const server = createServer(toNode(receiver, { path: '/webhooks' })).listen(port);
   closeOnSignal(server, receiver);
 }

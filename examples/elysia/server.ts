@@ -1,15 +1,9 @@
 // An Elysia application on Bun that receives webhooks: `SIGNING_KEY=… bun server.ts`.
 
 import { Elysia } from 'elysia';
-import { createReceiver } from 'posthorn';
 import { toFetch } from 'posthorn/fetch';
-import { createFileDeadLetters } from 'posthorn/file';
+import { receiver } from './receiver.ts';
 
-const receiver = createReceiver({
-  signingKey: process.env.SIGNING_KEY,
-  deadLetters: createFileDeadLetters('dead-letters'),
-});
-receiver.on('transfer.succeeded', (event) => console.log(event.id, event.data.amount));
 const receive = toFetch(receiver);
 
 const app = new Elysia()

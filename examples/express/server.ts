@@ -1,16 +1,9 @@
-// An Express app that receives webhooks, in a clone: `node dist/examples/express.js`.
+// An Express app that receives webhooks, in a clone: `node dist/examples/express/server.js`.
 
 import express from 'express';
-import { createReceiver } from 'posthorn';
 import { toExpress } from 'posthorn/express';
-import { createFileDeadLetters } from 'posthorn/file';
-import { announce, authentication, closeOnSignal, port, printEvent, signingKey } from './environment.ts';
-
-const receiver = createReceiver({
-  signingKey,
-  authentication,
-  deadLetters: createFileDeadLetters('dead-letters'),
-}).on('*', printEvent);
+import { announce, closeOnSignal, port } from '../environment.ts';
+import { receiver } from './receiver.ts';
 
 const app = express();
 app.use(toExpress(receiver, { path: '/webhooks' }));

@@ -1,15 +1,8 @@
 // A Fastify application that receives webhooks: `SIGNING_KEY=… npm start`.
 
 import fastify from 'fastify';
-import { createReceiver } from 'posthorn';
 import { toFastify } from 'posthorn/fastify';
-import { createFileDeadLetters } from 'posthorn/file';
-
-const receiver = createReceiver({
-  signingKey: process.env.SIGNING_KEY,
-  deadLetters: createFileDeadLetters('dead-letters'),
-});
-receiver.on('transfer.succeeded', (event) => console.log(event.id, event.data.amount));
+import { receiver } from './receiver.js';
 
 const app = fastify();
 app.register(toFastify(receiver, { path: '/webhooks' }));

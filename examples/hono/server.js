@@ -2,15 +2,9 @@
 
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { createReceiver } from 'posthorn';
 import { toFetch } from 'posthorn/fetch';
-import { createFileDeadLetters } from 'posthorn/file';
+import { receiver } from './receiver.js';
 
-const receiver = createReceiver({
-  signingKey: process.env.SIGNING_KEY,
-  deadLetters: createFileDeadLetters('dead-letters'),
-});
-receiver.on('transfer.succeeded', (event) => console.log(event.id, event.data.amount));
 const receive = toFetch(receiver);
 
 const app = new Hono();

@@ -2,15 +2,8 @@
 
 import { bodyParser } from '@koa/bodyparser';
 import Koa from 'koa';
-import { createReceiver } from 'posthorn';
-import { createFileDeadLetters } from 'posthorn/file';
 import { toKoa } from 'posthorn/koa';
-
-const receiver = createReceiver({
-  signingKey: process.env.SIGNING_KEY,
-  deadLetters: createFileDeadLetters('dead-letters'),
-});
-receiver.on('transfer.succeeded', (event) => console.log(event.id, event.data.amount));
+import { receiver } from './receiver.js';
 
 const app = new Koa();
 app.use(toKoa(receiver, { path: '/webhooks' }));

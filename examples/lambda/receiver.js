@@ -1,17 +1,12 @@
-// A function of AWS Lambda that receives webhooks and keeps ids and letters in DynamoDB. template.yaml creates
-// both, and says how to deploy them.
-
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createReceiver } from 'posthorn';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
-import { toLambda } from 'posthorn/lambda';
 
 // Lambda runs several processes, and throws away their memory. The region and the credentials are those of the
 // function.
 const client = new DynamoDBClient({});
 const place = { table: process.env.TABLE, scope: process.env.SCOPE };
 
-// Exported for `posthorn dead-letters replay --receiver ./handler.js`.
 export const receiver = createReceiver({
   signingKey: process.env.SIGNING_KEY,
   store: createDynamoStore(client, place),
@@ -19,5 +14,3 @@ export const receiver = createReceiver({
   maxRunMs: 20_000, // below the time-out of the function, because Lambda freezes the process after the answer
 });
 receiver.on('*', (event) => console.log(event.type, event.id));
-
-export const handler = toLambda(receiver);

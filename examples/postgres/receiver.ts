@@ -1,17 +1,30 @@
-// A receiver that keeps everything in PostgreSQL: event ids, dead letters, and a ledger that has each event
-// exactly once. POSTGRES_URL is the address. To run it in a clone: `node dist/examples/postgres.js`.
+import { Pool } from 'pg';
+import { createReceiver, type Receiver } from 'posthorn';
+import {
+  createPostgresDeadLetters,
+  createPostgresInbox,
+  createPostgresStore,
+  migratePostgres,
+} from 'posthorn/postgres';
+import { authentication, printEvent, signingKey } from '../environment.ts';
 
-import { createServer } from 'node:http';
-import { createReceiver } from 'posthorn';
-import { toNode } from 'posthorn/node';
-import { announce, authentication, closeOnSignal, port, printEvent, signingKey } from './environment.ts';
-import { createPostgresParts } from './postgres-parts.ts';
+const connectionString = process.env.POSTGRES_URL ?? 'postgres://postgres@127.0.0.1/postgres';
+const pool = new Pool({ connectionString, connectionTimeoutMillis: 5_000, keepAlive: true });
+pool.on('error', (error) => console.error(`postgres: ${error.message}`));
+await migratePostgres(pool);
+await pool.query(`
+  create table if not exists ledger (event_id text not null, amount integer);
+  create table if not exists transfers (id text primary key, state text);
+`);
 
-const { store, deadLetters, inbox } = await createPostgresParts(
-  process.env.POSTGRES_URL ?? 'postgres://postgres@127.0.0.1/postgres',
-);
-
-const receiver = createReceiver({ signingKey, authentication, store, deadLetters })
+const scope = 'example-development';
+const inbox = createPostgresInbox(pool, { scope });
+export const receiver: Receiver = createReceiver({
+  signingKey,
+  authentication,
+  store: createPostgresStore(pool, { scope }),
+  deadLetters: createPostgresDeadLetters(pool, { scope }),
+})
   .on(
     'transfer.succeeded',
     inbox.once('book', async (event, { transaction }) => {
@@ -38,6 +51,3 @@ const receiver = createReceiver({ signingKey, authentication, store, deadLetters
       { latest: (event) => event.data.id },
     ),
   );
-
-const server = createServer(toNode(receiver, { path: '/webhooks' })).listen(port, () => announce(server));
-closeOnSignal(server, receiver);

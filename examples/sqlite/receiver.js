@@ -1,12 +1,5 @@
-// A receiver that keeps everything in one file, without a server: event ids, dead letters, and a ledger that
-// has each event exactly once. `SIGNING_KEY=… npm start`. Several processes of this machine may share the
-// file, as under PM2. On Node.js 20, `new Database('events.db')` of better-sqlite3 takes the place of
-// `node:sqlite`.
-
-import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { createReceiver } from 'posthorn';
-import { toNode } from 'posthorn/node';
 import {
   createSqliteDeadLetters,
   createSqliteInbox,
@@ -14,7 +7,7 @@ import {
   migrateSqlite,
 } from 'posthorn/sqlite';
 
-const database = new DatabaseSync(process.env.FILE ?? 'events.db');
+export const database = new DatabaseSync(process.env.FILE ?? 'events.db');
 await migrateSqlite(database);
 // Without a unique index, because the inbox makes sure that an event is booked once.
 database.exec('create table if not exists ledger (event_id text not null, amount integer)');
@@ -22,7 +15,7 @@ database.exec('create table if not exists transfers (id text primary key, state 
 
 const scope = 'billing-example';
 const inbox = createSqliteInbox(database, { scope });
-const receiver = createReceiver({
+export const receiver = createReceiver({
   signingKey: process.env.SIGNING_KEY,
   store: createSqliteStore(database, { scope }),
   deadLetters: createSqliteDeadLetters(database, { scope }),
@@ -47,15 +40,3 @@ const receiver = createReceiver({
       { latest: (event) => event.data.id },
     ),
   );
-
-const server = createServer(toNode(receiver, { path: '/webhooks' }));
-server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () =>
-  console.log(`listening on http://127.0.0.1:${server.address().port}/webhooks`),
-);
-
-process.once('SIGTERM', async () => {
-  server.close(); // no new deliveries
-  await receiver.close(); // the running ones are finished
-  database.close();
-  process.exit();
-});

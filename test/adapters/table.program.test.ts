@@ -19,7 +19,7 @@ const nest = (method: string) => `
 const settings: Readonly<Record<string, Setting>> = {
   'Node.js `http` and `https`': {
     code: "import { createServer } from 'node:https';",
-    runBy: 'examples/node-http.ts',
+    runBy: 'examples/node-http/server.ts',
     part: "createServer(toNode(receiver, { path: '/webhooks' }))",
   },
   'Node.js `http2`': {
@@ -29,7 +29,7 @@ const settings: Readonly<Record<string, Setting>> = {
   },
   'Express 4 and 5': {
     code: "import express from 'express'; const app = express();",
-    runBy: 'examples/express.ts',
+    runBy: 'examples/express/server.ts',
   },
   'Fastify 5': {
     code: "import fastify from 'fastify'; const app = fastify();",

@@ -16,9 +16,11 @@ describe('the programs of examples/', () => {
   // All take them from examples/environment.ts: test/examples/examples.storm.test.ts.
   for (const kind of ['BASIC', 'BEARER'] as const) examples.testPrintedCommand('express', kind);
   examples.testSigningKey('express');
+  for (const name of ['express', 'node-http', 'cluster', 'postgres', 'queue'])
+    examples.testReceiverModule(name);
 });
 
-describe('examples/cluster.ts', () => {
+describe('examples/cluster', () => {
   test('its workers share what they have handled, also after one was killed', async () => {
     await examples.run('cluster', { WORKERS: '3' }, async (program, command) => {
       expect(shell(command)).toMatchObject({ outcome: 'processed' });
@@ -37,12 +39,12 @@ describe('examples/cluster.ts', () => {
   });
 });
 
-describe('examples/queue.ts', () => {
+describe('examples/queue', () => {
   test('its receiver acknowledges, its worker handles, and both end on a signal', async () => {
     await examples.run('queue', { SIGNING_KEY: 'key' }, async (receiver, command) => {
       expect(shell(command)).toMatchObject({ outcome: 'queued' });
       expect(shell(command)).toMatchObject({ outcome: 'duplicate' });
-      const worker = examples.start('queue', { SIGNING_KEY: 'key' }, 'worker');
+      const worker = examples.start('queue/worker', { SIGNING_KEY: 'key' });
       await worker.line(/ transfer\.succeeded evt_\S+ \{"id":"TR_sample"/);
       worker.kill('SIGTERM');
       expect(await worker.exit, worker.lines.join('\n')).toBe(0);
@@ -51,7 +53,7 @@ describe('examples/queue.ts', () => {
   });
 });
 
-describe('examples/postgres.ts', () => {
+describe('examples/postgres', () => {
   test('its ledger has an event once, also where the store has forgotten it', async () => {
     await examples.run('postgres', {}, async (_program, command) => {
       const { id } = shell(command);

@@ -2,10 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { program as posthorn } from '../cli/posthorn.ts';
 import { type PostgresServer, Servers as PostgresServers } from '../stores/postgres/servers.ts';
 import { Servers } from '../stores/redis/servers.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
+import { expectReplayed, parkedEvent } from './dead-letter-commands.ts';
 
 /** What an example can ask its senders for. */
 export const credentials = {
@@ -44,14 +47,18 @@ export class Examples {
     return this.#postgres;
   }
 
-  start(name: string, environment: NodeJS.ProcessEnv, ...args: readonly string[]): ChildProgram {
+  /** Starts a file of an example, such as `queue/worker`. */
+  start(file: string, environment: NodeJS.ProcessEnv): ChildProgram {
+    return this.#startProgram(builtFile(file), environment);
+  }
+
+  #startProgram(path: string, environment: NodeJS.ProcessEnv, args: readonly string[] = []): ChildProgram {
     const { PATH } = process.env;
     const urls = {
       REDIS_URL: this.#redisUrl,
       POSTGRES_URL: `postgres://postgres@127.0.0.1:${this.postgres.port}/postgres`,
     };
-    const program = join(packageRoot, 'dist', 'examples', `${name}.js`);
-    return startProgram(program, { PATH, PORT: '0', ...urls, ...environment }, this.#directory, args);
+    return startProgram(path, { PATH, PORT: '0', ...urls, ...environment }, this.#directory, args);
   }
 
   /** Lends an example that listens, with the command that it prints; it must end well on a signal. */
@@ -60,7 +67,7 @@ export class Examples {
     environment: NodeJS.ProcessEnv,
     use: (program: ChildProgram, command: string) => Promise<void>,
   ): Promise<void> {
-    const program = this.start(name, environment);
+    const program = this.start(`${name}/server`, environment);
     try {
       await program.line(/^listening on http:\/\/127\.0\.0\.1:\d+\/webhooks$/);
       await use(program, await program.line(/^body=/));
@@ -71,7 +78,7 @@ export class Examples {
   }
 
   testPrintedCommand(name: string, kind: keyof typeof credentials): void {
-    test(`the command that examples/${name}.ts prints works with ${kind} as credentials`, async () => {
+    test(`the command that examples/${name} prints works with ${kind} as credentials`, async () => {
       await this.run(name, credentials[kind], async (program, command) => {
         expect(shell(command)).toMatchObject({ outcome: 'processed' });
         await program.line(/ transfer\.succeeded evt_\S+ \{"id":"TR_sample"/);
@@ -84,7 +91,7 @@ export class Examples {
   }
 
   testSigningKey(name: string): void {
-    test(`examples/${name}.ts takes the key from the environment, and refuses other credentials`, async () => {
+    test(`examples/${name} takes the key from the environment, and refuses other credentials`, async () => {
       const environment = { SIGNING_KEY: `o'key`, BEARER_TOKEN: 'token' };
       await this.run(name, environment, async (program, command) => {
         expect(program.lines.join('\n')).not.toContain('made up');
@@ -93,4 +100,25 @@ export class Examples {
       });
     });
   }
+  testReceiverModule(name: string): void {
+    test(`posthorn dead-letters lists and replays by examples/${name}/receiver.ts, beside its server`, async () => {
+      const environment = { SIGNING_KEY: 'key' };
+      await this.run(name, environment, async (program) => {
+        const [, url = ''] = (await program.line(/^listening on /)).split('listening on ');
+        const parked = parkedEvent();
+        const answer = await deliver(url, parked, { key: environment.SIGNING_KEY });
+        expect(await answer.json()).toMatchObject({ outcome: 'parked' });
+        // A module that listened would find the port taken.
+        const { port: PORT } = new URL(url);
+        const start = (args: readonly string[]) =>
+          this.#startProgram(posthorn, { ...environment, PORT }, args);
+        await expectReplayed(start, builtFile(`${name}/receiver`), parked.id);
+      });
+    });
+  }
+}
+
+/** The built form of a file of an example. */
+function builtFile(file: string): string {
+  return join(packageRoot, 'dist', 'examples', `${file}.js`);
 }

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { expectDeliveries, expectEcho, openExample, stopInDelivery } from './example-project.ts';
+import {
+  expectDeadLetters,
+  expectDeliveries,
+  expectEcho,
+  openExample,
+  stopInDelivery,
+} from './example-project.ts';
 
 test.each([
   ['the newest Fastify', []],
@@ -7,6 +13,7 @@ test.each([
 ])('examples/fastify receives on %s', async (_, packages) => {
   const example = await openExample('fastify', ...packages).start();
   await expectDeliveries(example);
+  await expectDeadLetters(example);
   await expectEcho(example);
   expect(await stopInDelivery(example)).toBe(0);
 });

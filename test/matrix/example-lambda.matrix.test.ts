@@ -4,12 +4,13 @@ import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dyn
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Gateway, gateways } from '../adapters/lambda-gateway.ts';
+import { expectReplayed, parkedEvent } from '../examples/dead-letter-commands.ts';
 import { readTemplate, tableOf } from '../stores/dynamodb/cloudformation.ts';
 import { useDynamo } from '../stores/dynamodb/fixture.ts';
 import { tableDefinition, timeToLive } from '../stores/dynamodb/table.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { snippetWith } from '../support/snippet.ts';
-import { expectReplayed, openExample, parkedEvent } from './example-project.ts';
+import { openExample, packedPosthorn } from './example-project.ts';
 import { installRuntime, startRuntime } from './lambda-runtime.ts';
 
 const PROJECT = join(import.meta.dirname, 'projects', 'lambda');
@@ -54,7 +55,7 @@ describe('the template of examples/lambda', () => {
   });
 
   test('gives the function its environment, and more time than its handlers have', () => {
-    const source = readFileSync(join(packageRoot, 'examples', 'lambda', 'handler.js'), 'utf8');
+    const source = readFileSync(join(packageRoot, 'examples', 'lambda', 'receiver.js'), 'utf8');
     const names = source.match(/(?<=process\.env\.)\w+/g) ?? [];
     expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(names.sort());
     const [, maxRunMs] = /maxRunMs: ([\d_]+)/.exec(source) ?? [];
@@ -98,7 +99,7 @@ describe('examples/lambda, in the runtime of Lambda on Node.js 24', () => {
     expect(await invoke(eventOf(gateway, parked))).toMatchObject({
       body: { statusCode: 200, body: expect.stringContaining('"parked"') },
     });
-    await expectReplayed(root, './handler.js', parked.id, environment);
+    await expectReplayed(packedPosthorn(root, environment), './receiver.js', parked.id);
     expect(await invoke({ Records: [{ eventSource: 'aws:sqs', body: '{}' }] })).toMatchObject({
       kind: 'error',
       body: { errorType: 'ConfigurationError', errorMessage: expect.stringContaining('"aws:sqs"') },

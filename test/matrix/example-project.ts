@@ -5,7 +5,8 @@ import { delimiter, join } from 'node:path';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { expect, onTestFinished } from 'vitest';
 import { headOf, RawConnection } from '../adapters/raw-connection.ts';
-import { type ChildProgram, packageRoot, startCommand, startProgram } from '../support/child-program.ts';
+import { expectReplayed, type Posthorn, parkedEvent } from '../examples/dead-letter-commands.ts';
+import { type ChildProgram, packageRoot, startCommand } from '../support/child-program.ts';
 import { npmInstall } from '../support/packed-project.ts';
 import { until } from '../support/until.ts';
 
@@ -23,6 +24,8 @@ export interface StartOptions {
   readonly listening?: RegExp;
   /** Where deliveries go at that address, which may have a path already. */
   readonly path?: string;
+  /** The command that runs the program `posthorn`; by default `node`. */
+  readonly runtime?: string;
 }
 
 export interface RunningExample {
@@ -31,6 +34,8 @@ export interface RunningExample {
   readonly url: string;
   /** The signing key of the example. */
   readonly key: string;
+  /** The packed program, in the environment of the example. */
+  readonly posthorn: Posthorn;
   /** Sends SIGTERM, and resolves with the exit code. */
   readonly stop: () => Promise<number | null>;
 }
@@ -68,7 +73,7 @@ function build(folder: string): void {
 
 /** Runs what `npm start` runs, without npm, which hands a signal to the shell alone. */
 async function start(folder: string, script: string, options: StartOptions = {}): Promise<RunningExample> {
-  const { environment, listening = /^listening on (http:\S+)$/, path = '/webhooks' } = options;
+  const { environment, listening = /^listening on (http:\S+)$/, path = '/webhooks', runtime } = options;
   const env = {
     PATH: [join(folder, 'node_modules', '.bin'), process.env.PATH].join(delimiter),
     PORT: '0',
@@ -85,7 +90,10 @@ async function start(folder: string, script: string, options: StartOptions = {})
     program.kill('SIGTERM');
     return program.exit;
   };
-  return { program, url: new URL(path, address).href, key: KEY, stop };
+  const url = new URL(path, address);
+  // A receiver module that listened would find the port taken.
+  const posthorn = packedPosthorn(folder, { ...env, PORT: url.port }, runtime);
+  return { program, url: url.href, key: KEY, posthorn, stop };
 }
 
 /** What every example must answer, with the default of `maxBodyBytes`. */
@@ -109,7 +117,11 @@ async function answerOf(answer: Promise<Response>): Promise<[status: number, out
  * Sends SIGTERM in the middle of a delivery. New deliveries are refused then, and this one is answered 200;
  * resolves with the exit code.
  */
-export async function stopInDelivery({ url, key, stop }: RunningExample): Promise<number | null> {
+export async function stopInDelivery({
+  url,
+  key,
+  stop,
+}: Omit<RunningExample, 'posthorn'>): Promise<number | null> {
   const body = JSON.stringify(createEvent('transfer.succeeded', { id: 'TR_running', amount: 1 }));
   const connection = await RawConnection.open(url);
   const headers = {
@@ -143,25 +155,20 @@ async function isRefused(url: string, key: string): Promise<boolean> {
   }
 }
 
-/** An event that is parked at its first delivery, and that a replay by its id handles. */
-export function parkedEvent(): { readonly id: string; readonly created_at: string } {
-  const twoDaysAgo = new Date(Date.now() - 172_800_000).toISOString();
-  return { ...createEvent('transfer.succeeded', { id: 'TR_parked' }), created_at: twoDaysAgo };
+/** The program of the package that is installed in a folder. */
+export function packedPosthorn(folder: string, env: NodeJS.ProcessEnv, runtime = 'node'): Posthorn {
+  const program = join(folder, 'node_modules', 'posthorn', 'dist', 'src', 'cli', 'bin.js');
+  return (args) => startCommand(runtime, [program, ...args], { PATH: process.env.PATH, ...env }, folder);
 }
 
-/** Replays a letter by the program, with the receiver that a module of the example exports. */
-export async function expectReplayed(
-  folder: string,
-  module: string,
-  id: string,
-  env: NodeJS.ProcessEnv,
+/** Parks an event, and replays it by the packed program with the receiver module of the example. */
+export async function expectDeadLetters(
+  { url, key, posthorn }: RunningExample,
+  module = './receiver.js',
 ): Promise<void> {
-  const program = join(folder, 'node_modules', 'posthorn', 'dist', 'src', 'cli', 'bin.js');
-  const args = ['dead-letters', 'replay', id, '--receiver', module, '--json'];
-  const { exit, lines } = startProgram(program, { PATH: process.env.PATH, ...env }, folder, args);
-  expect(await exit, lines.join('\n')).toBe(0);
-  const replayed = lines.find((line) => line.startsWith('{'));
-  expect(JSON.parse(replayed ?? '')).toMatchObject({ id, outcome: 'processed' });
+  const parked = parkedEvent();
+  expect(await answerOf(deliver(url, parked, { key }))).toEqual([200, 'parked']);
+  await expectReplayed(posthorn, module, parked.id);
 }
 
 /** What a route `/echo` of the same application must answer: its JSON, which the framework has parsed. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
+import { expectDeadLetters, expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
 
 /** Node.js 20 has no SQLite of its own. */
 const RUNTIME = `runtime@npm:node-linux-${process.arch}@24.21.0`;
@@ -15,6 +15,7 @@ test('examples/sqlite handles each event once, also after a restart, and its let
   const old = { ...event, id: `${event.id}_old`, created_at: new Date(Date.now() - 60_000).toISOString() };
   expect((await deliver(first.url, event, { key: first.key })).status).toBe(200);
   expect((await deliver(first.url, old, { key: first.key })).status).toBe(200);
+  await expectDeadLetters(first);
   expect(await first.stop()).toBe(0);
 
   const second = await example.start();

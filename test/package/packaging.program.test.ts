@@ -366,14 +366,14 @@ describe('where the package is installed, and Express', () => {
     expect(installed.run('sh', list)).toMatch(/^0 /);
   });
 
-  test.each(['express', 'node-http'])('examples/%s.ts runs, compiled into the project', async (name) => {
+  test.each(['express', 'node-http'])('examples/%s runs, compiled into the project', async (name) => {
     const root = join(project, 'node_modules', 'posthorn');
     const before = readdirSync(root, { recursive: true });
-    expect(before).toContain(join('examples', `${name}.ts`));
+    expect(before).toContain(join('examples', name, 'server.ts'));
     cpSync(join(packageRoot, 'dist', 'examples'), join(project, 'examples'), { recursive: true });
     writeFileSync(join(project, 'examples', 'package.json'), '{"type":"module"}');
     const program = startProgram(
-      join(project, 'examples', `${name}.js`),
+      join(project, 'examples', name, 'server.js'),
       { PATH: process.env.PATH, PORT: '0' },
       project,
     );

@@ -23,7 +23,8 @@ async function project(): Promise<string> {
   write('package.json', '{ "type": "module" }');
   write('src/index.ts', 'first');
   write('src/other.ts', '');
-  write('examples/one.ts', '');
+  write('examples/one/server.ts', '');
+  write('examples/own/package.json', '{}');
   write('node_modules/typescript/package.json', '{ "type": "commonjs" }');
   write('node_modules/typescript/bin/tsc', TSC);
   write('tools/remove-internal-declarations.js', '');
@@ -56,6 +57,9 @@ test('a build of what has changed compiles nothing if nothing has', async () => 
   const folder = await project();
   expect(await build(folder, {}, '--if-changed')).toEqual(done);
   expect(await build(folder, {}, '--if-changed')).toEqual(nothing);
+  // An example with a package.json is not compiled.
+  writeFileSync(join(folder, 'examples', 'own', 'server.ts'), '');
+  expect(await build(folder, {}, '--if-changed')).toEqual(nothing);
   // Tests write here.
   mkdirSync(join(folder, 'dist', 'readme'));
   expect(await build(folder, {}, '--if-changed')).toEqual(nothing);
@@ -64,7 +68,10 @@ test('a build of what has changed compiles nothing if nothing has', async () => 
 test.each([
   { name: 'a source', change: (folder: string) => writeFileSync(join(folder, 'src/index.ts'), 'other') },
   { name: 'a removed source', change: (folder: string) => rmSync(join(folder, 'src/other.ts')) },
-  { name: 'an example', change: (folder: string) => writeFileSync(join(folder, 'examples/two.ts'), '') },
+  {
+    name: 'an example',
+    change: (folder: string) => writeFileSync(join(folder, 'examples/one/receiver.ts'), ''),
+  },
   {
     name: 'the compiler',
     change: (folder: string) => writeFileSync(join(folder, 'package-lock.json'), '{}'),

@@ -11,14 +11,14 @@ import { until } from '../../support/until.ts';
 const SENDERS = 4;
 const PAUSE_MS = 300;
 
-describe('examples/queue.ts under load', () => {
+describe('examples/queue under load', () => {
   const fixture = useRedis();
 
-  /** Starts it as a receiver or a worker; resolves once it is ready. */
-  async function start(...args: string[]): Promise<ChildProgram> {
+  /** Starts one of its programs; resolves once that is ready. */
+  async function start(name: 'server' | 'worker'): Promise<ChildProgram> {
     const directory = temporaryDirectory();
     const program = startProgram(
-      join(packageRoot, 'dist', 'examples', 'queue.js'),
+      join(packageRoot, 'dist', 'examples', 'queue', `${name}.js`),
       {
         PATH: process.env.PATH,
         PORT: '0',
@@ -26,7 +26,6 @@ describe('examples/queue.ts under load', () => {
         REDIS_URL: `redis://127.0.0.1:${fixture.redis.port}`,
       },
       directory,
-      args,
     );
     onTestFinished(() => program.kill('SIGKILL'));
     await program.line(/^(working|listening on )/);
@@ -34,7 +33,7 @@ describe('examples/queue.ts under load', () => {
   }
 
   test('a receiver and a worker end on their signals; what was acknowledged is handled once', async () => {
-    const [receiver, first, second] = await Promise.all([start(), start('worker'), start('worker')]);
+    const [receiver, first, second] = await Promise.all([start('server'), start('worker'), start('worker')]);
     const [, url = ''] = (await receiver.line(/^listening on /)).split('listening on ');
     const acknowledged: string[] = [];
     const statuses = new Set<number>();

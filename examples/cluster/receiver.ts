@@ -1,0 +1,13 @@
+import { createReceiver, type Receiver } from 'posthorn';
+import { authentication, printEvent, signingKey } from '../environment.ts';
+import { createRedisParts } from '../redis-parts.ts';
+
+const { store, deadLetters } = await createRedisParts(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
+
+export const receiver: Receiver = createReceiver({ signingKey, authentication, store, deadLetters }).on(
+  '*',
+  (event) => {
+    console.log(`worker ${process.pid}`);
+    printEvent(event);
+  },
+);
