@@ -40,7 +40,7 @@ const snippets: readonly Snippet[] = documents.flatMap(({ path, blocks }) =>
   ),
 );
 
-/** A snippet that begins with `// receiver.js` is the one that later snippets of its page import by that name. */
+/** Later snippets of a page import one that begins with `// receiver.js` by that name. */
 function withImportsOfPage(ofPage: readonly Snippet[]): readonly Snippet[] {
   return ofPage.map(({ name, code }, index) => ({
     name,
