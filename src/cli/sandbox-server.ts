@@ -3,6 +3,7 @@ import { propertyOf } from '../receiver/values/foreign-values.ts';
 import type { Sandbox } from '../service/sandbox/index.ts';
 import { CommandError } from './failure.ts';
 import { programName } from './program-name.ts';
+import { quote } from './quote.ts';
 
 /** The default port of a sandbox. */
 export const SANDBOX_PORT = 4010;
@@ -10,16 +11,14 @@ export const SANDBOX_PORT = 4010;
 /** The address at which commands look for a running sandbox by default. */
 export const DEFAULT_ADDRESS: string = `http://127.0.0.1:${SANDBOX_PORT}`;
 
-/** Commands for the sandbox at the address, to be pasted in another terminal. `type` is what it delivers. */
+/**
+ * Commands for the sandbox at the address, to be pasted in another terminal, each by itself. `type` is the
+ * type of the events that it delivers.
+ */
 export function commandsToTry(url: string, type = 'transfer.succeeded'): string[] {
-  const posthorn = programName();
-  return [
-    ...(url === DEFAULT_ADDRESS ? [] : [`export POSTHORN_SANDBOX=${url}`]),
-    `${posthorn} trigger ${type}`,
-    `${posthorn} trigger ${type} --duplicate`,
-    `${posthorn} advance 21m`,
-    `${posthorn} deliveries`,
-  ];
+  const place = url === DEFAULT_ADDRESS ? '' : ` --sandbox ${quote(url)}`;
+  const words = [`trigger ${type}`, `trigger ${type} --duplicate`, 'advance 21m', 'deliveries'];
+  return words.map((command) => `${programName()} ${command}${place}`);
 }
 
 /** The kind of a clock that moves. */

@@ -75,13 +75,19 @@ async function play(options: SandboxCommandOptions): Promise<void> {
   const signalled = untilSignal();
   const { url } = await listenOn(sandbox, port, host);
   const commands = commandsOfService(url, credentials, clock);
-  output.print({ kind: 'listening', url, clock, speed, state, credentials, try: commands }, () => [
-    line`${colours.strong('sandbox')} on ${url}, ${describeClock(clock, speed)}, state in ${state ?? 'memory only'}`,
-    `  page           ${url}/`,
-    ...linesOf(credentials),
-    colours.strong('to try:'),
-    ...commands.map((command) => `  ${command}`),
-  ]);
+  const exported = `export ${assignments(variablesOf(url, credentials))}`;
+  output.print(
+    { kind: 'listening', url, clock, speed, state, credentials, try: [...commands, exported] },
+    () => [
+      line`${colours.strong('sandbox')} on ${url}, ${describeClock(clock, speed)}, state in ${state ?? 'memory only'}`,
+      `  page           ${url}/`,
+      ...linesOf(credentials),
+      colours.strong('to try in another terminal:'),
+      ...commands.map((command) => `  ${command}`),
+      colours.strong('before other commands of posthorn there:'),
+      `  ${exported}`,
+    ],
+  );
   await signalled;
   await sandbox.close();
 }
@@ -111,27 +117,47 @@ function linesOf({ administrator, user, banking, profile }: SandboxCredentials):
   ];
 }
 
+/** Commands to be pasted in another terminal, each by itself. */
 function commandsOfService(
   url: string,
-  { administrator, banking }: SandboxCredentials,
+  credentials: SandboxCredentials,
   clock: 'real' | 'manual',
-): string[] {
-  const { username, password } = administrator;
+): readonly string[] {
+  const { POSTHORN_BASE_URL, POSTHORN_USERNAME, POSTHORN_PASSWORD } = variablesOf(url, credentials);
+  const ofAdministrator = assignments({ POSTHORN_BASE_URL, POSTHORN_USERNAME, POSTHORN_PASSWORD });
   const posthorn = programName();
   // A new file for each sandbox, because --key-file never overwrites one.
   const keyFile = quote(join(tmpdir(), `posthorn-key-${randomUUID()}`));
   const post = `curl -sS -H 'content-type: application/json'`;
-  const authorized = `${post} -H ${quote(`authorization: Bearer ${banking.token}`)} -H ${quote(`x-api-key: ${banking.apiKey}`)}`;
+  const { token, apiKey } = credentials.banking;
+  const authorized = `${post} -H ${quote(`authorization: Bearer ${token}`)} -H ${quote(`x-api-key: ${apiKey}`)}`;
+  const address = (path: string): string => quote(`${url}${path}`);
   return [
-    `export POSTHORN_BASE_URL=${url} POSTHORN_USERNAME=${quote(username)} ` +
-      `POSTHORN_PASSWORD=${quote(password)}`,
-    `${posthorn} webhooks create http://127.0.0.1:3000/webhooks --key-file ${keyFile}`,
+    `${ofAdministrator} ${posthorn} webhooks create http://127.0.0.1:3000/webhooks --key-file ${keyFile}`,
     `SIGNING_KEY="$(cat ${keyFile})" ${posthorn} listen --port 3000`,
-    `${post} -d '{"type":"transfer.succeeded"}' ${url}/sandbox/events`,
-    ...(clock === 'manual' ? [`${post} -d '{"advanceMs":60000}' ${url}/sandbox/clock`] : []),
-    `curl -sS ${url}/sandbox/deliveries`,
-    `${authorized} -d '{"merchantTransID":"MTX-1002"}' '${url}${paths.eChecks}?${E_CHECKS_QUERY}'`,
-    `${authorized} -d '{"destination":{"currency":"EUR"},"source":{"amount":"100.00"}}' ` +
-      `${url}${paths.fxQuotes}`,
+    `${post} -d '{"type":"transfer.succeeded"}' ${address('/sandbox/events')}`,
+    ...(clock === 'manual' ? [`${post} -d '{"advanceMs":60000}' ${address('/sandbox/clock')}`] : []),
+    `curl -sS ${address('/sandbox/deliveries')}`,
+    `${authorized} -d '{"merchantTransID":"MTX-1002"}' ${address(`${paths.eChecks}?${E_CHECKS_QUERY}`)}`,
+    `${authorized} -d '{"destination":{"currency":"EUR"},"source":{"amount":"100.00"}}' ${address(paths.fxQuotes)}`,
   ];
+}
+
+/** The environment of all commands of the program that reach the sandbox. */
+function variablesOf(url: string, { administrator, banking, profile }: SandboxCredentials) {
+  return {
+    POSTHORN_BASE_URL: url,
+    POSTHORN_SANDBOX: url,
+    POSTHORN_USERNAME: administrator.username,
+    POSTHORN_PASSWORD: administrator.password,
+    POSTHORN_BANKING_TOKEN: banking.token,
+    POSTHORN_API_KEY: banking.apiKey,
+    POSTHORN_ACCESS_TOKEN: profile.accessToken,
+  } as const;
+}
+
+function assignments(variables: Readonly<Record<string, string>>): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}=${quote(value)}`)
+    .join(' ');
 }

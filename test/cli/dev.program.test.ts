@@ -31,11 +31,10 @@ describe('posthorn dev', () => {
       expect.stringMatching(new RegExp(`^webhook      WH\\w+ to ${to}, a step ages its events$`)),
       'signing key  that of SIGNING_KEY or --key',
       'to try in another terminal:',
-      `  export POSTHORN_SANDBOX=${url}`,
-      '  posthorn trigger transfer.succeeded',
-      '  posthorn trigger transfer.succeeded --duplicate',
-      '  posthorn advance 21m',
-      '  posthorn deliveries',
+      `  posthorn trigger transfer.succeeded --sandbox ${url}`,
+      `  posthorn trigger transfer.succeeded --duplicate --sandbox ${url}`,
+      `  posthorn advance 21m --sandbox ${url}`,
+      `  posthorn deliveries --sandbox ${url}`,
     ]);
     expect(await (await fetch(`${url}/`)).text()).toContain('<title>posthorn sandbox</title>');
 

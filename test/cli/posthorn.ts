@@ -78,16 +78,36 @@ export function onTerminal(args: string, input = '', before = ''): { status: num
   return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8', input });
 }
 
+/** The `PATH` of a shell that finds `posthorn`. */
+function pathToPosthorn(): string {
+  const folder = temporaryDirectory();
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
+  writeFileSync(join(folder, 'posthorn'), script, { mode: 0o755 });
+  return `${folder}:${process.env.PATH}`;
+}
+
+/** Starts a command as it was printed. It runs until the test ends. */
+export function startPasted(command: string): ChildProgram {
+  const env = { PATH: pathToPosthorn() };
+  const child = spawn('sh', ['-c', command], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { pid, stdout, stderr } = child;
+  if (pid === undefined) throw new Error('the shell was not started');
+  const kill = (signal: NodeJS.Signals): void => void process.kill(-pid, signal);
+  const exit = once(child, 'close').then(() => child.exitCode);
+  onTestFinished(async () => {
+    kill('SIGTERM');
+    await exit;
+  });
+  return byLines({ stdout, stderr, exit, kill });
+}
+
 /** Runs a command as it was printed, in a shell that finds `posthorn`. Resolves with its output. */
 export async function paste(
   command: string,
   env: NodeJS.ProcessEnv = {},
   input: string = '',
 ): Promise<string> {
-  const folder = temporaryDirectory();
-  const script = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
-  writeFileSync(join(folder, 'posthorn'), script, { mode: 0o755 });
-  const PATH = `${folder}:${process.env.PATH}`;
+  const PATH = pathToPosthorn();
   const child = spawn('sh', ['-c', command], { env: { PATH, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(input);
   const [stdout] = await Promise.all([text(child.stdout), child.exitCode ?? once(child, 'close')]);

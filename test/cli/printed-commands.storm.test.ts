@@ -1,32 +1,13 @@
-import { rmSync } from 'node:fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { paste, posthorn, startPosthorn } from './posthorn.ts';
-import { serveReceiver } from './refusing-servers.ts';
 import { startSandbox } from './sandboxed.ts';
-import { startDev } from './started-dev.ts';
 
 /** The lines of commands, without their indentation. */
 const commandsIn = (lines: readonly string[]): string[] =>
   lines.filter((line) => line.startsWith('  ')).map((line) => line.trim());
 
 describe('the commands that the program prints work as printed', () => {
-  test('posthorn sandbox: a webhook is created, and its key is that of the receiver', async () => {
-    const sandbox = startPosthorn(['sandbox', '--port', '0']);
-    await sandbox.line(/fxQuote/);
-    const commands = commandsIn(sandbox.lines);
-    const named = (text: string): string => commands.find((command) => command.includes(text)) ?? '';
-    const create = `${named('export POSTHORN_BASE_URL')}\n${named(' webhooks create ')}`;
-    const [keyFile = ''] = /\/\S+(?=$)/.exec(create) ?? [];
-    onTestFinished(() => rmSync(keyFile, { force: true }));
-    expect(await paste(create)).toContain(`its signing key is in ${keyFile}`);
-    // It would run until it is told to end.
-    const key = await paste(
-      named(' listen ').replace(/posthorn listen .*/, 'sh -c \'printf %s "$SIGNING_KEY"\''),
-    );
-    expect(key).toMatch(/^[0-9a-f]{64}$/);
-  });
-
   test('posthorn webhooks rotate, with and without a file for the key', async () => {
     const { url, env, results, create } = await startSandbox();
     const { id } = await create('https://example.com/');
@@ -44,13 +25,6 @@ describe('the commands that the program prints work as printed', () => {
     const again = await posthorn(['webhooks', 'rotate', String(current?.id), '--key-file', keyFile], { env });
     const [command = ''] = commandsIn(again.stdout.split('\n')).slice(-1);
     expect(await paste(command, env)).toMatch(/^now sending WH\w+ enabled/);
-  });
-
-  test('posthorn dev: what it triggers is wanted', async () => {
-    const { program } = await startDev(await serveReceiver(), ['--event', 'dispute.*']);
-    await program.line(/posthorn deliveries/);
-    const [sandbox = '', trigger = ''] = commandsIn(program.lines);
-    expect(await paste(`${sandbox}\n${trigger}`)).toMatch(/ dispute\.\S+ \S+ attempt 1 200 processed /);
   });
 
   test('posthorn trigger: a sandbox is started', async () => {

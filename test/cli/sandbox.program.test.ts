@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,23 +7,14 @@ import { posthorn, startPosthorn } from './posthorn.ts';
 import { curl, startSandbox } from './sandboxed.ts';
 
 describe('posthorn sandbox', () => {
-  test('says where it is, which credentials it takes, and what to try; the commands work', async () => {
+  test('says where it is, and which credentials it takes', async () => {
     const program = startPosthorn(['sandbox', '--port', '0', '--clock', 'manual']);
-    await program.line(/fxQuote/);
+    await program.line(/^ {2}export /);
     const printed = program.lines.join('\n');
     expect(printed).toMatch(/^sandbox on http:\/\/127\.0\.0\.1:\d+, its clock stands until it is moved/);
     for (const secret of ['sandbox-admin:sandbox-password', 'sandbox-jwt', 'sandbox-key', 'sandbox-access']) {
       expect(printed).toContain(` ${secret}\n`);
     }
-    const commands = program.lines.filter((line) => line.startsWith('  curl '));
-    const [event, clock, deliveries, checks, quote] = commands.map((command) =>
-      JSON.parse(execFileSync('sh', ['-c', command], { encoding: 'utf8' })),
-    );
-    expect(event).toMatchObject({ type: 'transfer.succeeded', id: expect.any(String) });
-    expect(clock).toEqual({ now: expect.stringMatching(/Z$/) });
-    expect(deliveries).toEqual([]);
-    expect(checks).toMatchObject({ checkInfo: [{}, {}] });
-    expect(quote).toMatchObject({ status: 'GENERATED' });
   });
 
   test('prints the same as one line of JSON', async () => {
