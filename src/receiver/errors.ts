@@ -8,7 +8,7 @@ export class PosthornError extends Error {
   /** Stable and machine-readable, for example `signature_mismatch`: branch on it, not on the message. */
   readonly code: ErrorCode;
 
-  /** Cuts a long message: it may quote a stranger, and goes into reports, letters and traces. */
+  /** Cuts a long message: it may quote a stranger, and goes into reports, dead letters and traces. */
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(shorten(message), options);
     this.name = new.target.name;

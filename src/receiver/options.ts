@@ -45,7 +45,7 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    * The most handlers that run at once in this process for deliveries; no limit by default. Further
    * deliveries wait for a permit, and are answered 503 `too_many_running` after 18.8 seconds by default. The
    * rest of `deadlineMs` is kept: a sixth for the handlers, and 2 seconds (a fourth, if that is less) for a
-   * letter. A worker has its `concurrency` instead.
+   * dead letter. A worker has its `concurrency` instead.
    */
   readonly maxRunning?: number;
   /**

@@ -108,9 +108,9 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   ): void;
 
   /**
-   * Runs a parked event through the same dedupe and the same handlers, including those with `queue: true`.
-   * Removes the letter when they succeed. It waits for the end of the handlers. A letter whose event may
-   * still be running is left alone (`busy`).
+   * Runs the event of a dead letter through the same dedupe and the same handlers, including those with
+   * `queue: true`. Removes the dead letter when they succeed. It waits for the end of the handlers. A dead
+   * letter whose event may still be running is left alone (`busy`).
    */
   replay(letter: DeadLetter): Promise<Report>;
 
@@ -125,20 +125,20 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   dispatch(job: unknown, options: DispatchOptions): Promise<Report>;
 
   /**
-   * Gives a parked event up: claims its id, completes it in the store, and removes the letter. Resolves with
-   * true if this call gave the event up: no handler was running, and none will run. Resolves with false if
-   * there is no letter, or if the event may be running, in a replay for example: then the letter stays. Also
-   * false if the event was handled meanwhile: then the letter is removed.
+   * Gives the event of a dead letter up: claims its id, completes it in the store, and removes the dead
+   * letter. Resolves with true if this call gave the event up: no handler was running, and none will run.
+   * Resolves with false if there is no dead letter, or if the event may be running, in a replay for example:
+   * then it stays. Also false if the event was handled meanwhile: then it is removed.
    *
-   * @throws UnavailableError if the store does not answer: the letter stays. DeadLetterError if the dead
-   * letters fail; ConfigurationError for a value that is not a letter.
+   * @throws UnavailableError if the store does not answer: the dead letter stays. DeadLetterError if the dead
+   * letters fail; ConfigurationError for a value that is not a dead letter.
    */
   drop(letter: DeadLetter): Promise<boolean>;
 
   /**
-   * Tells whether the store answers, how many events are being handled, how many letters wait, and when the
-   * last delivery came. It does not write, does not count as a delivery, never rejects, and takes 2 seconds
-   * at most, even while the receiver closes. Calls at the same time share their questions.
+   * Tells whether the store answers, how many events are being handled, how many dead letters wait, and when
+   * the last delivery came. It does not write, does not count as a delivery, never rejects, and takes 2
+   * seconds at most, even while the receiver closes. Calls at the same time share their questions.
    */
   health(): Promise<Health>;
 

@@ -198,7 +198,7 @@ function checkNotDirectory(deadLetters: unknown): void {
   const directory = show(deadLetters);
   throw invalidOption(
     'deadLetters',
-    `is the text ${directory}: for a directory of letters set createFileDeadLetters(${directory}) of posthorn/file`,
+    `is the text ${directory}: for a directory of dead letters set createFileDeadLetters(${directory}) of posthorn/file`,
   );
 }
 

@@ -135,8 +135,11 @@ describe('posthorn dead-letters list', () => {
   });
 
   test.each([
-    { args: [], message: /say where the letters are.*\(usage_invalid\)/ },
-    { args: ['--redis', 'redis://127.0.0.1'], message: /the scope of the letters is missing: give --scope/ },
+    { args: [], message: /say where the dead letters are.*\(usage_invalid\)/ },
+    {
+      args: ['--redis', 'redis://127.0.0.1'],
+      message: /the scope of the dead letters is missing: give --scope/,
+    },
     { args: ['--dir', 'a', '--scope', 'b'], message: /one of --dir and --scope/ },
     { args: ['--dir', 'absent'], message: /--dir must be an existing directory/ },
     { args: ['--dir', '.', '--type', 'transfer'], message: /It must be a type such as/ },
@@ -201,7 +204,7 @@ describe('posthorn dead-letters drop', () => {
     expect(ended).toEqual({
       code: 0,
       stdout: 'dropped transfer.succeeded evt_new\ndropped dispute.lost evt_old\n2 dropped\n',
-      stderr: expect.stringContaining('only the letters were removed'),
+      stderr: expect.stringContaining('only the dead letters were removed'),
     });
     expect(readdirSync(directory)).toHaveLength(2);
   });
@@ -243,7 +246,7 @@ describe('posthorn dead-letters drop', () => {
       const directory = await fill();
       const { status, stdout } = onTerminal(`dead-letters drop --all --dir ${directory}`, answer);
       expect(status, stdout).toBe(1);
-      expect(stdout).toMatch(/Drop all letters\? .* \[y\/N\] [\s\S]*posthorn: nothing was dropped/);
+      expect(stdout).toMatch(/Drop all dead letters\? .* \[y\/N\] [\s\S]*posthorn: nothing was dropped/);
       expect(readdirSync(directory)).toHaveLength(4);
     },
   );
@@ -258,7 +261,10 @@ describe('posthorn dead-letters drop', () => {
   test('drops to the end, though nobody reads what it says, and tells so by its exit code', async () => {
     const directory = await fillBeyondPipe();
     const { status, stderr } = readByHead(`dead-letters drop --all --yes --json --dir ${directory}`);
-    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('only the letters') });
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringContaining('only the dead letters'),
+    });
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -293,7 +299,7 @@ describe('posthorn dead-letters drop', () => {
   });
 
   test.each([
-    { args: [], message: /say which letters/ },
+    { args: [], message: /say which dead letters/ },
     { args: ['evt_new', '--all'], message: /ids or --all, not both/ },
   ])('$args is exit code 2', async ({ args, message }) => {
     const directory = await fill();

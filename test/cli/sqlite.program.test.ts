@@ -128,7 +128,10 @@ describe('posthorn on a file of SQLite', () => {
     const place = ['dead-letters', 'list', '--sqlite', fixture.path];
     expect(await run(place)).toEqual(message(2, /give --scope/));
     expect(await run([...place, '--scope', 'a', '--redis', 'redis://127.0.0.1:1'])).toEqual(
-      message(2, new RegExp(`give one of ${flags.join(', ')} and ${last}: the letters are in one place`)),
+      message(
+        2,
+        new RegExp(`give one of ${flags.join(', ')} and ${last}: the dead letters are in one place`),
+      ),
     );
   });
 

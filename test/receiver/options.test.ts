@@ -123,7 +123,7 @@ describe('a wrong option throws ConfigurationError that names it', () => {
 
   test('a directory as deadLetters, with the function that it belongs to', () => {
     expect(() => createWith('deadLetters', 'dead-letters')).toThrow(
-      'deadLetters is the text "dead-letters": for a directory of letters set ' +
+      'deadLetters is the text "dead-letters": for a directory of dead letters set ' +
         'createFileDeadLetters("dead-letters") of posthorn/file',
     );
   });

@@ -36,8 +36,8 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
     );
     if (uncompleted > 0) {
       output.note(
-        'only the letters were removed: an event that is delivered again counts as new. --receiver ' +
-          'also completes the ids, of letters in the dead letters of the receiver',
+        'only the dead letters were removed: an event that is delivered again counts as new. --receiver ' +
+          'also completes the ids, if the dead letters are those of the receiver',
       );
     }
   });
@@ -46,9 +46,11 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
 
 async function confirmAll(): Promise<void> {
   if (!process.stdin.isTTY) {
-    throw usageError('without a terminal to ask on, drop --all needs --yes; --dry-run shows the letters');
+    throw usageError(
+      'without a terminal to ask on, drop --all needs --yes; --dry-run shows the dead letters',
+    );
   }
-  if (await confirm('Drop all letters? Nobody can replay them afterwards.')) return;
+  if (await confirm('Drop all dead letters? Nobody can replay them afterwards.')) return;
   throw new CommandError('failed', 'nothing was dropped');
 }
 

@@ -119,7 +119,7 @@ export function readSelection(ids: readonly string[], options: SelectionOptions)
   const { all, type, since } = options;
   if (all && ids.length > 0) throw usageError('give ids or --all, not both');
   if (!all && ids.length === 0 && type === undefined && since === undefined) {
-    throw usageError('say which letters: ids, --all, --type or --since');
+    throw usageError('say which dead letters: ids, --all, --type or --since');
   }
   return new Selection(ids, options);
 }

@@ -34,7 +34,7 @@ export interface Source {
 /** The options that say where the letters are. */
 export function sourceOptions(needsReceiver = false): readonly Option[] {
   return [
-    new Option('--dir <directory>', 'letters in files: the directory of createFileDeadLetters'),
+    new Option('--dir <directory>', 'dead letters in files: the directory of createFileDeadLetters'),
     ...placeOptions(),
     new Option(
       '--receiver <module>',
@@ -51,15 +51,15 @@ export async function withSource(
   const { dir, scope, schema, receiver, json = false } = options;
   const named = namedPlace(options);
   if (dir !== undefined && scope !== undefined) {
-    throw usageError('give one of --dir and --scope: the letters are in one place');
+    throw usageError('give one of --dir and --scope: the dead letters are in one place');
   }
   if (scope === undefined && named !== undefined) {
-    throw usageError('the scope of the letters is missing: give --scope');
+    throw usageError('the scope of the dead letters is missing: give --scope');
   }
   const useWith = async (deadLetters?: DeadLetters): Promise<void> => {
     if (receiver !== undefined) await withReceiver(receiver, json, deadLetters, use);
     else if (deadLetters !== undefined) await use({ deadLetters });
-    else throw usageError(`say where the letters are: --dir, --scope with ${PLACES}, or --receiver`);
+    else throw usageError(`say where the dead letters are: --dir, --scope with ${PLACES}, or --receiver`);
   };
   if (dir !== undefined) return useWith(openDirectory(dir));
   if (scope === undefined) return useWith();

@@ -16,7 +16,7 @@ It starts a sandbox, which plays the service, and a receiver on Node.js http. Fi
 sandbox's page. Then it shows, there and here, a good event, its duplicate, a forged one, a handler that fails once, and
 one that always fails. The clock of both is the sandbox's, which is stepped over the pauses between retries. The last
 lines are commands to go on with. Nothing is written but the dead letters, in a new folder whose path is printed.
-With REDIS_URL ids and letters are kept in that Redis. The key and the credentials are made up if none are given.
+With REDIS_URL ids and dead letters are kept in that Redis. The key and the credentials are made up if none are given.
 
 Ends on SIGINT or SIGTERM.
 Exit codes: 0 ended by a signal, 1 Redis refused the connection, or no folder could be made, 2 wrong usage, the port is
@@ -83,7 +83,7 @@ async function show(servers: DemoServers, output: Output): Promise<void> {
     { kind: 'listening', url: receiverUrl, try: { deadLetters: ofLetters, sandbox: ofSandbox } },
     () => [
       '',
-      colours.strong('look at the parked event, see how to replay it, or give it up:'),
+      colours.strong('look at the dead letter, see how to replay it, or give it up:'),
       ...indented(ofLetters),
       colours.strong('make an event happen, in another terminal, while this runs:'),
       ...indented(ofSandbox),

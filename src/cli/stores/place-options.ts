@@ -21,7 +21,7 @@ const servers = reachable.flatMap(({ address, ...store }) =>
 const others = reachable.filter(({ address }) => address === undefined);
 
 /** Says how to give the address of a server. */
-export const ADDRESS_COMPLAINT: string = `the address of the letters is missing or wrong: ${servers
+export const ADDRESS_COMPLAINT: string = `the address of the dead letters is missing or wrong: ${servers
   .map(({ variable, flag, begins }) => `${variable} or ${flag} with ${begins}`)
   .join(', ')
   .replace(' with ', ' must begin with ')}`;
@@ -42,7 +42,7 @@ function describePlaces(): string {
   const byOption = others.map(({ flag, value }) => `${flag} ${value.toUpperCase()}`);
   const remarks = others.flatMap(({ title, remark }) => (remark ? [`For ${title} ${remark}.`] : []));
   const places =
-    `Where the letters are: --dir DIRECTORY for files, --scope SCOPE for ${inOneList(byScope, 'or')}, ` +
+    `Where the dead letters are: --dir DIRECTORY for files, --scope SCOPE for ${inOneList(byScope, 'or')}, ` +
     `--scope with ${inOneList(byOption, 'or')}, or --receiver MODULE for the dead letters of a receiver.`;
   return new Help().boxWrap([places, ...remarks].join(' '), 120);
 }
@@ -51,7 +51,7 @@ function describePlaces(): string {
 export function placeOptions(): readonly Option[] {
   const titles = reachable.map(({ title }) => title);
   return [
-    new Option('--scope <scope>', `letters in ${inOneList(titles, 'or')}: their scope`),
+    new Option('--scope <scope>', `dead letters in ${inOneList(titles, 'or')}: their scope`),
     ...reachable.flatMap(({ flag, title, value, noun, address, variable = address?.variable, hasSchema }) => {
       const source = variable === undefined ? '' : ` (env: ${variable})`;
       const description = `the ${noun} of ${title}, together with --scope${source}`;
@@ -71,7 +71,7 @@ export function namedPlace(options: PlaceOptions): NamedPlace | undefined {
     reachable.map(({ flag }) => flag),
     'and',
   );
-  throw usageError(`give one of ${flags}: the letters are in one place`);
+  throw usageError(`give one of ${flags}: the dead letters are in one place`);
 }
 
 /** Returns the server whose address is in the environment. */
@@ -83,7 +83,7 @@ export function placeInEnvironment(): NamedPlace {
   if (found === undefined) throw usageError(ADDRESS_COMPLAINT);
   if (other === undefined) return found;
   throw usageError(
-    `both ${found.title} and ${other.title} are named, but the letters are in one place: ` +
+    `both ${found.title} and ${other.title} are named, but the dead letters are in one place: ` +
       `give ${found.flag} or ${other.flag}`,
   );
 }

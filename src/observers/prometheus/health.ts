@@ -39,19 +39,19 @@ const metrics: readonly HealthMetric[] = [
   },
   {
     name: 'posthorn_dead_letters',
-    help: 'Waiting letters that could be counted, 1000 at most. Processes that share them give the same number.',
+    help: 'Waiting dead letters that could be counted, 1000 at most. Processes that share them give the same number.',
     aggregator: 'max',
     read: ({ deadLetters }) => deadLetters?.waiting,
   },
   {
     name: 'posthorn_dead_letters_more',
-    help: '1 if there may be more letters than posthorn_dead_letters, else 0.',
+    help: '1 if there may be more dead letters than posthorn_dead_letters, else 0.',
     aggregator: 'max',
     read: ({ deadLetters }) => deadLetters && Number(deadLetters.more),
   },
   {
     name: 'posthorn_dead_letters_oldest_timestamp_seconds',
-    help: 'Time when the oldest waiting letter was parked.',
+    help: 'Time when the oldest waiting dead letter was parked.',
     aggregator: 'min',
     read: ({ deadLetters }) => inSeconds(deadLetters?.oldestParkedAt),
   },

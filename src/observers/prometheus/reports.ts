@@ -56,7 +56,7 @@ function createMetrics(registers: Registry<RegistryContentType>[]) {
     new Counter({ name, help, labelNames, registers });
   const ended = {
     delivery: counterOf(names.deliveries, 'Deliveries that were answered.'),
-    replay: counterOf(names.replays, 'Replays of letters that have ended.'),
+    replay: counterOf(names.replays, 'Replays of dead letters that have ended.'),
     job: counterOf(names.jobs, 'Attempts of jobs of the queue that have ended.'),
   };
   const lateRuns = counterOf(names.lateRuns, 'Runs that ended after their delivery had been answered.');

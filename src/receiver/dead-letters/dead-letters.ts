@@ -1,26 +1,27 @@
 /**
  * A place for events whose handlers failed and for which no further attempt is certain. `put` resolves only
- * once the letter is durable: the service then gets a 2xx and never sends the event again.
+ * once the dead letter is durable: the service then gets a 2xx and never sends the event again.
  */
 export interface DeadLetters {
   /**
-   * Stores a letter, and replaces any other with its id. A letter with the same `parkedAt` keeps its place in
-   * the list.
+   * Stores a dead letter, and replaces any other with its id. A dead letter with the same `parkedAt` keeps
+   * its place in the list.
    */
   put(letter: DeadLetter): Promise<void>;
-  /** Resolves with undefined if there is no letter with this id. */
+  /** Resolves with undefined if there is no dead letter with this id. */
   get(id: string): Promise<DeadLetter | undefined>;
-  /** Resolves with true if there was a letter with this id. */
+  /** Resolves with true if there was a dead letter with this id. */
   remove(id: string): Promise<boolean>;
   /**
-   * Lists letters in the order of `parkedAt`, the oldest first, each at most once. `after` is the id of the
-   * last letter seen, which may have been removed since. Rejects if the letters cannot be reached.
-   * `receiver.health` counts up to 1,000 letters by it.
+   * Lists dead letters in the order of `parkedAt`, the oldest first, each at most once. `after` is the id of
+   * the last dead letter seen, which may have been removed since. Rejects if the dead letters cannot be
+   * reached. `receiver.health` counts up to 1,000 of them by it.
    */
   list(options?: { readonly after?: string; readonly limit?: number }): AsyncIterable<DeadLetter>;
   /**
-   * Counts the letters without reading them, up to `limit`; also those whose `runningUntil` is later than
-   * now. With this method `receiver.health` knows how many letters there are before it has read them.
+   * Counts the dead letters without reading them, up to `limit`; also those whose `runningUntil` is later
+   * than now. With this method `receiver.health` knows how many dead letters there are before it has read
+   * them.
    */
   count?(options: { readonly limit: number }): Promise<number>;
   /**
@@ -31,7 +32,10 @@ export interface DeadLetters {
   mustWait?(): boolean;
 }
 
-/** A parked event. Times are in milliseconds since the epoch. */
+/**
+ * An event that could not be handled, kept until it is replayed or dropped. Times are in milliseconds since
+ * the epoch.
+ */
 export interface DeadLetter {
   /** The event's id, or the SHA-256 of the body (hex) if no id could be read. */
   readonly id: string;
@@ -49,12 +53,14 @@ export interface DeadLetter {
   readonly receivedAt: number;
   /** When the event was first parked; a replay that fails changes nothing about it. */
   readonly parkedAt: number;
-  /** When the letter was stored again, after the event had been tried once more. Absent until then. */
+  /** When the dead letter was stored again, after the event had been tried once more. Absent until then. */
   readonly lastTriedAt?: number | undefined;
   /** The number of attempts that were made. */
   readonly attempts: number;
   /** Names of the handlers that have finished; a replay skips them. */
   readonly handled: readonly string[];
-  /** The handlers of the event may be running until this time: do not replay or drop the letter before. */
+  /**
+   * The handlers of the event may be running until this time: do not replay or drop the dead letter before.
+   */
   readonly runningUntil?: number | undefined;
 }

@@ -15,7 +15,7 @@ export interface DispatchOptions {
   /** The number of this attempt to run the job, from 1. */
   readonly attempt: number;
   /**
-   * True for the last attempt of the queue. The letter is then stored before the handlers run, and
+   * True for the last attempt of the queue. The dead letter is then stored before the handlers run, and
    * removed when they succeed.
    */
   readonly final: boolean;
@@ -34,8 +34,8 @@ export interface DispatchOptions {
   readonly parksAbandoned?: boolean | undefined;
   /**
    * Why the queue has given the job up, if it has: the event is parked for this reason, and no handler runs.
-   * The event is claimed meanwhile, so that no letter is written of an event that is being handled (`busy`),
-   * or was handled (`duplicate`). The job can be removed after `parked` and `duplicate`.
+   * The event is claimed meanwhile, so that no dead letter is written of an event that is being handled
+   * (`busy`), or was handled (`duplicate`). The job can be removed after `parked` and `duplicate`.
    */
   readonly failure?: JobFailure | undefined;
   /** Names of handlers that have finished in earlier attempts, as `onHandled` told: they do not run again. */

@@ -46,6 +46,6 @@ export class ParkedLetter {
 function checkLetter(letter: unknown, functionName: string): void {
   if (typeof letter === 'object' && letter !== null) return;
   throw new ConfigurationError(
-    `${functionName} takes a letter, got ${show(letter)}: if deadLetters.get() found none, it was replayed or dropped`,
+    `${functionName} takes a dead letter, got ${show(letter)}: if deadLetters.get() found none, it was replayed or dropped`,
   );
 }

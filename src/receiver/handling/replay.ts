@@ -107,6 +107,6 @@ async function remove(parked: ParkedLetter, progress: DeliveryProgress): Promise
 function stillRunning(): UnavailableError {
   return new UnavailableError(
     'event_running',
-    'the handlers of this event may still be running: runningUntil of its letter is later than now',
+    'the handlers of this event may still be running: runningUntil of its dead letter is later than now',
   );
 }

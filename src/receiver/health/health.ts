@@ -9,7 +9,7 @@ export interface Health {
   readonly store: StoreHealth;
   /** The number of events that this process is handling: deliveries, replays and jobs. */
   readonly running: number;
-  /** The letters that wait to be replayed or dropped; undefined for a receiver without `deadLetters`. */
+  /** The dead letters that wait to be replayed or dropped; undefined for a receiver without `deadLetters`. */
   readonly deadLetters: DeadLettersHealth | undefined;
   /** The last authentic delivery that was answered; undefined before the first. */
   readonly lastDelivery: LastDelivery | undefined;
@@ -28,18 +28,18 @@ export interface StoreHealth {
 }
 
 /**
- * The number of letters that wait. A letter whose handlers may still be running is not counted. That is known
- * only of letters that have been read: beyond 1,000, or if reading takes too long, letters are counted
- * unread.
+ * The number of dead letters that wait. A dead letter whose handlers may still be running is not counted.
+ * That is known only of dead letters that have been read: beyond 1,000, or if reading takes too long, dead
+ * letters are counted unread.
  */
 export interface DeadLettersHealth {
   /** False if the dead letters did not answer, or if not all of them could be read. */
   readonly ok: boolean;
-  /** The number of waiting letters, at most 1,000; undefined if the dead letters did not answer. */
+  /** The number of waiting dead letters, at most 1,000; undefined if the dead letters did not answer. */
   readonly waiting: number | undefined;
   /** True if there may be more than `waiting`, because the count was not finished. */
   readonly more: boolean;
-  /** The time when the oldest waiting letter was parked. */
+  /** The time when the oldest waiting dead letter was parked. */
   readonly oldestParkedAt?: number | undefined;
   /** The reason if `ok` is false. The message may hold an address or a path. */
   readonly error?: PosthornError | undefined;

@@ -1,13 +1,13 @@
 import type { Outcome, ReportCode, ReportedError } from './outcome.ts';
 
-/** The origin of a run: a delivery, a letter (`receiver.replay`), or a job (`receiver.dispatch`). */
+/** The origin of a run: a delivery, a dead letter (`receiver.replay`), or a job (`receiver.dispatch`). */
 export type ReportSource = 'delivery' | 'replay' | 'job';
 
 /** A report to observers about a delivery. Times are in milliseconds. */
 export interface Report {
   /** The result of the delivery. */
   readonly outcome: Outcome;
-  /** The origin: a delivery, a letter or a job. */
+  /** The origin: a delivery, a dead letter or a job. */
   readonly source: ReportSource;
   /**
    * The number of the run that this delivery, replay or job began; runs are counted in each process, from 1.

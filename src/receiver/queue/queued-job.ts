@@ -33,7 +33,7 @@ export interface QueuedJob {
    * Names of the handlers that are to run; a worker that lacks one of them leaves the job to another worker.
    */
   readonly handlers: readonly string[];
-  /** True if the event may have a letter, which is removed once a worker has handled the event. */
+  /** True if the event may have a dead letter, which is removed once a worker has handled the event. */
   readonly isParked: boolean;
   /** Texts that a middleware of `receiver.use` sends along to the worker; absent if there are none. */
   readonly traceContext?: { readonly [name: string]: string } | undefined;

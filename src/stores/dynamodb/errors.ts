@@ -52,8 +52,8 @@ const explanations: Readonly<Record<string, string>> = {
     'the credentials of the client need the rights dynamodb:GetItem, PutItem, UpdateItem, DeleteItem and Query ' +
     'on the table and on its index by-position',
   ItemCollectionSizeLimitExceededException:
-    'the letters of this scope have reached 10 GB, the most that a table with a local index takes for a scope: ' +
-    'replay or remove letters',
+    'the dead letters of this scope have reached 10 GB, the most that a table with a local index takes for a scope: ' +
+    'replay or drop dead letters',
   CredentialsProviderError:
     'the client has no credentials: give it some, or a role to the machine or function',
   ProvisionedThroughputExceededException:

@@ -25,9 +25,9 @@ const EXTENSION = '.json';
  * read the files, because they contain payment data. If others may write to the directory, the first report
  * of the receiver warns `dead_letters_exposed`. Several processes may share the directory. The modification
  * time of a file is `parkedAt`: copy the directory with its times (`cp -a`), because `list` sorts by them.
- * `list` can continue `after` a letter that is no longer there if this object has listed that letter.
- * On Windows a power failure can undo what was done in the last seconds, because directories cannot be synced
- * there. Operations reject with DeadLetterError.
+ * `list` can continue `after` one that is no longer there if this object has listed it. On Windows a power
+ * failure can undo what was done in the last seconds, because directories cannot be synced there. Operations
+ * reject with DeadLetterError.
  *
  * @throws ConfigurationError if the directory cannot be created or written to.
  *

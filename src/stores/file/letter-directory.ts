@@ -60,7 +60,7 @@ export function findExposure(root: string): string | undefined {
   ];
   if (writers.length === 0) return undefined;
   return (
-    `the dead letters in ${root} can be forged: ${writers.join(', ')} may write to it, and a replay hands its ` +
-    'letters to the handlers. Give it to the user of this process alone: chmod 700'
+    `the dead letters in ${root} can be forged: ${writers.join(', ')} may write to it, and a replay hands ` +
+    'them to the handlers. Give it to the user of this process alone: chmod 700'
   );
 }

@@ -84,7 +84,7 @@ describe('posthorn dead-letters on DynamoDB', () => {
 
   test('takes one place of the letters', async () => {
     const place = ['list', '--dynamodb', table];
-    expect(await run(place)).toEqual(message(2, /the scope of the letters is missing: give --scope/));
+    expect(await run(place)).toEqual(message(2, /the scope of the dead letters is missing: give --scope/));
     const others = [
       ['--redis', 'redis://127.0.0.1:1'],
       ['--postgres', 'postgres://127.0.0.1:1'],
@@ -92,7 +92,10 @@ describe('posthorn dead-letters on DynamoDB', () => {
     ];
     for (const other of others) {
       expect(await run([...place, '--scope', 'a', ...other])).toEqual(
-        message(2, /give one of --redis, --postgres, --sqlite and --dynamodb: the letters are in one place/),
+        message(
+          2,
+          /give one of --redis, --postgres, --sqlite and --dynamodb: the dead letters are in one place/,
+        ),
       );
     }
     expect(await run([...place, '--scope', 'a', '--dir', '.'])).toEqual(

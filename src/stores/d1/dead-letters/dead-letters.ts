@@ -20,11 +20,11 @@ export interface D1DeadLettersOptions {
 }
 
 /**
- * Keeps dead letters in D1. They do not expire. A letter that is too long for a row is split; if a part of it
- * is missing, it is refused (`dead_letter_unreadable`). A write that arrives after its time limit does
- * nothing. `list` can continue `after` a letter that was removed within the last day. `d1Migration` has the
- * tables; on those of an earlier version letters work too, and `console.error` says once what to run.
- * Operations reject with DeadLetterError.
+ * Keeps dead letters in D1. They do not expire. One that is too long for a row is split; if a part of it is
+ * missing, it is refused (`dead_letter_unreadable`). A write that arrives after its time limit does nothing.
+ * `list` can continue `after` one that was removed within the last day. `d1Migration` has the tables; on
+ * those of an earlier version they work too, and `console.error` says once what to run. Operations reject
+ * with DeadLetterError.
  *
  * @throws ConfigurationError if the binding is not a D1 database, and for a wrong or missing option.
  *

@@ -25,9 +25,9 @@ export interface DynamoDeadLettersOptions {
 }
 
 /**
- * Keeps dead letters in a table of DynamoDB. They do not expire. A letter that is too long for an item is
- * split, and is there whole or not at all. `list` can continue `after` a letter that was removed within the
- * last day. Operations reject with DeadLetterError.
+ * Keeps dead letters in a table of DynamoDB. They do not expire. One that is too long for an item is split,
+ * and is there whole or not at all. `list` can continue `after` one that was removed within the last day.
+ * Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the client is not one of DynamoDB, and for a wrong or missing option.
  *

@@ -23,7 +23,7 @@ export interface PostgresDeadLettersOptions {
 }
 
 /**
- * Keeps dead letters in PostgreSQL. They do not expire. `list` can continue `after` a letter that was removed
+ * Keeps dead letters in PostgreSQL. They do not expire. `list` can continue `after` one that was removed
  * within the last day. `migratePostgres` creates the table. Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the pool is not one of pg, and for a wrong or missing option.

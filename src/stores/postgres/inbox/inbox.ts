@@ -72,7 +72,7 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
 
   /**
    * Deletes the records of events that were handled longer ago than this, in batches; resolves with their
-   * number. An event whose record is gone runs again if it comes again, or if a letter of it is replayed.
+   * number. An event whose record is gone runs again if it comes again, or if its dead letter is replayed.
    * The keys that `latest` remembers stay.
    *
    * @throws ConfigurationError for a wrong option; whatever PostgreSQL refuses.

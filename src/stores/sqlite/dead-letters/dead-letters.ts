@@ -31,7 +31,7 @@ export interface SqliteDeadLettersOptions {
 }
 
 /**
- * Keeps dead letters in a file of SQLite. They do not expire. `list` can continue `after` a letter that was
+ * Keeps dead letters in a file of SQLite. They do not expire. `list` can continue `after` one that was
  * removed within the last day. `migrateSqlite` creates the table. Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError if the database is not a connection of `node:sqlite` or better-sqlite3, and for

@@ -65,7 +65,7 @@ export interface SqliteInbox {
 
   /**
    * Deletes the records of events that were handled longer ago than this, in batches; resolves with their
-   * number. An event whose record is gone runs again if it comes again, or if a letter of it is replayed.
+   * number. An event whose record is gone runs again if it comes again, or if its dead letter is replayed.
    * The keys that `latest` remembers stay.
    *
    * @throws ConfigurationError for a wrong option; whatever SQLite refuses.
