@@ -78,10 +78,16 @@ function printQuote(quote: FxQuote, options: JsonOption): void {
 }
 
 function linesOf(quote: FxQuote): readonly Printable[] {
-  const { id, status, destination, source, fxRate, fee, fxQuoteExpiry } = quote;
+  const { id, status, destination, source, fxRate, fee } = quote;
   const amounts = `${destination.amount} ${destination.currency} for ${source.amount} ${source.currency}`;
   return [
     line`${colours.strong(id)} ${status} ${amounts}`,
-    `  at ${fxRate}, fee ${fee}, until ${fxQuoteExpiry} UTC`,
+    line`  at ${fxRate}, fee ${fee}, ${expiryOf(quote)}`,
   ];
+}
+
+/** The clock of this machine decides. A quote that was accepted in time does not expire any more. */
+function expiryOf({ status, expiresAt, isExpired }: FxQuote): Printable {
+  const time = expiresAt.toISOString().replace('.000Z', 'Z');
+  return status === 'GENERATED' && isExpired() ? colours.bad(`expired at ${time}`) : `until ${time}`;
 }

@@ -14,7 +14,7 @@ describe('posthorn fx-quotes', () => {
     const created = await posthorn(args, { env });
     expect(created).toMatchObject({ code: 0, stderr: '' });
     expect(created.stdout).toMatch(
-      /^\d+ GENERATED 151237\.00 JPY for 1000\.00 USD\n {2}at 151\.237000, fee 0\.00, until \d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d UTC\n$/,
+      /^\d+ GENERATED 151237\.00 JPY for 1000\.00 USD\n {2}at 151\.237000, fee 0\.00, until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n$/,
     );
     const [id = ''] = created.stdout.split(' ');
     expect(await posthorn(['fx-quotes', 'retrieve', id], { env })).toEqual(created);
@@ -85,6 +85,22 @@ describe('posthorn fx-quotes', () => {
       stderr: expect.stringMatching(/\(service_unreachable\)\n$/),
     });
     expect(ended.stderr).not.toContain('hidden');
+  });
+
+  test('retrieve says that a quote has expired, unless a transaction has used it', async () => {
+    const retrieve = async (...changes: readonly [string, string][]) => {
+      const body = changes.reduce((text, [from, to]) => text.replace(from, to), QUOTE);
+      const { url } = await openLiteralService(() => ({ body }));
+      const env = { ...given, POSTHORN_BASE_URL: url };
+      const { stdout } = await posthorn(['fx-quotes', 'retrieve', '98765'], { env });
+      return stdout.split('\n')[1];
+    };
+    const { fxQuoteExpiry } = JSON.parse(QUOTE);
+    const expiry = [fxQuoteExpiry, '11/25/2019 08:09:10'] as const;
+    expect(await retrieve([...expiry])).toMatch(/, expired at 2019-11-25T08:09:10Z$/);
+    const accepted = ['GENERATED', 'ACCEPTED'] as const;
+    expect(await retrieve([...expiry], [...accepted])).toMatch(/, until 2019-11-25T08:09:10Z$/);
+    expect(await retrieve([fxQuoteExpiry, '11/25/2199 08:09:10'])).toMatch(/, until 2199-11-25T08:09:10Z$/);
   });
 
   test('a quote cannot drive the terminal', async () => {
