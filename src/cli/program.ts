@@ -75,7 +75,24 @@ export async function createProgram(name = ''): Promise<Command> {
     .addHelpText('after', EXIT_CODES_HELP);
   const named = commands.get(name);
   for (const load of named === undefined ? commands.values() : [named]) (await load())(program);
+  for (const group of program.commands) if (group.commands.length > 0) explainOptions(group);
   return program;
+}
+
+/** Lets a group of commands say which of them take an option that was given to the group. */
+function explainOptions(group: Command): void {
+  group.configureOutput({
+    outputError: (text, write) => {
+      const [, flag = ''] = /^error: unknown option '(--?[^'=\s]+)/.exec(text) ?? [];
+      const [first, ...others] = group.commands
+        .filter(({ options }) => options.some(({ long, short }) => flag === long || flag === short))
+        .map((command) => command.name());
+      if (first === undefined) return write(toOwnForm(text));
+      const right = `${programName()} ${group.name()} ${first} ${flag} …`;
+      const more = others.length === 0 ? '' : ` (or ${others.join(', ')})`;
+      write(`posthorn: ${flag} stands after the name of a command: ${right}${more}\n`);
+    },
+  });
 }
 
 /** The examples of a help text, each after a `$`, so that they can be pasted. */
