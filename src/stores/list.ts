@@ -79,7 +79,7 @@ export const stores: readonly ListedStore[] = [
       value: 'url',
       noun: 'address',
       address: { variable: 'REDIS_URL', begins: 'redis:// or rediss://' },
-      remark: 'a single one; for Sentinel and Cluster use --receiver',
+      remark: 'a single one; for Sentinel, Cluster and @upstash/redis use --receiver',
     },
   },
   {

@@ -120,6 +120,23 @@ describe('posthorn', () => {
       args: ['listen', '--kee', 'hidden'],
       message: "posthorn: unknown option '--kee'\n(Did you mean --key?)\n",
     },
+    {
+      args: ['dead-letters', '--dynamodb', 'hidden', '--scope', 'y'],
+      message:
+        'posthorn: --dynamodb stands after the name of a command: ' +
+        'posthorn dead-letters list --dynamodb … (or show, replay, drop)\n',
+    },
+    {
+      args: ['dead-letters', '--scope=hidden', 'list'],
+      message:
+        'posthorn: --scope stands after the name of a command: ' +
+        'posthorn dead-letters list --scope … (or show, replay, drop)\n',
+    },
+    {
+      args: ['d1', '--from', '1', 'sql'],
+      message: 'posthorn: --from stands after the name of a command: posthorn d1 sql --from …\n',
+    },
+    { args: ['dead-letters', '--odd', 'list'], message: "posthorn: unknown option '--odd'\n" },
   ])('$args gets a suggestion, exit code 2', async ({ args, message }) => {
     expect(await posthorn(args)).toEqual({ code: 2, stdout: '', stderr: message });
   });
@@ -197,14 +214,15 @@ describe('where optional packages are not installed', () => {
     expect(await sandbox.exit).toBe(0);
   });
 
-  test('what needs Redis says how to install ioredis', async () => {
+  test('what needs Redis says how to install each client, and which way needs none of them', async () => {
     const env = { REDIS_URL: 'redis://127.0.0.1:1' };
     expect(await posthorn(['dead-letters', 'list', '--scope', 'a'], { program, env })).toEqual({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(
-        / ioredis, .*: npm install "ioredis@\^5\.11\.0 \|\| \^6\.0\.0" \(package_missing\)\n$/,
-      ),
+      stderr:
+        'posthorn: this needs the package ioredis or redis, and none of them is installed: ' +
+        'npm install "ioredis@^5.11.0 || ^6.0.0" or npm install "redis@^5.0.0 || ^6.0.0"; ' +
+        'or give --receiver alone, whose module has a client of its own (package_missing)\n',
     });
   });
 

@@ -20,7 +20,7 @@ With REDIS_URL ids and dead letters are kept in that Redis. The key and the cred
 
 Ends on SIGINT or SIGTERM.
 Exit codes: 0 ended by a signal, 1 Redis refused the connection, or no folder could be made, 2 wrong usage, the port is
-taken or ioredis is not installed, 3 Redis did not answer.
+taken or no client of Redis is installed, 3 Redis did not answer.
 
 Examples:
   $ posthorn demo

@@ -1,12 +1,12 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Redis } from 'ioredis';
 import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import type { Store } from '../../receiver/dedupe/store.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { createFileDeadLetters } from '../../stores/file/dead-letters.ts';
 import { createMemoryStore } from '../../stores/memory/memory.ts';
+import type { RedisClient } from '../../stores/redis/client.ts';
 import { createRedisDeadLetters } from '../../stores/redis/dead-letters/dead-letters.ts';
 import { createRedisStore } from '../../stores/redis/store/store.ts';
 import { CommandError } from '../failure.ts';
@@ -36,7 +36,7 @@ export function createLocalStorage(now: () => number): DemoStorage {
 }
 
 /** `url` is the address that `redis` is connected to. */
-export function createRedisStorage(redis: Redis, url: string): DemoStorage {
+export function createRedisStorage(redis: RedisClient, url: string): DemoStorage {
   const scope = 'posthorn-demo';
   return {
     store: createRedisStore(redis, { scope }),

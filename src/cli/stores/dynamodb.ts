@@ -7,10 +7,9 @@ import type { StorePart } from './store-part.ts';
 /** The region and the credentials are those that the SDK finds in the environment. */
 export const dynamoPart: StorePart = {
   withDeadLetters: async (table, { scope }, use) => {
-    const { DynamoDBClient } = await loadPeer(
-      '@aws-sdk/client-dynamodb',
-      () => import('@aws-sdk/client-dynamodb'),
-    );
+    const { DynamoDBClient } = await loadPeer({
+      '@aws-sdk/client-dynamodb': () => import('@aws-sdk/client-dynamodb'),
+    });
     // Later than that of the SDK, which it needs.
     const { createDynamoDeadLetters } = await import('../../stores/dynamodb/dead-letters/dead-letters.ts');
     const client = new DynamoDBClient({});

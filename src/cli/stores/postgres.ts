@@ -84,7 +84,7 @@ function requirePostgresUrl(url: string | undefined, sources: string): string {
 
 /** Opens a pool for as long as `use` takes. */
 async function withPool(url: string, use: (pool: Pool) => Promise<void>): Promise<void> {
-  const { default: pg } = await loadPeer('pg', () => import('pg'));
+  const { default: pg } = await loadPeer({ pg: () => import('pg') });
   const pool = new pg.Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 5_000 });
   // A lost connection shows in the queries that need it.
   pool.on('error', () => {});

@@ -1,10 +1,11 @@
-import type { Redis } from 'ioredis';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
+import type { RedisClient } from '../../stores/redis/client.ts';
 import { createRedisDeadLetters } from '../../stores/redis/dead-letters/dead-letters.ts';
 import { usageError } from '../failure.ts';
 import { connectionError } from './connection-error.ts';
-import { loadPeer } from './load-peer.ts';
+import { loadPeer, type OtherWays } from './load-peer.ts';
 import { ADDRESS_COMPLAINT } from './place-options.ts';
+import { redisClients } from './redis-clients.ts';
 import type { StorePart } from './store-part.ts';
 
 export const redisPart: StorePart = {
@@ -13,6 +14,8 @@ export const redisPart: StorePart = {
       requireRedisUrl(url, ADDRESS_COMPLAINT),
       (redis) => createRedisDeadLetters(redis, { scope }),
       use,
+      // A client of Upstash has another kind of address.
+      { after: '; or give --receiver alone, whose module has a client of its own' },
     ),
 };
 
@@ -28,33 +31,22 @@ export function requireRedisUrl(url: string, complaint: string): string {
  */
 export async function withRedis<T>(
   url: string,
-  prepare: (redis: Redis) => T,
+  prepare: (redis: RedisClient) => T,
   use: (prepared: T) => Promise<void>,
+  otherWays: OtherWays = {},
 ): Promise<void> {
-  const { Redis } = await loadPeer('ioredis', () => import('ioredis'));
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    connectTimeout: 5_000,
-    socketTimeout: 5_000,
-    retryStrategy: () => null,
-  });
-  let lastError: unknown;
-  redis.on('error', (error) => {
-    lastError = error;
-  });
+  const createConnection = await loadPeer(redisClients, otherWays);
+  const { client, connect, close } = createConnection(url);
   try {
-    const prepared = prepare(redis);
+    const prepared = prepare(client);
     try {
-      await redis.connect();
-      // ioredis stays in database 0 if it cannot select the one of the address.
-      if (redis.options.db) await redis.select(redis.options.db);
-    } catch (error) {
-      const cause = lastError ?? error;
+      await connect();
+    } catch (cause) {
       throw connectionError('Redis', cause, isRefusal(messageOf(cause)));
     }
     await use(prepared);
   } finally {
-    redis.disconnect();
+    close();
   }
 }
 

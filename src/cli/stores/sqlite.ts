@@ -135,7 +135,8 @@ const BETTER_SQLITE = 'better-sqlite3';
 
 async function loadBetterSqlite(): Promise<OpenClass> {
   const load = (): Promise<unknown> => import(BETTER_SQLITE);
-  const Database = propertyOf(await loadPeer(BETTER_SQLITE, load, 'Node.js 22.13 or later, or '), 'default');
+  const loaded = await loadPeer({ [BETTER_SQLITE]: load }, { before: 'Node.js 22.13 or later, or ' });
+  const Database = propertyOf(loaded, 'default');
   if (isClass(Database)) return Database;
   throw new CommandError('package_missing', `${BETTER_SQLITE} is not what it should be: install it again`);
 }
