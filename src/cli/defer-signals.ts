@@ -1,29 +1,36 @@
 import { constants } from 'node:os';
-import { note } from '../output.ts';
+import { note } from './output.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** Work that a signal must not interrupt at once. */
+export interface DeferredWork<T> {
+  /** Told after the name of the first signal: the reason why the command goes on. */
+  readonly reason: string;
+  /** `isSignalled` returns true from the first signal on. */
+  readonly work: (isSignalled: () => boolean) => Promise<T>;
+  /** Called before a second signal ends the command. */
+  readonly abandon?: () => void;
+}
+
 /**
- * Runs work that waits for a signing key, which the service shows only once. The first signal does not
- * interrupt it: the command ends after the work, with the exit code that shells give for the signal. A second
- * one ends the command at once, after `abandon`.
+ * Runs work that the first signal does not interrupt: the command ends after it, with the exit code that
+ * shells give for the signal. A second one ends the command at once.
  */
-export async function deferSignals<T>(work: () => Promise<T>, abandon: () => void): Promise<T> {
+export async function deferSignals<T>({ reason, work, abandon }: DeferredWork<T>): Promise<T> {
   let isSignalled = false;
   const onSignal = (signal: (typeof SIGNALS)[number]): void => {
     process.exitCode = 128 + constants.signals[signal];
     if (isSignalled) {
-      abandon();
+      abandon?.();
       process.exit();
     }
     isSignalled = true;
-    note(
-      `posthorn: ${signal}: still waiting for the answer, which may show a signing key. Another ends at once`,
-    );
+    note(`posthorn: ${signal}: ${reason}. Another ends at once`);
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   try {
-    return await work();
+    return await work(() => isSignalled);
   } finally {
     for (const signal of SIGNALS) process.off(signal, onSignal);
   }

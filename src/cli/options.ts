@@ -27,9 +27,11 @@ export function jsonOption(): Option {
   return new Option('--json', 'print one line of JSON for each result, and nothing else, on stdout');
 }
 
-/** The schema of posthorn's tables in PostgreSQL. */
+/** The schema of posthorn's tables in PostgreSQL, unless the option names another. */
+export const DEFAULT_SCHEMA = 'posthorn';
+
 export function schemaOption(): Option {
-  return new Option('--schema <schema>', 'the schema of the tables').default('posthorn');
+  return new Option('--schema <schema>', 'the schema of the tables').default(DEFAULT_SCHEMA);
 }
 
 export function credentialOptions(): readonly Option[] {

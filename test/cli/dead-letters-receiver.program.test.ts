@@ -67,7 +67,7 @@ describe('posthorn dead-letters replay', () => {
         outcome: 'processed',
         handlers: [{ name: 'book', ok: true }],
       },
-      { kind: 'summary', dryRun: false, replayed: 1, failed: 0, running: 1, old: 1, missing: 0 },
+      { kind: 'summary', dryRun: false, replayed: 1, failed: 0, running: 1, old: 1, missing: 0, left: 0 },
     ]);
     // Under --json what handlers print does not stand between the results.
     expect(ended.stderr).toContain('handling evt_good');
@@ -83,7 +83,9 @@ describe('posthorn dead-letters replay', () => {
     const args = ['--type', 'transfer.succeeded', '--since', '1h', '--dry-run'];
     const ended = await posthorn(['dead-letters', 'replay', '--receiver', file, ...args]);
     expect(ended.code).toBe(0);
-    expect(ended.stdout).toMatch(/^\S+ transfer\.succeeded evt_good after .*\n1 would be replayed\n$/);
+    expect(ended.stdout).toMatch(
+      /^1 would be replayed\nparked from \S+ to \S+\n {2}1 transfer\.succeeded handler_failed\n$/,
+    );
     expect(await deadLetters.get('evt_good')).toBeDefined();
   });
 

@@ -26,7 +26,7 @@ describe('posthorn dead-letters on Redis', () => {
     expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(
       Array.from({ length: 20 }, (_, index) => `evt_${index}`),
     );
-    expect(lines.at(-1)).toEqual({ kind: 'summary', letters: 20, running: 1 });
+    expect(lines.at(-1)).toEqual({ kind: 'summary', letters: 20, running: 1, left: 0 });
 
     const shown = await posthorn([
       'dead-letters',
@@ -44,7 +44,7 @@ describe('posthorn dead-letters on Redis', () => {
     expect(await deadLetters.get('evt_7')).toBeUndefined();
     expect(await deadLetters.get('evt_running')).toBeDefined();
     const other = await posthorn(['dead-letters', 'list', '--scope', 'other', '--json'], { env });
-    expect(jsonLines(other)).toEqual([{ kind: 'summary', letters: 0, running: 0 }]);
+    expect(jsonLines(other)).toEqual([{ kind: 'summary', letters: 0, running: 0, left: 0 }]);
   });
 
   test('a Redis that is not there is exit code 3', async () => {

@@ -47,9 +47,15 @@ describe('on a terminal', () => {
     expect(lines[2]).toMatch(/^ {2}handler_failed: a handler failed.*…$/);
   });
 
-  test('drop --dry-run shows the same table', async () => {
+  test('drop --dry-run counts by type and reason', async () => {
     const { text } = onNarrowTerminal(120, `drop --all --dry-run --dir ${await fill()}`);
-    expect(text).toMatch(/^PARKED .*\n2026-03-31T09:00Z .*\n.*\n2 would be dropped\n$/);
+    expect(text.split('\n')).toEqual([
+      '2 would be dropped',
+      'parked from 2026-03-31T09:00:30.000Z to 2026-03-31T09:01:30.000Z',
+      '  1 transfer.succeeded handler_failed',
+      '  1 dispute.lost handler_failed',
+      '',
+    ]);
   });
 
   test('replay shows how far it is, and what failed at the end', async () => {

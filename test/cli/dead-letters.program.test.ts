@@ -89,7 +89,7 @@ describe('posthorn dead-letters list', () => {
   test('prints JSON lines without what the letters hold', async () => {
     const ended = await posthorn(['dead-letters', 'list', '--dir', await fill(), '--json']);
     const lines = jsonLines(ended);
-    expect(lines.at(-1)).toEqual({ kind: 'summary', letters: 3, running: 1 });
+    expect(lines.at(-1)).toEqual({ kind: 'summary', letters: 3, running: 1, left: 0 });
     expect(idsOf(lines)).toEqual(['evt_new', 'evt_old', 'evt_ran']);
     expect(lines.find(({ id }) => id === 'evt_new')).toEqual({
       kind: 'letter',
@@ -223,6 +223,7 @@ describe('posthorn dead-letters drop', () => {
       failed: 0,
       running: 1,
       missing: 0,
+      left: 0,
     });
     expect(readdirSync(directory)).toHaveLength(1);
   });
@@ -280,7 +281,13 @@ describe('posthorn dead-letters drop', () => {
       '--dry-run',
     ]);
     expect(ended.code).toBe(0);
-    expect(ended.stdout).toMatch(/\n2 would be dropped, 1 still running\n$/);
+    expect(ended.stdout.split('\n')).toEqual([
+      '2 would be dropped, 1 still running',
+      expect.stringMatching(/^parked from \S+Z to \S+Z$/),
+      expect.stringMatching(/^ {2}1 transfer\.\w+ handler_failed$/),
+      expect.stringMatching(/^ {2}1 transfer\.\w+ handler_failed$/),
+      '',
+    ]);
     expect(readdirSync(directory)).toHaveLength(4);
   });
 

@@ -3,8 +3,11 @@ import { confirm } from '../confirm.ts';
 import { CommandError, exitCodes, usageError } from '../failure.ts';
 import { createOutput, type Output } from '../output.ts';
 import { Progress } from '../progress.ts';
-import { countsOf, printLetters } from './print-letter.ts';
-import { isRunning, readSelection, type SelectionOptions } from './selection.ts';
+import { nextCommand } from './next-command.ts';
+import { Overview } from './overview.ts';
+import { Portion } from './portion.ts';
+import { countsOf, countsOfSkipped } from './print-letter.ts';
+import { checkSelection, isRunning, Selection, type SelectionOptions } from './selection.ts';
 import { type Source, type SourceOptions, withSource } from './source.ts';
 
 export interface DropOptions extends SelectionOptions, SourceOptions {
@@ -15,70 +18,109 @@ export interface DropOptions extends SelectionOptions, SourceOptions {
 /** `posthorn dead-letters drop` */
 export async function drop(ids: readonly string[], options: DropOptions): Promise<void> {
   const output = createOutput(options);
-  const selection = readSelection(ids, options);
-  if (options.all && !options.yes && !options.dryRun) await confirmAll();
-  await withSource(options, async (source) => {
-    const letters = selection.letters(source.deadLetters);
-    const { dropped, failed, uncompleted } = options.dryRun
-      ? { dropped: await printLetters(letters, output), failed: 0, uncompleted: 0 }
-      : await dropAll(letters, source, output);
-    if (failed > 0) process.exitCode = exitCodes.failed;
-    const { running, missing } = selection;
-    output.print(
-      { kind: 'summary', dryRun: options.dryRun === true, dropped, failed, running, missing },
-      () =>
-        countsOf(
-          [dropped, options.dryRun ? 'would be dropped' : 'dropped'],
-          [failed, 'not dropped: handled meanwhile, being handled, or gone'],
-          [running, 'still running'],
-          [missing, 'not found'],
-        ),
-    );
-    if (uncompleted > 0) {
-      output.note(
-        'only the dead letters were removed: an event that is delivered again counts as new. --receiver ' +
-          'also completes the ids, if the dead letters are those of the receiver',
-      );
-    }
-  });
+  checkSelection(ids, options);
+  const selection = new Selection(ids, options);
+  if (options.all && !options.yes && !options.dryRun) await confirmAll(options);
+  await withSource(options, (source) =>
+    options.dryRun ? foresee(selection, source, output) : dropAll(selection, source, options, output),
+  );
   selection.check();
 }
 
-async function confirmAll(): Promise<void> {
+async function confirmAll({ limit }: DropOptions): Promise<void> {
   if (!process.stdin.isTTY) {
-    throw usageError(
-      'without a terminal to ask on, drop --all needs --yes; --dry-run shows the dead letters',
-    );
+    throw usageError('without a terminal to ask on, drop --all needs --yes; --dry-run counts the letters');
   }
-  if (await confirm('Drop all dead letters? Nobody can replay them afterwards.')) return;
+  const letters = limit === undefined ? 'all letters' : `up to ${limit} letters`;
+  if (await confirm(`Drop ${letters}? Nobody can replay them afterwards.`)) return;
   throw new CommandError('failed', 'nothing was dropped');
 }
 
-interface Dropped {
-  readonly dropped: number;
-  readonly failed: number;
-  /** The number of dropped letters whose ids are not completed, so that a delivery would be handled. */
-  readonly uncompleted: number;
+async function foresee(selection: Selection, { deadLetters }: Source, output: Output): Promise<void> {
+  const overview = await Overview.of(selection.letters(deadLetters), output);
+  const { running, missing, left } = selection.skipped;
+  const counts = { dropped: overview.count, failed: 0, running, missing, left };
+  output.print({ kind: 'summary', dryRun: true, ...counts, ...overview.toValue() }, () => [
+    countsOf([overview.count, 'would be dropped'], ...countsOfSkipped(selection.skipped)),
+    ...overview.toLines(),
+  ]);
 }
 
-async function dropAll(letters: AsyncIterable<DeadLetter>, source: Source, output: Output): Promise<Dropped> {
+interface Counts {
+  dropped: number;
+  failed: number;
+  /** The number of dropped letters whose ids are not completed, so that a delivery would be handled. */
+  uncompleted: number;
+}
+
+async function dropAll(
+  selection: Selection,
+  source: Source,
+  options: DropOptions,
+  output: Output,
+): Promise<void> {
+  const portion = await Portion.of(selection.letters(source.deadLetters));
+  const counts: Counts = { dropped: 0, failed: 0, uncompleted: 0 };
   const progress = new Progress();
-  const counts = { dropped: 0, failed: 0, uncompleted: 0 };
-  for await (const letter of letters) {
-    const { id, type } = letter;
-    progress.show(`dropping ${id}: ${counts.dropped} dropped so far`);
-    const completed = await isOfReceiver(letter, source);
-    const isDropped = await (completed ? dropByReceiver(letter, source) : removeOne(letter, source));
-    progress.clear();
-    if (!isDropped) {
-      counts.failed += 1;
-      continue;
-    }
-    counts.dropped += 1;
-    if (!completed) counts.uncompleted += 1;
-    output.print({ kind: 'drop', id, type, completed }, () => `dropped ${type ?? '?'} ${id}`);
+  try {
+    await portion.workThrough(async (id) => {
+      progress.show(`dropping ${id}: ${counts.dropped} dropped so far`);
+      const dropped = await dropOne(id, source);
+      progress.clear();
+      if (dropped === undefined) {
+        counts.failed += 1;
+        return (await source.deadLetters.get(id)) === undefined;
+      }
+      counts.dropped += 1;
+      if (!dropped.completed) counts.uncompleted += 1;
+      output.print({ kind: 'drop', id, ...dropped }, () => `dropped ${dropped.type ?? '?'} ${id}`);
+      return true;
+    });
+  } finally {
+    printSummary({ selection, portion }, counts, options, output);
   }
-  return counts;
+}
+
+function printSummary(
+  { selection, portion }: { readonly selection: Selection; readonly portion: Portion },
+  { dropped, failed, uncompleted }: Counts,
+  options: DropOptions,
+  output: Output,
+): void {
+  // A signal has set another one already.
+  if (failed > 0) process.exitCode ??= exitCodes.failed;
+  const skipped = { ...selection.skipped, left: selection.skipped.left + portion.untried.length };
+  const { running, missing, left } = skipped;
+  const next = nextCommand('drop', { selection, portion }, options);
+  output.print({ kind: 'summary', dryRun: false, dropped, failed, running, missing, left, next }, () => [
+    countsOf(
+      [dropped, 'dropped'],
+      [failed, 'not dropped: handled meanwhile, being handled, or gone'],
+      ...countsOfSkipped(skipped),
+    ),
+    ...(next === undefined ? [] : [`the rest: ${next}`]),
+  ]);
+  if (uncompleted > 0) {
+    output.note(
+      'only the letters were removed: an event that is delivered again counts as new. --receiver ' +
+        'also completes the ids, of letters in the dead letters of the receiver',
+    );
+  }
+}
+
+interface Dropped {
+  readonly type: string | undefined;
+  /** True if the id of the event is completed, so that it is not handled when it comes again. */
+  readonly completed: boolean;
+}
+
+/** Resolves with undefined if the letter was not dropped. */
+async function dropOne(id: string, source: Source): Promise<Dropped | undefined> {
+  const letter = await source.deadLetters.get(id);
+  if (letter === undefined) return undefined;
+  const completed = await isOfReceiver(letter, source);
+  const isDropped = await (completed ? dropByReceiver(letter, source) : removeOne(letter, source));
+  return isDropped ? { type: letter.type, completed } : undefined;
 }
 
 /** A receiver drops letters of its own dead letters only, and completes their ids. */
@@ -92,7 +134,6 @@ async function dropByReceiver(letter: DeadLetter, { receiver, deadLetters }: Sou
   return isDropped;
 }
 
-async function removeOne({ id }: DeadLetter, { deadLetters }: Source): Promise<boolean> {
-  const current = await deadLetters.get(id);
-  return current !== undefined && !isRunning(current) && (await deadLetters.remove(id));
+async function removeOne(letter: DeadLetter, { deadLetters }: Source): Promise<boolean> {
+  return !isRunning(letter) && (await deadLetters.remove(letter.id));
 }

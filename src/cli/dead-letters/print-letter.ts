@@ -2,6 +2,7 @@ import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import type { Output } from '../output.ts';
 import { colours, line, type TerminalText } from '../terminal-text.ts';
 import { letterTime, tableOf } from './letter-table.ts';
+import type { Skipped } from './selection.ts';
 
 /** The summary of a letter, without its body and its headers. */
 export function summaryOf(letter: DeadLetter): object {
@@ -30,18 +31,33 @@ function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: D
 
 /**
  * Prints letters: one line each as they come, or on a terminal one table at the end. Resolves with their
- * number.
+ * number, and the id of the last one.
  */
-export async function printLetters(letters: AsyncIterable<DeadLetter>, output: Output): Promise<number> {
+export async function printLetters(
+  letters: AsyncIterable<DeadLetter>,
+  output: Output,
+): Promise<{ readonly count: number; readonly lastId: string | undefined }> {
   const listed: DeadLetter[] = [];
   let count = 0;
+  let lastId: string | undefined;
   for await (const letter of letters) {
     count += 1;
+    lastId = letter.id;
     if (output.isTerminal) listed.push(letter);
     else output.print({ kind: 'letter', ...summaryOf(letter) }, () => lineOfLetter(letter));
   }
   if (listed.length > 0) output.print({}, () => tableOf(listed, process.stdout.columns));
-  return count;
+  return { count, lastId };
+}
+
+/** The letters that a command did not take, for {@link countsOf}. */
+export function countsOfSkipped({ running, old, left, missing }: Skipped): (readonly [number, string])[] {
+  return [
+    [running, 'still running'],
+    [old, 'older than the receiver accepts: inspect them, and replay them by their ids'],
+    [left, 'left'],
+    [missing, 'not found'],
+  ];
 }
 
 /** Counts as text, for example `3 parked, 1 still running`. Counts of zero are left out, except the first. */

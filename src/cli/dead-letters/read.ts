@@ -3,7 +3,8 @@ import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { CommandError } from '../failure.ts';
 import { createReadingOutput } from '../output.ts';
 import { colours, line, type Printable, TerminalText } from '../terminal-text.ts';
-import { countsOf, printLetters, summaryOf } from './print-letter.ts';
+import { nextList } from './next-command.ts';
+import { countsOf, countsOfSkipped, printLetters, summaryOf } from './print-letter.ts';
 import { isRunning, Selection, type SelectionOptions } from './selection.ts';
 import { type SourceOptions, withSource } from './source.ts';
 
@@ -12,11 +13,13 @@ export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'
   const output = createReadingOutput(options);
   const selection = new Selection([], options);
   await withSource(options, async ({ deadLetters }) => {
-    const letters = await printLetters(selection.letters(deadLetters), output);
-    const { running } = selection;
-    output.print({ kind: 'summary', letters, running }, () =>
-      countsOf([letters, 'parked'], [running, 'still running']),
-    );
+    const { count, lastId } = await printLetters(selection.letters(deadLetters), output);
+    const { running, left } = selection.skipped;
+    const next = left > 0 && lastId !== undefined ? nextList(lastId, options) : undefined;
+    output.print({ kind: 'summary', letters: count, running, left, next }, () => [
+      countsOf([count, 'parked'], ...countsOfSkipped(selection.skipped)),
+      ...(next === undefined ? [] : [`the rest: ${next}`]),
+    ]);
   });
   selection.check();
 }

@@ -12,6 +12,10 @@ export interface SelectionOptions {
   readonly type?: string;
   /** Milliseconds since the epoch. */
   readonly since?: number;
+  /** The number of letters, from the first on. */
+  readonly limit?: number;
+  /** The id of the letter after which the selection begins. */
+  readonly after?: string;
 }
 
 /** The options that narrow a selection down. */
@@ -22,7 +26,14 @@ export function filterOptions(): readonly Option[] {
       '--since <time>',
       'parked since then: ISO 8601 (UTC without a zone), or an age such as 30m, 2h or 3d',
     ).argParser(parseSince),
+    new Option('--limit <number>', 'the first so many letters of the list').argParser(parseLimit),
+    new Option('--after <id>', 'the letters that follow this one in the list'),
   ];
+}
+
+function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 1 on.');
 }
 
 function parsePattern(text: string): string {
@@ -44,28 +55,38 @@ function parseSince(text: string): number {
   );
 }
 
-/** The letters that a command asked for, and the number of those that it did not get. */
+/** The numbers of letters that a command asked for and did not get. */
+export interface Skipped {
+  /** Letters whose handlers may still be running. */
+  readonly running: number;
+  /** Letters that only their ids select, because they were too old when they were parked. */
+  readonly old: number;
+  /** Ids without a letter. */
+  readonly missing: number;
+  /** Letters beyond the limit. */
+  readonly left: number;
+}
+
+/** The letters that a command asked for, and the numbers of those that it did not get. */
 export class Selection {
   readonly #ids: readonly string[];
   readonly #options: SelectionOptions;
-  #running = 0;
-  #missing = 0;
+  readonly #leavesOld: boolean;
+  #skipped: Skipped = { running: 0, old: 0, missing: 0, left: 0 };
   #unreadable: PosthornError | undefined;
 
-  /** Without ids, selects every letter that the options let through. */
-  constructor(ids: readonly string[], options: SelectionOptions) {
+  /**
+   * Without ids, selects every letter that the options let through. `leavesOld` leaves out letters that were
+   * parked as `event_too_old`, unless an id selects them.
+   */
+  constructor(ids: readonly string[], options: SelectionOptions, leavesOld = false) {
     this.#ids = [...new Set(ids)];
     this.#options = options;
+    this.#leavesOld = leavesOld && !this.isByIds;
   }
 
-  /** The number of letters that were skipped because their handlers may still be running. */
-  get running(): number {
-    return this.#running;
-  }
-
-  /** The number of ids without a letter. */
-  get missing(): number {
-    return this.#missing;
+  get skipped(): Skipped {
+    return this.#skipped;
   }
 
   /** True if the letters were selected by their ids. */
@@ -74,34 +95,48 @@ export class Selection {
   }
 
   async *letters(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+    const { limit = Number.POSITIVE_INFINITY } = this.#options;
+    let count = 0;
     for await (const letter of this.isByIds ? this.#named(deadLetters) : this.#listed(deadLetters)) {
       if (!this.#isMeant(letter)) continue;
-      if (isRunning(letter)) this.#running += 1;
-      else yield letter;
+      if (isRunning(letter)) this.#skip('running');
+      else if (this.#leavesOld && letter.reason === 'event_too_old') this.#skip('old');
+      else if (count >= limit) this.#skip('left');
+      else {
+        count += 1;
+        yield letter;
+      }
     }
   }
 
   /** Throws if the command could not do everything that it was asked for. */
   check(): void {
+    const { missing, running } = this.#skipped;
     if (this.#unreadable !== undefined) throw this.#unreadable;
-    if (this.#missing > 0) throw new CommandError('failed', `ids without a dead letter: ${this.#missing}`);
-    if (this.isByIds && this.#running > 0) {
-      throw new CommandError('failed', `events that may still be running: ${this.#running}; try again later`);
+    if (missing > 0) throw new CommandError('failed', `ids without a dead letter: ${missing}`);
+    if (this.isByIds && running > 0) {
+      throw new CommandError('failed', `events that may still be running: ${running}; try again later`);
     }
+  }
+
+  #skip(reason: keyof Skipped): void {
+    this.#skipped = { ...this.#skipped, [reason]: this.#skipped[reason] + 1 };
   }
 
   async *#named(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
     for (const id of this.#ids) {
       const letter = await deadLetters.get(id);
-      if (letter === undefined) this.#missing += 1;
+      if (letter === undefined) this.#skip('missing');
       else yield letter;
     }
   }
 
   /** A list reports a damaged letter at its end. That must not stop the command for the others. */
   async *#listed(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+    const { after } = this.#options;
+    if (after !== undefined) await checkPlace(deadLetters, after);
     try {
-      yield* deadLetters.list();
+      yield* deadLetters.list(after === undefined ? {} : { after });
     } catch (error) {
       if (!(isPosthornError(error) && error.code === 'dead_letter_unreadable')) throw error;
       this.#unreadable = error;
@@ -114,14 +149,25 @@ export class Selection {
   }
 }
 
+/** A list after an unknown letter would begin with the first one. */
+async function checkPlace(deadLetters: DeadLetters, after: string): Promise<void> {
+  if ((await deadLetters.get(after)) !== undefined) return;
+  throw usageError(
+    `--after: no dead letter has the id ${JSON.stringify(after)}; take an id that dead-letters list prints, or ` +
+      'leave --after out and begin with the first letter',
+  );
+}
+
 /** The selection of a command that changes something: the usage must name the letters. */
-export function readSelection(ids: readonly string[], options: SelectionOptions): Selection {
-  const { all, type, since } = options;
+export function checkSelection(ids: readonly string[], options: SelectionOptions): void {
+  const { all, type, since, limit, after } = options;
   if (all && ids.length > 0) throw usageError('give ids or --all, not both');
+  if (ids.length > 0 && (limit !== undefined || after !== undefined)) {
+    throw usageError('--limit and --after take a part of the list: give them with --all, --type or --since');
+  }
   if (!all && ids.length === 0 && type === undefined && since === undefined) {
     throw usageError('say which dead letters: ids, --all, --type or --since');
   }
-  return new Selection(ids, options);
 }
 
 /** Returns true if the event's handlers may still be running, so that its letter must not be touched. */

@@ -1,10 +1,15 @@
 import { Help, Option } from 'commander';
 import { type StoreName, stores } from '../../stores/list.ts';
 import { usageError } from '../failure.ts';
-import { schemaOption } from '../options.ts';
+import { DEFAULT_SCHEMA, schemaOption } from '../options.ts';
+import { quote } from '../quote.ts';
 
 /** The options of `posthorn dead-letters` that name a place in a store, by the store's name. */
 export type PlaceOptions = Readonly<Partial<Record<StoreName, string>>>;
+
+interface SchemaOfPlace {
+  readonly schema?: string;
+}
 
 /** The letters of a store: an address, a file or a table. */
 export interface NamedPlace {
@@ -72,6 +77,18 @@ export function namedPlace(options: PlaceOptions): NamedPlace | undefined {
     'and',
   );
   throw usageError(`give one of ${flags}: the dead letters are in one place`);
+}
+
+/** The place that the options name, as words of a shell. An address with a password is not repeated. */
+export function namedPlaceWords({ schema, ...options }: PlaceOptions & SchemaOfPlace): readonly string[] {
+  const named = namedPlace(options);
+  const variable = servers.find(({ name }) => name === named?.name)?.variable;
+  const hasPassword = variable !== undefined && named?.place.includes('@');
+  const place = hasPassword ? `"$${variable}"` : quote(named?.place ?? '');
+  return [
+    ...(named === undefined ? [] : [`--${named.name}`, place]),
+    ...(schema === undefined || schema === DEFAULT_SCHEMA ? [] : ['--schema', quote(schema)]),
+  ];
 }
 
 /** Returns the server whose address is in the environment. */

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
+import { deferSignals } from '../defer-signals.ts';
 import { CommandError, codeOf } from '../failure.ts';
-import { deferSignals } from './defer-signals.ts';
 
 /** Keeps a signing key, which the service shows only once. */
 export interface KeyKeeper {
@@ -39,7 +39,11 @@ export async function withKeyKeeper<T>(
       await keeper.close();
     }
   };
-  return deferSignals(openAndWork, () => keeper?.abandon());
+  return deferSignals({
+    reason: 'still waiting for the answer, which may show a signing key',
+    work: openAndWork,
+    abandon: () => keeper?.abandon(),
+  });
 }
 
 async function openKeyKeeper(path: string | undefined, mayExist: boolean): Promise<ClosableKeeper> {

@@ -1,0 +1,63 @@
+import { programName } from '../program-name.ts';
+import { quote } from '../quote.ts';
+import { namedPlaceWords } from '../stores/place-options.ts';
+import type { Portion } from './portion.ts';
+import type { Selection, SelectionOptions } from './selection.ts';
+import type { SourceOptions } from './source.ts';
+
+interface NextOptions extends SelectionOptions, SourceOptions {
+  readonly yes?: boolean;
+}
+
+/** The letters of a command, and how far it is with them. */
+interface Work {
+  readonly selection: Selection;
+  readonly portion: Portion;
+}
+
+/**
+ * The command that goes on with the letters that are left, for a shell; undefined if none is left. It begins
+ * after the last letter that has been tried and stays.
+ */
+export function nextCommand(
+  verb: string,
+  { selection, portion }: Work,
+  options: NextOptions,
+): string | undefined {
+  if (selection.skipped.left + portion.untried.length === 0) return undefined;
+  const selected = selection.isByIds
+    ? portion.untried.map(quote)
+    : selectionWords({ ...options, after: portion.lastKept ?? options.after });
+  return commandOf(verb, selected, options);
+}
+
+/** The command that lists the letters after another one. */
+export function nextList(after: string, options: NextOptions): string {
+  return commandOf('list', selectionWords({ ...options, after }), options);
+}
+
+function commandOf(verb: string, selected: readonly string[], options: NextOptions): string {
+  const { dir, scope, receiver, json, yes } = options;
+  const place = [...valued('dir', dir), ...valued('scope', scope), ...namedPlaceWords(options)];
+  const others = [...valued('receiver', receiver), ...flag('json', json), ...flag('yes', yes)];
+  return [programName(), 'dead-letters', verb, ...selected, ...place, ...others].join(' ');
+}
+
+/** An age in `--since` becomes a time, because the letters that it meant are older by then. */
+function selectionWords({ all, type, since, limit, after }: SelectionOptions): readonly string[] {
+  return [
+    ...flag('all', all),
+    ...valued('type', type),
+    ...valued('since', since === undefined ? undefined : new Date(since).toISOString()),
+    ...valued('limit', limit?.toString()),
+    ...valued('after', after),
+  ];
+}
+
+function flag(name: string, isSet: boolean | undefined): readonly string[] {
+  return isSet ? [`--${name}`] : [];
+}
+
+function valued(name: string, value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [`--${name}`, quote(value)];
+}

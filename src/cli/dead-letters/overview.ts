@@ -1,0 +1,68 @@
+import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import type { Output } from '../output.ts';
+import { colours, line, type Printable } from '../terminal-text.ts';
+import { letterTime } from './letter-table.ts';
+import { summaryOf } from './print-letter.ts';
+
+interface Group {
+  readonly type: string | undefined;
+  readonly reason: string;
+  count: number;
+}
+
+/** Letters counted by type and reason, because nobody reads thousands of lines before a replay. */
+export class Overview {
+  readonly #groups = new Map<string, Group>();
+  #count = 0;
+  #oldest = Number.POSITIVE_INFINITY;
+  #newest = Number.NEGATIVE_INFINITY;
+
+  /** With `--json` the letters are printed as well, one line each. */
+  static async of(letters: AsyncIterable<DeadLetter>, output: Output): Promise<Overview> {
+    const overview = new Overview();
+    for await (const letter of letters) {
+      if (output.json) output.print({ kind: 'letter', ...summaryOf(letter) }, () => '');
+      overview.#add(letter);
+    }
+    return overview;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The members of the summary. */
+  toValue(): object {
+    if (this.#count === 0) return { groups: [] };
+    const [oldestParkedAt, newestParkedAt] = [letterTime(this.#oldest), letterTime(this.#newest)];
+    return { oldestParkedAt, newestParkedAt, groups: this.#sorted() };
+  }
+
+  toLines(): readonly Printable[] {
+    if (this.#count === 0) return [];
+    const groups = this.#sorted();
+    const width = String(groups[0]?.count).length;
+    return [
+      `parked from ${letterTime(this.#oldest)} to ${letterTime(this.#newest)}`,
+      ...groups.map(
+        ({ type = '?', reason, count }) =>
+          line`  ${String(count).padStart(width)} ${colours.strong(type)} ${reason}`,
+      ),
+    ];
+  }
+
+  #add({ type, reason, parkedAt }: DeadLetter): void {
+    const key = JSON.stringify([type, reason]);
+    const group = this.#groups.get(key) ?? { type, reason, count: 0 };
+    group.count += 1;
+    this.#groups.set(key, group);
+    this.#count += 1;
+    this.#oldest = Math.min(this.#oldest, parkedAt);
+    this.#newest = Math.max(this.#newest, parkedAt);
+  }
+
+  /** The largest group first. */
+  #sorted(): readonly Group[] {
+    return [...this.#groups.values()].sort((one, other) => other.count - one.count);
+  }
+}

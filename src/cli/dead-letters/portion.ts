@@ -1,0 +1,52 @@
+import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import { deferSignals } from '../defer-signals.ts';
+
+/** The letters that one command works on, by their ids, and how far it is with them. */
+export class Portion {
+  readonly #ids: readonly string[];
+  #tried = 0;
+  #lastKept: string | undefined;
+
+  private constructor(ids: readonly string[]) {
+    this.#ids = ids;
+  }
+
+  /** All ids first: a letter that fails again is stored again, and must not be tried twice. */
+  static async of(letters: AsyncIterable<DeadLetter>): Promise<Portion> {
+    const ids: string[] = [];
+    for await (const { id } of letters) ids.push(id);
+    return new Portion(ids);
+  }
+
+  get size(): number {
+    return this.#ids.length;
+  }
+
+  /** The ids of the letters that were not tried, because of a signal or an error. */
+  get untried(): readonly string[] {
+    return this.#ids.slice(this.#tried);
+  }
+
+  /** The id of the last letter that was tried and is still there. */
+  get lastKept(): string | undefined {
+    return this.#lastKept;
+  }
+
+  /**
+   * Works on one letter after the other, until a signal. `work` takes the id and the number of the letter, and
+   * resolves with true if the letter is gone.
+   */
+  workThrough(work: (id: string, number: number) => Promise<boolean>): Promise<void> {
+    return deferSignals({
+      reason: 'the event in hand is finished first',
+      work: async (isSignalled) => {
+        for (const id of this.#ids) {
+          if (isSignalled()) return;
+          const isGone = await work(id, this.#tried + 1);
+          this.#tried += 1;
+          if (!isGone) this.#lastKept = id;
+        }
+      },
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import type { Report } from '../../receiver/outcomes/report.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
+import type { Output } from '../output.ts';
+import { Progress } from '../progress.ts';
+import { colours, joined, type Printable } from '../terminal-text.ts';
+import type { ReceiverModule } from './receiver-module.ts';
+
+export interface Failure {
+  readonly id: string;
+  /** The code of its error, or else its outcome. */
+  readonly reason: string;
+}
+
+/** Replays letters one after the other, prints the result of each, and keeps the count. */
+export class Replayer {
+  readonly #receiver: ReceiverModule['receiver'];
+  readonly #deadLetters: DeadLetters;
+  readonly #output: Output;
+  readonly #progress = new Progress();
+  readonly #failures: Failure[] = [];
+  #replayed = 0;
+
+  constructor(receiver: ReceiverModule['receiver'], deadLetters: DeadLetters, output: Output) {
+    this.#receiver = receiver;
+    this.#deadLetters = deadLetters;
+    this.#output = output;
+  }
+
+  get replayed(): number {
+    return this.#replayed;
+  }
+
+  get failures(): readonly Failure[] {
+    return this.#failures;
+  }
+
+  /** Resolves with true if the letter is gone. `place` says which of how many letters it is. */
+  async replay(id: string, place: string): Promise<boolean> {
+    const letter = await this.#deadLetters.get(id);
+    if (letter === undefined) return true; // replayed or dropped elsewhere meanwhile
+    this.#progress.show(`replaying ${place}, ${this.#failures.length} failed so far: ${id}`);
+    const report = await this.#receiver.replay(letter);
+    const succeeded = isGood(report);
+    if (succeeded) {
+      this.#replayed += 1;
+      await this.#deadLetters.remove(id); // the receiver removes letters from its own dead letters only
+    } else this.#failures.push({ id, reason: report.code ?? report.outcome });
+    this.#progress.clear();
+    printReplay(letter, report, this.#output);
+    return succeeded;
+  }
+}
+
+function isGood({ outcome }: Report): boolean {
+  return outcome === 'processed' || outcome === 'duplicate';
+}
+
+function printReplay({ id, type }: DeadLetter, report: Report, output: Output): void {
+  const { outcome, error, handlers, warnings } = report;
+  const errorFields = error && { code: error.code, message: messageOf(error) };
+  output.print({ kind: 'replay', id, type, outcome, ...errorFields, handlers, warnings }, () => {
+    const parts: Printable[] = [
+      (isGood(report) ? colours.good : colours.bad)(outcome),
+      `${type ?? '?'} ${id}`,
+    ];
+    if (outcome === 'ignored') parts.push('no handler is registered for its type; the letter stays');
+    if (errorFields !== undefined) parts.push(`${errorFields.code}: ${errorFields.message}`);
+    parts.push(...warnings.map(colours.doubtful));
+    return joined(parts);
+  });
+}

@@ -1,0 +1,189 @@
+import { createFileDeadLetters } from 'posthorn/file';
+import { describe, expect, test } from 'vitest';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { letter } from './letters.ts';
+import { jsonLines, paste, posthorn } from './posthorn.ts';
+import { writeModule } from './receiver-module.ts';
+
+const FIRST = Date.parse('2026-03-31T09:00:00Z');
+const MINUTE_MS = 60_000;
+
+/** A receiver whose handler fails for `evt_bad_…`. */
+const RECEIVER = `
+  import { createReceiver } from 'posthorn';
+  import { createFileDeadLetters } from 'posthorn/file';
+  const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+  export const receiver = createReceiver({ signingKey: 'k', deadLetters });
+  receiver.on('*', ({ id }) => { if (id.startsWith('evt_bad')) throw new Error('no'); });`;
+
+/** Letters of these ids, each parked a minute after the one before. */
+function inOrder(ids: readonly string[]) {
+  return ids.map((id, index) => letter(id, { parkedAt: FIRST + index * MINUTE_MS }));
+}
+
+async function fill(ids: readonly string[]) {
+  const { file, deadLetters } = await writeModule(RECEIVER, inOrder(ids));
+  return {
+    file,
+    left: async () => {
+      const found: string[] = [];
+      for await (const { id } of deadLetters.list()) found.push(id);
+      return found;
+    },
+  };
+}
+
+async function fillDirectory(ids: readonly string[]): Promise<string> {
+  const directory = temporaryDirectory();
+  const deadLetters = createFileDeadLetters(directory);
+  for (const item of inOrder(ids)) await deadLetters.put(item);
+  return directory;
+}
+
+describe('--dry-run', () => {
+  test('counts by type and reason, the largest group first, and tells the rest', async () => {
+    const { file } = await writeModule(RECEIVER, [
+      letter('evt_1', { parkedAt: FIRST, type: 'dispute.lost', reason: 'handler_timeout' }),
+      letter('evt_2', { parkedAt: FIRST + MINUTE_MS }),
+      letter('evt_3', { parkedAt: FIRST + 2 * MINUTE_MS }),
+      letter('evt_4', { parkedAt: FIRST + 3 * MINUTE_MS, type: undefined, reason: 'data_invalid' }),
+      letter('evt_5', { parkedAt: FIRST + 4 * MINUTE_MS, runningUntil: Date.now() + 3_600_000 }),
+      letter('evt_6', { parkedAt: FIRST + 5 * MINUTE_MS, reason: 'event_too_old' }),
+      letter('evt_7', { parkedAt: FIRST + 6 * MINUTE_MS }),
+    ]);
+    const args = ['dead-letters', 'replay', '--all', '--limit', '4', '--receiver', file, '--dry-run'];
+    const { code, stdout } = await posthorn(args);
+    expect({ code, lines: stdout.split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        '4 would be replayed, 1 still running, 1 older than the receiver accepts: inspect them, and replay ' +
+          'them by their ids, 1 left',
+        'parked from 2026-03-31T09:00:00.000Z to 2026-03-31T09:03:00.000Z',
+        '  2 transfer.succeeded handler_failed',
+        '  1 dispute.lost handler_timeout',
+        '  1 ? data_invalid',
+        '',
+      ],
+    });
+
+    const lines = jsonLines(await posthorn([...args, '--json']));
+    expect(lines.slice(0, -1).map(({ kind, id }) => [kind, id])).toEqual(
+      ['evt_1', 'evt_2', 'evt_3', 'evt_4'].map((id) => ['letter', id]),
+    );
+    expect(lines.at(-1)).toEqual({
+      kind: 'summary',
+      dryRun: true,
+      replayed: 4,
+      failed: 0,
+      running: 1,
+      old: 1,
+      missing: 0,
+      left: 1,
+      oldestParkedAt: '2026-03-31T09:00:00.000Z',
+      newestParkedAt: '2026-03-31T09:03:00.000Z',
+      groups: [
+        { type: 'transfer.succeeded', reason: 'handler_failed', count: 2 },
+        { type: 'dispute.lost', reason: 'handler_timeout', count: 1 },
+        { reason: 'data_invalid', count: 1 },
+      ],
+    });
+  });
+
+  test('of nothing prints a count alone', async () => {
+    const directory = temporaryDirectory();
+    const args = ['dead-letters', 'drop', '--all', '--dry-run', '--dir', directory];
+    expect(await posthorn(args)).toEqual({ code: 0, stdout: '0 would be dropped\n', stderr: '' });
+    const json = jsonLines(await posthorn([...args, '--json']));
+    expect(json).toMatchObject([{ kind: 'summary', dryRun: true, dropped: 0, groups: [] }]);
+  });
+});
+
+describe('--limit and --after', () => {
+  test('replay goes on after what fails, by the command that it prints', async () => {
+    const ids = ['evt_bad_1', 'evt_2', 'evt_3', 'evt_bad_4', 'evt_5', 'evt_6', 'evt_7'];
+    const { file, left } = await fill(ids);
+    const args = ['dead-letters', 'replay', '--since', '9999d', '--limit', '3', '--receiver', file];
+    const { code, stdout } = await posthorn(args);
+    expect(code).toBe(1);
+    const [counts, rest = ''] = stdout.trimEnd().split('\n').slice(-2);
+    expect(counts).toBe('2 replayed, 1 failed, 4 left');
+    expect(rest).toMatch(
+      /^the rest: posthorn dead-letters replay --since [\d-]+T[\d:.]+Z --limit 3 --after evt_bad_1 --receiver \S+$/,
+    );
+
+    const [, again = ''] = rest.split('the rest: ');
+    const more = (await paste(`${again} --json || test $? = 1`)).trimEnd().split('\n');
+    expect(JSON.parse(more.at(-1) ?? '')).toMatchObject({
+      replayed: 2,
+      failed: 1,
+      left: 1,
+      next: expect.stringMatching(/ --limit 3 --after evt_bad_4 /),
+    });
+    const last = await paste(JSON.parse(more.at(-1) ?? '').next);
+    expect(JSON.parse(last.trimEnd().split('\n').at(-1) ?? '')).toEqual({
+      kind: 'summary',
+      dryRun: false,
+      replayed: 1,
+      failed: 0,
+      running: 0,
+      old: 0,
+      missing: 0,
+      left: 0,
+    });
+    expect(await left()).toEqual(['evt_bad_1', 'evt_bad_4']);
+  });
+
+  test('a portion in which nothing fails is followed by the same command', async () => {
+    const { file, left } = await fill(['evt_1', 'evt_2', 'evt_3']);
+    const args = ['dead-letters', 'replay', '--all', '--limit', '2', '--receiver', file];
+    const { code, stdout } = await posthorn(args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\n2 replayed, 1 left\nthe rest: posthorn \S+ replay --all --limit 2 --receiver /);
+    expect(await left()).toEqual(['evt_3']);
+    expect(await posthorn(args)).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n1 replayed\n$/) });
+  });
+
+  test('drop takes a portion too, and keeps --yes', async () => {
+    const directory = await fillDirectory(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
+    const args = ['dead-letters', 'drop', '--all', '--yes', '--limit', '2', '--after', 'evt_1'];
+    const { code, stdout } = await posthorn([...args, '--dir', directory]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout:
+        'dropped transfer.succeeded evt_2\ndropped transfer.succeeded evt_3\n2 dropped, 1 left\n' +
+        `the rest: posthorn dead-letters drop --all --limit 2 --after evt_1 --dir ${directory} --yes\n`,
+    });
+  });
+
+  test('list prints page after page', async () => {
+    const directory = await fillDirectory(['evt_1', 'evt_2', 'evt_3', 'evt $4']);
+    const place = ['--dir', directory, '--json'];
+    const first = jsonLines(await posthorn(['dead-letters', 'list', '--limit', '3', ...place]));
+    const ids = (lines: readonly Record<string, unknown>[]) => lines.slice(0, -1).map(({ id }) => id);
+    expect(ids(first)).toEqual(['evt_1', 'evt_2', 'evt_3']);
+    expect(first.at(-1)).toMatchObject({ letters: 3, left: 1 });
+    const next = await paste(String(first.at(-1)?.next));
+    expect(ids(jsonLines({ stdout: next }))).toEqual(['evt $4']);
+    const after = await posthorn(['dead-letters', 'list', '--after', 'evt $4', ...place]);
+    expect(jsonLines(after)).toEqual([{ kind: 'summary', letters: 0, running: 0, left: 0 }]);
+  });
+
+  test.each([
+    { args: ['replay', 'evt_1', '--limit', '1'], message: /--limit and --after take a part of the list/ },
+    { args: ['replay', 'evt_1', '--after', 'a'], message: /--limit and --after take a part of the list/ },
+    { args: ['replay', '--limit', '1'], message: /say which letters: ids, --all, --type or --since/ },
+    { args: ['replay', '--all', '--limit', '0'], message: /It must be a whole number from 1 on\./ },
+    { args: ['replay', '--all', '--limit', '1e3'], message: /It must be a whole number from 1 on\./ },
+    {
+      args: ['replay', '--all', '--after', 'evt_x'],
+      message: /--after: no dead letter has the id "evt_x"; take an id .* or leave --after out/,
+    },
+    { args: ['drop', '--all', '--yes', '--after', 'evt_x'], message: /no dead letter has the id "evt_x"/ },
+    { args: ['list', '--after', 'evt_x'], message: /no dead letter has the id "evt_x"/ },
+  ])('$args is exit code 2, and changes nothing', async ({ args, message }) => {
+    const { file, left } = await fill(['evt_1', 'evt_2']);
+    const ended = await posthorn(['dead-letters', ...args, '--receiver', file]);
+    expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+    expect(await left()).toEqual(['evt_1', 'evt_2']);
+  });
+});
