@@ -136,7 +136,14 @@ describe('the packed tarball, installed in an empty project', () => {
       /(?<=\$ ).*posthorn demo$/m.exec(run(command, [...args, 'demo', '--help'], project))?.[0];
     const agent = (name: string): readonly string[] => [`npm_config_user_agent=${name}`, bin];
     expect(example('npx', 'posthorn')).toBe('npx posthorn demo');
-    expect(example('env', '-u', 'npm_config_user_agent', bin)).toBe('posthorn demo');
+    const plain = ['-u', 'npm_config_user_agent'];
+    // As in an image without npm. A shell that finds the program, or not even node, is told so.
+    expect(example('env', ...plain, bin)).toBe('node node_modules/.bin/posthorn demo');
+    const path = `${join(project, 'node_modules', '.bin')}:${process.env.PATH}`;
+    expect(example('env', ...plain, `PATH=${path}`, bin)).toBe('posthorn demo');
+    expect(example('env', ...plain, 'PATH=/nowhere', process.execPath, bin)).toBe(
+      `${process.execPath} node_modules/.bin/posthorn demo`,
+    );
     expect(example('env', ...agent('pnpm/10.34.9 npm/? node/v20.20.2'))).toBe('pnpm exec posthorn demo');
     expect(example('env', ...agent('yarn/1.22.22 npm/? node/v20.20.2'))).toBe('yarn posthorn demo');
     expect(example('env', ...agent('bun/1.3.0 npm/? node/v24.3.0'))).toBe('bunx posthorn demo');
