@@ -113,7 +113,7 @@ describe('a replay that is interrupted', () => {
     expect(await command.exit).toBe(null);
     expect(await left()).toEqual(['evt_2', 'evt_3', 'evt_4']);
     go();
-    // Another process might still have the event in hand, so it is left alone until its handlers must have ended.
+    // Another process might have the event in hand, so it is left alone until its handlers have ended.
     const rest = await posthorn(replayAll(file));
     expect(rest).toMatchObject({
       code: 0,

@@ -36,9 +36,9 @@ Examples:
   $ posthorn dead-letters show evt_1 --dir dead-letters --json | jq -r .rawBody | base64 -d`;
 
 const PORTION_HELP = `
-With --dry-run the letters are counted by type and reason; "list" with the same options has a line for each.
-A signal ends the command after the event in hand. If letters are left, because of it or of --limit, the last line is
-the command that goes on with them. It begins after the last letter that stays, because those that fail stay first.`;
+With --dry-run the dead letters are counted by type and reason; "list" with the same options has a line for each.
+A signal ends the command after the event in hand. If dead letters are left, because of it or of --limit, the last line
+is the command that goes on with them. It begins after the last one that stays, because those that fail stay first.`;
 
 const INTERRUPTED_HELP = `
   130, or 128 and the number of another signal: a signal ended the command. A second one ends it at once`;

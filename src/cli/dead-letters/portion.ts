@@ -33,8 +33,8 @@ export class Portion {
   }
 
   /**
-   * Works on one letter after the other, until a signal. `work` takes the id and the number of the letter, and
-   * resolves with true if the letter is gone.
+   * Works on one letter after the other, until a signal. `work` takes the id and the number of the letter,
+   * and resolves with true if the letter is gone.
    */
   workThrough(work: (id: string, number: number) => Promise<boolean>): Promise<void> {
     return deferSignals({

@@ -26,8 +26,8 @@ export function filterOptions(): readonly Option[] {
       '--since <time>',
       'parked since then: ISO 8601 (UTC without a zone), or an age such as 30m, 2h or 3d',
     ).argParser(parseSince),
-    new Option('--limit <number>', 'the first so many letters of the list').argParser(parseLimit),
-    new Option('--after <id>', 'the letters that follow this one in the list'),
+    new Option('--limit <number>', 'only the first so many of the list').argParser(parseLimit),
+    new Option('--after <id>', 'only those that follow this one in the list'),
   ];
 }
 
@@ -154,7 +154,7 @@ async function checkPlace(deadLetters: DeadLetters, after: string): Promise<void
   if ((await deadLetters.get(after)) !== undefined) return;
   throw usageError(
     `--after: no dead letter has the id ${JSON.stringify(after)}; take an id that dead-letters list prints, or ` +
-      'leave --after out and begin with the first letter',
+      'leave --after out and begin with the first one',
   );
 }
 

@@ -10,8 +10,8 @@ export interface OtherWays {
 }
 
 /**
- * Loads the first of some optional packages that is installed, each by its own function. If none is, the error
- * names them all, and says how to install each.
+ * Loads the first of some optional packages that is installed, each by its own function. If none is, the
+ * error names them all, and says how to install each.
  */
 export async function loadPeer<Exports>(
   loaders: Readonly<Record<string, () => Promise<Exports>>>,
