@@ -1,22 +1,27 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startProgram } from '../support/child-program.ts';
 import { freePort } from '../support/free-port.ts';
 import { snippetWith } from '../support/snippet.ts';
-import { expectDeliveries, expectEcho, KEY, openExample, stopInDelivery } from './example-project.ts';
+import { expectDeliveries, KEY, stopInDelivery } from './example-project.ts';
+import { expectNestExample, nestProjects, openNestExample } from './nest-example.ts';
 
-test('examples/nest-express receives, and finishes its deliveries on SIGTERM, and so does the snippet of the page', async () => {
-  const { folder, start } = openExample('nest-express');
-  const example = await start();
-  await expectDeliveries(example);
-  await expectEcho(example);
-  // Nest sends itself the signal again, once its hooks have run.
-  expect(await stopInDelivery(example)).toBeNull();
+test.each(nestProjects)(
+  'examples/nest-express on NestJS $version, as $type, receives, replays by the command, and finishes its deliveries on SIGTERM, and so does the snippet of the page',
+  async (project) => {
+    const example = openNestExample('nest-express', project);
+    await expectNestExample(example);
+    await expectSnippet(example.folder);
+  },
+);
 
+/** Puts the snippet of the page in place of the sources, and checks it as a program. */
+async function expectSnippet(folder: string): Promise<void> {
   const port = await freePort();
-  rmSync(join(folder, 'src', 'application.module.ts'));
+  rmSync(join(folder, 'src'), { recursive: true });
+  mkdirSync(join(folder, 'src'));
   writeFileSync(
     join(folder, 'src', 'main.ts'),
     snippetWith('NestFactory', 'docs/adapters.md').replace('3000', `${port}`),
@@ -33,4 +38,4 @@ test('examples/nest-express receives, and finishes its deliveries on SIGTERM, an
   };
   await expectDeliveries({ url, key: KEY });
   expect(await stopInDelivery({ program, url, key: KEY, stop })).toBeNull();
-});
+}

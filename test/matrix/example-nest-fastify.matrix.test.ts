@@ -1,10 +1,9 @@
-import { expect, test } from 'vitest';
-import { expectDeliveries, expectEcho, openExample, stopInDelivery } from './example-project.ts';
+import { test } from 'vitest';
+import { expectNestExample, nestProjects, openNestExample } from './nest-example.ts';
 
-test('examples/nest-fastify receives, and finishes its deliveries on SIGTERM', async () => {
-  const example = await openExample('nest-fastify').start();
-  await expectDeliveries(example);
-  await expectEcho(example);
-  // Nest sends itself the signal again, once its hooks have run.
-  expect(await stopInDelivery(example)).toBeNull();
-});
+test.each(nestProjects)(
+  'examples/nest-fastify on NestJS $version, as $type, receives, replays by the command, and finishes its deliveries on SIGTERM',
+  async (project) => {
+    await expectNestExample(openNestExample('nest-fastify', project));
+  },
+);

@@ -1,32 +1,5 @@
-import {
-  type BeforeApplicationShutdown,
-  Body,
-  Controller,
-  Inject,
-  Injectable,
-  Module,
-  Post,
-} from '@nestjs/common';
-import { createReceiver, type EventData, type Receiver } from 'posthorn';
-import { createFileDeadLetters } from 'posthorn/file';
-
-/** The token under which the receiver is injected. */
-export const RECEIVER = Symbol('receiver');
-
-@Injectable()
-class TransferService {
-  book(id: string, { amount }: EventData): void {
-    console.log(id, amount);
-  }
-}
-
-function createWebhooks(transfers: TransferService): Receiver {
-  const receiver = createReceiver({
-    signingKey: process.env.SIGNING_KEY,
-    deadLetters: createFileDeadLetters('dead-letters'),
-  });
-  return receiver.on('transfer.succeeded', ({ id, data }) => transfers.book(id, data));
-}
+import { Body, Controller, Module, Post } from '@nestjs/common';
+import { WebhooksModule } from './webhooks.module.js';
 
 /** Its bodies are parsed by Nest. */
 @Controller()
@@ -37,19 +10,5 @@ class EchoController {
   }
 }
 
-@Module({
-  controllers: [EchoController],
-  providers: [TransferService, { provide: RECEIVER, useFactory: createWebhooks, inject: [TransferService] }],
-})
-export class ApplicationModule implements BeforeApplicationShutdown {
-  readonly #receiver: Receiver;
-
-  constructor(@Inject(RECEIVER) receiver: Receiver) {
-    this.#receiver = receiver;
-  }
-
-  /** Finishes the running deliveries before Nest closes its server. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.#receiver.close();
-  }
-}
+@Module({ imports: [WebhooksModule], controllers: [EchoController] })
+export class ApplicationModule {}

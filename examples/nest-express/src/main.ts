@@ -1,11 +1,14 @@
-// A NestJS application on Express that receives webhooks: `SIGNING_KEY=… npm start`.
+// A NestJS application on Express that receives webhooks: `npm run build && SIGNING_KEY=… npm start`.
+// NestJS 12 is ESM only. For 11 in CommonJS, remove `"type": "module"` from package.json: the sources stay as
+// they are.
 
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Receiver } from 'posthorn';
 import { toExpress } from 'posthorn/express';
-import { ApplicationModule, RECEIVER } from './application.module';
+import { ApplicationModule } from './application.module.js';
+import { RECEIVER } from './webhooks.module.js';
 
 async function start(): Promise<void> {
   const app = await NestFactory.create<NestExpressApplication>(ApplicationModule, {

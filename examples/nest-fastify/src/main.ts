@@ -1,11 +1,14 @@
-// A NestJS application on Fastify that receives webhooks: `SIGNING_KEY=… npm start`.
+// A NestJS application on Fastify that receives webhooks: `npm run build && SIGNING_KEY=… npm start`.
+// NestJS 12 is ESM only. For 11 in CommonJS, remove `"type": "module"` from package.json: the sources stay as
+// they are.
 
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Receiver } from 'posthorn';
 import { toFastify } from 'posthorn/fastify';
-import { ApplicationModule, RECEIVER } from './application.module';
+import { ApplicationModule } from './application.module.js';
+import { RECEIVER } from './webhooks.module.js';
 
 async function start(): Promise<void> {
   const app = await NestFactory.create<NestFastifyApplication>(ApplicationModule, new FastifyAdapter(), {

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { deliver } from 'posthorn/testing';
+import { expect } from 'vitest';
+import {
+  type ExampleProject,
+  expectDeliveries,
+  expectEcho,
+  expectReplayed,
+  KEY,
+  openExample,
+  parkedEvent,
+  stopInDelivery,
+} from './example-project.ts';
+
+/** The versions of NestJS that the examples are for, each with the modules of its projects. */
+export const nestProjects = [
+  { version: 12, type: 'module' },
+  { version: 11, type: 'commonjs' },
+] as const;
+
+/** Opens an example of NestJS with a version of it, in a project with the modules of that version. */
+export function openNestExample(
+  name: 'nest-express' | 'nest-fastify',
+  { version, type }: (typeof nestProjects)[number],
+): ExampleProject {
+  const packages = ['common', 'core', name.replace('nest', 'platform')];
+  const example = openExample(name, ...packages.map((part) => `@nestjs/${part}@${version}`));
+  const npm = (...args: readonly string[]) =>
+    execFileSync('npm', args, { cwd: example.folder, stdio: 'pipe' });
+  npm('pkg', 'set', `type=${type}`);
+  npm('run', 'build');
+  return example;
+}
+
+/** Checks what a NestJS example must do, up to its end by SIGTERM. */
+export async function expectNestExample({ folder, start }: ExampleProject): Promise<void> {
+  const example = await start();
+  await expectDeliveries(example);
+  await expectEcho(example);
+  const parked = parkedEvent();
+  expect(await (await deliver(example.url, parked, { key: KEY })).json()).toMatchObject({
+    outcome: 'parked',
+  });
+  await expectReplayed(folder, 'dist/receiver.mjs', parked.id, { SIGNING_KEY: KEY });
+  // Nest sends itself the signal again, once its hooks have run.
+  expect(await stopInDelivery(example)).toBeNull();
+}
