@@ -1,8 +1,46 @@
+import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
+import {
+  expectDeliveries,
+  expectReplayed,
+  KEY,
+  openExample,
+  parkedEvent,
+  stopInDelivery,
+} from './example-project.ts';
 
-test('examples/sveltekit receives', async () => {
-  const example = await openExample('sveltekit').start();
-  await expectDeliveries(example);
-  expect(await stopInDelivery(example)).toBe(0);
-});
+/** SvelteKit 3 does not run on Node.js 20. */
+const RUNTIME = `runtime@npm:node-linux-${process.arch}@24.21.0`;
+
+/** The packages that each version of SvelteKit needs, and what it answers to a body without a content type. */
+const versions = [
+  { version: 3, packages: [], untyped: 'Cross-site POST form submissions are forbidden' },
+  {
+    version: 2,
+    packages: ['@sveltejs/kit@2', '@sveltejs/adapter-node@5', '@sveltejs/vite-plugin-svelte@6', 'vite@7'],
+    untyped: 'signature_mismatch',
+  },
+];
+
+test.each(versions)(
+  'examples/sveltekit receives on SvelteKit $version, and its dead letters are replayed by the command',
+  async ({ packages, untyped }) => {
+    const { folder, start } = openExample('sveltekit', RUNTIME, ...packages);
+    const example = await start();
+    await expectDeliveries(example);
+    expect(await untypedAnswer(example.url)).toEqual([403, expect.stringContaining(untyped)]);
+    const parked = parkedEvent();
+    expect(await (await deliver(example.url, parked, { key: KEY })).json()).toMatchObject({
+      outcome: 'parked',
+    });
+    await expectReplayed(folder, 'src/lib/server/receiver.js', parked.id, { SIGNING_KEY: KEY });
+    expect(await stopInDelivery(example)).toBe(0);
+  },
+);
+
+async function untypedAnswer(url: string): Promise<[status: number, text: string]> {
+  const body = Buffer.from(JSON.stringify(createEvent('transfer.succeeded')));
+  const { 'content-type': _type, ...headers } = signedHeaders(body, { key: KEY });
+  const answer = await fetch(url, { method: 'POST', headers, body });
+  return [answer.status, await answer.text()];
+}

@@ -7,8 +7,3 @@ export const receiver = createReceiver({
   deadLetters: createFileDeadLetters('dead-letters'),
 });
 receiver.on('transfer.succeeded', (event) => console.log(event.id, event.data.amount));
-
-process.once('SIGTERM', async () => {
-  await receiver.close(); // no new deliveries; the running ones are finished
-  process.exit();
-});
