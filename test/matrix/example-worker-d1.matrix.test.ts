@@ -1,17 +1,160 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { expectDeliveries, KEY, openExample } from './example-project.ts';
+import { expectDeliveries, KEY, openExample, parkedEvent } from './example-project.ts';
 
 const PACKAGES = [`runtime@npm:node-linux-${process.arch}@22.23.3`, 'wrangler@4.86.0'];
 
+const TOKEN = 'token of the operators';
+
+/** The handler of the example, which the tests replace. */
+const HANDLER = 'console.log(event.type, event.id)';
+
 test('examples/worker-d1 compiles, and handles each event once, also after it was killed', async () => {
+  const { serve } = openMigrated({ SIGNING_KEY: KEY });
+  const first = await serve();
+  await expectDeliveries(first);
+  const event = createEvent('transfer.succeeded', { id: 'TR_1', amount: 7 });
+  expect((await deliver(first.url, event, { key: KEY })).status).toBe(200);
+  expect((await fetch(new URL('/', first.url))).status).toBe(404);
+  // There is no token.
+  expect((await askAsOperator(first, 'GET', '')).status).toBe(404);
+  await first.kill();
+
+  const second = await serve();
+  const again = await deliver(second.url, event, { key: KEY });
+  expect(await again.json()).toMatchObject({ outcome: 'duplicate' });
+  await second.kill();
+});
+
+test('examples/worker-d1 replays dead letters by its schedule, around those that always fail, and serves operators', async () => {
+  const { folder, wrangler, serve } = openMigrated({ SIGNING_KEY: KEY, OPERATOR_TOKEN: TOKEN });
+  const source = join(folder, 'src', 'receiver.ts');
+  const text = readFileSync(source, 'utf8');
+  expect(text).toContain(HANDLER);
+  // The version with a fault.
+  writeFileSync(source, text.replace(HANDLER, "{ throw new Error('a fault'); }"));
+  const first = await serve();
+  const poison = [0, 0, 0, 0].map(lastAttempt);
+  const good = lastAttempt(7);
+  const old = parkedEvent();
+  for (const event of [...poison, good, old]) {
+    expect(await (await deliver(first.url, event, { key: KEY })).json()).toMatchObject({ outcome: 'parked' });
+  }
+  const parked = await listed(first);
+  expect(idsOf(parked)).toEqual(idsOf([...poison, good, old]));
+  // Two portions, and the end.
+  for (const _ of [1, 2, 3]) await runSchedule(first);
+  expect(await listed(first), 'they were tried within the hour').toEqual(parked);
+  await first.kill();
+
+  // The next version, which only cannot handle some events, an hour later.
+  writeFileSync(source, text.replace(HANDLER, "{ if (!event.data.amount) throw new Error('no amount'); }"));
+  wrangler('d1', 'execute', 'DB', '--local', '--command', AN_HOUR_PASSES);
+  const second = await serve();
+  await runSchedule(second);
+  const afterOne = await listed(second);
+  expect(triedAgain(afterOne, parked)).toEqual(idsOf(poison.slice(0, 3)));
+  await runSchedule(second);
+  const left = await listed(second);
+  expect(idsOf(left)).toEqual(idsOf([...poison, old]));
+  expect(triedAgain(left, parked)).toEqual(idsOf(poison));
+  // To the end, and through all of them again.
+  for (const _ of [1, 2, 3]) await runSchedule(second);
+  expect(await listed(second)).toEqual(left);
+  await expectOperators(second, { poison: idsOf(poison)[0] ?? '', old: old.id });
+  await second.kill();
+});
+
+/** Moves the times of the last tries back. */
+const AN_HOUR_PASSES = `update posthorn_dead_letters
+set letter = json_set(letter, '$.lastTriedAt', json_extract(letter, '$.lastTriedAt') - 3600000)
+where json_extract(letter, '$.lastTriedAt') is not null`;
+
+interface Listed {
+  readonly id: string;
+  readonly lastTriedAt?: string;
+}
+
+function idsOf(letters: readonly { readonly id: string }[]): readonly string[] {
+  return letters.map(({ id }) => id);
+}
+
+/** The ids of the letters whose event was tried again since an earlier list. */
+function triedAgain(now: readonly Listed[], earlier: readonly Listed[]): readonly string[] {
+  const before = new Map(earlier.map(({ id, lastTriedAt = '' }) => [id, lastTriedAt]));
+  return idsOf(now.filter(({ id, lastTriedAt = '' }) => lastTriedAt > (before.get(id) ?? '')));
+}
+
+/** An event that is parked if its handler fails. */
+function lastAttempt(amount: number): { readonly id: string; readonly created_at: string } {
+  const created_at = new Date(Date.now() - 14 * 60_000).toISOString();
+  return { ...createEvent('transfer.succeeded', { amount }), created_at };
+}
+
+/** Makes the scheduled handler run, and waits for its end. */
+async function runSchedule({ url }: Served): Promise<void> {
+  const answer = await fetch(new URL('/cdn-cgi/handler/scheduled', url));
+  expect([answer.status, await answer.text()]).toEqual([200, 'ok']);
+}
+
+async function listed(served: Served): Promise<readonly Listed[]> {
+  const answer = await askAsOperator(served, 'GET', '');
+  const page = JSON.parse(await answer.text());
+  expect([answer.status, page.next]).toEqual([200, null]);
+  return page.letters;
+}
+
+function askAsOperator({ url }: Served, method: string, query: string, token = TOKEN): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}` };
+  return fetch(new URL(`/dead-letters${query}`, url), { method, headers });
+}
+
+/** Checks the route of the operators, with a letter that always fails and one that may be a recording. */
+async function expectOperators(
+  served: Served,
+  { poison, old }: { readonly poison: string; readonly old: string },
+): Promise<void> {
+  const ask = async (method: string, query: string, token?: string) => {
+    const answer = await askAsOperator(served, method, query, token);
+    return [answer.status, await answer.json()];
+  };
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    const refused = [401, expect.objectContaining({ code: 'token_invalid' })];
+    expect(await ask(method, `?id=${old}`, 'another')).toEqual(refused);
+  }
+  const none = await fetch(new URL('/dead-letters', served.url));
+  expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  expect(await ask('GET', `?after=${poison}`)).toMatchObject([200, { letters: { length: 4 } }]);
+  const shown = { id: old, reason: 'event_too_old', body: expect.stringContaining('TR_parked') };
+  expect(await ask('GET', `?id=${old}`)).toMatchObject([200, shown]);
+  // workerd ends the release of the claim under which it was parked, so that claim has to run out.
+  const failed = { code: 'handler_failed', message: expect.stringContaining('no amount') };
+  await expect.poll(() => ask('POST', `?id=${old}`)).toMatchObject([409, failed]);
+  expect(await ask('POST', `?id=${poison}`)).toMatchObject([409, { outcome: 'failed' }]);
+  expect(await ask('DELETE', `?id=${poison}`)).toEqual([200, { dropped: true }]);
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    expect(await ask(method, `?id=${poison}`)).toMatchObject([404, { code: 'dead_letter_not_found' }]);
+  }
+  expect(await ask('PUT', `?id=${old}`)).toMatchObject([405, { code: 'method_not_allowed' }]);
+  expect(await ask('DELETE', '')).toMatchObject([400, { code: 'id_missing' }]);
+}
+
+interface Served {
+  readonly url: string;
+  readonly key: string;
+  readonly kill: () => Promise<void>;
+}
+
+/** Opens the example with its secrets and its tables. */
+function openMigrated(secrets: Readonly<Record<string, string>>) {
   const { folder } = openExample('worker-d1', ...PACKAGES);
-  writeFileSync(join(folder, '.dev.vars'), `SIGNING_KEY="${KEY}"\n`);
+  const lines = Object.entries(secrets).map(([name, secret]) => `${name}="${secret}"\n`);
+  writeFileSync(join(folder, '.dev.vars'), lines.join(''));
   const options = {
     cwd: folder,
     env: {
@@ -21,25 +164,16 @@ test('examples/worker-d1 compiles, and handles each event once, also after it wa
       WRANGLER_SEND_METRICS: 'false',
     },
   };
-  const migrate = ['d1', 'migrations', 'apply', 'DB', '--local'];
-  const migrated = execFileSync('wrangler', migrate, { ...options, encoding: 'utf8', stdio: 'pipe' });
-  for (const name of ['0001_posthorn.sql', '0002_posthorn.sql']) expect(migrated).toContain(name);
-
-  const first = await serve(options);
-  await expectDeliveries(first);
-  const event = createEvent('transfer.succeeded', { id: 'TR_1', amount: 7 });
-  expect((await deliver(first.url, event, { key: KEY })).status).toBe(200);
-  expect((await fetch(new URL('/', first.url))).status).toBe(404);
-  await first.kill();
-
-  const second = await serve(options);
-  const again = await deliver(second.url, event, { key: KEY });
-  expect(await again.json()).toMatchObject({ outcome: 'duplicate' });
-  await second.kill();
-});
+  const wrangler = (...args: readonly string[]) =>
+    execFileSync('wrangler', args, { ...options, encoding: 'utf8', stdio: 'pipe' });
+  const migrated = wrangler('d1', 'migrations', 'apply', 'DB', '--local');
+  const names = ['0001_posthorn.sql', '0002_posthorn.sql', '0003_replay_position.sql'];
+  for (const name of names) expect(migrated).toContain(name);
+  return { folder, wrangler, serve: () => serve(options) };
+}
 
 /** Starts `wrangler dev`, in a process group of its own: it starts programs that would outlive it. */
-async function serve(options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }) {
+async function serve(options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): Promise<Served> {
   const program = spawn('wrangler', ['dev', '--port', '0'], {
     ...options,
     detached: true,

@@ -1,0 +1,4 @@
+create table replay_position (
+  scope text primary key,
+  last_id text
+) strict;
