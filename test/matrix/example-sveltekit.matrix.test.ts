@@ -12,7 +12,7 @@ import {
 /** SvelteKit 3 does not run on Node.js 20. */
 const RUNTIME = `runtime@npm:node-linux-${process.arch}@24.21.0`;
 
-/** The packages that each version of SvelteKit needs, and what it answers to a body without a content type. */
+/** The packages of each version of SvelteKit, and its answer to a body without a content type. */
 const versions = [
   { version: 3, packages: [], untyped: 'Cross-site POST form submissions are forbidden' },
   {

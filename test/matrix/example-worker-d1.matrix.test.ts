@@ -84,7 +84,7 @@ function idsOf(letters: readonly { readonly id: string }[]): readonly string[] {
   return letters.map(({ id }) => id);
 }
 
-/** The ids of the letters whose event was tried again since an earlier list. */
+/** The ids of the dead letters whose event was tried again since an earlier list. */
 function triedAgain(now: readonly Listed[], earlier: readonly Listed[]): readonly string[] {
   const before = new Map(earlier.map(({ id, lastTriedAt = '' }) => [id, lastTriedAt]));
   return idsOf(now.filter(({ id, lastTriedAt = '' }) => lastTriedAt > (before.get(id) ?? '')));
@@ -106,7 +106,7 @@ async function listed(served: Served): Promise<readonly Listed[]> {
   const answer = await askAsOperator(served, 'GET', '');
   const page = JSON.parse(await answer.text());
   expect([answer.status, page.next]).toEqual([200, null]);
-  return page.letters;
+  return page.deadLetters;
 }
 
 function askAsOperator({ url }: Served, method: string, query: string, token = TOKEN): Promise<Response> {
@@ -114,7 +114,7 @@ function askAsOperator({ url }: Served, method: string, query: string, token = T
   return fetch(new URL(`/dead-letters${query}`, url), { method, headers });
 }
 
-/** Checks the route of the operators, with a letter that always fails and one that may be a recording. */
+/** Checks the route of the operators, with an event that always fails and one that may be a recording. */
 async function expectOperators(
   served: Served,
   { poison, old }: { readonly poison: string; readonly old: string },
@@ -129,7 +129,7 @@ async function expectOperators(
   }
   const none = await fetch(new URL('/dead-letters', served.url));
   expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-  expect(await ask('GET', `?after=${poison}`)).toMatchObject([200, { letters: { length: 4 } }]);
+  expect(await ask('GET', `?after=${poison}`)).toMatchObject([200, { deadLetters: { length: 4 } }]);
   const shown = { id: old, reason: 'event_too_old', body: expect.stringContaining('TR_parked') };
   expect(await ask('GET', `?id=${old}`)).toMatchObject([200, shown]);
   // workerd ends the release of the claim under which it was parked, so that claim has to run out.

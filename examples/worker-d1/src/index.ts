@@ -1,7 +1,7 @@
-// A Cloudflare Worker that receives webhooks, keeps ids and dead letters in D1, and replays these every minute. On
-// a laptop: write SIGNING_KEY="secret" and OPERATOR_TOKEN="another" to .dev.vars, then `npm run migrate` and
-// `npm start`. On Cloudflare: `npx wrangler secret put SIGNING_KEY`, the same for OPERATOR_TOKEN,
-// `npx wrangler d1 migrations apply DB --remote`, and `npx wrangler deploy`.
+// A Cloudflare Worker that receives webhooks, keeps ids and dead letters in D1, and replays dead letters by a
+// cron trigger. On a laptop: write SIGNING_KEY="secret" and OPERATOR_TOKEN="another" to .dev.vars, then
+// `npm run migrate` and `npm start`. On Cloudflare: `npx wrangler secret put SIGNING_KEY`, the same for
+// OPERATOR_TOKEN, `npx wrangler d1 migrations apply DB --remote`, and `npx wrangler deploy`.
 
 import { toFetch } from 'posthorn/fetch';
 import { serveOperators } from './operators';

@@ -35,22 +35,23 @@ async function answer(
   const id = searchParams.get('id');
   if (id === null) {
     if (method !== 'GET') return failure(400, 'id_missing', 'name a dead letter: ?id=…');
-    const portion = await readPortion(deadLetters, { after: searchParams.get('after'), limit: 10 });
-    return Response.json({ ...portion, letters: portion.letters.map(summaryOf) });
+    const portion = { after: searchParams.get('after'), limit: 10 };
+    const { found, ...rest } = await readPortion(deadLetters, portion);
+    return Response.json({ deadLetters: found.map(summaryOf), ...rest });
   }
-  const letter = await deadLetters.get(id);
-  if (letter === undefined) return failure(404, 'dead_letter_not_found', 'it was replayed or dropped');
+  const deadLetter = await deadLetters.get(id);
+  if (deadLetter === undefined) return failure(404, 'dead_letter_not_found', 'it was replayed or dropped');
   if (method === 'GET') {
-    const body = new TextDecoder().decode(letter.rawBody);
-    return Response.json({ ...summaryOf(letter), headers: letter.headers, body });
+    const body = new TextDecoder().decode(deadLetter.rawBody);
+    return Response.json({ ...summaryOf(deadLetter), headers: deadLetter.headers, body });
   }
   if (method === 'POST') {
-    const { outcome, code, error } = await receiver.replay(letter);
+    const { outcome, code, error } = await receiver.replay(deadLetter);
     const isHandled = outcome === 'processed' || outcome === 'duplicate';
     return Response.json({ outcome, code, message: error?.message }, { status: isHandled ? 200 : 409 });
   }
   if (method !== 'DELETE') return failure(405, 'method_not_allowed', 'send GET, POST or DELETE');
-  const dropped = await receiver.drop(letter);
+  const dropped = await receiver.drop(deadLetter);
   return Response.json({ dropped }, { status: dropped ? 200 : 409 });
 }
 

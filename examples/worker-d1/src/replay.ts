@@ -19,14 +19,14 @@ const FOR_PEOPLE = new Set([
 ]);
 
 /**
- * Replays some dead letters, and goes on after them at its next call: the letter of an event that always fails
+ * Replays some dead letters, and goes on after them at its next call. The one of an event that always fails
  * keeps its place at the beginning, and must not hold up the others.
  */
 export async function replayPortion(env: Env): Promise<void> {
   const { receiver, deadLetters } = getReceiver(env);
   const read = env.DB.prepare('select last_id from replay_position where scope = ?').bind(scope);
   const after = await read.first<string>('last_id');
-  const { letters, next, damage } = await readPortion(deadLetters, { after, limit: PORTION });
+  const { found, next, damage } = await readPortion(deadLetters, { after, limit: PORTION });
   if (damage !== undefined) console.error(damage);
   // Before the replays: the next call goes on even if one of them ends this isolate.
   await env.DB.prepare(
@@ -34,9 +34,9 @@ export async function replayPortion(env: Env): Promise<void> {
   )
     .bind(scope, next)
     .run();
-  for (const letter of letters.filter(isDue)) {
-    const { outcome, code } = await receiver.replay(letter);
-    console.log('replayed', letter.id, outcome, code ?? '');
+  for (const deadLetter of found.filter(isDue)) {
+    const { outcome, code } = await receiver.replay(deadLetter);
+    console.log('replayed', deadLetter.id, outcome, code ?? '');
   }
 }
 
