@@ -5,7 +5,8 @@ import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { expectDeliveries, KEY, openExample, parkedEvent } from './example-project.ts';
+import { parkedEvent } from '../examples/dead-letter-commands.ts';
+import { expectDeliveries, KEY, openExample } from './example-project.ts';
 
 const PACKAGES = [`runtime@npm:node-linux-${process.arch}@22.23.3`, 'wrangler@4.86.0'];
 

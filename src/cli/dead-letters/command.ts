@@ -18,7 +18,7 @@ The module exports \`receiver\`, or has it as its default export, and must not s
 
 The module of the server, which listens, imports the receiver from there.
 The command waits for its connections, to Redis for example, for 5 seconds at most.
-Letters whose handlers may still be running are skipped and counted.`;
+Dead letters whose handlers may still be running are skipped and counted.`;
 
 const LIST_HELP = `${WHERE_HELP}
 ${EXIT_CODES_HELP}
@@ -44,9 +44,9 @@ const INTERRUPTED_HELP = `
   130, or 128 and the number of another signal: a signal ended the command. A second one ends it at once`;
 
 const REPLAY_HELP = `
-A replay runs the handlers that have not finished, with the same dedupe as a delivery, and removes the letter when they
-succeed. The module must create the receiver with the store of the running processes, or their events may run twice.
-Letters parked as \`event_too_old\` may be a recording that somebody sent again: they are replayed by their ids only.
+A replay runs the handlers that have not finished, with the same dedupe as a delivery, and removes the dead letter when
+they succeed. The module must create the receiver with the store of the running processes, or their events may run twice.
+Those parked as \`event_too_old\` may be a recording that somebody sent again: they are replayed by their ids only.
 ${PORTION_HELP}
 ${WHERE_HELP}
 ${EXIT_CODES_HELP}${INTERRUPTED_HELP}
@@ -57,8 +57,8 @@ Examples:
   $ posthorn dead-letters replay --all --receiver ./receiver.js --limit 100`;
 
 const DROP_HELP = `
-With --receiver the event is given up for good: its id is completed in the receiver's store. Otherwise only the letter
-is removed.
+With --receiver the event is given up for good: its id is completed in the receiver's store. Otherwise only the
+dead letter is removed.
 ${PORTION_HELP}
 ${WHERE_HELP}
 ${EXIT_CODES_HELP}${INTERRUPTED_HELP}
@@ -70,27 +70,29 @@ Examples:
 
 /** `posthorn dead-letters` */
 export function addDeadLetters(program: Command): void {
-  const group = program.command('dead-letters').description('list, show, replay and drop parked events');
+  const group = program.command('dead-letters').description('list, show, replay and drop dead letters');
 
   const choiceOptions = (): readonly Option[] => [
-    new Option('--all', 'every letter'),
+    new Option('--all', 'every dead letter'),
     new Option('--dry-run', 'count what would be done, by type and reason, without doing it'),
     ...filterOptions(),
   ];
 
-  defineCommand(group, 'list', 'list the letters, one line each', LIST_HELP, [
-    new Option('--all', 'every letter, which is the default'),
+  defineCommand(group, 'list', 'list the dead letters, one line each', LIST_HELP, [
+    new Option('--all', 'every dead letter, which is the default'),
     ...filterOptions(),
     ...sourceOptions(),
   ]).action(list);
-  defineCommand(group, 'show <id>', 'show one letter with its body', SHOW_HELP, sourceOptions()).action(show);
-  defineCommand(group, 'replay', 'run the handlers of parked events again', REPLAY_HELP, [
+  defineCommand(group, 'show <id>', 'show one dead letter with its body', SHOW_HELP, sourceOptions()).action(
+    show,
+  );
+  defineCommand(group, 'replay', 'run the handlers of dead letters again', REPLAY_HELP, [
     ...choiceOptions(),
     ...sourceOptions(true),
   ])
     .argument('[id...]', 'the ids of events')
     .action(replay);
-  defineCommand(group, 'drop', 'give parked events up', DROP_HELP, [
+  defineCommand(group, 'drop', 'give dead letters up', DROP_HELP, [
     ...choiceOptions(),
     ...sourceOptions(),
     new Option('--yes', 'do not ask before --all; needed without a terminal'),

@@ -29,9 +29,11 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
 
 async function confirmAll({ limit }: DropOptions): Promise<void> {
   if (!process.stdin.isTTY) {
-    throw usageError('without a terminal to ask on, drop --all needs --yes; --dry-run counts the letters');
+    throw usageError(
+      'without a terminal to ask on, drop --all needs --yes; --dry-run counts the dead letters',
+    );
   }
-  const letters = limit === undefined ? 'all letters' : `up to ${limit} letters`;
+  const letters = limit === undefined ? 'all dead letters' : `up to ${limit} dead letters`;
   if (await confirm(`Drop ${letters}? Nobody can replay them afterwards.`)) return;
   throw new CommandError('failed', 'nothing was dropped');
 }
@@ -102,8 +104,8 @@ function printSummary(
   ]);
   if (uncompleted > 0) {
     output.note(
-      'only the letters were removed: an event that is delivered again counts as new. --receiver ' +
-        'also completes the ids, of letters in the dead letters of the receiver',
+      'only the dead letters were removed: an event that is delivered again counts as new. --receiver ' +
+        'also completes the ids, if the dead letters are those of the receiver',
     );
   }
 }

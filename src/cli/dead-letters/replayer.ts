@@ -64,7 +64,7 @@ function printReplay({ id, type }: DeadLetter, report: Report, output: Output): 
       (isGood(report) ? colours.good : colours.bad)(outcome),
       `${type ?? '?'} ${id}`,
     ];
-    if (outcome === 'ignored') parts.push('no handler is registered for its type; the letter stays');
+    if (outcome === 'ignored') parts.push('no handler is registered for its type; the dead letter stays');
     if (errorFields !== undefined) parts.push(`${errorFields.code}: ${errorFields.message}`);
     parts.push(...warnings.map(colours.doubtful));
     return joined(parts);
