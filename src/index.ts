@@ -51,7 +51,7 @@ export type { Middleware, MiddlewareContext } from './receiver/handling/middlewa
 export type { HandlerContext, UnhandledHandler } from './receiver/handling/router.ts';
 export type { DeadLettersHealth, Health, LastDelivery, StoreHealth } from './receiver/health/health.ts';
 export type { ReceiverOptions } from './receiver/options.ts';
-export type { Outcome, ReportCode } from './receiver/outcomes/outcome.ts';
+export type { Outcome } from './receiver/outcomes/outcome.ts';
 export type {
   HandlerReport,
   ObserveOptions,
@@ -64,6 +64,7 @@ export type {
 export type { Queue, QueueAddOptions } from './receiver/queue/queue.ts';
 export type { QueuedJob, StoredJob } from './receiver/queue/queued-job.ts';
 export type { Receiver } from './receiver/receiver-interface.ts';
+export type { ReportCode } from './receiver/refusals.ts';
 export type { BodyOptions, Delivery, Reply } from './receiver/request/delivery.ts';
 export type { HeaderFields } from './receiver/request/headers.ts';
 export type { MemoryStoreOptions } from './stores/memory/memory.ts';

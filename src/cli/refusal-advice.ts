@@ -1,4 +1,4 @@
-import { isReportCode, type ReportCode } from '../receiver/outcomes/outcome.ts';
+import { isReportCode, type ReportCode } from '../receiver/refusals.ts';
 import { propertyOf } from '../receiver/values/foreign-values.ts';
 import { parseJson } from '../service/shapes/parse-json.ts';
 import type { Sender } from './sender.ts';

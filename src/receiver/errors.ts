@@ -1,4 +1,5 @@
 import type { CodeOf, ErrorClass, ErrorCode } from './error-codes.ts';
+import { type ReportCode, statusOfCode } from './refusals.ts';
 import { isInstance, propertyOf, shorten } from './values/foreign-values.ts';
 
 /**
@@ -7,12 +8,20 @@ import { isInstance, propertyOf, shorten } from './values/foreign-values.ts';
 export class PosthornError extends Error {
   /** Stable and machine-readable, for example `signature_mismatch`: branch on it, not on the message. */
   readonly code: ErrorCode;
+  /**
+   * The HTTP status of the answer to a delivery that fails with this code, as a receiver without dead letters
+   * gives it: for an endpoint of your own around `receiver.verify`. Undefined if no delivery is answered with
+   * the code. An error of the service or of the sandbox has the status of that answer.
+   */
+  declare readonly status: number | undefined;
 
   /** Cuts a long message: it may quote a stranger, and goes into reports, dead letters and traces. */
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(shorten(message), options);
     this.name = new.target.name;
     this.code = code;
+    // Not enumerable, so that logs and JSON stay short. A derived class may define its own.
+    Object.defineProperty(this, 'status', { value: statusOfCode(code), configurable: true });
   }
 }
 
@@ -22,12 +31,16 @@ export class PosthornError extends Error {
  */
 export class CodedError<Class extends ErrorClass> extends PosthornError {
   declare readonly code: CodeOf<Class>;
+  declare readonly status: StatusOf<Class>;
 
   /** Takes the codes of its class only. */
   constructor(code: CodeOf<Class>, message: string, options?: ErrorOptions) {
     super(code, message, options);
   }
 }
+
+/** A number, if a delivery can be answered with every code of the class. */
+type StatusOf<Class extends ErrorClass> = [CodeOf<Class>] extends [ReportCode] ? number : number | undefined;
 
 /**
  * An option, a pattern, an argument or the place of the mount is wrong. Only a change of the program fixes

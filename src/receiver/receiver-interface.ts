@@ -81,7 +81,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * Authenticates a delivery, parses it and checks its age. It does not claim the event or run handlers.
    *
    * @throws CredentialsError, SignatureError, EventError or UnavailableError; ConfigurationError for headers
-   * or a body of an unknown form, for example a parsed body.
+   * or a body of an unknown form, for example a parsed body. Their `status` is the one to answer with.
    */
   verify(rawBody: RawBody, headers: HeaderFields): Promise<AnyEvent>;
 

@@ -1,16 +1,25 @@
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import {
+  type AbortedError,
+  type ConfigurationError,
   type ErrorCode,
+  type EventError,
+  PermanentError,
   PosthornError,
   type Report,
   type ReportCode,
   SignatureError,
+  type UnavailableError,
   type WarningCode,
 } from 'posthorn';
+import { ServiceError } from 'posthorn/client';
+import { RefusedError } from 'posthorn/sandbox';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { errorCodes } from '../../src/receiver/error-codes.ts';
-import { isReportCode, refuse, statusOf } from '../../src/receiver/outcomes/outcome.ts';
+import { refuse, statusOf } from '../../src/receiver/outcomes/outcome.ts';
 import { warningCodes } from '../../src/receiver/outcomes/report.ts';
+import { isReportCode } from '../../src/receiver/refusals.ts';
 
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 const [errors = '', warnings = ''] = page.split('## Warnings');
@@ -40,7 +49,9 @@ describe('docs/errors.md', () => {
   test('has the answer to each delivery, by its code', () => {
     const codes = Object.values(errorCodes).flat().filter(isReportCode);
     const answers = codes.map((code) => {
-      const answer = refuse(new PosthornError(code, 'm'));
+      const error = new PosthornError(code, 'm');
+      const answer = refuse(error);
+      expect(error.status).toBe(statusOf(answer));
       return [code, `${statusOf(answer)} \`${answer.outcome}\``];
     });
     const told = rowsOf(errors).filter(([code = '']) => isReportCode(code));
@@ -57,6 +68,38 @@ describe('docs/errors.md', () => {
 test('each code belongs to one class', () => {
   const codes = Object.values(errorCodes).flat();
   expect(new Set(codes).size).toBe(codes.length);
+});
+
+describe('the status of an error', () => {
+  test('is a number in the classes whose every code is an answer, and may be absent in the others', () => {
+    expectTypeOf<SignatureError['status']>().toEqualTypeOf<number>();
+    expectTypeOf<EventError['status']>().toEqualTypeOf<number>();
+    expectTypeOf<UnavailableError['status']>().toEqualTypeOf<number>();
+    expectTypeOf<ConfigurationError['status']>().toEqualTypeOf<number>();
+    expectTypeOf<PosthornError['status']>().toEqualTypeOf<number | undefined>();
+    expectTypeOf<AbortedError['status']>().toEqualTypeOf<number | undefined>();
+    for (const [name, codes] of Object.entries(errorCodes)) {
+      const answered = codes.filter(isReportCode);
+      const mayBeAbsent = ['PermanentError', 'AbortedError', 'DeadLetterError', 'InboxError', 'ServiceError'];
+      if (![...mayBeAbsent, 'RefusedError'].includes(name)) expect(answered).toEqual(codes);
+    }
+    expect(new PermanentError('m').status).toBeUndefined();
+  });
+
+  test('stays out of logs and of JSON', () => {
+    const error = new SignatureError('signature_missing', 'm');
+    expect(error.status).toBe(403);
+    expect(JSON.parse(JSON.stringify(error))).toEqual({ name: 'SignatureError', code: 'signature_missing' });
+    expect(inspect(error)).not.toContain('status');
+  });
+
+  test('of the service or of the sandbox is that of its answer', () => {
+    const refused = new ServiceError('service_refused', 'gone', { status: 404 });
+    expect(refused.status).toBe(404);
+    expect(JSON.parse(JSON.stringify(refused))).toMatchObject({ status: 404 });
+    expect(new ServiceError('service_timeout', 'late').status).toBeUndefined();
+    expect(new RefusedError(409, 'm').status).toBe(409);
+  });
 });
 
 describe('codes are types:', () => {

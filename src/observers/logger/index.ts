@@ -1,6 +1,5 @@
 import { ConfigurationError, InternalError } from '../../receiver/errors.ts';
 import { deliveriesWith, LineLimit, leftOutLine, mayFlood } from '../../receiver/outcomes/line-limit.ts';
-import type { ReportCode } from '../../receiver/outcomes/outcome.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
 import {
   ENDPOINT_AT_RISK,
@@ -9,6 +8,7 @@ import {
   printObserverFailure,
 } from '../../receiver/outcomes/report-log.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
+import type { ReportCode } from '../../receiver/refusals.ts';
 import { checkReceiver } from '../../receiver/values/check-options.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { type LogFields, toLogFields } from './log-fields.ts';

@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
 import { oneLine } from '../../receiver/outcomes/one-line.ts';
-import type { Outcome, ReportCode } from '../../receiver/outcomes/outcome.ts';
+import type { Outcome } from '../../receiver/outcomes/outcome.ts';
 import type { HandlerReport, Report } from '../../receiver/outcomes/report.ts';
 import { stackFramesOf } from '../../receiver/outcomes/stack-frames.ts';
+import type { ReportCode } from '../../receiver/refusals.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 
 /**

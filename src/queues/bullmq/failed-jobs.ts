@@ -1,8 +1,8 @@
 import type { Queue as BullQueue } from 'bullmq';
 import { parseEvent } from '../../receiver/events/event.ts';
-import { isReportCode, type ReportCode } from '../../receiver/outcomes/outcome.ts';
 import { readJob } from '../../receiver/queue/queued-job.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
+import { isReportCode, type ReportCode } from '../../receiver/refusals.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { readNotes } from './job-notes.ts';
 

@@ -1,4 +1,4 @@
-import { isReportCode, type ReportCode } from '../outcomes/outcome.ts';
+import { isReportCode, type ReportCode } from '../refusals.ts';
 import { checkOptions, invalidOption, readInteger } from '../values/check-options.ts';
 import { propertyOf, show } from '../values/foreign-values.ts';
 

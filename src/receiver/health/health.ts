@@ -1,5 +1,6 @@
 import type { PosthornError } from '../errors.ts';
-import type { Outcome, ReportCode } from '../outcomes/outcome.ts';
+import type { Outcome } from '../outcomes/outcome.ts';
+import type { ReportCode } from '../refusals.ts';
 
 /** The result of `receiver.health`. Points in time are in milliseconds since the epoch. */
 export interface Health {

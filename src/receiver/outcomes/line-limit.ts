@@ -1,5 +1,5 @@
+import type { ReportCode } from '../refusals.ts';
 import { setUnrefTimeout } from '../timing/unref-timeout.ts';
-import type { ReportCode } from './outcome.ts';
 import type { Report } from './report.ts';
 
 const LINES_PER_WINDOW = 5;

@@ -1,5 +1,5 @@
-import type { CodeOf, ErrorCode } from '../error-codes.ts';
 import { InternalError, isPosthornError, type PosthornError } from '../errors.ts';
+import { isReportCode, type ReportCode, refusals } from '../refusals.ts';
 import type { Reply } from '../request/delivery.ts';
 
 /** The end of a delivery. Each delivery has exactly one outcome. */
@@ -35,60 +35,8 @@ export function accept(outcome: Accepted['outcome'], id: string, error?: Reporte
   return { outcome, id, error };
 }
 
-type Refusal = readonly [outcome: Refused['outcome'], status: number, title: string];
-
-/**
- * The codes that a report can have. Errors that are only thrown, or only given as a reason, have other codes.
- */
-export type ReportCode = Exclude<
-  ErrorCode,
-  | ('permanent' | 'lease_lost' | 'completed_elsewhere')
-  | CodeOf<'DeadLetterError' | 'InboxError' | 'ServiceError' | 'RefusedError'>
->;
-
 /** An error that a report can have. */
 export type ReportedError = PosthornError & { readonly code: ReportCode };
-
-/** The refusal of a delivery, by the code of its error. */
-const refusals: Readonly<Record<ReportCode, Refusal>> = {
-  not_found: ['rejected', 404, 'Nothing is served under this path'],
-  method_not_allowed: ['rejected', 405, 'Only POST is accepted here'],
-  credentials_invalid: ['rejected', 401, 'The credentials are missing or wrong'],
-  signature_missing: ['rejected', 403, 'The signature is missing'],
-  signature_repeated: ['rejected', 403, 'The signature was sent more than once'],
-  signature_malformed: ['rejected', 403, 'The signature is malformed'],
-  signature_mismatch: ['rejected', 403, 'The signature does not match the body'],
-  encoding_unsupported: ['rejected', 415, 'Only identity is accepted as content encoding'],
-  body_too_large: ['rejected', 413, 'The body is too large'],
-  body_timeout: ['rejected', 408, 'The body took too long to arrive'],
-  body_incomplete: ['rejected', 400, 'The body was cut short'],
-  body_not_json: ['rejected', 400, 'The body is not JSON in strict UTF-8'],
-  envelope_invalid: ['rejected', 400, 'The body is not an event'],
-  event_too_old: ['rejected', 400, 'The event is too old'],
-  event_in_future: ['rejected', 400, 'The event lies in the future'],
-  handler_failed: ['failed', 500, 'A handler failed'],
-  handler_failed_permanently: ['failed', 500, 'A handler failed, and no retry can help'],
-  data_invalid: ['failed', 500, 'The data of the event is not what was expected'],
-  body_already_parsed: ['failed', 500, 'The body was parsed before it could be verified'],
-  configuration_invalid: ['failed', 500, 'The receiver is not set up correctly'],
-  internal_error: ['failed', 500, 'The receiver failed'],
-  deadline_reached: ['failed', 503, 'The handlers are still running'],
-  run_timeout: ['failed', 503, 'The handlers ran for too long'],
-  run_closed: ['failed', 503, 'The receiver is closing'],
-  // An event is always parked with it, so this answer is never sent.
-  run_abandoned: ['failed', 503, 'An earlier run of the handlers was cut off'],
-  store_unavailable: ['failed', 503, 'The store is unavailable'],
-  keys_unavailable: ['failed', 503, 'The signing keys are unavailable'],
-  buffer_full: ['failed', 503, 'Too many bodies are being read'],
-  closing: ['failed', 503, 'The receiver is closing'],
-  queue_unavailable: ['failed', 503, 'The queue is unavailable'],
-  too_many_running: ['failed', 503, 'Too many handlers are running'],
-  // Only workers see these two: no delivery is answered with them.
-  job_unreadable: ['failed', 500, 'The job cannot be read'],
-  handler_missing: ['failed', 500, 'This worker lacks a handler of the event'],
-  no_handlers: ['failed', 503, 'No handler is registered'],
-  event_running: ['busy', 503, 'Another delivery of this event is being handled'],
-};
 
 /** Creates the result of a delivery that failed with `error`. */
 export function refuse(error: unknown): Refused {
@@ -105,11 +53,6 @@ export function toReportedError(error: unknown): ReportedError {
 
 function isReportedError(error: unknown): error is ReportedError {
   return isPosthornError(error) && isReportCode(error.code);
-}
-
-/** Returns true for a code that a report can have. */
-export function isReportCode(code: string): code is ReportCode {
-  return Object.hasOwn(refusals, code);
 }
 
 /** Returns true for a result that becomes a 2xx. */

@@ -1,4 +1,5 @@
-import type { Outcome, ReportCode, ReportedError } from './outcome.ts';
+import type { ReportCode } from '../refusals.ts';
+import type { Outcome, ReportedError } from './outcome.ts';
 
 /** The origin of a run: a delivery, a dead letter (`receiver.replay`), or a job (`receiver.dispatch`). */
 export type ReportSource = 'delivery' | 'replay' | 'job';

@@ -33,7 +33,7 @@ export interface ServiceErrorFacts {
  */
 export class ServiceError extends CodedError<'ServiceError'> {
   /** The HTTP status, if the service answered. */
-  readonly status: number | undefined;
+  override readonly status: number | undefined;
   /** The service's own details, besides its message. */
   readonly details: string | undefined;
   /** The method and the path, for example `GET /payments/na/webhooks?limit=100&offset=0`. */

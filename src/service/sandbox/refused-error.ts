@@ -3,7 +3,7 @@ import { brandClasses, CodedError } from '../../receiver/errors.ts';
 /** The sandbox refuses a request, as the service would. Over HTTP it becomes an error body. */
 export class RefusedError extends CodedError<'RefusedError'> {
   /** The HTTP status. */
-  readonly status: number;
+  override readonly status: number;
   /** The details, if the service gives some. */
   readonly details: string | undefined;
 

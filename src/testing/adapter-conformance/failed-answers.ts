@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PermanentError } from '../../receiver/errors.ts';
 import type { StandardSchemaV1 } from '../../receiver/events/schema.ts';
-import type { ReportCode } from '../../receiver/outcomes/outcome.ts';
+import type { ReportCode } from '../../receiver/refusals.ts';
 import { createMemoryStore } from '../../stores/memory/memory.ts';
 import { createEvent } from '../create-event.ts';
 import { AS_IT_IS } from './advice.ts';

@@ -4,9 +4,9 @@ import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-l
 import { PermanentError } from '../../receiver/errors.ts';
 import type { WebhookEvent } from '../../receiver/events/event.ts';
 import type { ReceiverOptions } from '../../receiver/options.ts';
-import type { ReportCode } from '../../receiver/outcomes/outcome.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
+import type { ReportCode } from '../../receiver/refusals.ts';
 import { createMemoryStore } from '../../stores/memory/memory.ts';
 import { signedHeaders } from '../signed-headers.ts';
 import { AS_IT_IS } from './advice.ts';

@@ -123,11 +123,30 @@ describe('verify() throws', () => {
     expect(error).toMatchObject({ name: type.name, code });
   });
 
+  test.each(cases)('$type.name $code with the status that a delivery gets', async (given) => {
+    const { text = body, fields } = given;
+    const receiver = create()
+      .on('*', () => {})
+      .observe(() => {});
+    const { status } = await receiver.receive({ method: 'POST', headers: fields, readBody: () => text });
+    await expect(receiver.verify(text, fields)).rejects.toMatchObject({ status });
+  });
+
+  test('ConfigurationError with the status of a body that was parsed before', async () => {
+    const parsed: object = JSON.parse(body);
+    // @ts-expect-error a parsed body
+    await expect(create().verify(parsed, headers)).rejects.toMatchObject({ status: 500 });
+  });
+
   test('UnavailableError when the key source fails', async () => {
     const receiver = createReceiver({ signingKey: () => Promise.reject(new Error('sealed')), store });
     const verified = receiver.verify(body, headers);
     await expect(verified).rejects.toBeInstanceOf(UnavailableError);
-    await expect(verified).rejects.toMatchObject({ code: 'keys_unavailable', cause: { message: 'sealed' } });
+    await expect(verified).rejects.toMatchObject({
+      code: 'keys_unavailable',
+      status: 503,
+      cause: { message: 'sealed' },
+    });
   });
 
   test('an EventError that tells as much of the event as could be read', async () => {
