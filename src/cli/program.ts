@@ -24,6 +24,7 @@ const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['verify', async () => (await import('./verify.ts')).addVerify],
   ['webhooks', async () => (await import('./webhooks/command.ts')).addWebhooks],
   ['dead-letters', async () => (await import('./dead-letters/command.ts')).addDeadLetters],
+  ['ids', async () => (await import('./ids/command.ts')).addIds],
   ...stores
     .filter(({ migration }) => migration !== undefined)
     .map(({ name }) => [name, () => addCommandOf(name)] as const),

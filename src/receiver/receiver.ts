@@ -237,6 +237,11 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this.#settings.deadLetters;
   }
 
+  /** For the command `posthorn ids`; not a part of {@link Receiver}. */
+  get settings(): Settings {
+    return this.#settings;
+  }
+
   async health(): Promise<Health> {
     const [store, deadLetters] = await Promise.all([this.#storeProbe.ask(), this.#letterCount?.ask()]);
     return {

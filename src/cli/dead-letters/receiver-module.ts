@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
+import type { Settings } from '../../receiver/settings.ts';
 import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
 import { isInstance, messageOf } from '../../receiver/values/foreign-values.ts';
 import { CommandError, codeOf, usageError } from '../failure.ts';
@@ -14,6 +15,8 @@ export interface ReceiverModule {
   readonly receiver: Pick<Receiver, 'replay' | 'drop' | 'close'>;
   /** The dead letters of the receiver, if it has any. */
   readonly deadLetters: DeadLetters | undefined;
+  /** Undefined for a receiver of an earlier version. */
+  readonly settings?: Settings | undefined;
 }
 
 /**
@@ -32,7 +35,10 @@ export async function loadReceiver(path: string, json: boolean): Promise<Receive
   const byDefault = inside(exports, 'default');
   const candidates = [inside(exports, 'receiver'), inside(byDefault, 'receiver'), byDefault];
   const receiver = candidates.find(isReceiver);
-  if (receiver !== undefined) return { receiver, deadLetters: receiver.deadLetters };
+  if (receiver !== undefined) {
+    const { deadLetters, settings } = receiver;
+    return { receiver, deadLetters, settings };
+  }
   throw usageError(
     `${JSON.stringify(path)} must export the result of createReceiver(), as \`receiver\` or as its default`,
   );
@@ -66,7 +72,7 @@ function stillLoading(path: string): CommandError {
   );
 }
 
-function isReceiver(thing: unknown): thing is Receiver {
+function isReceiver(thing: unknown): thing is Receiver & Pick<ReceiverModule, 'settings'> {
   return (
     isObject(thing) &&
     ['replay', 'drop', 'close'].every((name) => typeof Reflect.get(thing, name) === 'function')

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { enqueueingId, handlingId } from '../../receiver/dedupe/claim-id.ts';
+import { retentionFor } from '../../receiver/dedupe/retention.ts';
+import type { LeaseRequest } from '../../receiver/dedupe/store.ts';
+import { TimeLimitedStore } from '../../receiver/dedupe/time-limited.ts';
+import type { Settings } from '../../receiver/settings.ts';
+import type { Awaitable } from '../../receiver/timing/awaitable.ts';
+import type { RecordedId } from './id-list.ts';
+
+/** The end of one id: completed now, too young, or known to the store, which is then left as it was. */
+export type ImportResult = 'imported' | 'young' | 'known';
+
+/** Added to the time of the last retry, because clocks differ and the service may be late. */
+const MARGIN_MS = 10 * 60_000;
+
+/**
+ * All imports have one token. So an import that was interrupted between the claim and the completion of an id
+ * is taken up by the next one: a claim with the same token is not counted again.
+ */
+const TOKEN = 'imported';
+
+/** The time that a store has to answer, as after the start of a command, whose connections are not there yet. */
+const ANSWER_LIMIT_MS = 5_000;
+const PAUSE_MS = 50;
+
+/**
+ * Completes ids that another program has recorded. That program may have recorded an id before its handler
+ * ran, and may have died in between. Until the last retry is over, the event may still be handled here; so
+ * only an id that is older than that is completed.
+ */
+export class IdImport {
+  readonly #settings: Settings;
+  readonly #store: TimeLimitedStore;
+  /** The age from which an id is old enough. */
+  readonly leastAgeMs: number;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#store = new TimeLimitedStore(settings.store);
+    this.leastAgeMs = settings.retryScheduleMs.reduce((sum, delayMs) => sum + delayMs, MARGIN_MS);
+  }
+
+  /** Imports one id. Rejects if the store does not answer; then the id can be imported again. */
+  async take({ id, recordedAt }: RecordedId): Promise<ImportResult> {
+    if (recordedAt > this.#settings.now() - this.leastAgeMs) return 'young';
+    const requests = this.#claimIds(id).map((claimId) => this.#request(claimId, recordedAt));
+    let result: ImportResult = 'known';
+    try {
+      for (const request of requests) if (!(await this.#isNew(request))) return result;
+      for (const request of requests) await untilAnswered(() => this.#store.complete(request));
+      result = 'imported';
+      return result;
+    } finally {
+      // A claim that failed may have been granted. An id that was not claimed stays as it is.
+      if (result !== 'imported') for (const request of requests) await this.#release(request);
+    }
+  }
+
+  /** With a queue, the run before the answer has an id of its own, which is completed first. */
+  #claimIds(id: string): readonly string[] {
+    return this.#settings.queue === undefined ? [handlingId(id)] : [enqueueingId(id), handlingId(id)];
+  }
+
+  /** The event was created before its id was recorded, so this retention is long enough. */
+  #request(id: string, recordedAt: number): LeaseRequest {
+    const { leaseMs } = this.#settings;
+    return { id, token: TOKEN, leaseMs, retentionMs: retentionFor(recordedAt, this.#settings) };
+  }
+
+  /** Claims an id. Returns false if the store knows it. A claim of an import must not count as an attempt. */
+  async #isNew(request: LeaseRequest): Promise<boolean> {
+    const uncounted = { ...request, attemptSpacingMs: request.retentionMs };
+    const claim = await untilAnswered(() => this.#store.claim(uncounted));
+    return claim.state === 'claimed' && claim.attempt === 1;
+  }
+
+  async #release(request: LeaseRequest): Promise<void> {
+    try {
+      await this.#store.release({ ...request, handled: [] });
+    } catch {
+      // The lease ends by itself.
+    }
+  }
+}
+
+/** Asks a store again until it answers, or rejects with its last error. */
+async function untilAnswered<T>(ask: () => Awaitable<T>): Promise<T> {
+  const endsAt = performance.now() + ANSWER_LIMIT_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (performance.now() >= endsAt) throw error;
+    }
+    await delay(PAUSE_MS);
+  }
+}

@@ -1,0 +1,160 @@
+import { createMemoryStore, createReceiver, type ReceiverOptions, type Store } from 'posthorn';
+import { createEvent, deliver } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { IdImport } from '../../src/cli/ids/id-import.ts';
+import { readIdList } from '../../src/cli/ids/id-list.ts';
+import { readOptions } from '../../src/receiver/settings.ts';
+import { ListQueue } from '../receiver/queue/list-queue.ts';
+import { KEY } from '../support/served.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const terms = { leaseMs: HOUR_MS, retentionMs: HOUR_MS };
+
+/** A receiver and an import into its store. */
+function open(options: Omit<ReceiverOptions, 'signingKey'> = {}) {
+  const store = options.store ?? createMemoryStore();
+  const given = { signingKey: KEY, ...options, store };
+  const handled: string[] = [];
+  let outcome: string | undefined;
+  const receiver = createReceiver(given)
+    .on('*', ({ id }) => handled.push(id), options.queue && { name: 'book', queue: true })
+    .observe((report) => {
+      outcome = report.outcome;
+    });
+  const ids = new IdImport(readOptions(given, createMemoryStore));
+  const take = (id: string, ageMs = HOUR_MS) => ids.take({ id, recordedAt: Date.now() - ageMs });
+  const send = async (id: string) => {
+    await deliver(receiver, { ...createEvent('transfer.succeeded'), id }, { key: KEY });
+    return outcome;
+  };
+  return { handled, send, store, take };
+}
+
+describe('an import', () => {
+  test('completes an old id, so that its event is a duplicate', async () => {
+    const { handled, send, take } = open();
+    expect(await take('evt_1')).toBe('imported');
+    expect(await send('evt_1')).toBe('duplicate');
+    expect(handled).toEqual([]);
+  });
+
+  test.each([
+    { schedule: undefined, oldMs: 31 * MINUTE_MS },
+    { schedule: [HOUR_MS, 5 * HOUR_MS], oldMs: 6 * HOUR_MS + 10 * MINUTE_MS },
+  ])('leaves an id out until no retry can come: $oldMs', async ({ schedule, oldMs }) => {
+    const { handled, send, take } = open(schedule && { retryScheduleMs: schedule });
+    expect(await take('evt_young', oldMs - 5_000)).toBe('young');
+    expect(await take('evt_future', -HOUR_MS)).toBe('young');
+    expect(await take('evt_old', oldMs + 1)).toBe('imported');
+    expect(await send('evt_young')).toBe('processed');
+    expect(await send('evt_old')).toBe('duplicate');
+    expect(handled).toEqual(['evt_young']);
+  });
+
+  test('remembers an id as long as one that the receiver has completed', async () => {
+    const clock = { now: 0 };
+    const store = createMemoryStore({ now: () => clock.now });
+    const { take } = open({ store, retentionMs: HOUR_MS, maxEventAgeMs: 3 * HOUR_MS });
+    await take('evt_1', HOUR_MS);
+    const isKnown = () => store.claim({ id: 'evt_1', token: 'another', ...terms });
+    // The event may be accepted for two more hours, and clocks may differ by ten minutes.
+    clock.now = 2 * HOUR_MS + 9 * MINUTE_MS;
+    expect(isKnown()).toEqual({ state: 'completed' });
+    clock.now += 2 * MINUTE_MS;
+    expect(isKnown()).toMatchObject({ state: 'claimed' });
+  });
+
+  test('leaves ids alone that the store knows', async () => {
+    const { store, take } = open();
+    await store.claim({ id: 'evt_running', token: 'run', ...terms });
+    await store.complete({ id: 'evt_done', token: 'run', ...terms });
+    await store.claim({ id: 'evt_failed', token: 'run', ...terms });
+    await store.release({ id: 'evt_failed', token: 'run', ...terms, handled: ['book'] });
+    for (const id of ['evt_running', 'evt_done', 'evt_failed']) expect(await take(id)).toBe('known');
+    expect(await store.claim({ id: 'evt_running', token: 'run', ...terms })).toMatchObject({ attempt: 1 });
+    const retry = await store.claim({ id: 'evt_failed', token: 'retry', ...terms });
+    // The import is not an attempt that brings the last one closer.
+    expect(retry).toMatchObject({ state: 'claimed', spacedAttempts: 2, abandoned: 0, handled: ['book'] });
+  });
+
+  test('takes up an id that an interrupted import has claimed', async () => {
+    const store = createMemoryStore();
+    const dying: Store = { ...store, complete: () => new Promise(() => {}), commandTimeoutMs: 60_000 };
+    void open({ store: dying }).take('evt_1');
+    expect(await store.claim({ id: 'evt_1', token: 'another', ...terms })).toMatchObject({ state: 'busy' });
+    expect(await open({ store }).take('evt_1')).toBe('imported');
+  });
+
+  test('asks again if the store fails for a moment', async () => {
+    const store = createMemoryStore();
+    let failures = 2;
+    const flaky = <Request, Result>(operation: (request: Request) => Result) => {
+      return (request: Request) => {
+        failures -= 1;
+        if (failures >= 0) throw new Error('ECONNRESET');
+        return operation(request);
+      };
+    };
+    const { send, take } = open({ store: { ...store, claim: flaky(store.claim) } });
+    expect(await take('evt_1')).toBe('imported');
+    expect(await send('evt_1')).toBe('duplicate');
+  });
+
+  test('releases a claim whose answer was lost, and leaves the event to the receiver', async () => {
+    const store = createMemoryStore();
+    const claim: Store['claim'] = async (request) => {
+      await store.claim(request);
+      throw new Error('the answer was lost');
+    };
+    await expect(open({ store: { ...store, claim } }).take('evt_1')).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
+    const delivery = await store.claim({ id: 'evt_1', token: 'delivery', ...terms });
+    expect(delivery).toMatchObject({ state: 'claimed', abandoned: 0 });
+  });
+
+  test('with a queue completes the way into the queue too', async () => {
+    const queue = new ListQueue();
+    const { send, take } = open({ queue });
+    expect(await take('evt_1')).toBe('imported');
+    expect(await send('evt_1')).toBe('duplicate');
+    expect(queue.jobs).toEqual([]);
+    expect(await send('evt_2')).toBe('queued');
+  });
+});
+
+describe('a list of ids', () => {
+  const at = Date.UTC(2026, 2, 31, 9, 30);
+
+  test.each([
+    ['milliseconds', String(at)],
+    ['ISO 8601 in UTC', '2026-03-31T09:30:00Z'],
+    ['ISO 8601 with a zone', '2026-03-31T11:30:00.000+02:00'],
+    ['the text of PostgreSQL', '2026-03-31 09:30:00.000+00'],
+  ])('has times in %s', (_, time) => {
+    expect(readIdList(`evt_1\t${time}\r\n\nevt\t2\t${time}`)).toEqual({
+      recorded: [
+        { id: 'evt_1', recordedAt: at },
+        { id: 'evt\t2', recordedAt: at },
+      ],
+      invalid: [],
+    });
+  });
+
+  test.each([
+    ['no time', 'evt_1'],
+    ['no id', `\t${at}`],
+    ['seconds, which would be a time in 1970', `evt_1\t${at / 1_000}`],
+    ['microseconds', `evt_1\t${at}000`],
+    ['a time without a zone', 'evt_1\t2026-03-31T09:30:00'],
+    ['a day', 'evt_1\t2026-03-31'],
+    ['a day that does not exist', 'evt_1\t2026-02-30T09:30:00Z'],
+    ['a heading', 'id\trecorded_at'],
+  ])('does not take a line with %s', (_, line) => {
+    expect(readIdList(`evt_0\t${at}\n${line}\n`)).toEqual({
+      recorded: [{ id: 'evt_0', recordedAt: at }],
+      invalid: [2],
+    });
+  });
+});
