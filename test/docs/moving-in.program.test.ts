@@ -1,0 +1,132 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WebhookEvent } from 'posthorn';
+import { describe, expect, test } from 'vitest';
+import { paste } from '../cli/posthorn.ts';
+import { useRedis } from '../stores/redis/fixture.ts';
+import { snippetWith } from '../support/snippet.ts';
+import { until } from '../support/until.ts';
+import { eventsOf, Place, workOn } from './moving-in.ts';
+
+const fixture = useRedis();
+
+const DAY_MS = 86_400_000;
+const TWO_HOURS_MS = 7_200_000;
+const HALF_AN_HOUR_MS = 31 * 60_000;
+
+/** The work of the old program. Some events are held until it is killed, after it has recorded their ids. */
+const OLD_WORK = `
+  await redis.rpush('began', event.id);
+  if (event.id.startsWith('evt_held')) await new Promise(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 20 * Math.random()));
+  await redis.rpush('booked:old', event.id);`;
+
+function listOf(name: string): string[] {
+  return fixture.redis.command('lrange', name, '0', '-1').split('\n').filter(Boolean);
+}
+
+function idsOf(events: Iterable<WebhookEvent>): string[] {
+  return Array.from(events, ({ id }) => id);
+}
+
+/** An event that the old program has recorded two hours ago. */
+function recordBefore({ id }: WebhookEvent): void {
+  fixture.redis.command('set', `seen:${id}`, '1', 'px', String(DAY_MS - TWO_HOURS_MS));
+}
+
+/** Runs the commands of the page that list the ids of the old program and import them. */
+function importByPage({ folder, env }: Place): Promise<string> {
+  return paste(`cd '${folder}'\n${snippetWith('--scan', 'docs/moving.md', 'sh')}`, env);
+}
+
+/** Puts the times of the list back, as if so much time had passed since. */
+function age(folder: string, ms: number): void {
+  const file = join(folder, 'ids.tsv');
+  const older = readFileSync(file, 'utf8').replace(/\d{13}$/gm, (at) => String(Number(at) - ms));
+  writeFileSync(file, older);
+}
+
+describe('a move from the old program, which is killed between its record and its work,', () => {
+  test('loses nothing but what that one had lost, and runs only young events twice', async () => {
+    const place = new Place(fixture.redis.port);
+    place.compile('createHmac', 'old', { book: OLD_WORK });
+    place.compile('store: createRedisStore', 'receiver', {
+      book: "await redis.rpush('booked:new', event.id);",
+    });
+    const history = eventsOf('history', 40);
+    const [lost, ...handledBefore] = history;
+    for (const event of history) recordBefore(event);
+    fixture.redis.command('set', 'seen:evt_without_expiry', '1');
+
+    // Under load the old program is killed while it holds some events that it has recorded.
+    const old = await place.start('old', 'module.app');
+    const held = eventsOf('held', 12);
+    const events = eventsOf('load', 400);
+    const all = [...events.slice(0, 100), ...held, ...events.slice(100)];
+    const unanswered = new Set<WebhookEvent>();
+    const sent = workOn(all, async (event) => {
+      if ((await old.send(event)) === undefined) unanswered.add(event);
+    });
+    await until('the old program has begun the events that it holds', () =>
+      idsOf(held).every((id) => listOf('began').includes(id)),
+    );
+    old.program.kill('SIGKILL');
+    await sent;
+    const bookedByOld = listOf('booked:old');
+    expect(idsOf(unanswered)).toEqual(expect.arrayContaining(idsOf(held)));
+    expect(bookedByOld).not.toEqual(expect.arrayContaining(idsOf(held)));
+
+    const recorded = listOf('began').length;
+    expect(await importByPage(place)).toBe(`40 imported, ${recorded} too young, 0 known before, 0 invalid\n`);
+
+    // The retries, and some events that the service sends once more although they were answered.
+    const current = await place.start('receiver', "toNode(module.receiver, { path: '/webhooks' })");
+    const answered = events.filter((event) => !unanswered.has(event));
+    const repeated = answered.slice(0, 5);
+    for (const event of [...unanswered, ...repeated])
+      expect(await current.send(event)).toContain('"outcome":"processed"');
+    const bookedByNew = listOf('booked:new');
+    expect(new Set([...bookedByOld, ...bookedByNew])).toEqual(new Set(idsOf(all)));
+    // What ran twice: its answer was lost with the old program, or it was sent twice; and it was young.
+    const twice = bookedByNew.filter((id) => bookedByOld.includes(id));
+    const mayRunTwice = idsOf([...unanswered, ...repeated]);
+    expect(twice).toEqual(expect.arrayContaining(idsOf(repeated)));
+    expect(mayRunTwice).toEqual(expect.arrayContaining(twice));
+
+    // Half an hour later the rest is old enough.
+    age(place.folder, HALF_AN_HOUR_MS);
+    const again = 'posthorn ids import ids.tsv --receiver ./receiver.js';
+    const known = 40 + bookedByNew.filter((id) => listOf('began').includes(id)).length;
+    const summary = `${40 + recorded + 1 - known} imported, 0 too young, ${known} known before, 0 invalid\n`;
+    expect(await paste(`cd '${place.folder}'\n${again}`, place.env)).toBe(summary);
+    for (const event of [...all, ...handledBefore])
+      expect(await current.send(event)).toContain('"outcome":"duplicate"');
+    expect(listOf('booked:new')).toEqual(bookedByNew);
+    // The old program had lost one, two hours ago: its last retry was a duplicate there, and is one here.
+    expect(lost && (await current.send(lost))).toContain('"outcome":"duplicate"');
+  });
+
+  test('loses the event of the crash if it imports young ids too', async () => {
+    fixture.redis.command('flushall');
+    const place = new Place(fixture.redis.port);
+    place.compile('createHmac', 'old', { book: OLD_WORK });
+    const book = "await redis.rpush('booked:new', event.id);";
+    place.compile('store: createRedisStore', 'receiver', { book, scope: 'unused' });
+    const [held, ...others] = [...eventsOf('held', 1), ...eventsOf('load', 20)];
+    const old = await place.start('old', 'module.app');
+    for (const event of others) expect(await old.send(event)).toBe('OK');
+    const sent = held && old.send(held);
+    await until('the old program has recorded the id', () => listOf('began').includes('evt_held_0'));
+    old.program.kill('SIGKILL');
+    expect(await sent).toBeUndefined();
+
+    expect(await importByPage(place)).toBe('0 imported, 21 too young, 0 known before, 0 invalid\n');
+    age(place.folder, HALF_AN_HOUR_MS); // What an import of every id would do.
+    place.compile('store: createRedisStore', 'receiver', { book, scope: 'all-ids' });
+    const importAll = 'posthorn ids import ids.tsv --receiver ./receiver.js';
+    expect(await paste(`cd '${place.folder}'\n${importAll}`, place.env)).toContain('21 imported');
+    const current = await place.start('receiver', "toNode(module.receiver, { path: '/webhooks' })");
+    expect(held && (await current.send(held))).toContain('"outcome":"duplicate"');
+    expect([...listOf('booked:old'), ...listOf('booked:new')]).not.toContain('evt_held_0');
+  });
+});

@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WebhookEvent } from 'posthorn';
+import { createEvent, deliver } from 'posthorn/testing';
+import { onTestFinished } from 'vitest';
+import { packageRoot, startProgram } from '../support/child-program.ts';
+import { compileSnippet, snippetWith } from '../support/snippet.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const KEY = 'moving-key';
+const PAGE = 'docs/moving.md';
+
+/** The parts of a snippet that a test replaces: the work, and the scope. */
+export interface Changes {
+  readonly book: string;
+  readonly scope?: string;
+}
+
+/** A folder in which snippets of the page are modules, within the package so that they can import it. */
+export class Place {
+  readonly folder: string = temporaryDirectory(join(packageRoot, 'dist'));
+  readonly env: { readonly REDIS_URL: string; readonly SIGNING_KEY: string };
+
+  constructor(redisPort: number) {
+    this.env = { REDIS_URL: `redis://127.0.0.1:${redisPort}`, SIGNING_KEY: KEY };
+  }
+
+  /** Compiles the snippet with a text as a module. `book` is the body of its function, which may use `redis`. */
+  compile(text: string, name: string, { book, scope = 'billing-production' }: Changes): void {
+    const code = snippetWith(text, PAGE)
+      .replace(/^(async function book\(.*\n)[\s\S]*?^}/m, `$1  ${book}\n}`)
+      .replace('billing-production', scope);
+    compileSnippet(this.folder, `${name}.ts`, code);
+  }
+
+  /** Starts a program that listens: `served` makes a listener of what it imports. */
+  async start(module: string, served: string) {
+    const file = join(this.folder, `serve-${module}.js`);
+    writeFileSync(file, serverOf(module, served));
+    const program = startProgram(file, { PATH: process.env.PATH, ...this.env }, this.folder);
+    onTestFinished(() => program.kill('SIGKILL'));
+    const [, port] = (await program.line(/^listening /)).split(' ');
+    const url = `http://127.0.0.1:${port}/webhooks`;
+    return { program, send: (event: WebhookEvent) => send(url, event) };
+  }
+}
+
+function serverOf(module: string, served: string): string {
+  return `import { createServer } from 'node:http';
+import { toNode } from 'posthorn/node';
+import * as module from './${module}.js';
+const server = createServer(${served}).listen(0, '127.0.0.1', () => {
+  console.log('listening', server.address().port);
+});
+`;
+}
+
+/** Sends an event once. Resolves with the body of a 2xx; undefined for any other end. */
+async function send(url: string, event: WebhookEvent): Promise<string | undefined> {
+  try {
+    const response = await deliver(url, event, { key: KEY });
+    return response.ok ? await response.text() : undefined;
+  } catch {
+    return undefined; // The process was killed, or does not listen any more.
+  }
+}
+
+/** Events with ids that begin with a name. */
+export function eventsOf(name: string, count: number): readonly WebhookEvent[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...createEvent('transfer.succeeded', { amount: 1250 }),
+    id: `evt_${name}_${index}`,
+  }));
+}
+
+/** Works on a list, 30 entries at a time. */
+export async function workOn<T>(list: readonly T[], work: (entry: T) => Promise<void>): Promise<void> {
+  const rest = list.values();
+  const worker = async (): Promise<void> => {
+    for (const entry of rest) await work(entry);
+  };
+  await Promise.all(Array.from({ length: 30 }, worker));
+}
