@@ -23,6 +23,7 @@ const commands = [
   'dead-letters show',
   'dead-letters replay',
   'dead-letters drop',
+  'ids import',
   'webhooks list',
   'webhooks show',
   'webhooks create',

@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WebhookEvent } from 'posthorn';
+import { createEvent, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { paste } from '../cli/posthorn.ts';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { snippetWith } from '../support/snippet.ts';
 import { until } from '../support/until.ts';
-import { eventsOf, Place, workOn } from './moving-in.ts';
+import { eventsOf, KEY, Place, workOn } from './moving-in.ts';
 
 const fixture = useRedis();
 
@@ -45,6 +46,35 @@ function age(folder: string, ms: number): void {
   const older = readFileSync(file, 'utf8').replace(/\d{13}$/gm, (at) => String(Number(at) - ms));
   writeFileSync(file, older);
 }
+
+describe('the old program that only checks with verify()', () => {
+  const signed = (body: string): RequestInit => ({
+    method: 'POST',
+    headers: { ...signedHeaders(body, { key: KEY }), 'content-type': 'application/json' },
+    body,
+  });
+  const good = JSON.stringify(createEvent('transfer.succeeded'));
+  const old = JSON.stringify({ ...createEvent('transfer.succeeded'), created_at: '2020-01-01T00:00:00Z' });
+
+  test('answers with the status of the error', async () => {
+    const place = new Place(fixture.redis.port);
+    place.compile('receiver.verify', 'checking', { book: "await redis.rpush('booked:checked', event.id);" });
+    const { url } = await place.start('checking', 'module.app');
+    const statusOf = async (request: RequestInit) => {
+      const response = await fetch(url, request);
+      return [response.status, await response.text()];
+    };
+    for (let time = 0; time < 2; time += 1) expect(await statusOf(signed(good))).toEqual([200, 'OK']);
+    expect(await statusOf({ ...signed(good), body: `${good} ` })).toEqual([
+      403,
+      '{"code":"signature_mismatch"}',
+    ]);
+    expect(await statusOf(signed('{}'))).toEqual([400, '{"code":"envelope_invalid"}']);
+    expect(await statusOf(signed(old))).toEqual([400, '{"code":"event_too_old"}']);
+    expect(await statusOf({ method: 'POST' })).toEqual([500, '{"code":"configuration_invalid"}']);
+    expect(listOf('booked:checked')).toHaveLength(1);
+  });
+});
 
 describe('a move from the old program, which is killed between its record and its work,', () => {
   test('loses nothing but what that one had lost, and runs only young events twice', async () => {

@@ -7,7 +7,7 @@ import { packageRoot, startProgram } from '../support/child-program.ts';
 import { compileSnippet, snippetWith } from '../support/snippet.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const KEY = 'moving-key';
+export const KEY = 'moving-key';
 const PAGE = 'docs/moving.md';
 
 /** The parts of a snippet that a test replaces: the work, and the scope. */
@@ -41,7 +41,7 @@ export class Place {
     onTestFinished(() => program.kill('SIGKILL'));
     const [, port] = (await program.line(/^listening /)).split(' ');
     const url = `http://127.0.0.1:${port}/webhooks`;
-    return { program, send: (event: WebhookEvent) => send(url, event) };
+    return { program, url, send: (event: WebhookEvent) => send(url, event) };
   }
 }
 

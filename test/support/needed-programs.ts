@@ -51,6 +51,8 @@ const local: readonly NeededProgram[] = [
   ...inOnePackage(['promtool'], 'prometheus', 'prometheus'),
   ...inOnePackage(['openssl'], 'openssl', 'openssl'),
   ...inOnePackage(['curl'], 'curl', 'curl'),
+  // Commands of docs/moving.md.
+  ...inOnePackage(['sqlite3'], 'sqlite3', 'sqlite'),
   // A slim image of Node.js lacks it, too.
   ...inOnePackage(['ps'], 'procps', 'procps'),
   ...git,
