@@ -25,7 +25,7 @@ export class Place {
     this.env = { REDIS_URL: `redis://127.0.0.1:${redisPort}`, SIGNING_KEY: KEY };
   }
 
-  /** Compiles the snippet with a text as a module. `book` is the body of its function, which may use `redis`. */
+  /** Compiles the snippet with a text as a module. `book` is the body of its function; it may use `redis`. */
   compile(text: string, name: string, { book, scope = 'billing-production' }: Changes): void {
     const code = snippetWith(text, PAGE)
       .replace(/^(async function book\(.*\n)[\s\S]*?^}/m, `$1  ${book}\n}`)
