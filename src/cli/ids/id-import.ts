@@ -19,7 +19,7 @@ const MARGIN_MS = 10 * 60_000;
  */
 const TOKEN = 'imported';
 
-/** The time that a store has to answer: the connections of a command that has just begun are not there yet. */
+/** The time that a store has to answer: a command that has just begun is not connected yet. */
 const ANSWER_LIMIT_MS = 5_000;
 const PAUSE_MS = 50;
 
