@@ -103,6 +103,22 @@ describe('CommonJS projects that cannot load ESM:', () => {
     expectToRun(run);
   });
 
+  test('TypeScript 5.5 names a misspelt pattern, and in a list the nearest one, as docs/handlers.md says', () => {
+    const { project, run } = createProject('typescript', 'typescript@5.5', '@types/node@20');
+    const code = `
+      import { createReceiver } from 'posthorn';
+      createReceiver({ signingKey: 'key' }).on('transfer.suceeded', () => {}).on(['trasnfer.*'], () => {});`;
+    writeFileSync(join(project, 'misspelt.ts'), code);
+    const tsc = ['node_modules/.bin/tsc', ...strict, '--module', 'node16', 'misspelt.ts'];
+    const printed = run('sh', ['-c', `${tsc.join(' ')} || true`]);
+    expect(printed).toContain(
+      `Argument of type '"transfer.suceeded"' is not assignable to parameter of type 'Pattern | readonly Pattern[]'.`,
+    );
+    expect(printed).toContain(
+      `Type '"trasnfer.*"' is not assignable to type 'Pattern'. Did you mean '"transfer.*"'?`,
+    );
+  });
+
   test.each(['node16', 'nodenext', 'commonjs'])('TypeScript 7, module %s', (module) => {
     const { run } = createProject('typescript', '@types/node@20');
     const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');

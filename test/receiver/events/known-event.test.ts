@@ -1,6 +1,7 @@
 import { type AnyEvent, catalog, createReceiver, isKnownEvent } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import * as z from 'zod';
 import { KEY, serve } from '../../support/served.ts';
 
 describe('isKnownEvent', () => {
@@ -47,5 +48,66 @@ describe('isKnownEvent', () => {
       ['constructor.created', false],
       ['transfer.constructor', false],
     ]);
+  });
+});
+
+describe('after isKnownEvent a switch on event.type is exhaustive', () => {
+  const create = () =>
+    createReceiver({ signingKey: KEY, schemas: { transfer: z.object({ amount: z.number() }) } });
+
+  test('in a handler of a prefix', () => {
+    create().on('transfer.*', (event) => {
+      if (!isKnownEvent(event)) return;
+      switch (event.type) {
+        case 'transfer.created':
+        case 'transfer.updated':
+        case 'transfer.failed':
+          return;
+        case 'transfer.succeeded':
+          return expectTypeOf(event.data).toEqualTypeOf<{ amount: number }>();
+        default:
+          return event satisfies never;
+      }
+    });
+  });
+
+  test('a missing case does not compile, of a prefix or of *', () => {
+    create()
+      .on('transfer.*', (event) => {
+        if (!isKnownEvent(event)) return;
+        switch (event.type) {
+          case 'transfer.created':
+          case 'transfer.updated':
+          case 'transfer.failed':
+            return;
+          default:
+            // @ts-expect-error transfer.succeeded is missing
+            return event satisfies never;
+        }
+      })
+      .on('*', (event) => {
+        if (!isKnownEvent(event)) return;
+        switch (event.type) {
+          case 'transfer.created':
+            return;
+          default:
+            // @ts-expect-error all others are missing
+            return event satisfies never;
+        }
+      });
+  });
+
+  test('without it a type that the service may add is missing', () => {
+    create().on('merchant.verification.*', (event) => {
+      switch (event.type) {
+        case 'merchant.verification.succeeded':
+        case 'merchant.verification.failed':
+          return;
+        default:
+          expectTypeOf(event.type).toEqualTypeOf<`merchant.verification.${string}`>();
+          // @ts-expect-error merchant.verification.* may have further types
+          return event satisfies never;
+      }
+    });
   });
 });
