@@ -5,6 +5,7 @@ import { checkDeclaredLength, checkEncoding, checkMethod, type RequestHead } fro
 import type { HeaderValues } from '../request/headers.ts';
 import type { Deadline } from '../timing/deadline.ts';
 import type { CredentialsCheck } from './credentials.ts';
+import { OtherReceivers } from './other-receivers.ts';
 import { checkSignature, readSignature } from './signature.ts';
 import type { KeySource } from './signing-keys.ts';
 
@@ -36,6 +37,7 @@ export class Authenticator {
   readonly #settings: AuthenticationSettings;
   readonly #bodies: BodyReader;
   readonly #bodyMemory: BodyMemory;
+  readonly #otherReceivers = new OtherReceivers();
 
   constructor(settings: AuthenticationSettings, bodyMemory: BodyMemory) {
     this.#settings = settings;
@@ -54,7 +56,8 @@ export class Authenticator {
     const { bytes: rawBody, share } = await this.#bodies.read(delivery, bodyBy);
     progress.bodyRead = true;
     try {
-      progress.keyIndex = checkSignature(rawBody, signature, await this.#settings.signingKey(bodyBy));
+      const keys = await this.#settings.signingKey(bodyBy);
+      progress.keyIndex = checkSignature(rawBody, signature, keys, this.#otherReceivers);
       return { rawBody, headers: head.headers };
     } finally {
       this.#bodyMemory.release(share);

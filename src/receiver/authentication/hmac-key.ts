@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /** Sizes of SHA-256, in bytes. */
 const BLOCK = 64;
@@ -45,4 +45,10 @@ export class HmacKey {
     const bytes = this.#key.export();
     return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
   }
+}
+
+/** Returns the index of the key that made the signature (in lower-case hex), or -1. */
+export function findKey(body: Uint8Array, signature: string, keys: readonly HmacKey[]): number {
+  const given = Buffer.from(signature);
+  return keys.findIndex((key) => timingSafeEqual(Buffer.from(key.sign(body)), given));
 }

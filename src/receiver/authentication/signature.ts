@@ -1,10 +1,10 @@
-import { timingSafeEqual } from 'node:crypto';
 import { ConfigurationError, SignatureError } from '../errors.ts';
 import { type HeaderValues, isCredentialHeader } from '../request/headers.ts';
 import { type RawBody, toBytes } from '../request/raw-body.ts';
 import { show, typeNameOf } from '../values/foreign-values.ts';
-import { HmacKey } from './hmac-key.ts';
+import { findKey, HmacKey } from './hmac-key.ts';
 import { findKeyOddities } from './key-oddities.ts';
+import type { OtherReceivers } from './other-receivers.ts';
 import { containsSignature, formOf, isSignature } from './signature-form.ts';
 
 /** A signing key: the service's `secret_signing_key` as text, or bytes. */
@@ -67,12 +67,6 @@ export function verifySignature(body: RawBody, signature: string, keys: Key | re
   return findKey(bytes, signature.toLowerCase(), imported) !== -1;
 }
 
-/** Returns the index of the key that made the signature (in lower-case hex), or -1. */
-function findKey(body: Uint8Array, signature: string, keys: readonly HmacKey[]): number {
-  const given = Buffer.from(signature);
-  return keys.findIndex((key) => timingSafeEqual(Buffer.from(key.sign(body)), given));
-}
-
 /**
  * Reads the signature from its header, in lower-case hex. Throws {@link SignatureError}. If another header
  * looks like the signature, the message names it: a receiver that still expects the interface's neutral
@@ -118,16 +112,24 @@ function looksLikeSignature(name: string, [value = '']: readonly string[] = []):
   return containsSignature(value) && !isCredentialHeader(name) && !/key|token|secret/.test(name);
 }
 
-/** Returns the index of the key that signed the body. Throws {@link SignatureError} if none did. */
-export function checkSignature(rawBody: Uint8Array, signature: string, keys: readonly HmacKey[]): number {
+/**
+ * Returns the index of the key that signed the body. Throws {@link SignatureError} if none did; `others` adds
+ * its advice to the message.
+ */
+export function checkSignature(
+  rawBody: Uint8Array,
+  signature: string,
+  keys: readonly HmacKey[],
+  others?: OtherReceivers,
+): number {
   const keyIndex = findKey(rawBody, signature, keys);
   if (keyIndex !== -1) return keyIndex;
   const problem =
     keys.length === 1 ? 'does not match the signing key' : `matches none of the ${keys.length} signing keys`;
+  const advice = `${keys.map(keyAdvice).join('')}${others?.advice(rawBody, signature) ?? ''}`;
   throw new SignatureError(
     'signature_mismatch',
-    `the signature ${problem}: ` +
-      `the sender used another key, or the body was changed on its way${keys.map(keyAdvice).join('')}`,
+    `the signature ${problem}: the sender used another key, or the body was changed on its way${advice}`,
   );
 }
 

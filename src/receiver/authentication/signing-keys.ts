@@ -4,6 +4,7 @@ import { SharedCall } from '../timing/shared-call.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import type { HmacKey } from './hmac-key.ts';
+import { rememberKeys } from './other-receivers.ts';
 import { importKeys, type Key } from './signature.ts';
 
 /**
@@ -28,6 +29,7 @@ const KEY_SOURCE_TIMEOUT_MS = 5_000;
 export function createKeySource(signingKey: SigningKeys): KeySource {
   if (typeof signingKey !== 'function') {
     const keys = importKeys(signingKey, 'signingKey');
+    rememberKeys(keys);
     return () => keys;
   }
   const fetchKeys = async () => {
