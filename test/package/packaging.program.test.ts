@@ -17,6 +17,7 @@ import { type ChildProgram, packageRoot, startProgram } from '../support/child-p
 import { readme } from '../support/documents.ts';
 import { freePort } from '../support/free-port.ts';
 import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { untilListening } from '../support/until-listening.ts';
 
 /** The README's first commands: they install the package, and then what its first snippet needs. */
@@ -401,6 +402,24 @@ describe('where the package is installed, and Express', () => {
 });
 
 describe('the package is well formed', () => {
+  test('has no script that npm would run, or ask about, where it is installed', () => {
+    const { scripts } = JSON.parse(
+      readFileSync(join(project, 'node_modules', 'posthorn', 'package.json'), 'utf8'),
+    );
+    expect(scripts).toHaveProperty('start');
+    for (const name of ['preinstall', 'install', 'postinstall', 'prepublish', 'prepare'])
+      expect(scripts).not.toHaveProperty(name);
+  });
+
+  test('npm says nothing about its scripts when it is installed', () => {
+    const folder = temporaryDirectory();
+    writeFileSync(join(folder, 'package.json'), '{"private":true}');
+    const args = ['install', tarball, '--no-audit', '--no-fund', '--prefer-offline'];
+    const { status, stdout, stderr } = spawnSync('npm', args, { cwd: folder, encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('added 1') });
+    expect(stderr).not.toMatch(/script/);
+  });
+
   test('says where its source is, and where to tell of a fault', () => {
     expect(manifest.repository.url).toBe('git+https://github.com/posthorn/posthorn.git');
     expect(manifest.homepage).toMatch('https://github.com/posthorn/posthorn');
