@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -138,5 +138,50 @@ describe.each(runtimes)('$name', ({ name, from, program, args }) => {
 
   test('has its row in docs/runtimes.md', () => {
     expect(readFileSync(join(packageRoot, 'docs', 'runtimes.md'), 'utf8')).toContain(`| ${name} |`);
+  });
+});
+
+describe('Node.js 18.20.8, which is too old, is told which version is needed', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'posthorn-runtime-'));
+    writeFileSync(join(folder, 'package.json'), '{"private":true}');
+    npmInstall(folder, `runtime@npm:${nodePackage}@18.20.8`);
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** Runs a program that fails; returns what it prints as its error. */
+  function failureOf(...args: readonly string[]): {
+    readonly status: number | null;
+    readonly stderr: string;
+  } {
+    const runtime = join(folder, 'node_modules', 'runtime', 'bin', 'node');
+    const { status, stdout, stderr } = spawnSync(runtime, args, { cwd: project, encoding: 'utf8' });
+    expect(stdout).toBe('');
+    return { status, stderr };
+  }
+
+  test.each([
+    ['import', `import('posthorn')`],
+    ['require', `require('posthorn')`],
+  ])('by %s', (_, program) => {
+    const { status, stderr } = failureOf('--eval', program);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^ConfigurationError: posthorn needs Node\.js 20\.19 or later/m);
+    expect(stderr).not.toMatch(/SyntaxError/);
+  });
+
+  test.each([['--version'], ['demo', '--port', '0']])('by the program, %s', (...args) => {
+    expect(failureOf('node_modules/.bin/posthorn', ...args)).toEqual({
+      status: 2,
+      stderr: 'posthorn: this needs Node.js 20.19 or later, and runs on v18.20.8\n',
+    });
+  });
+
+  test('which is that of package.json', () => {
+    const { engines } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+    expect(engines.node).toBe('>=20.19');
   });
 });
