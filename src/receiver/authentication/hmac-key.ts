@@ -5,9 +5,7 @@ import { ConfigurationError } from '../errors.ts';
 // Not an import by its name, because that fails in Node.js 18 before this code can say why.
 const { hash } = crypto;
 if (typeof hash !== 'function') {
-  throw new ConfigurationError(
-    'posthorn needs Node.js 20.19 or later: this version is older, because its node:crypto does not have "hash"',
-  );
+  throw new ConfigurationError('posthorn needs Node.js 20.19 or later');
 }
 
 /** Sizes of SHA-256, in bytes. */
