@@ -24,7 +24,7 @@ test('in workerd, requests wait for each other, and what a request has begun goe
   const options = { cwd: project, encoding: 'utf8', timeout: 120_000 } as const;
   const output = execFileSync(runtime, ['run.js', COMPATIBILITY_DATE], options);
   const { bytes, compressedBytes, ...outcomes } = JSON.parse(output);
-  // The worker itself is in it, with some 500 bytes.
+  // As docs/runtimes.md says.
   expect(bytes).toBeLessThanOrEqual(140_000);
   expect(compressedBytes).toBeLessThanOrEqual(47_000);
   expect(outcomes).toEqual({
