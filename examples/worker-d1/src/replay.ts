@@ -3,10 +3,10 @@ import { readPortion } from './portion';
 import { type Env, getReceiver, scope } from './receiver';
 
 /**
- * Few enough for the 50 queries of an invocation on the free plan: a replay takes up to 12, besides those of
+ * Few enough for the 50 queries of an invocation on the free plan: a replay takes up to 14, besides those of
  * the handlers. The paid plan has 1,000.
  */
-const PORTION = 3;
+const PORTION = 2;
 const PAUSE_MS = 3_600_000;
 
 /** Dead letters with these reasons wait for people: a replay cannot help yet, or may do harm. */
