@@ -2,13 +2,14 @@ import { statSync } from 'node:fs';
 import { createSqliteStore } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
+import { ampleTime } from '../../support/limits.ts';
 import { useSqlite } from './fixture.ts';
 
 const fixture = useSqlite();
 
 test('a completed id takes some 140 bytes of the file', async () => {
   const database = await fixture.openMigrated();
-  const store = createSqliteStore(database, { scope: 'billing-1' });
+  const store = createSqliteStore(database, { scope: 'billing-1', ...ampleTime });
   const sizeOf = () => {
     database.exec('pragma wal_checkpoint(truncate)');
     return statSync(fixture.path).size;
