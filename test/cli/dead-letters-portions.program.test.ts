@@ -171,7 +171,7 @@ describe('--limit and --after', () => {
   test.each([
     { args: ['replay', 'evt_1', '--limit', '1'], message: /--limit and --after take a part of the list/ },
     { args: ['replay', 'evt_1', '--after', 'a'], message: /--limit and --after take a part of the list/ },
-    { args: ['replay', '--limit', '1'], message: /say which letters: ids, --all, --type or --since/ },
+    { args: ['replay', '--limit', '1'], message: /say which dead letters: ids, --all, --type or --since/ },
     { args: ['replay', '--all', '--limit', '0'], message: /It must be a whole number from 1 on\./ },
     { args: ['replay', '--all', '--limit', '1e3'], message: /It must be a whole number from 1 on\./ },
     {

@@ -82,6 +82,14 @@ const RECEIVER = `
   export const receiver = createReceiver({ signingKey: '${KEY}', deadLetters }).on('*', () => {});
   receiver.observe(() => {});`;
 
+const SHARED = `
+  import { createMemoryStore, createReceiver } from 'posthorn';
+  const memory = createMemoryStore();
+  const store = Object.fromEntries(
+    ['claim', 'renew', 'complete', 'release'].map((name) => [name, (request) => memory[name](request)]),
+  );
+  export const receiver = createReceiver({ signingKey: '${KEY}', store }).on('*', () => {});`;
+
 let addresses = 0;
 /** An address that no webhook has yet. */
 function newAddress(): string {
@@ -130,6 +138,12 @@ const cases: Readonly<Record<string, Case>> = {
     return ['evt_1', 'evt_2', '--receiver', file];
   }),
   'dead-letters drop': changes(async () => ['--all', '--yes', '--dir', await letters('evt_1', 'evt_2')]),
+  'ids import': changes(async () => {
+    const { file } = await writeModule(SHARED);
+    const list = join(temporaryDirectory(), 'ids.tsv');
+    writeFileSync(list, 'evt_1\t2026-03-31T09:00:00Z\n');
+    return [list, '--receiver', file];
+  }),
   'postgres migrate': changes(() => ['--url', fixture.url()]),
   'postgres sql': reads(),
   'sqlite migrate': changes(() => [join(temporaryDirectory(), 'events.db')]),

@@ -1,4 +1,4 @@
-import { receiver } from '#lib/server/receiver.js';
+import { receiver } from './lib/server/receiver.js';
 
 /** Once, before the first request. */
 export const init = () => {

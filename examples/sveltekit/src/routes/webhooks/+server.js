@@ -1,5 +1,5 @@
 import { toFetch } from 'posthorn/fetch';
-import { receiver } from '#lib/server/receiver.js';
+import { receiver } from '../../lib/server/receiver.js';
 
 const receive = toFetch(receiver);
 
