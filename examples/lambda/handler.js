@@ -1,5 +1,5 @@
-// A function of AWS Lambda that receives webhooks and keeps ids and letters in DynamoDB. template.yaml creates
-// both, and says how to deploy them.
+// A function of AWS Lambda that receives webhooks and keeps ids and dead letters in DynamoDB. template.yaml
+// creates both, and says how to deploy them.
 
 import { toLambda } from 'posthorn/lambda';
 import { receiver } from './receiver.js';
