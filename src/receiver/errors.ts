@@ -20,8 +20,9 @@ export class PosthornError extends Error {
     super(shorten(message), options);
     this.name = new.target.name;
     this.code = code;
-    // Not enumerable, so that logs and JSON stay short. A derived class may define its own.
-    Object.defineProperty(this, 'status', { value: statusOfCode(code), configurable: true });
+    // Not enumerable, so that logs and JSON stay short. Error handlers of frameworks may assign another one.
+    const value = statusOfCode(code);
+    Object.defineProperty(this, 'status', { value, configurable: true, writable: true });
   }
 }
 

@@ -1,4 +1,11 @@
-import { createMemoryStore, createReceiver, type ReceiverOptions, type Store } from 'posthorn';
+import {
+  type ClaimRequest,
+  createMemoryStore,
+  createReceiver,
+  type ReceiverOptions,
+  type Store,
+} from 'posthorn';
+import { createFileDeadLetters } from 'posthorn/file';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { IdImport } from '../../src/cli/ids/id-import.ts';
@@ -6,13 +13,15 @@ import { readIdList } from '../../src/cli/ids/id-list.ts';
 import { readOptions } from '../../src/receiver/settings.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { KEY } from '../support/served.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { letter } from './letters.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const terms = { leaseMs: HOUR_MS, retentionMs: HOUR_MS };
 
-/** A receiver and an import into its store. */
-function open(options: Omit<ReceiverOptions, 'signingKey'> = {}) {
+/** A receiver, and an import into its store that asks again for so long. */
+function open(options: Omit<ReceiverOptions, 'signingKey'> = {}, answerLimitMs?: number) {
   const store = options.store ?? createMemoryStore();
   const given = { signingKey: KEY, ...options, store };
   const handled: string[] = [];
@@ -22,7 +31,7 @@ function open(options: Omit<ReceiverOptions, 'signingKey'> = {}) {
     .observe((report) => {
       outcome = report.outcome;
     });
-  const ids = new IdImport(readOptions(given, createMemoryStore));
+  const ids = new IdImport(readOptions(given, createMemoryStore), answerLimitMs);
   const take = (id: string, ageMs = HOUR_MS) => ids.take({ id, recordedAt: Date.now() - ageMs });
   const send = async (id: string) => {
     await deliver(receiver, { ...createEvent('transfer.succeeded'), id }, { key: KEY });
@@ -80,8 +89,13 @@ describe('an import', () => {
 
   test('takes up an id that an interrupted import has claimed', async () => {
     const store = createMemoryStore();
-    const dying: Store = { ...store, complete: () => new Promise(() => {}), commandTimeoutMs: 60_000 };
-    void open({ store: dying }).take('evt_1');
+    await new Promise<void>((resolve) => {
+      const complete = () => {
+        resolve();
+        return new Promise<never>(() => {});
+      };
+      void open({ store: { ...store, complete, commandTimeoutMs: 60_000 } }).take('evt_1');
+    });
     expect(await store.claim({ id: 'evt_1', token: 'another', ...terms })).toMatchObject({ state: 'busy' });
     expect(await open({ store }).take('evt_1')).toBe('imported');
   });
@@ -101,17 +115,34 @@ describe('an import', () => {
     expect(await send('evt_1')).toBe('duplicate');
   });
 
-  test('releases a claim whose answer was lost, and leaves the event to the receiver', async () => {
-    const store = createMemoryStore();
-    const claim: Store['claim'] = async (request) => {
-      await store.claim(request);
-      throw new Error('the answer was lost');
-    };
-    await expect(open({ store: { ...store, claim } }).take('evt_1')).rejects.toMatchObject({
-      code: 'store_unavailable',
-    });
-    const delivery = await store.claim({ id: 'evt_1', token: 'delivery', ...terms });
-    expect(delivery).toMatchObject({ state: 'claimed', abandoned: 0 });
+  test.each(['claim', 'complete'] as const)(
+    'takes up an id whose %s was not answered, also after its lease',
+    async (operation) => {
+      const clock = { now: 0 };
+      const store = createMemoryStore({ now: () => clock.now });
+      const lost: Store = {
+        ...store,
+        [operation]: async (request: ClaimRequest) => {
+          if (operation === 'claim') await store.claim(request);
+          throw new Error('the answer was lost');
+        },
+      };
+      await expect(open({ store: lost }, 0).take('evt_1')).rejects.toMatchObject({
+        code: 'store_unavailable',
+      });
+      clock.now += HOUR_MS;
+      const { send, take } = open({ store });
+      expect(await take('evt_1')).toBe('imported');
+      expect(await send('evt_1')).toBe('duplicate');
+    },
+  );
+
+  test('leaves an id alone that has a dead letter, so that its replay runs the handlers', async () => {
+    const deadLetters = createFileDeadLetters(temporaryDirectory());
+    await deadLetters.put(letter('evt_1'));
+    const { send, take } = open({ deadLetters });
+    expect(await take('evt_1')).toBe('known');
+    expect(await send('evt_1')).toBe('processed');
   });
 
   test('with a queue completes the way into the queue too', async () => {

@@ -9,6 +9,7 @@ import {
   type ChildProgram,
   packageRoot,
   type Running,
+  startGroup,
   startProgram,
 } from '../support/child-program.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -88,17 +89,12 @@ function pathToPosthorn(): string {
 
 /** Starts a command as it was printed. It runs until the test ends. */
 export function startPasted(command: string): ChildProgram {
-  const env = { PATH: pathToPosthorn() };
-  const child = spawn('sh', ['-c', command], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const { pid, stdout, stderr } = child;
-  if (pid === undefined) throw new Error('the shell was not started');
-  const kill = (signal: NodeJS.Signals): void => void process.kill(-pid, signal);
-  const exit = once(child, 'close').then(() => child.exitCode);
+  const started = startGroup('sh', ['-c', command], { PATH: pathToPosthorn() }, process.cwd());
   onTestFinished(async () => {
-    kill('SIGTERM');
-    await exit;
+    started.kill('SIGTERM');
+    await started.exit;
   });
-  return byLines({ stdout, stderr, exit, kill });
+  return started;
 }
 
 /** Runs a command as it was printed, in a shell that finds `posthorn`. Resolves with its output. */

@@ -100,6 +100,7 @@ export class Examples {
       });
     });
   }
+
   testReceiverModule(name: string): void {
     test(`posthorn dead-letters lists and replays by examples/${name}/receiver.ts, beside its server`, async () => {
       const environment = { SIGNING_KEY: 'key' };

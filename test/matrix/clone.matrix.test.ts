@@ -1,10 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { byLines, type ChildProgram, packageRoot } from '../support/child-program.ts';
+import { packageRoot, startGroup } from '../support/child-program.ts';
 
 // In these tests npm runs the scripts of package.json, as it does for a user: `npm ci` in a clone builds by
 // `postprepare`, and so does `npm install` of an address of git.
@@ -22,22 +21,11 @@ function run(cwd: string, command: string, ...args: readonly string[]): string {
   return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: 'pipe' });
 }
 
-/** Runs a script of package.json. A signal goes to all that npm starts for it, as that of Ctrl-C does. */
-function startScript(cwd: string, ...args: readonly string[]): ChildProgram {
-  const child = spawn('npm', args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const { stdout, stderr, pid = 0 } = child;
-  const exit = once(child, 'close').then(() => child.exitCode);
-  const kill = (signal: NodeJS.Signals): void => {
-    if (pid !== 0 && child.exitCode === null && child.signalCode === null) process.kill(-pid, signal);
-  };
-  return byLines({ stdout, stderr, exit, kill });
-}
-
 test('npm ci && npm start in a clone start the demo', async () => {
   const clone = join(folder, 'clone');
   run(folder, 'git', 'clone', '--quiet', packageRoot, clone);
   run(clone, 'npm', 'ci', ...quietly);
-  const demo = startScript(clone, 'start', '--', '--port', '0');
+  const demo = startGroup('npm', ['start', '--', '--port', '0'], process.env, clone);
   onTestFinished(() => demo.kill('SIGKILL'));
   await demo.line(/^listening on /);
   const [letters = ''] = /(?<=dead letters in )[^)]+/.exec(await demo.line(/dead letters in /)) ?? [];

@@ -89,6 +89,8 @@ describe('the status of an error', () => {
   test('stays out of logs and of JSON', () => {
     const error = new SignatureError('signature_missing', 'm');
     expect(error.status).toBe(403);
+    // As middleware of a framework does.
+    expect(Object.assign(new PermanentError('m'), { status: 422 }).status).toBe(422);
     expect(JSON.parse(JSON.stringify(error))).toEqual({ name: 'SignatureError', code: 'signature_missing' });
     expect(inspect(error)).not.toContain('status');
   });

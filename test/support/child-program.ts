@@ -40,6 +40,21 @@ export function startCommand(
   return byLines({ stdout, stderr, exit: exitOf(child), kill: (signal) => void child.kill(signal) });
 }
 
+/** Runs a command. A signal goes to it and to all that it starts, as that of Ctrl-C on a terminal does. */
+export function startGroup(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+): ChildProgram {
+  const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { pid, stdout, stderr } = child;
+  const kill = (signal: NodeJS.Signals): void => {
+    if (pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-pid, signal);
+  };
+  return byLines({ stdout, stderr, exit: exitOf(child), kill });
+}
+
 /** What runs, with all that it prints. */
 export interface Running extends Pick<ChildProgram, 'exit' | 'kill'> {
   readonly stdout: Readable;

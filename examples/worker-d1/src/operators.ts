@@ -1,4 +1,4 @@
-// The dead letters, for people with the token OPERATOR_TOKEN, which is none of the webhook's credentials:
+// The dead letters, for people with the token OPERATOR_TOKEN, not a credential of the webhook:
 // GET /dead-letters?after=… lists some, GET /dead-letters?id=… shows one, POST replays it, DELETE drops it.
 
 import { type DeadLetter, PosthornError } from 'posthorn';
@@ -15,8 +15,9 @@ export async function serveOperators(request: Request, env: Env): Promise<Respon
     return await answer(request, getReceiver(env));
   } catch (error) {
     console.error(error);
-    if (error instanceof PosthornError) return failure(503, error.code, error.message);
-    return failure(500, 'internal_error', 'the log of the Worker has the error');
+    if (!(error instanceof PosthornError)) return failure(500, 'internal_error', 'the log has the error');
+    const canRetry = error.code !== 'dead_letter_unreadable';
+    return failure(canRetry ? 503 : 500, error.code, error.message);
   }
 }
 

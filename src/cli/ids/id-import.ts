@@ -7,7 +7,10 @@ import type { Settings } from '../../receiver/settings.ts';
 import type { Awaitable } from '../../receiver/timing/awaitable.ts';
 import type { RecordedId } from './id-list.ts';
 
-/** The end of one id: completed now, too young, or known to the store, which is then left as it was. */
+/**
+ * The end of one id: completed now, or left as it was, because it is too young, or known to the store or as a
+ * dead letter.
+ */
 export type ImportResult = 'imported' | 'young' | 'known';
 
 /** Added to the time of the last retry, because clocks differ and the service may be late. */
@@ -19,8 +22,6 @@ const MARGIN_MS = 10 * 60_000;
  */
 const TOKEN = 'imported';
 
-/** The time that a store has to answer: a command that has just begun is not connected yet. */
-const ANSWER_LIMIT_MS = 5_000;
 const PAUSE_MS = 50;
 
 /**
@@ -31,29 +32,39 @@ const PAUSE_MS = 50;
 export class IdImport {
   readonly #settings: Settings;
   readonly #store: TimeLimitedStore;
+  /** The time that a server has to answer: a command that has just begun is not connected yet. */
+  readonly #answerLimitMs: number;
   /** The age from which an id is old enough. */
   readonly leastAgeMs: number;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, answerLimitMs = 5_000) {
     this.#settings = settings;
+    this.#answerLimitMs = answerLimitMs;
     this.#store = new TimeLimitedStore(settings.store);
     this.leastAgeMs = settings.retryScheduleMs.reduce((sum, delayMs) => sum + delayMs, MARGIN_MS);
   }
 
-  /** Imports one id. Rejects if the store does not answer; then the id can be imported again. */
+  /**
+   * Imports one id. Rejects if a server does not answer; then the id can be imported again, because a claim
+   * that is held stays with the token.
+   */
   async take({ id, recordedAt }: RecordedId): Promise<ImportResult> {
     if (recordedAt > this.#settings.now() - this.leastAgeMs) return 'young';
+    if (await this.#isDeadLetter(id)) return 'known';
     const requests = this.#claimIds(id).map((claimId) => this.#request(claimId, recordedAt));
-    let result: ImportResult = 'known';
-    try {
-      for (const request of requests) if (!(await this.#isNew(request))) return result;
-      for (const request of requests) await untilAnswered(() => this.#store.complete(request));
-      result = 'imported';
-      return result;
-    } finally {
-      // A claim that failed may have been granted. An id that was not claimed stays as it is.
-      if (result !== 'imported') for (const request of requests) await this.#release(request);
+    for (const request of requests) {
+      if (await this.#isNew(request)) continue;
+      for (const claimed of requests) await this.#release(claimed);
+      return 'known';
     }
+    for (const request of requests) await this.#untilAnswered(() => this.#store.complete(request));
+    return 'imported';
+  }
+
+  /** A replay of a dead letter must find its id open, or it would remove the letter without a run. */
+  async #isDeadLetter(id: string): Promise<boolean> {
+    const { deadLetters } = this.#settings;
+    return deadLetters !== undefined && (await this.#untilAnswered(() => deadLetters.get(id))) !== undefined;
   }
 
   /** With a queue, the run before the answer has an id of its own, which is completed first. */
@@ -70,7 +81,7 @@ export class IdImport {
   /** Claims an id. Returns false if the store knows it. A claim of an import must not count as an attempt. */
   async #isNew(request: LeaseRequest): Promise<boolean> {
     const uncounted = { ...request, attemptSpacingMs: request.retentionMs };
-    const claim = await untilAnswered(() => this.#store.claim(uncounted));
+    const claim = await this.#untilAnswered(() => this.#store.claim(uncounted));
     return claim.state === 'claimed' && claim.attempt === 1;
   }
 
@@ -81,17 +92,17 @@ export class IdImport {
       // The lease ends by itself.
     }
   }
-}
 
-/** Asks a store again until it answers, or rejects with its last error. */
-async function untilAnswered<T>(ask: () => Awaitable<T>): Promise<T> {
-  const endsAt = performance.now() + ANSWER_LIMIT_MS;
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (performance.now() >= endsAt) throw error;
+  /** Asks a server again until it answers, or rejects with its last error. */
+  async #untilAnswered<T>(ask: () => Awaitable<T>): Promise<T> {
+    const endsAt = performance.now() + this.#answerLimitMs;
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (performance.now() >= endsAt) throw error;
+      }
+      await delay(PAUSE_MS);
     }
-    await delay(PAUSE_MS);
   }
 }
