@@ -20,7 +20,7 @@ const lists = [
 ];
 const patterns = [...texts.map((text) => `'${text}'`), ...lists.map(({ code }) => code)];
 
-/** What the compiler prints about each of them, in one line. */
+/** The lines of the compiler about each of them. */
 let errors: readonly string[];
 
 beforeAll(() => {

@@ -16,7 +16,7 @@ export async function expectReplayed(posthorn: Posthorn, module: string, id: str
   const run = async (...args: readonly string[]): Promise<readonly unknown[]> => {
     const { exit, lines } = posthorn(['dead-letters', ...args, '--receiver', module, '--json']);
     expect(await exit, lines.join('\n')).toBe(0);
-    // What the module prints is among the lines.
+    // The output of the module is among the lines.
     return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
   };
   expect(await run('list')).toContainEqual(expect.objectContaining({ kind: 'letter', id }));
