@@ -157,6 +157,7 @@ describe('an import', () => {
 
 describe('a list of ids', () => {
   const at = Date.UTC(2026, 2, 31, 9, 30);
+  const read = (text: string, encoding: BufferEncoding = 'utf8') => readIdList(Buffer.from(text, encoding));
 
   test.each([
     ['milliseconds', String(at)],
@@ -164,7 +165,7 @@ describe('a list of ids', () => {
     ['ISO 8601 with a zone', '2026-03-31T11:30:00.000+02:00'],
     ['the text of PostgreSQL', '2026-03-31 09:30:00.000+00'],
   ])('has times in %s', (_, time) => {
-    expect(readIdList(`evt_1\t${time}\r\n\nevt\t2\t${time}`)).toEqual({
+    expect(read(`evt_1\t${time}\r\n\nevt\t2\t${time}`)).toEqual({
       recorded: [
         { id: 'evt_1', recordedAt: at },
         { id: 'evt\t2', recordedAt: at },
@@ -183,9 +184,20 @@ describe('a list of ids', () => {
     ['a day that does not exist', 'evt_1\t2026-02-30T09:30:00Z'],
     ['a heading', 'id\trecorded_at'],
   ])('does not take a line with %s', (_, line) => {
-    expect(readIdList(`evt_0\t${at}\n${line}\n`)).toEqual({
+    expect(read(`evt_0\t${at}\n${line}\n`)).toEqual({
       recorded: [{ id: 'evt_0', recordedAt: at }],
       invalid: [2],
     });
+  });
+
+  test('may begin with a byte order mark, and have ids in any script', () => {
+    expect(read(`\uFEFFevt_é漢\t${at}\n`)).toEqual({
+      recorded: [{ id: 'evt_é漢', recordedAt: at }],
+      invalid: [],
+    });
+  });
+
+  test.each(['latin1', 'utf16le'] as const)('does not take a line that is in %s', (encoding) => {
+    expect(read(`evt_é\t${at}\n`, encoding)).toEqual({ recorded: [], invalid: expect.arrayContaining([1]) });
   });
 });

@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPostgresStore } from 'posthorn/postgres';
 import { createRedisStore } from 'posthorn/redis';
@@ -5,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { useDatabase } from '../stores/postgres/fixture.ts';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { snippetWith } from '../support/snippet.ts';
-import { jsonLines, paste, posthorn } from './posthorn.ts';
+import { until } from '../support/until.ts';
+import { jsonLines, paste, posthorn, startPosthornProcess } from './posthorn.ts';
 import { writeModule } from './receiver-module.ts';
 
 const fixture = useRedis();
@@ -28,6 +30,24 @@ const postgresModule = () => `
   import { createPostgresStore } from 'posthorn/postgres';
   const pool = new pg.Pool({ connectionString: '${database.url()}' });
   const store = createPostgresStore(pool, { scope: 'moved' });
+  export const receiver = createReceiver({ signingKey: 'k', store }).on('*', () => {});`;
+
+/** Its store completes nothing until there is a file `go`. */
+const heldModule = `
+  import { existsSync, writeFileSync } from 'node:fs';
+  import { setTimeout } from 'node:timers/promises';
+  import { createMemoryStore, createReceiver } from 'posthorn';
+  const at = (name) => new URL(name, import.meta.url).pathname;
+  const memory = createMemoryStore();
+  const store = {
+    ...memory,
+    commandTimeoutMs: 60_000,
+    complete: async (request) => {
+      writeFileSync(at('held'), '');
+      while (!existsSync(at('go'))) await setTimeout(10);
+      return memory.complete(request);
+    },
+  };
   export const receiver = createReceiver({ signingKey: 'k', store }).on('*', () => {});`;
 
 const lineOf = (id: string, ageMs: number) => `${id}\t${Date.now() - ageMs}\n`;
@@ -103,6 +123,31 @@ describe('posthorn ids import', () => {
       stdout: '0 imported, 0 too young, 0 known before, 0 invalid, 20 left\n',
       stderr: expect.stringContaining('(store_unavailable)'),
     });
+  });
+
+  test.each(['', '\n\n', '\uFEFF'])('refuses a list without ids: %j', async (lines) => {
+    expect(await importLines(redisModule('empty'), lines)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('the list has no ids'),
+    });
+  });
+
+  test.each([
+    { signal: 'SIGINT', code: 130 },
+    { signal: 'SIGTERM', code: 143 },
+  ] as const)('at $signal finishes the ids in hand, and says how many are left', async ({ signal, code }) => {
+    const { file } = await writeModule(heldModule);
+    const folder = join(file, '..');
+    const list = Array.from({ length: 40 }, (_, index) => lineOf(`evt_${index}`, 40 * MINUTE_MS));
+    writeFileSync(join(folder, 'ids.tsv'), `${list.join('')}no time\n`);
+    const command = startPosthornProcess(['ids', 'import', join(folder, 'ids.tsv'), '--receiver', file]);
+    await until('the store holds the first ids', () => existsSync(join(folder, 'held')));
+    command.kill(signal);
+    await command.line(new RegExp(`^posthorn: ${signal}: the ids in hand are finished first\\.`));
+    writeFileSync(join(folder, 'go'), '');
+    expect(await command.exit).toBe(code);
+    expect(command.lines).toContain('16 imported, 0 too young, 0 known before, 1 invalid, 24 left');
   });
 
   test.each([

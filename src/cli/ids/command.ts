@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
 import { isMemoryStore } from '../../stores/memory/memory.ts';
 import { loadReceiver } from '../dead-letters/receiver-module.ts';
+import { deferSignals } from '../defer-signals.ts';
 import { defineCommand } from '../define-command.ts';
 import { describeDuration } from '../duration.ts';
-import { CommandError, EXIT_CODES_HELP, usageError } from '../failure.ts';
+import { CommandError, EXIT_CODES_HELP, exitCodes, lineOf, usageError } from '../failure.ts';
 import { readInput } from '../input.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
@@ -48,7 +49,13 @@ const MOST_NAMED = 10;
 
 async function importIds(file: string, options: ImportOptions): Promise<void> {
   const output = createOutput(options);
-  const { recorded, invalid } = readIdList(Buffer.from(await readInput(file)).toString());
+  const { recorded, invalid } = readIdList(await readInput(file));
+  if (recorded.length === 0 && invalid.length === 0) {
+    throw new CommandError(
+      'failed',
+      'the list has no ids: look at the command that made it, and at the prefix or the table that it reads',
+    );
+  }
   const { receiver, settings } = await loadReceiver(options.receiver, output.json);
   if (settings === undefined)
     throw usageError('the receiver is of posthorn 0.2 or earlier: the module must import this version');
@@ -72,10 +79,13 @@ async function importIds(file: string, options: ImportOptions): Promise<void> {
   }
   await receiver.close();
   if (failure !== undefined) throw failure.error;
-  if (invalid.length > 0) throw invalidLines(invalid);
+  if (invalid.length === 0) return;
+  output.note(lineOf(invalidLines(invalid)));
+  // A signal has set another one already.
+  process.exitCode ??= exitCodes.failed;
 }
 
-/** Returns the error of the first id that failed: then no further one is begun. */
+/** Returns the error of the first id that failed. After that, and after a signal, no further one is begun. */
 async function importAll(
   recorded: readonly RecordedId[],
   ids: IdImport,
@@ -84,18 +94,21 @@ async function importAll(
   const progress = new Progress();
   const rest = recorded.values();
   let failure: { readonly error: unknown } | undefined;
-  const work = async (): Promise<void> => {
+  const work = async (isSignalled: () => boolean): Promise<void> => {
     for (const one of rest) {
-      if (failure !== undefined) return;
       try {
         counts[await ids.take(one)] += 1;
       } catch (error) {
         failure ??= { error };
       }
       progress.show(`${counts.imported} of ${recorded.length} imported so far`);
+      if (failure !== undefined || isSignalled()) return;
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  await deferSignals({
+    reason: 'the ids in hand are finished first',
+    work: (isSignalled) => Promise.all(Array.from({ length: CONCURRENCY }, () => work(isSignalled))),
+  });
   progress.clear();
   return failure;
 }

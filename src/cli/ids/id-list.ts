@@ -14,10 +14,14 @@ export interface IdList {
   readonly invalid: readonly number[];
 }
 
-/** Reads lines of an id, a tab and a time. Empty lines are passed over. */
-export function readIdList(text: string): IdList {
+/** Stands for bytes that are not UTF-8. An id that holds it was damaged, here or before. */
+const REPLACEMENT = '\uFFFD';
+
+/** Reads lines of an id, a tab and a time. Empty lines and a byte order mark are passed over. */
+export function readIdList(bytes: Uint8Array): IdList {
   const recorded: RecordedId[] = [];
   const invalid: number[] = [];
+  const text = new TextDecoder().decode(bytes);
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line === '') continue;
     const found = readLine(line);
@@ -28,6 +32,7 @@ export function readIdList(text: string): IdList {
 }
 
 function readLine(line: string): RecordedId | undefined {
+  if (line.includes(REPLACEMENT)) return undefined;
   const [, id, time = ''] = /^(.+)\t([^\t]+)$/.exec(line) ?? [];
   const recordedAt = readTime(time);
   return id === undefined || recordedAt === undefined ? undefined : { id, recordedAt };
