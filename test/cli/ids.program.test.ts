@@ -96,9 +96,11 @@ describe('posthorn ids import', () => {
     await database.sql(`create table webhook_events (event_id text, recorded_at timestamptz);
       insert into webhook_events values ('evt_old', now() - interval '2 hours'), ('evt_young', now())`);
     const { file } = await writeModule(postgresModule());
-    const commands = snippetWith('copy (', 'docs/moving.md', 'sh');
+    const commands = ['copy (', 'posthorn ids import'].map((text) =>
+      snippetWith(text, 'docs/moving.md', 'sh'),
+    );
     const env = { POSTGRES_URL: database.url() };
-    const printed = await paste(`cd '${join(file, '..')}'\n${commands}`, env);
+    const printed = await paste(`cd '${join(file, '..')}'\n${commands.join('')}`, env);
     expect(printed).toBe('1 imported, 1 too young, 0 known before, 0 invalid\n');
     const store = createPostgresStore(database.connect(), { scope: 'moved' });
     const claim = (id: string) => store.claim({ id, token: 'delivery', ...terms });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { WebhookEvent } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { onTestFinished } from 'vitest';
+import { paste } from '../cli/posthorn.ts';
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { compileSnippet, snippetWith } from '../support/snippet.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -10,9 +11,9 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 export const KEY = 'moving-key';
 const PAGE = 'docs/moving.md';
 
-/** The parts of a snippet that a test replaces: the work, and the scope. */
+/** The parts of a snippet that a test replaces: the work, if it has some, and the scope. */
 export interface Changes {
-  readonly book: string;
+  readonly book?: string;
   readonly scope?: string;
 }
 
@@ -25,12 +26,18 @@ export class Place {
     this.env = { REDIS_URL: `redis://127.0.0.1:${redisPort}`, SIGNING_KEY: KEY };
   }
 
-  /** Compiles the snippet with a text as a module. `book` is the body of its function; it may use `redis`. */
-  compile(text: string, name: string, { book, scope = 'billing-production' }: Changes): void {
+  /** Compiles the snippet with a text as a module. `book` takes the place of its work; it may use `redis`. */
+  compile(text: string, name: string, { book = '', scope = 'billing-production' }: Changes = {}): void {
     const code = snippetWith(text, PAGE)
-      .replace(/^(async function book\(.*\n)[\s\S]*?^}/m, `$1  ${book}\n}`)
+      .replace(/console\.log\('book'.*/, () => `{ ${book} }`)
       .replace('billing-production', scope);
     compileSnippet(this.folder, `${name}.ts`, code);
+  }
+
+  /** Runs the commands of the page that list the ids of the old program and import them. */
+  importByPage(): Promise<string> {
+    const [list, ids] = ['list-ids.js', 'posthorn ids import'].map((text) => snippetWith(text, PAGE, 'sh'));
+    return paste(`cd '${this.folder}'\n${list}${ids}`, this.env);
   }
 
   /** Starts a program that listens: `served` makes a listener of what it imports. */

@@ -81,6 +81,8 @@ describe('a move from SQLite to PostgreSQL', () => {
     await copyInbox(sqlite.path, postgres.url());
     const young = "handled_at between now() - interval '1 minute' and now() + interval '1 minute'";
     expect(await postgres.sql(`select count(*) from posthorn.inbox where ${young}`)).toBe('2');
+    await expect(copyInbox(sqlite.path, postgres.url())).rejects.toThrow('exit code');
+    expect(await postgres.sql('select count(*) from posthorn.inbox')).toBe('2');
     const ran: string[] = [];
     const after = await openEndpoint({}, (receiver) => {
       receiver.on(
