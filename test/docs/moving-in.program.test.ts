@@ -52,12 +52,14 @@ describe('the old program that only checks with verify()', () => {
   const good = JSON.stringify(createEvent('transfer.succeeded'));
   const failing = JSON.stringify(createEvent('transfer.failed'));
 
-  test('answers with the status of the error', async () => {
+  test.each(['express', 'express-4'])('answers with the status of the error on %s', async (express) => {
+    fixture.redis.command('flushall');
     const place = new Place(fixture.redis.port);
     place.compile('receiver.verify', 'checking', {
       book: `if (event.type === 'transfer.failed') throw new Error('no');
         await redis.rpush('booked:checked', event.id);`,
     });
+    place.replace('checking', "from 'express'", `from '${express}'`);
     const { url } = await place.start('checking', 'module.app');
     const statusOf = async (request: RequestInit) => {
       const response = await fetch(url, request);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WebhookEvent } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
@@ -32,6 +32,12 @@ export class Place {
       .replace(/console\.log\('book'.*/, () => `{ ${book} }`)
       .replace('billing-production', scope);
     compileSnippet(this.folder, `${name}.ts`, code);
+  }
+
+  /** Replaces a text of a compiled module. */
+  replace(name: string, text: string, by: string): void {
+    const file = join(this.folder, `${name}.js`);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(text, by));
   }
 
   /** Runs the commands of the page that list the ids of the old program and import them. */

@@ -49,18 +49,16 @@ describe('the list of the ids in Redis', () => {
     const { program } = startList(fixture.redis.port);
     expect(await program.exit).toBe(0);
     expect(agesOf(program.lines)).toEqual(agesIn(ids));
-    expect(program.lines.slice(-2)).toEqual([
-      expect.stringMatching(/^1406 ids; left out, because expired or without an expiry: 1$/),
-      expect.stringMatching(/^the youngest id is \d+ s old$/),
-    ]);
+    expect(program.lines).toContain('1406 ids; left out, because expired or without an expiry: 1');
+    expect(program.lines).toContainEqual(expect.stringMatching(/^the youngest id is \d+ s old$/));
   });
 
   test('never makes an id older than it is', async () => {
+    const startedAt = Date.now();
     await record(['evt_1']);
-    const recordedBefore = Date.now();
     const { program } = startList(fixture.redis.port);
     const [, at] = (await program.line(/^evt_1\t/)).split('\t');
-    expect(Number(at)).toBeGreaterThanOrEqual(recordedBefore - 1_000);
+    expect(Number(at)).toBeGreaterThanOrEqual(startedAt);
     await program.exit;
   });
 
