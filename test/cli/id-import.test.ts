@@ -178,6 +178,7 @@ describe('a list of ids', () => {
     ['no time', 'evt_1'],
     ['no id', `\t${at}`],
     ['seconds, which would be a time in 1970', `evt_1\t${at / 1_000}`],
+    ['seconds with leading zeros', `evt_1\t${String(at / 1_000).padStart(13, '0')}`],
     ['microseconds', `evt_1\t${at}000`],
     ['a time without a zone', 'evt_1\t2026-03-31T09:30:00'],
     ['a day', 'evt_1\t2026-03-31'],

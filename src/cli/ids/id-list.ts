@@ -43,6 +43,6 @@ function readLine(line: string): RecordedId | undefined {
  * they have from 2001 to 2286, and seconds are refused; and a time of ISO 8601 must name its zone.
  */
 function readTime(text: string): number | undefined {
-  if (/^\d{13}$/.test(text)) return Number(text);
+  if (/^[1-9]\d{12}$/.test(text)) return Number(text);
   return /:\S*(Z|[+-]\d\d(:?\d\d)?)$/i.test(text) ? parseTime(text) : undefined;
 }
