@@ -42,7 +42,9 @@ describe('the tables of version 0.2.0', () => {
     const event = createEvent('transfer.updated');
     expect((await send(event)).status).toBe(500);
     const { error } = reports.all.at(-1) ?? {};
-    expect(error?.message).toMatch(/older than this version: run migratePostgres\(pool\) or "npx posthorn /);
+    expect(error?.message).toMatch(
+      /older than this version: if this is the right database, run migratePostgres\(pool\) or "npx posthorn /,
+    );
 
     const env = { POSTGRES_URL: `postgres://postgres@127.0.0.1:${fixture.postgres.port}/${database}` };
     expect(await posthorn(['postgres', 'migrate'], { env })).toMatchObject({ code: 0 });

@@ -79,16 +79,29 @@ export function namedPlace(options: PlaceOptions): NamedPlace | undefined {
   throw usageError(`give one of ${flags}: the dead letters are in one place`);
 }
 
+/** Stands for an address with a password in a printed command. As an address it is refused. */
+const SAME_ADDRESS = '<the same address>';
+
 /** The place that the options name, as words of a shell. An address with a password is not repeated. */
 export function namedPlaceWords({ schema, ...options }: PlaceOptions & SchemaOfPlace): readonly string[] {
   const named = namedPlace(options);
-  const variable = servers.find(({ name }) => name === named?.name)?.variable;
-  const hasPassword = variable !== undefined && named?.place.includes('@');
-  const place = hasPassword ? `"$${variable}"` : quote(named?.place ?? '');
   return [
-    ...(named === undefined ? [] : [`--${named.name}`, place]),
+    ...(named === undefined ? [] : [`--${named.name}`, placeWord(named)]),
     ...(schema === undefined || schema === DEFAULT_SCHEMA ? [] : ['--schema', quote(schema)]),
   ];
+}
+
+function placeWord({ name, place }: NamedPlace): string {
+  const variable = servers.find((server) => server.name === name)?.variable;
+  if (variable === undefined || !hasPassword(place)) return quote(place);
+  return process.env[variable] === place ? `"$${variable}"` : quote(SAME_ADDRESS);
+}
+
+/** A text that is not a URL may hold a password too, which some clients accept. */
+function hasPassword(address: string): boolean {
+  if (!URL.canParse(address)) return true;
+  const { password, searchParams } = new URL(address);
+  return password !== '' || searchParams.has('password');
 }
 
 /** Returns the server whose address is in the environment. */

@@ -6,9 +6,9 @@ import { createPostgresDeadLetters } from '../../stores/postgres/dead-letters/de
 import { isRefusedConnection } from '../../stores/postgres/errors.ts';
 import { migratePostgres, migrationScript, readVersion } from '../../stores/postgres/migrate.ts';
 import { defineCommand } from '../define-command.ts';
-import { EXIT_CODES_HELP, usageError } from '../failure.ts';
+import { codeOf, EXIT_CODES_HELP, usageError } from '../failure.ts';
 import { type JsonOption, type SchemaOption, schemaOption } from '../options.ts';
-import { connectionError } from './connection-error.ts';
+import { addressError, connectionError } from './connection-error.ts';
 import { loadPeer } from './load-peer.ts';
 import { type MigratedVersions, migrationError, printMigration, printSql } from './migration.ts';
 import type { StorePart } from './store-part.ts';
@@ -16,9 +16,7 @@ import type { StorePart } from './store-part.ts';
 export const postgresPart: StorePart = {
   addCommand,
   withDeadLetters: (url, options, use) =>
-    withPool(requirePostgresUrl(url, 'POSTGRES_URL or --postgres'), (pool) =>
-      use(createPostgresDeadLetters(pool, options)),
-    ),
+    withPool(url, 'POSTGRES_URL or --postgres', (pool) => use(createPostgresDeadLetters(pool, options))),
 };
 
 interface MigrateOptions extends SchemaOption, JsonOption {
@@ -57,11 +55,8 @@ function addCommand(program: Command): void {
 async function migrate({ url, schema, ...options }: MigrateOptions): Promise<void> {
   const { POSTGRES_URL, DATABASE_URL } = process.env;
   const quoted = readSchema('posthorn postgres migrate', schema);
-  const address = requirePostgresUrl(
-    url ?? POSTGRES_URL ?? DATABASE_URL,
-    '--url, POSTGRES_URL or DATABASE_URL',
-  );
-  await withPool(address, async (pool) => {
+  const address = url ?? POSTGRES_URL ?? DATABASE_URL;
+  await withPool(address, '--url, POSTGRES_URL or DATABASE_URL', async (pool) => {
     const versions = await migrateFrom(pool, quoted, schema).catch((error: unknown) => {
       throw migrationError(error, ({ cause }) => cause !== undefined);
     });
@@ -82,26 +77,33 @@ function requirePostgresUrl(url: string | undefined, sources: string): string {
   throw usageError(`the address of PostgreSQL is missing or wrong: ${sources} must begin with postgres://`);
 }
 
-/** Opens a pool for as long as `use` takes. */
-async function withPool(url: string, use: (pool: Pool) => Promise<void>): Promise<void> {
+/** Opens a pool for as long as `use` takes. `sources` are the names of what may hold the address. */
+async function withPool(
+  url: string | undefined,
+  sources: string,
+  use: (pool: Pool) => Promise<void>,
+): Promise<void> {
+  const connectionString = requirePostgresUrl(url, sources);
   const { default: pg } = await loadPeer({ pg: () => import('pg') });
-  const pool = new pg.Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 5_000 });
+  const pool = new pg.Pool({ connectionString, max: 2, connectionTimeoutMillis: 5_000 });
   // A lost connection shows in the queries that need it.
   pool.on('error', () => {});
   try {
-    await pool.query('select 1').catch((cause: unknown) => {
-      // pg itself fails if the server asks for a password that the address does not have.
-      throw /^SASL: .* password must be /.test(messageOf(cause))
-        ? connectionError(
-            'PostgreSQL',
-            cause,
-            true,
-            'the address has no password, and the server asks for one',
-          )
-        : connectionError('PostgreSQL', cause, isRefusedConnection(cause));
-    });
+    await connect(pool, sources);
     await use(pool);
   } finally {
     await pool.end();
+  }
+}
+
+async function connect(pool: Pool, sources: string): Promise<void> {
+  try {
+    await pool.query('select 1');
+  } catch (cause) {
+    if (codeOf(cause) === 'ERR_INVALID_URL') throw addressError(sources, cause);
+    // pg itself fails if the server asks for a password that the address does not have.
+    throw /^SASL: .* password must be /.test(messageOf(cause))
+      ? connectionError('PostgreSQL', cause, true, 'the address has no password, and the server asks for one')
+      : connectionError('PostgreSQL', cause, isRefusedConnection(cause));
   }
 }

@@ -10,7 +10,8 @@ export interface RedisConnection {
   readonly close: () => void;
 }
 
-type CreateConnection = (url: string) => RedisConnection;
+/** Creates a client for an address. Throws if the address is not a URL. */
+export type CreateConnection = (url: string) => RedisConnection;
 
 /** The time limit of a server that is connected to, or asked. */
 const LIMIT_MS = 5_000;
@@ -82,7 +83,7 @@ function ofNodeRedis(client: NodeRedis): RedisConnection {
   };
 }
 
-/** It connects without a password to a server that needs one, so a command has to ask. */
+/** node-redis connects without a password to a server that needs one, so a command has to ask. */
 function passIfForbidden(error: unknown): void {
   if (!messageOf(error).startsWith('NOPERM ')) throw error;
 }

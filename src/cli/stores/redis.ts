@@ -2,10 +2,10 @@ import { messageOf } from '../../receiver/values/foreign-values.ts';
 import type { RedisClient } from '../../stores/redis/client.ts';
 import { createRedisDeadLetters } from '../../stores/redis/dead-letters/dead-letters.ts';
 import { usageError } from '../failure.ts';
-import { connectionError } from './connection-error.ts';
+import { addressError, connectionError } from './connection-error.ts';
 import { loadPeer, type OtherWays } from './load-peer.ts';
 import { ADDRESS_COMPLAINT } from './place-options.ts';
-import { redisClients } from './redis-clients.ts';
+import { type CreateConnection, type RedisConnection, redisClients } from './redis-clients.ts';
 import type { StorePart } from './store-part.ts';
 
 export const redisPart: StorePart = {
@@ -36,7 +36,7 @@ export async function withRedis<T>(
   otherWays: OtherWays = {},
 ): Promise<void> {
   const createConnection = await loadPeer(redisClients, otherWays);
-  const { client, connect, close } = createConnection(url);
+  const { client, connect, close } = openConnection(createConnection, url);
   try {
     const prepared = prepare(client);
     try {
@@ -47,6 +47,14 @@ export async function withRedis<T>(
     await use(prepared);
   } finally {
     close();
+  }
+}
+
+function openConnection(createConnection: CreateConnection, url: string): RedisConnection {
+  try {
+    return createConnection(url);
+  } catch (error) {
+    throw addressError(process.env.REDIS_URL === url ? 'REDIS_URL' : '--redis', error);
   }
 }
 

@@ -77,7 +77,7 @@ export function explain(schema: string, error: unknown): Error {
   const argument = name === 'posthorn' ? '' : ` --schema ${name}`;
   return new ConfigurationError(
     `the tables of posthorn are missing in the schema ${schema}, or older than this version: ` +
-      `run migratePostgres(pool${options}) or "npx posthorn postgres migrate${argument}" with POSTGRES_URL set`,
+      `if this is the right database, run migratePostgres(pool${options}) or "npx posthorn postgres migrate${argument}" with POSTGRES_URL set`,
     { cause: error },
   );
 }
