@@ -74,4 +74,31 @@ describe('on a terminal', () => {
     const [, summary = ''] = text.split(/\n(?=2 replayed)/);
     expect(summary).toMatch(/^2 replayed, 1 failed, in \d+\.\d s\n {2}1 handler_failed\n {4}evt_2\n$/);
   });
+
+  test('what handlers print, and the note of a signal, do not stick to the progress', async () => {
+    const { file } = await writeModule(
+      `import { once } from 'node:events';
+      import { createReceiver } from 'posthorn';
+      import { createFileDeadLetters } from 'posthorn/file';
+      const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+      export const receiver = createReceiver({ signingKey: 'k', deadLetters });
+      receiver.on('*', async () => {
+        console.log('booked');
+        process.stderr.write('logged\\n');
+      });
+      receiver.on('*', async () => {
+        const signalled = once(process, 'SIGINT');
+        process.kill(process.pid, 'SIGINT');
+        await signalled;
+      });`,
+      [letter('evt_1')],
+    );
+    const { status, text } = onNarrowTerminal(100, `replay --all --receiver ${file}`);
+    expect(status).toBe(130);
+    expect(text).toContain('replaying 1 of 1');
+    for (const printed of ['booked', 'logged', 'posthorn: SIGINT: the current event']) {
+      const line = text.split('\n').find((each) => each.includes(printed));
+      expect(line).toMatch(new RegExp(`(^|\\r\\u001b\\[K)${printed}`));
+    }
+  });
 });
