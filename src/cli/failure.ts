@@ -54,6 +54,11 @@ export function usageError(message: string): CommandError {
   return new CommandError('usage_invalid', message);
 }
 
+/** Sets the exit code of the process, unless a signal has set its own, which is above 128. */
+export function setExitCode(code: ExitCode): void {
+  if (Number(process.exitCode ?? exitCodes.ok) <= 128) process.exitCode = code;
+}
+
 export function exitCodeOf(error: unknown): ExitCode {
   if (isInstance(error, CommandError)) return error.exitCode;
   if (isInstance(error, ConfigurationError)) return exitCodes.usage;

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { isInstance } from '../receiver/values/foreign-values.ts';
 import { type StoreName, stores } from '../stores/list.ts';
-import { EXIT_CODES_HELP, exitCodeOf, exitCodes, lineOf } from './failure.ts';
+import { EXIT_CODES_HELP, exitCodeOf, exitCodes, lineOf, setExitCode } from './failure.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { version } from './manifest.ts';
 import { endWithReader, note, writeText } from './output.ts';
@@ -48,7 +48,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     } else {
       note(lineOf(error));
-      process.exitCode = exitCodeOf(error);
+      setExitCode(exitCodeOf(error));
     }
   }
 }
@@ -76,19 +76,21 @@ export async function createProgram(name = ''): Promise<Command> {
     .addHelpText('after', EXIT_CODES_HELP);
   const named = commands.get(name);
   for (const load of named === undefined ? commands.values() : [named]) (await load())(program);
-  for (const group of program.commands) if (group.commands.length > 0) explainOptions(group);
+  explainOptions(program, () => program.commands.find((group) => process.argv.includes(group.name())));
+  for (const group of program.commands) if (group.commands.length > 0) explainOptions(group, () => group);
   return program;
 }
 
-/** Lets a group of commands say which of them take an option that was given to the group. */
-function explainOptions(group: Command): void {
-  group.configureOutput({
+/** Says which commands of a group take an option that was given before the name of the command. */
+function explainOptions(command: Command, groupOf: () => Command | undefined): void {
+  command.configureOutput({
     outputError: (text, write) => {
       const [, flag = ''] = /^error: unknown option '(--?[^'=\s]+)/.exec(text) ?? [];
-      const [first, ...others] = group.commands
+      const group = groupOf();
+      const [first, ...others] = (group?.commands ?? [])
         .filter(({ options }) => options.some(({ long, short }) => flag === long || flag === short))
-        .map((command) => command.name());
-      if (first === undefined) return write(toOwnForm(text));
+        .map((each) => each.name());
+      if (group === undefined || first === undefined) return write(toOwnForm(text));
       const right = `${programName()} ${group.name()} ${first} ${flag} …`;
       const more = others.length === 0 ? '' : ` (or ${others.join(', ')})`;
       write(`posthorn: ${flag} stands after the name of a command: ${right}${more}\n`);

@@ -137,6 +137,13 @@ describe('posthorn', () => {
       args: ['d1', '--from', '1', 'sql'],
       message: 'posthorn: --from stands after the name of a command: posthorn d1 sql --from …\n',
     },
+    {
+      args: ['--scope', 'hidden', 'dead-letters', 'list'],
+      message:
+        'posthorn: --scope stands after the name of a command: ' +
+        'posthorn dead-letters list --scope … (or show, replay, drop)\n',
+    },
+    { args: ['--odd', 'dead-letters', 'list'], message: "posthorn: unknown option '--odd'\n" },
     { args: ['dead-letters', '--odd', 'list'], message: "posthorn: unknown option '--odd'\n" },
   ])('$args gets a suggestion, exit code 2', async ({ args, message }) => {
     expect(await posthorn(args)).toEqual({ code: 2, stdout: '', stderr: message });
