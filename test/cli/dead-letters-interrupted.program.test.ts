@@ -30,7 +30,7 @@ async function fill(ids: readonly string[]) {
   return {
     file,
     begun,
-    isInHand: () => until('the handler of evt_2 runs', () => begun().includes('evt_2')),
+    isRunning: () => until('the handler of evt_2 runs', () => begun().includes('evt_2')),
     go: () => writeFileSync(join(folder, 'go'), ''),
     left: async () => {
       const found: string[] = [];
@@ -54,12 +54,12 @@ describe('a replay that is interrupted', () => {
     { signal: 'SIGINT', code: 130 },
     { signal: 'SIGTERM', code: 143 },
     { signal: 'SIGHUP', code: 129 },
-  ] as const)('by $signal finishes the event in hand, and says how to go on', async ({ signal, code }) => {
-    const { file, isInHand, go, left } = await fill(ids);
+  ] as const)('by $signal finishes the current event, and says how to go on', async ({ signal, code }) => {
+    const { file, isRunning, go, left } = await fill(ids);
     const command = startPosthornProcess(replayAll(file));
-    await isInHand();
+    await isRunning();
     command.kill(signal);
-    await command.line(new RegExp(`^posthorn: ${signal}: the event in hand is finished first\\.`));
+    await command.line(new RegExp(`^posthorn: ${signal}: the current event is finished first\\.`));
     go();
     expect(await command.exit).toBe(code);
     expect(command.lines.slice(-2)).toEqual([
@@ -70,7 +70,7 @@ describe('a replay that is interrupted', () => {
   });
 
   test('of ids goes on with those that are left, and says so in JSON', async () => {
-    const { file, isInHand, go } = await fill(ids);
+    const { file, isRunning, go } = await fill(ids);
     const command = startPosthornProcess([
       'dead-letters',
       'replay',
@@ -81,7 +81,7 @@ describe('a replay that is interrupted', () => {
       file,
       '--json',
     ]);
-    await isInHand();
+    await isRunning();
     command.kill('SIGINT');
     await command.line(/^posthorn: SIGINT/);
     go();
@@ -94,30 +94,43 @@ describe('a replay that is interrupted', () => {
     });
   });
 
-  test('by a second signal ends at once, and keeps the letter in hand', async () => {
-    const { file, isInHand, left } = await fill(ids);
+  test('of ids, one of which is missing, keeps the exit code of the signal', async () => {
+    const { file, isRunning, go } = await fill(ids);
+    const args = ['dead-letters', 'replay', 'evt_2', 'evt_none', 'evt_3', '--receiver', file];
+    const command = startPosthornProcess(args);
+    await isRunning();
+    command.kill('SIGINT');
+    await command.line(/^posthorn: SIGINT/);
+    go();
+    await command.line(/^posthorn: ids without a dead letter: "evt_none" \(failed\)$/);
+    expect(await command.exit).toBe(130);
+  });
+
+  test('by a second signal ends at once, and keeps the dead letter of the current event', async () => {
+    const { file, isRunning, left } = await fill(ids);
     const command = startPosthornProcess(replayAll(file));
-    await isInHand();
+    await isRunning();
     command.kill('SIGINT');
     await command.line(/^posthorn: SIGINT/);
     command.kill('SIGINT');
+    await command.line(/^posthorn: evt_2 was not finished: it counts as running for maxRunMs/);
     expect(await command.exit).toBe(130);
     expect(await left()).toEqual(ids);
   });
 
-  test('by SIGKILL loses nothing: the rest is replayed, and only the event in hand runs again', async () => {
-    const { file, begun, isInHand, go, left, passMaxRunMs } = await fill(['evt_1', ...ids.slice(1)]);
+  test('by SIGKILL loses nothing: the rest is replayed, and only the current event runs again', async () => {
+    const { file, begun, isRunning, go, left, passMaxRunMs } = await fill(['evt_1', ...ids.slice(1)]);
     const command = startPosthornProcess(replayAll(file));
-    await isInHand();
+    await isRunning();
     command.kill('SIGKILL');
     expect(await command.exit).toBe(null);
     expect(await left()).toEqual(['evt_2', 'evt_3', 'evt_4']);
     go();
-    // Another process might have the event in hand, so it is left alone until its handlers have ended.
+    // Another process might have the current event, so it is left alone until its handlers have ended.
     const rest = await posthorn(replayAll(file));
     expect(rest).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/\n2 replayed, 1 still running\n$/),
+      stdout: expect.stringMatching(/\n2 replayed, 1 still running\n {2}evt_2 may be running until \S+Z\n$/),
     });
     await passMaxRunMs('evt_2');
     const last = await posthorn(replayAll(file));

@@ -57,7 +57,8 @@ describe('--dry-run', () => {
       code: 0,
       lines: [
         '4 would be replayed, 1 still running, 1 older than the receiver accepts: inspect them, and replay ' +
-          'them by their ids, 1 left',
+          'them by their ids, and more beyond --limit',
+        expect.stringMatching(/^ {2}evt_5 may be running until \S+Z$/),
         'parked from 2026-03-31T09:00:00.000Z to 2026-03-31T09:03:00.000Z',
         '  2 transfer.succeeded handler_failed',
         '  1 dispute.lost handler_timeout',
@@ -67,7 +68,7 @@ describe('--dry-run', () => {
     });
 
     const lines = jsonLines(await posthorn([...args, '--json']));
-    expect(lines.slice(0, -1).map(({ kind, id }) => [kind, id])).toEqual(
+    expect(lines.slice(0, 4).map(({ kind, id }) => [kind, id])).toEqual(
       ['evt_1', 'evt_2', 'evt_3', 'evt_4'].map((id) => ['letter', id]),
     );
     expect(lines.at(-1)).toEqual({
@@ -78,7 +79,7 @@ describe('--dry-run', () => {
       running: 1,
       old: 1,
       missing: 0,
-      left: 1,
+      more: true,
       oldestParkedAt: '2026-03-31T09:00:00.000Z',
       newestParkedAt: '2026-03-31T09:03:00.000Z',
       groups: [
@@ -106,7 +107,7 @@ describe('--limit and --after', () => {
     const { code, stdout } = await posthorn(args);
     expect(code).toBe(1);
     const [counts, rest = ''] = stdout.trimEnd().split('\n').slice(-2);
-    expect(counts).toBe('2 replayed, 1 failed, 4 left');
+    expect(counts).toBe('2 replayed, 1 failed, and more beyond --limit');
     expect(rest).toMatch(
       /^the rest: posthorn dead-letters replay --since [\d-]+T[\d:.]+Z --limit 3 --after evt_bad_1 --receiver \S+$/,
     );
@@ -116,7 +117,8 @@ describe('--limit and --after', () => {
     expect(JSON.parse(more.at(-1) ?? '')).toMatchObject({
       replayed: 2,
       failed: 1,
-      left: 1,
+      left: 0,
+      more: true,
       next: expect.stringMatching(/ --limit 3 --after evt_bad_4 /),
     });
     const last = await paste(JSON.parse(more.at(-1) ?? '').next);
@@ -129,6 +131,7 @@ describe('--limit and --after', () => {
       old: 0,
       missing: 0,
       left: 0,
+      more: false,
     });
     expect(await left()).toEqual(['evt_bad_1', 'evt_bad_4']);
   });
@@ -138,9 +141,35 @@ describe('--limit and --after', () => {
     const args = ['dead-letters', 'replay', '--all', '--limit', '2', '--receiver', file];
     const { code, stdout } = await posthorn(args);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/\n2 replayed, 1 left\nthe rest: posthorn \S+ replay --all --limit 2 --receiver /);
+    expect(stdout).toMatch(
+      /\n2 replayed, and more beyond --limit\nthe rest: posthorn \S+ replay --all --limit 2 --receiver /,
+    );
     expect(await left()).toEqual(['evt_3']);
     expect(await posthorn(args)).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n1 replayed\n$/) });
+  });
+
+  test('--reason selects by the code, and goes on with the same', async () => {
+    const { file, deadLetters } = await writeModule(RECEIVER, [
+      letter('evt_1', { parkedAt: FIRST }),
+      ...['evt_2', 'evt_3'].map((id, index) =>
+        letter(id, { parkedAt: FIRST + (index + 1) * MINUTE_MS, reason: 'handler_timeout' }),
+      ),
+      letter('evt_4', { parkedAt: FIRST + 3 * MINUTE_MS, reason: 'run_abandoned' }),
+      letter('evt_5', { parkedAt: FIRST + 4 * MINUTE_MS, reason: 'run_abandoned' }),
+      letter('evt_6', { parkedAt: FIRST + 5 * MINUTE_MS, reason: 'event_too_old' }),
+    ]);
+    const place = ['--receiver', file];
+    const replay = ['dead-letters', 'replay', '--reason', 'run_abandoned', '--limit', '1', ...place];
+    const { stdout } = await posthorn(replay);
+    expect(stdout).toMatch(
+      / evt_4\n1 replayed, .*\nthe rest: \S+ \S+ replay --reason run_abandoned --limit 1 /,
+    );
+    expect(await deadLetters.get('evt_5')).toBeDefined();
+    const old = await posthorn(['dead-letters', 'replay', '--reason', 'event_too_old', ...place]);
+    expect(old).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^0 replayed, 1 older .* by their ids\n$/),
+    });
   });
 
   test('drop takes a portion too, and keeps --yes', async () => {
@@ -150,9 +179,29 @@ describe('--limit and --after', () => {
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout:
-        'dropped transfer.succeeded evt_2\ndropped transfer.succeeded evt_3\n2 dropped, 1 left\n' +
+        'dropped transfer.succeeded evt_2\ndropped transfer.succeeded evt_3\n2 dropped, and more beyond --limit\n' +
         `the rest: posthorn dead-letters drop --all --limit 2 --after evt_1 --dir ${directory} --yes\n`,
     });
+  });
+
+  test('read one dead letter beyond the limit, and not all others', async () => {
+    const { file } = await writeModule(
+      `import { createReceiver } from 'posthorn';
+      const one = (id) => (${JSON.stringify({ ...letter('evt'), rawBody: undefined })});
+      const get = async (id) => ({ ...one(id), id, rawBody: Buffer.from('{}') });
+      async function* list() {
+        for (const id of ['evt_1', 'evt_2', 'evt_3']) yield get(id);
+        throw new Error('the list was read to its end');
+      }
+      const deadLetters = { list, get, put: async () => {}, remove: async () => true };
+      export const receiver = createReceiver({ signingKey: 'k', deadLetters });`,
+    );
+    const rest = ['--limit', '2', '--receiver', file];
+    for (const args of [['list'], ['drop', '--all', '--yes'], ['replay', '--all', '--dry-run']]) {
+      const ended = await posthorn(['dead-letters', ...args, ...rest]);
+      expect(ended).toMatchObject({ stdout: expect.stringContaining(', and more beyond --limit\n') });
+      expect(ended.stderr).not.toContain('to its end');
+    }
   });
 
   test('list prints page after page', async () => {
@@ -161,17 +210,22 @@ describe('--limit and --after', () => {
     const first = jsonLines(await posthorn(['dead-letters', 'list', '--limit', '3', ...place]));
     const ids = (lines: readonly Record<string, unknown>[]) => lines.slice(0, -1).map(({ id }) => id);
     expect(ids(first)).toEqual(['evt_1', 'evt_2', 'evt_3']);
-    expect(first.at(-1)).toMatchObject({ letters: 3, left: 1 });
+    expect(first.at(-1)).toMatchObject({ letters: 3, more: true });
     const next = await paste(String(first.at(-1)?.next));
     expect(ids(jsonLines({ stdout: next }))).toEqual(['evt $4']);
     const after = await posthorn(['dead-letters', 'list', '--after', 'evt $4', ...place]);
-    expect(jsonLines(after)).toEqual([{ kind: 'summary', letters: 0, running: 0, left: 0 }]);
+    expect(jsonLines(after)).toEqual([
+      { kind: 'summary', letters: 0, running: 0, old: 0, missing: 0, more: false },
+    ]);
   });
 
   test.each([
     { args: ['replay', 'evt_1', '--limit', '1'], message: /--limit and --after take a part of the list/ },
     { args: ['replay', 'evt_1', '--after', 'a'], message: /--limit and --after take a part of the list/ },
-    { args: ['replay', '--limit', '1'], message: /say which dead letters: ids, --all, --type or --since/ },
+    {
+      args: ['replay', '--limit', '1'],
+      message: /say which dead letters: ids, --all, --type, --reason or --since/,
+    },
     { args: ['replay', '--all', '--limit', '0'], message: /It must be a whole number from 1 on\./ },
     { args: ['replay', '--all', '--limit', '1e3'], message: /It must be a whole number from 1 on\./ },
     {

@@ -67,7 +67,18 @@ describe('posthorn dead-letters replay', () => {
         outcome: 'processed',
         handlers: [{ name: 'book', ok: true }],
       },
-      { kind: 'summary', dryRun: false, replayed: 1, failed: 0, running: 1, old: 1, missing: 0, left: 0 },
+      { kind: 'running', id: 'evt_running', runningUntil: expect.stringMatching(/Z$/) },
+      {
+        kind: 'summary',
+        dryRun: false,
+        replayed: 1,
+        failed: 0,
+        running: 1,
+        old: 1,
+        missing: 0,
+        left: 0,
+        more: false,
+      },
     ]);
     // Under --json what handlers print does not stand between the results.
     expect(ended.stderr).toContain('handling evt_good');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { freePort } from '../support/free-port.ts';
 import { letter } from './letters.ts';
-import { jsonLines, posthorn } from './posthorn.ts';
+import { jsonLines, paste, posthorn } from './posthorn.ts';
 
 describe('posthorn dead-letters on Redis', () => {
   const fixture = useRedis({ requirepass: 'hidden' });
@@ -23,10 +23,18 @@ describe('posthorn dead-letters on Redis', () => {
     const listed = await posthorn(['dead-letters', 'list', ...place], { env });
     expect(listed).toMatchObject({ code: 0, stderr: '' });
     const lines = jsonLines(listed);
-    expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(
+    expect(lines.slice(0, -2).map(({ id }) => id)).toEqual(
       Array.from({ length: 20 }, (_, index) => `evt_${index}`),
     );
-    expect(lines.at(-1)).toEqual({ kind: 'summary', letters: 20, running: 1, left: 0 });
+    expect(lines.at(-2)).toMatchObject({ kind: 'running', id: 'evt_running' });
+    expect(lines.at(-1)).toEqual({
+      kind: 'summary',
+      letters: 20,
+      running: 1,
+      old: 0,
+      missing: 0,
+      more: false,
+    });
 
     const shown = await posthorn([
       'dead-letters',
@@ -44,8 +52,60 @@ describe('posthorn dead-letters on Redis', () => {
     expect(await deadLetters.get('evt_7')).toBeUndefined();
     expect(await deadLetters.get('evt_running')).toBeDefined();
     const other = await posthorn(['dead-letters', 'list', '--scope', 'other', '--json'], { env });
-    expect(jsonLines(other)).toEqual([{ kind: 'summary', letters: 0, running: 0, left: 0 }]);
+    expect(jsonLines(other)).toEqual([
+      { kind: 'summary', letters: 0, running: 0, old: 0, missing: 0, more: false },
+    ]);
   });
+
+  test('says that a scope is empty, because its name may be misspelt', async () => {
+    const env = { REDIS_URL: url() };
+    const list = ['dead-letters', 'list', '--scope', 'biling'];
+    const stderr =
+      'posthorn: no dead letter in the scope "biling": a misspelt scope or another database looks the same\n';
+    expect(await posthorn(list, { env })).toEqual({ code: 0, stdout: '0 parked\n', stderr });
+    expect(await posthorn([...list, '--json'], { env })).toMatchObject({ code: 0, stderr });
+    const { Redis } = await import('ioredis');
+    const redis = fixture.keep(new Redis(url()));
+    await createRedisDeadLetters(redis, { scope: 'biling' }).put(letter('evt_1'));
+    const filtered = await posthorn([...list, '--type', 'dispute.*'], { env });
+    expect(filtered).toEqual({ code: 0, stdout: '0 parked\n', stderr: '' });
+    const after = await posthorn([...list, '--after', 'evt_1'], { env });
+    expect(after).toEqual({ code: 0, stdout: '0 parked\n', stderr: '' });
+  });
+
+  test('the command that goes on reaches the same server, and does not repeat its password', async () => {
+    const { Redis } = await import('ioredis');
+    const deadLetters = createRedisDeadLetters(fixture.keep(new Redis(url())), { scope: 'next' });
+    for (const id of ['evt_1', 'evt_2']) await deadLetters.put(letter(id));
+    const list = ['dead-letters', 'list', '--scope', 'next', '--limit', '1', '--redis', url(), '--json'];
+    const nextWith = async (env: NodeJS.ProcessEnv): Promise<string> =>
+      String(jsonLines(await posthorn(list, { env })).at(-1)?.next);
+
+    const same = await nextWith({ REDIS_URL: url() });
+    expect(same).toContain(' --redis "$REDIS_URL"');
+    expect(await paste(same, { REDIS_URL: url() })).toContain('"letters":1');
+
+    for (const env of [{}, { REDIS_URL: 'redis://127.0.0.1:1' }]) {
+      const next = await nextWith(env);
+      expect(next).toContain(" --redis '<the same address>'");
+      expect(next).not.toContain('hidden');
+      // A shell does not run it by mistake, on another server or at all.
+      await expect(paste(next, { ...env })).rejects.toThrow(/exit code 2/);
+    }
+  });
+
+  test.each(['redis://:hidden/pw@127.0.0.1', 'redis://:hid#den@127.0.0.1'])(
+    'an address that is not a URL is exit code 2, and not repeated: %s',
+    async (address) => {
+      const list = ['dead-letters', 'list', '--scope', 'a'];
+      const byVariable = await posthorn(list, { env: { REDIS_URL: address } });
+      expect(byVariable).toMatchObject({ code: 2, stdout: '' });
+      expect(byVariable.stderr).toMatch(/^posthorn: the address in REDIS_URL is not a URL: .* \/ as %2F/);
+      const byOption = await posthorn([...list, '--redis', address]);
+      expect(byOption.stderr).toContain('the address in --redis is not a URL');
+      expect(byVariable.stderr + byOption.stderr).not.toContain('hid');
+    },
+  );
 
   test('a Redis that is not there is exit code 3', async () => {
     const env = { REDIS_URL: url(await freePort()) };

@@ -79,8 +79,9 @@ describe('posthorn dead-letters list', () => {
     const { code, stdout, stderr } = await posthorn(['dead-letters', 'list', '--dir', await fill()]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.trimEnd().split('\n').sort();
-    expect(lines).toHaveLength(4);
-    expect(lines.at(-1)).toBe('3 parked, 1 still running');
+    expect(lines).toHaveLength(5);
+    expect(lines).toContain('3 parked, 1 still running');
+    expect(lines).toContainEqual(expect.stringMatching(/^ {2}evt_running may be running until \d\S+Z$/));
     expect(lines.find((line) => line.includes('evt_new'))).toMatch(
       /^\S+Z transfer\.succeeded evt_new after 4 attempts, handler_failed: a handler failed: out of order$/,
     );
@@ -89,7 +90,14 @@ describe('posthorn dead-letters list', () => {
   test('prints JSON lines without what the letters hold', async () => {
     const ended = await posthorn(['dead-letters', 'list', '--dir', await fill(), '--json']);
     const lines = jsonLines(ended);
-    expect(lines.at(-1)).toEqual({ kind: 'summary', letters: 3, running: 1, left: 0 });
+    expect(lines.at(-1)).toEqual({
+      kind: 'summary',
+      letters: 3,
+      running: 1,
+      old: 0,
+      missing: 0,
+      more: false,
+    });
     expect(idsOf(lines)).toEqual(['evt_new', 'evt_old', 'evt_ran']);
     expect(lines.find(({ id }) => id === 'evt_new')).toEqual({
       kind: 'letter',
@@ -107,6 +115,8 @@ describe('posthorn dead-letters list', () => {
   test.each([
     { args: ['--type', 'transfer.*'], ids: ['evt_new', 'evt_ran'], running: 1 },
     { args: ['--type', 'dispute.lost'], ids: ['evt_old'], running: 0 },
+    { args: ['--reason', 'handler_failed'], ids: ['evt_new', 'evt_old', 'evt_ran'], running: 1 },
+    { args: ['--reason', 'data_invalid', '--type', '*'], ids: [], running: 0 },
     { args: ['--since', '2d'], ids: ['evt_new', 'evt_ran'], running: 1 },
     { args: ['--since', '50h'], ids: ['evt_new', 'evt_old', 'evt_ran'], running: 1 },
     { args: ['--since', '2999-01-01'], ids: [], running: 0 },
@@ -143,6 +153,10 @@ describe('posthorn dead-letters list', () => {
     { args: ['--dir', 'a', '--scope', 'b'], message: /one of --dir and --scope/ },
     { args: ['--dir', 'absent'], message: /--dir must be an existing directory/ },
     { args: ['--dir', '.', '--type', 'transfer'], message: /It must be a type such as/ },
+    {
+      args: ['--dir', '.', '--reason', 'handler_faild'],
+      message: /It must be a code of docs\/errors\.md; the nearest is handler_failed\./,
+    },
     { args: ['--dir', '.', '--since', 'yesterday'], message: /It must be a time such as/ },
     { args: ['--dir', '.', '--since', '2026-02-30'], message: /It must be a time such as/ },
   ])('$args is exit code 2', async ({ args, message }) => {
@@ -222,8 +236,10 @@ describe('posthorn dead-letters drop', () => {
       dropped: 3,
       failed: 0,
       running: 1,
+      old: 0,
       missing: 0,
       left: 0,
+      more: false,
     });
     expect(readdirSync(directory)).toHaveLength(1);
   });
@@ -239,6 +255,39 @@ describe('posthorn dead-letters drop', () => {
     expect(readdirSync(directory)).toHaveLength(4);
     const seen = await posthorn(['dead-letters', 'drop', '--all', '--dry-run', '--dir', directory]);
     expect(seen).toMatchObject({ code: 0, stdout: expect.stringContaining('3 would be dropped') });
+  });
+
+  test.each([
+    ['--type', 'transfer.*'],
+    ['--since', '3d'],
+    ['--reason', 'handler_failed'],
+    ['--since', '3d', '--limit', '1'],
+  ])('%s %s does nothing without --yes either', async (...args) => {
+    const directory = await fill();
+    const drop = ['dead-letters', 'drop', ...args, '--dir', directory];
+    const ended = await posthorn(drop, { input: 'yes\n' });
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('needs --yes') });
+    expect(readdirSync(directory)).toHaveLength(4);
+    expect(await posthorn([...drop, '--yes'])).toMatchObject({ code: 0 });
+    expect(readdirSync(directory).length).toBeLessThan(4);
+  });
+
+  test('asks on a terminal about those that the options select', async () => {
+    const directory = await fill();
+    const filters = '--type transfer.* --reason handler_failed --since 2026-03-31T09:00:00Z --limit 5';
+    const { status, stdout } = onTerminal(`dead-letters drop ${filters} --dir ${directory}`, 'n\n');
+    expect(status, stdout).toBe(1);
+    expect(stdout).toContain(
+      'Drop up to 5 dead letters of transfer.* with the reason handler_failed parked since ' +
+        '2026-03-31T09:00:00.000Z? Nobody can replay them afterwards. [y/N] ',
+    );
+    expect(readdirSync(directory)).toHaveLength(4);
+  });
+
+  test('names the first ten of many ids without a dead letter', async () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `evt_x${index}`);
+    const { stderr } = await posthorn(['dead-letters', 'drop', ...ids, '--dir', await fill()]);
+    expect(stderr).toMatch(/: ids without a dead letter: "evt_x0", .*, "evt_x9" and 2 more \(failed\)\n$/);
   });
 
   test.each(['n\n', '\n', 'yesterday\n', '\u0004'])(
@@ -283,6 +332,7 @@ describe('posthorn dead-letters drop', () => {
     expect(ended.code).toBe(0);
     expect(ended.stdout.split('\n')).toEqual([
       '2 would be dropped, 1 still running',
+      expect.stringMatching(/^ {2}evt_running may be running until \S+Z$/),
       expect.stringMatching(/^parked from \S+Z to \S+Z$/),
       expect.stringMatching(/^ {2}1 transfer\.\w+ handler_failed$/),
       expect.stringMatching(/^ {2}1 transfer\.\w+ handler_failed$/),
@@ -297,11 +347,14 @@ describe('posthorn dead-letters drop', () => {
     const missing = await posthorn([...args, 'evt_x']);
     expect(missing).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('ids without a dead letter: 1'),
+      stderr: expect.stringContaining('ids without a dead letter: "evt_x" (failed)'),
     });
     expect(missing.stdout).toContain('1 dropped, 1 not found\n');
     const running = await posthorn(['dead-letters', 'drop', '--dir', directory, 'evt_running']);
-    expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('still be running: 1') });
+    expect(running).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('still be running: "evt_running"; try again later'),
+    });
     expect(readdirSync(directory)).toHaveLength(3);
   });
 

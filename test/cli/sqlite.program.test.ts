@@ -85,7 +85,14 @@ describe('posthorn on a file of SQLite', () => {
     const place = ['--scope', 'billing-test', '--sqlite', fixture.path];
     const listed = await run(['dead-letters', 'list', ...place, '--json']);
     expect(listed).toMatchObject({ code: 0, stderr: '' });
-    expect(jsonLines(listed).at(-1)).toEqual({ kind: 'summary', letters: 20, running: 0, left: 0 });
+    expect(jsonLines(listed).at(-1)).toEqual({
+      kind: 'summary',
+      letters: 20,
+      running: 0,
+      old: 0,
+      missing: 0,
+      more: false,
+    });
     const shown = await run(['dead-letters', 'show', 'evt_7', ...place]);
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('"data":{"amount":5}}\n') });
     const dropped = await run(['dead-letters', 'drop', '--all', '--yes', ...place, '--json']);

@@ -21,5 +21,7 @@ export async function expectReplayed(posthorn: Posthorn, module: string, id: str
   };
   expect(await run('list')).toContainEqual(expect.objectContaining({ kind: 'letter', id }));
   expect(await run('replay', id)).toContainEqual(expect.objectContaining({ id, outcome: 'processed' }));
-  expect(await run('list')).toEqual([{ kind: 'summary', letters: 0, running: 0, left: 0 }]);
+  expect(await run('list')).toEqual([
+    { kind: 'summary', letters: 0, running: 0, old: 0, missing: 0, more: false },
+  ]);
 }

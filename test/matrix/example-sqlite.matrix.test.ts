@@ -28,7 +28,14 @@ test('examples/sqlite handles each event once, also after a restart, and its let
   const program = join(example.folder, 'node_modules', 'posthorn', 'dist', 'src', 'cli', 'bin.js');
   const args = ['dead-letters', 'list', '--scope', 'billing-example', '--sqlite', 'events.db', '--json'];
   const listed = execFileSync(runtime, [program, ...args], { cwd: example.folder, encoding: 'utf8' });
-  expect(JSON.parse(listed)).toEqual({ kind: 'summary', letters: 0, running: 0, left: 0 });
+  expect(JSON.parse(listed)).toEqual({
+    kind: 'summary',
+    letters: 0,
+    running: 0,
+    old: 0,
+    missing: 0,
+    more: false,
+  });
   const migrated = execFileSync('sh', ['-c', `"${runtime}" "${program}" sqlite migrate events.db 2>&1`], {
     cwd: example.folder,
     encoding: 'utf8',

@@ -18,7 +18,7 @@ The module exports \`receiver\`, or has it as its default export, and must not s
 
 The module of the server, which listens, imports the receiver from there.
 The command waits for its connections, to Redis for example, for 5 seconds at most.
-Dead letters whose handlers may still be running are skipped and counted.`;
+Dead letters whose handlers may still be running are skipped, and named with the time until which they may run.`;
 
 const LIST_HELP = `${WHERE_HELP}
 ${EXIT_CODES_HELP}
@@ -37,7 +37,7 @@ Examples:
 
 const PORTION_HELP = `
 With --dry-run the dead letters are counted by type and reason; "list" with the same options has a line for each.
-A signal ends the command after the event in hand. If dead letters are left, because of it or of --limit, the last line
+A signal ends the command after the current event. If dead letters are left, because of it or of --limit, the last line
 is the command that goes on with them. It begins after the last one that stays, because those that fail stay first.`;
 
 const INTERRUPTED_HELP = `
@@ -95,7 +95,7 @@ export function addDeadLetters(program: Command): void {
   defineCommand(group, 'drop', 'give dead letters up', DROP_HELP, [
     ...choiceOptions(),
     ...sourceOptions(),
-    new Option('--yes', 'do not ask before --all; needed without a terminal'),
+    new Option('--yes', 'do not ask before a drop without ids; needed without a terminal'),
   ])
     .argument('[id...]', 'the ids of events')
     .action(drop);

@@ -1,14 +1,18 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { confirm } from '../confirm.ts';
-import { CommandError, exitCodes, usageError } from '../failure.ts';
-import { createOutput, type Output } from '../output.ts';
+import { CommandError, exitCodes, setExitCode, usageError } from '../failure.ts';
+import { createOutput } from '../output.ts';
 import { Progress } from '../progress.ts';
-import { nextCommand } from './next-command.ts';
-import { Overview } from './overview.ts';
 import { Portion } from './portion.ts';
-import { countsOf, countsOfSkipped } from './print-letter.ts';
-import { checkSelection, isRunning, Selection, type SelectionOptions } from './selection.ts';
+import {
+  checkSelection,
+  describeSelection,
+  isRunning,
+  Selection,
+  type SelectionOptions,
+} from './selection.ts';
 import { type Source, type SourceOptions, withSource } from './source.ts';
+import { foresee, printProgress, type Work } from './summary.ts';
 
 export interface DropOptions extends SelectionOptions, SourceOptions {
   readonly dryRun?: boolean;
@@ -20,32 +24,24 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
   const output = createOutput(options);
   checkSelection(ids, options);
   const selection = new Selection(ids, options);
-  if (options.all && !options.yes && !options.dryRun) await confirmAll(options);
+  const work: Work = { selection, options, output };
+  if (!selection.isByIds && !options.yes && !options.dryRun) await confirmMany(options);
   await withSource(options, (source) =>
-    options.dryRun ? foresee(selection, source, output) : dropAll(selection, source, options, output),
+    options.dryRun ? foresee(work, 'dropped', source) : dropAll(work, source),
   );
   selection.check();
 }
 
-async function confirmAll({ limit }: DropOptions): Promise<void> {
+/** Asks before letters are dropped that nobody has named. */
+async function confirmMany(options: DropOptions): Promise<void> {
   if (!process.stdin.isTTY) {
     throw usageError(
-      'without a terminal to ask on, drop --all needs --yes; --dry-run counts the dead letters',
+      'without a terminal to ask on, drop without ids needs --yes; --dry-run counts the dead letters',
     );
   }
-  const letters = limit === undefined ? 'all dead letters' : `up to ${limit} dead letters`;
-  if (await confirm(`Drop ${letters}? Nobody can replay them afterwards.`)) return;
+  const question = `Drop ${describeSelection(options)}? Nobody can replay them afterwards.`;
+  if (await confirm(question)) return;
   throw new CommandError('failed', 'nothing was dropped');
-}
-
-async function foresee(selection: Selection, { deadLetters }: Source, output: Output): Promise<void> {
-  const overview = await Overview.of(selection.letters(deadLetters), output);
-  const { running, missing, left } = selection.skipped;
-  const counts = { dropped: overview.count, failed: 0, running, missing, left };
-  output.print({ kind: 'summary', dryRun: true, ...counts, ...overview.toValue() }, () => [
-    countsOf([overview.count, 'would be dropped'], ...countsOfSkipped(selection.skipped)),
-    ...overview.toLines(),
-  ]);
 }
 
 interface Counts {
@@ -55,13 +51,8 @@ interface Counts {
   uncompleted: number;
 }
 
-async function dropAll(
-  selection: Selection,
-  source: Source,
-  options: DropOptions,
-  output: Output,
-): Promise<void> {
-  const portion = await Portion.of(selection.letters(source.deadLetters));
+async function dropAll(work: Work, source: Source): Promise<void> {
+  const portion = await Portion.of(work.selection.letters(source.deadLetters));
   const counts: Counts = { dropped: 0, failed: 0, uncompleted: 0 };
   const progress = new Progress();
   try {
@@ -75,35 +66,25 @@ async function dropAll(
       }
       counts.dropped += 1;
       if (!dropped.completed) counts.uncompleted += 1;
-      output.print({ kind: 'drop', id, ...dropped }, () => `dropped ${dropped.type ?? '?'} ${id}`);
+      work.output.print({ kind: 'drop', id, ...dropped }, () => `dropped ${dropped.type ?? '?'} ${id}`);
       return true;
     });
   } finally {
-    printSummary({ selection, portion }, counts, options, output);
+    printCounts(work, portion, counts);
   }
 }
 
-function printSummary(
-  { selection, portion }: { readonly selection: Selection; readonly portion: Portion },
-  { dropped, failed, uncompleted }: Counts,
-  options: DropOptions,
-  output: Output,
-): void {
-  // A signal has set another one already.
-  if (failed > 0) process.exitCode ??= exitCodes.failed;
-  const skipped = { ...selection.skipped, left: selection.skipped.left + portion.untried.length };
-  const { running, missing, left } = skipped;
-  const next = nextCommand('drop', { selection, portion }, options);
-  output.print({ kind: 'summary', dryRun: false, dropped, failed, running, missing, left, next }, () => [
-    countsOf(
+function printCounts(work: Work, portion: Portion, { dropped, failed, uncompleted }: Counts): void {
+  if (failed > 0) setExitCode(exitCodes.failed);
+  printProgress(work, 'drop', portion, {
+    value: { dryRun: false, dropped, failed },
+    counts: [
       [dropped, 'dropped'],
       [failed, 'not dropped: handled meanwhile, being handled, or gone'],
-      ...countsOfSkipped(skipped),
-    ),
-    ...(next === undefined ? [] : [`the rest: ${next}`]),
-  ]);
+    ],
+  });
   if (uncompleted > 0) {
-    output.note(
+    work.output.note(
       'only the dead letters were removed: an event that is delivered again counts as new. --receiver ' +
         'also completes the ids, if the dead letters are those of the receiver',
     );

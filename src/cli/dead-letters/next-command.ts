@@ -24,7 +24,7 @@ export function nextCommand(
   { selection, portion }: Work,
   options: NextOptions,
 ): string | undefined {
-  if (selection.skipped.left + portion.untried.length === 0) return undefined;
+  if (!selection.skipped.more && portion.untried.length === 0) return undefined;
   const selected = selection.isByIds
     ? portion.untried.map(quote)
     : selectionWords({ ...options, after: portion.lastKept ?? options.after });
@@ -44,10 +44,11 @@ function commandOf(verb: string, selected: readonly string[], options: NextOptio
 }
 
 /** An age in `--since` becomes a time, because the letters that it meant are older by then. */
-function selectionWords({ all, type, since, limit, after }: SelectionOptions): readonly string[] {
+function selectionWords({ all, type, reason, since, limit, after }: SelectionOptions): readonly string[] {
   return [
     ...flag('all', all),
     ...valued('type', type),
+    ...valued('reason', reason),
     ...valued('since', since === undefined ? undefined : new Date(since).toISOString()),
     ...valued('limit', limit?.toString()),
     ...valued('after', after),

@@ -34,11 +34,16 @@ export class Portion {
 
   /**
    * Works on one letter after the other, until a signal. `work` takes the id and the number of the letter,
-   * and resolves with true if the letter is gone.
+   * and resolves with true if the letter is gone. `abandon` takes the id of the letter whose work a second
+   * signal ends.
    */
-  workThrough(work: (id: string, number: number) => Promise<boolean>): Promise<void> {
+  workThrough(
+    work: (id: string, number: number) => Promise<boolean>,
+    abandon: (id: string) => void = () => {},
+  ): Promise<void> {
     return deferSignals({
-      reason: 'the event in hand is finished first',
+      reason: 'the current event is finished first',
+      abandon: () => this.untried.slice(0, 1).forEach(abandon),
       work: async (isSignalled) => {
         for (const id of this.#ids) {
           if (isSignalled()) return;

@@ -2,7 +2,6 @@ import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import type { Output } from '../output.ts';
 import { colours, line, type TerminalText } from '../terminal-text.ts';
 import { letterTime, tableOf } from './letter-table.ts';
-import type { Skipped } from './selection.ts';
 
 /** The summary of a letter, without its body and its headers. */
 export function summaryOf(letter: DeadLetter): object {
@@ -48,21 +47,4 @@ export async function printLetters(
   }
   if (listed.length > 0) output.print({}, () => tableOf(listed, process.stdout.columns));
   return { count, lastId };
-}
-
-/** The letters that a command did not take, for {@link countsOf}. */
-export function countsOfSkipped({ running, old, left, missing }: Skipped): (readonly [number, string])[] {
-  return [
-    [running, 'still running'],
-    [old, 'older than the receiver accepts: inspect them, and replay them by their ids'],
-    [left, 'left'],
-    [missing, 'not found'],
-  ];
-}
-
-/** Counts as text, for example `3 parked, 1 still running`. Counts of zero are left out, except the first. */
-export function countsOf(first: readonly [number, string], ...others: (readonly [number, string])[]): string {
-  return [first, ...others.filter(([count]) => count > 0)]
-    .map(([count, what]) => `${count} ${what}`)
-    .join(', ');
 }

@@ -4,9 +4,10 @@ import { CommandError } from '../failure.ts';
 import { createReadingOutput } from '../output.ts';
 import { colours, line, type Printable, TerminalText } from '../terminal-text.ts';
 import { nextList } from './next-command.ts';
-import { countsOf, countsOfSkipped, printLetters, summaryOf } from './print-letter.ts';
+import { printLetters, summaryOf } from './print-letter.ts';
 import { isRunning, Selection, type SelectionOptions } from './selection.ts';
 import { type SourceOptions, withSource } from './source.ts';
+import { printSummary } from './summary.ts';
 
 /** `posthorn dead-letters list` */
 export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'>): Promise<void> {
@@ -14,12 +15,9 @@ export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'
   const selection = new Selection([], options);
   await withSource(options, async ({ deadLetters }) => {
     const { count, lastId } = await printLetters(selection.letters(deadLetters), output);
-    const { running, left } = selection.skipped;
-    const next = left > 0 && lastId !== undefined ? nextList(lastId, options) : undefined;
-    output.print({ kind: 'summary', letters: count, running, left, next }, () => [
-      countsOf([count, 'parked'], ...countsOfSkipped(selection.skipped)),
-      ...(next === undefined ? [] : [`the rest: ${next}`]),
-    ]);
+    const next = selection.skipped.more && lastId !== undefined ? nextList(lastId, options) : undefined;
+    const work = { selection, options, output };
+    printSummary(work, { value: { letters: count }, counts: [[count, 'parked']], next });
   });
   selection.check();
 }

@@ -1,13 +1,11 @@
-import { exitCodes, usageError } from '../failure.ts';
-import { createOutput, type Output } from '../output.ts';
+import { exitCodes, setExitCode, usageError } from '../failure.ts';
+import { createOutput } from '../output.ts';
 import { colours, type Printable } from '../terminal-text.ts';
-import { nextCommand } from './next-command.ts';
-import { Overview } from './overview.ts';
 import { Portion } from './portion.ts';
-import { countsOf, countsOfSkipped } from './print-letter.ts';
 import { type Failure, Replayer } from './replayer.ts';
 import { checkSelection, Selection, type SelectionOptions } from './selection.ts';
 import { type Source, type SourceOptions, withSource } from './source.ts';
+import { foresee, printProgress, type Work } from './summary.ts';
 
 export interface ReplayOptions extends SelectionOptions, SourceOptions {
   readonly dryRun?: boolean;
@@ -19,58 +17,37 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   checkSelection(ids, options);
   // Somebody may have recorded an old event and sent it again, so it is replayed by its id only.
   const selection = new Selection(ids, options, true);
+  const work: Work = { selection, options, output };
   await withSource(options, (source) =>
-    options.dryRun ? foresee(selection, source, output) : replayAll(selection, source, options, output),
+    options.dryRun ? foresee(work, 'replayed', source) : replayAll(work, source),
   );
   selection.check();
 }
 
-async function foresee(selection: Selection, { deadLetters }: Source, output: Output): Promise<void> {
-  const overview = await Overview.of(selection.letters(deadLetters), output);
-  const { skipped } = selection;
-  output.print(
-    { kind: 'summary', dryRun: true, replayed: overview.count, failed: 0, ...skipped, ...overview.toValue() },
-    () => [
-      countsOf([overview.count, 'would be replayed'], ...countsOfSkipped(skipped)),
-      ...overview.toLines(),
-    ],
-  );
-}
-
-async function replayAll(
-  selection: Selection,
-  { deadLetters, receiver }: Source,
-  options: ReplayOptions,
-  output: Output,
-): Promise<void> {
+async function replayAll(work: Work, { deadLetters, receiver }: Source): Promise<void> {
   if (receiver === undefined) {
     throw usageError('replay needs --receiver: it runs the handlers of that receiver');
   }
   const startedAt = performance.now();
-  const portion = await Portion.of(selection.letters(deadLetters));
-  const replayer = new Replayer(receiver, deadLetters, output);
+  const portion = await Portion.of(work.selection.letters(deadLetters));
+  const replayer = new Replayer(receiver, deadLetters, work.output);
   try {
-    await portion.workThrough((id, number) => replayer.replay(id, `${number} of ${portion.size}`));
+    await portion.workThrough(
+      (id, number) => replayer.replay(id, `${number} of ${portion.size}`),
+      (id) => replayer.abandon(id),
+    );
   } finally {
     const { replayed, failures } = replayer;
-    // A signal has set another one already.
-    if (failures.length > 0) process.exitCode ??= exitCodes.failed;
-    const skipped = { ...selection.skipped, left: selection.skipped.left + portion.untried.length };
-    const next = nextCommand('replay', { selection, portion }, options);
-    output.print(
-      { kind: 'summary', dryRun: false, replayed, failed: failures.length, ...skipped, next },
-      () => {
-        const counts = countsOf(
-          [replayed, 'replayed'],
-          [failures.length, 'failed'],
-          ...countsOfSkipped(skipped),
-        );
-        const rest = next === undefined ? [] : [`the rest: ${next}`];
-        if (!output.isTerminal) return [counts, ...rest];
-        const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-        return [`${counts}, in ${seconds} s`, ...linesOfFailures(failures), ...rest];
-      },
-    );
+    if (failures.length > 0) setExitCode(exitCodes.failed);
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+    printProgress(work, 'replay', portion, {
+      value: { dryRun: false, replayed, failed: failures.length },
+      counts: [
+        [replayed, 'replayed'],
+        [failures.length, 'failed'],
+      ],
+      ...(work.output.isTerminal && { remark: `, in ${seconds} s`, lines: linesOfFailures(failures) }),
+    });
   }
 }
 

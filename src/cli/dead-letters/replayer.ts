@@ -50,6 +50,15 @@ export class Replayer {
     printReplay(letter, report, this.#output);
     return succeeded;
   }
+
+  /** Says what becomes of a letter whose replay ends with the process. */
+  abandon(id: string): void {
+    this.#progress.clear();
+    this.#output.note(
+      `posthorn: ${id} was not finished: it counts as running for maxRunMs (4 minutes by default), and is ` +
+        'skipped until then',
+    );
+  }
 }
 
 function isGood({ outcome }: Report): boolean {

@@ -1,15 +1,19 @@
 import { InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import { errorCodes } from '../../receiver/error-codes.ts';
 import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
+import { nearestOf } from '../../receiver/events/nearest-pattern.ts';
 import { matchesPattern } from '../../receiver/events/pattern.ts';
 import { readDuration } from '../duration.ts';
 import { CommandError, usageError } from '../failure.ts';
+import { letterTime } from './letter-table.ts';
 
 /** The options that select letters. */
 export interface SelectionOptions {
   readonly all?: boolean;
   readonly type?: string;
+  readonly reason?: string;
   /** Milliseconds since the epoch. */
   readonly since?: number;
   /** The number of letters, from the first on. */
@@ -22,6 +26,7 @@ export interface SelectionOptions {
 export function filterOptions(): readonly Option[] {
   return [
     new Option('--type <pattern>', 'of this type, or of types such as transfer.*').argParser(parsePattern),
+    new Option('--reason <code>', 'parked for this reason, such as handler_failed').argParser(parseReason),
     new Option(
       '--since <time>',
       'parked since then: ISO 8601 (UTC without a zone), or an age such as 30m, 2h or 3d',
@@ -43,6 +48,15 @@ function parsePattern(text: string): string {
   );
 }
 
+const reasons: readonly string[] = Object.values(errorCodes).flat();
+const LONGEST_REASON = Math.max(...reasons.map(({ length }) => length));
+
+function parseReason(text: string): string {
+  if (reasons.includes(text)) return text;
+  const { text: nearest } = nearestOf(text.slice(0, 2 * LONGEST_REASON), reasons);
+  throw new InvalidArgumentError(`It must be a code of docs/errors.md; the nearest is ${nearest}.`);
+}
+
 function parseSince(text: string): number {
   const ageMs = readDuration(text);
   if (ageMs !== undefined) return Date.now() - ageMs;
@@ -55,24 +69,42 @@ function parseSince(text: string): number {
   );
 }
 
-/** The numbers of letters that a command asked for and did not get. */
-export interface Skipped {
-  /** Letters whose handlers may still be running. */
-  readonly running: number;
-  /** Letters that only their ids select, because they were too old when they were parked. */
-  readonly old: number;
-  /** Ids without a letter. */
-  readonly missing: number;
-  /** Letters beyond the limit. */
-  readonly left: number;
+/** A letter whose handlers may still be running, and until when. */
+export interface RunningLetter {
+  readonly id: string;
+  readonly runningUntil: string;
 }
 
-/** The letters that a command asked for, and the numbers of those that it did not get. */
+/** The letters that a command asked for and did not get. */
+interface Skipped {
+  readonly running: readonly RunningLetter[];
+  /** The number of letters that only their ids select, because they were too old when they were parked. */
+  readonly old: number;
+  /** The ids without a letter. */
+  readonly missing: readonly string[];
+  /** True if there are letters beyond the limit. They are not counted, because that reads them all. */
+  readonly more: boolean;
+}
+
+/** The number of ids that a message names at most. */
+export const MOST_SHOWN_IDS = 10;
+
+function namesOf(ids: readonly string[]): string {
+  const names = ids.slice(0, MOST_SHOWN_IDS).map((id) => JSON.stringify(id));
+  const hidden = ids.length - names.length;
+  return hidden > 0 ? `${names.join(', ')} and ${hidden} more` : names.join(', ');
+}
+
+/** The letters that a command asked for, and those that it did not get. */
 export class Selection {
   readonly #ids: readonly string[];
   readonly #options: SelectionOptions;
   readonly #leavesOld: boolean;
-  #skipped: Skipped = { running: 0, old: 0, missing: 0, left: 0 };
+  readonly #running: RunningLetter[] = [];
+  readonly #missing: string[] = [];
+  #old = 0;
+  #hasMore = false;
+  #isEmpty = true;
   #unreadable: PosthornError | undefined;
 
   /**
@@ -86,7 +118,12 @@ export class Selection {
   }
 
   get skipped(): Skipped {
-    return this.#skipped;
+    return { running: this.#running, old: this.#old, missing: this.#missing, more: this.#hasMore };
+  }
+
+  /** True if the list was read and has no letter at all. */
+  get foundNothing(): boolean {
+    return this.#isEmpty && !this.isByIds;
   }
 
   /** True if the letters were selected by their ids. */
@@ -98,35 +135,41 @@ export class Selection {
     const { limit = Number.POSITIVE_INFINITY } = this.#options;
     let count = 0;
     for await (const letter of this.isByIds ? this.#named(deadLetters) : this.#listed(deadLetters)) {
-      if (!this.#isMeant(letter)) continue;
-      if (isRunning(letter)) this.#skip('running');
-      else if (this.#leavesOld && letter.reason === 'event_too_old') this.#skip('old');
-      else if (count >= limit) this.#skip('left');
-      else {
-        count += 1;
-        yield letter;
-      }
+      this.#isEmpty = false;
+      if (!this.#isMeant(letter) || this.#skips(letter)) continue;
+      this.#hasMore = count >= limit;
+      if (this.#hasMore) return;
+      count += 1;
+      yield letter;
     }
   }
 
   /** Throws if the command could not do everything that it was asked for. */
   check(): void {
-    const { missing, running } = this.#skipped;
     if (this.#unreadable !== undefined) throw this.#unreadable;
-    if (missing > 0) throw new CommandError('failed', `ids without a dead letter: ${missing}`);
-    if (this.isByIds && running > 0) {
-      throw new CommandError('failed', `events that may still be running: ${running}; try again later`);
+    if (this.#missing.length > 0) {
+      throw new CommandError('failed', `ids without a dead letter: ${namesOf(this.#missing)}`);
     }
+    if (!this.isByIds || this.#running.length === 0) return;
+    const names = namesOf(this.#running.map(({ id }) => id));
+    throw new CommandError('failed', `events that may still be running: ${names}; try again later`);
   }
 
-  #skip(reason: keyof Skipped): void {
-    this.#skipped = { ...this.#skipped, [reason]: this.#skipped[reason] + 1 };
+  #skips(letter: DeadLetter): boolean {
+    const { id, runningUntil, reason } = letter;
+    if (runningUntil !== undefined && isRunning(letter)) {
+      this.#running.push({ id, runningUntil: letterTime(runningUntil) });
+      return true;
+    }
+    const isOld = this.#leavesOld && reason === 'event_too_old';
+    if (isOld) this.#old += 1;
+    return isOld;
   }
 
   async *#named(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
     for (const id of this.#ids) {
       const letter = await deadLetters.get(id);
-      if (letter === undefined) this.#skip('missing');
+      if (letter === undefined) this.#missing.push(id);
       else yield letter;
     }
   }
@@ -134,7 +177,10 @@ export class Selection {
   /** A list reports a damaged letter at its end. That must not stop the command for the others. */
   async *#listed(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
     const { after } = this.#options;
-    if (after !== undefined) await checkPlace(deadLetters, after);
+    if (after !== undefined) {
+      await checkPlace(deadLetters, after);
+      this.#isEmpty = false;
+    }
     try {
       yield* deadLetters.list(after === undefined ? {} : { after });
     } catch (error) {
@@ -143,9 +189,10 @@ export class Selection {
     }
   }
 
-  #isMeant({ type, parkedAt }: DeadLetter): boolean {
+  #isMeant({ type, parkedAt, reason }: DeadLetter): boolean {
     const { type: pattern = '*', since = Number.NEGATIVE_INFINITY } = this.#options;
-    return parkedAt >= since && (pattern === '*' || (type !== undefined && matchesPattern(pattern, type)));
+    if (parkedAt < since || reason !== (this.#options.reason ?? reason)) return false;
+    return pattern === '*' || (type !== undefined && matchesPattern(pattern, type));
   }
 }
 
@@ -160,14 +207,28 @@ async function checkPlace(deadLetters: DeadLetters, after: string): Promise<void
 
 /** The selection of a command that changes something: the usage must name the letters. */
 export function checkSelection(ids: readonly string[], options: SelectionOptions): void {
-  const { all, type, since, limit, after } = options;
+  const { all, type, reason, since, limit, after } = options;
   if (all && ids.length > 0) throw usageError('give ids or --all, not both');
   if (ids.length > 0 && (limit !== undefined || after !== undefined)) {
-    throw usageError('--limit and --after take a part of the list: give them with --all, --type or --since');
+    throw usageError(
+      '--limit and --after take a part of the list: give them with --all, --type, --reason or --since',
+    );
   }
-  if (!all && ids.length === 0 && type === undefined && since === undefined) {
-    throw usageError('say which dead letters: ids, --all, --type or --since');
+  if (!all && ids.length === 0 && [type, reason, since].every((filter) => filter === undefined)) {
+    throw usageError('say which dead letters: ids, --all, --type, --reason or --since');
   }
+}
+
+/** Says for a question which letters the options select. */
+export function describeSelection({ type, reason, since, limit, after }: SelectionOptions): string {
+  const letters = limit === undefined ? 'all dead letters' : `up to ${limit} dead letters`;
+  const filters = [
+    type === undefined ? [] : `of ${type}`,
+    reason === undefined ? [] : `with the reason ${reason}`,
+    since === undefined ? [] : `parked since ${letterTime(since)}`,
+    after === undefined ? [] : `after ${after}`,
+  ].flat();
+  return [letters, ...filters].join(' ');
 }
 
 /** Returns true if the event's handlers may still be running, so that its letter must not be touched. */

@@ -13,7 +13,8 @@ export function nearestType(text: string): string {
   return nearestOf(text, [...eventTypes]).text;
 }
 
-function nearestOf(text: string, candidates: readonly string[]): { text: string; distance: number } {
+/** The candidate that is nearest to a text, at any distance. */
+export function nearestOf(text: string, candidates: readonly string[]): { text: string; distance: number } {
   const distances = candidates.map((each) => ({
     text: each,
     distance: distanceOf(text.toLowerCase(), each),

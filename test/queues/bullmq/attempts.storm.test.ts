@@ -39,7 +39,7 @@ describe('a job', () => {
     const list = ['dead-letters', 'list', '--redis', url, '--scope', scope, '--json'];
     expect(jsonLines(await posthorn(list))).toMatchObject([
       { kind: 'letter', id: event.id, attempts: 10 },
-      { kind: 'summary', letters: 1, running: 0, left: 0 },
+      { kind: 'summary', letters: 1, running: 0, old: 0, missing: 0, more: false },
     ]);
     const { file } = await writeModule(mendedReceiver(url, scope));
     expect(await posthorn(['dead-letters', 'replay', event.id, '--receiver', file])).toMatchObject({
@@ -47,7 +47,9 @@ describe('a job', () => {
       stdout: `booked ${event.id}\nprocessed transfer.succeeded ${event.id}\n1 replayed\n`,
     });
     expect(await readAll(deadLetters.list())).toEqual([]);
-    expect(jsonLines(await posthorn(list))).toEqual([{ kind: 'summary', letters: 0, running: 0, left: 0 }]);
+    expect(jsonLines(await posthorn(list))).toEqual([
+      { kind: 'summary', letters: 0, running: 0, old: 0, missing: 0, more: false },
+    ]);
     expect(await running.receive(deliveryOf(event))).toMatchObject({ status: 200 });
     expect(seen.all).toHaveLength(10);
   });
