@@ -145,6 +145,7 @@ describe('posthorn on PostgreSQL', () => {
     const args = ['dead-letters', 'list', '--scope', 'a', '--schema', 'nowhere', '--postgres', fixture.url()];
     const ended = await posthorn(args);
     expect(ended).toMatchObject({ code: 3, stdout: '' });
+    expect(ended.stderr).toContain('if this is the right database, run migratePostgres');
     const [advice = ''] =
       /(?<="npx )posthorn postgres migrate --schema nowhere(?=")/.exec(ended.stderr) ?? [];
     const [, ...advised] = advice.split(' ');
@@ -165,6 +166,14 @@ describe('posthorn on PostgreSQL, used wrongly', () => {
     {
       args: ['dead-letters', 'list', '--scope', 'a', '--postgres', 'http://hidden/'],
       message: /POSTGRES_URL or --postgres must begin with postgres:\/\//,
+    },
+    {
+      args: ['dead-letters', 'list', '--scope', 'a', '--postgres', 'postgres://a:hidden/pw@127.0.0.1/b'],
+      message: /the address in POSTGRES_URL or --postgres is not a URL: .* \/ as %2F/,
+    },
+    {
+      args: ['postgres', 'migrate', '--url', 'postgres://a:hidden/pw@127.0.0.1/b'],
+      message: /the address in --url, POSTGRES_URL or DATABASE_URL is not a URL/,
     },
     {
       args: ['dead-letters', 'list', '--scope', 'a'],

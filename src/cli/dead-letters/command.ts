@@ -41,7 +41,8 @@ A signal ends the command after the current event. If dead letters are left, bec
 is the command that goes on with them. It begins after the last one that stays, because those that fail stay first.`;
 
 const INTERRUPTED_HELP = `
-  130, or 128 and the number of another signal: a signal ended the command. A second one ends it at once`;
+  130, or 128 and the number of another signal: a signal ended the command. A second one ends it at once, and the
+  current event counts as running for maxRunMs`;
 
 const REPLAY_HELP = `
 A replay runs the handlers that have not finished, with the same dedupe as a delivery, and removes the dead letter when
@@ -54,9 +55,11 @@ ${EXIT_CODES_HELP}${INTERRUPTED_HELP}
 Examples:
   $ posthorn dead-letters replay evt_1 evt_2 --receiver ./receiver.js
   $ posthorn dead-letters replay --type 'transfer.*' --since 2h --receiver ./receiver.js --dry-run
+  $ posthorn dead-letters replay --reason handler_failed --receiver ./receiver.js --dry-run
   $ posthorn dead-letters replay --all --receiver ./receiver.js --limit 100`;
 
 const DROP_HELP = `
+Without ids it asks first, unless you give --yes.
 With --receiver the event is given up for good: its id is completed in the receiver's store. Otherwise only the
 dead letter is removed.
 ${PORTION_HELP}
