@@ -1,8 +1,8 @@
 import { writeOver } from './output.ts';
 
 /**
- * The last line of a terminal, overwritten as work goes on. Anything else that the process writes, such as the
- * log of a receiver, clears it first. Prints nothing if stderr is not a terminal.
+ * The last line of a terminal, overwritten as work goes on. Anything else that the process writes, such as
+ * the log of a receiver, clears it first. Prints nothing if stderr is not a terminal.
  */
 export class Progress {
   #stopWatching: (() => void) | undefined;

@@ -152,6 +152,22 @@ describe('posthorn on PostgreSQL', () => {
     expect(await posthorn(advised, { env: { POSTGRES_URL: fixture.url() } })).toMatchObject({ code: 0 });
     expect(await posthorn(args)).toMatchObject({ code: 0, stdout: '0 parked\n' });
   });
+
+  test('the command that goes on has an address without a password, and no other', async () => {
+    const pool = fixture.connect();
+    await migratePostgres(pool);
+    const deadLetters = createPostgresDeadLetters(pool, { scope: 'next' });
+    for (const id of ['evt_1', 'evt_2']) await deadLetters.put(letter(id));
+    const nextOf = async (url: string): Promise<string> => {
+      const args = ['dead-letters', 'list', '--scope', 'next', '--limit', '1', '--postgres', url];
+      return (await posthorn(args)).stdout;
+    };
+    const url = new URL(fixture.url());
+    expect([url.username, url.password]).toEqual([expect.stringMatching(/./), '']);
+    expect(await nextOf(url.href)).toContain(` --postgres ${url.href}\n`);
+    url.searchParams.set('password', 'hidden');
+    expect(await nextOf(url.href)).toContain(" --postgres '<the same address>'\n");
+  });
 });
 
 describe('posthorn on PostgreSQL, used wrongly', () => {

@@ -123,7 +123,7 @@ export class Selection {
 
   /** True if the list was read and has no letter at all. */
   get foundNothing(): boolean {
-    return this.#isEmpty && !this.isByIds;
+    return this.#isEmpty && !this.isByIds && this.#unreadable === undefined;
   }
 
   /** True if the letters were selected by their ids. */
