@@ -41,14 +41,14 @@ A signal ends the command after the current event. If dead letters are left, bec
 is the command that goes on with them. It begins after the last one that stays, because those that fail stay first.`;
 
 const INTERRUPTED_HELP = `
-  130, or 128 and the number of another signal: a signal ended the command. A second one ends it at once, and the
-  current event counts as running for maxRunMs`;
+  130, or 128 and the number of another signal: a signal ended the command. A second one ends it at once`;
 
 const REPLAY_HELP = `
 A replay runs the handlers that have not finished, with the same dedupe as a delivery, and removes the dead letter when
 they succeed. The module must create the receiver with the store of the running processes, or their events may run twice.
 Those parked as \`event_too_old\` may be a recording that somebody sent again: they are replayed by their ids only.
 ${PORTION_HELP}
+A second signal ends it at once: the current event then counts as running for maxRunMs, and is skipped until then.
 ${WHERE_HELP}
 ${EXIT_CODES_HELP}${INTERRUPTED_HELP}
 
