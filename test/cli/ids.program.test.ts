@@ -138,7 +138,7 @@ describe('posthorn ids import', () => {
   test.each([
     { signal: 'SIGINT', code: 130 },
     { signal: 'SIGTERM', code: 143 },
-  ] as const)('at $signal finishes the ids in hand, and says how many are left', async ({ signal, code }) => {
+  ] as const)('at $signal finishes the current ids, and says how many are left', async ({ signal, code }) => {
     const { file } = await writeModule(heldModule);
     const folder = join(file, '..');
     const list = Array.from({ length: 40 }, (_, index) => lineOf(`evt_${index}`, 40 * MINUTE_MS));
@@ -146,7 +146,7 @@ describe('posthorn ids import', () => {
     const command = startPosthornProcess(['ids', 'import', join(folder, 'ids.tsv'), '--receiver', file]);
     await until('the store holds the first ids', () => existsSync(join(folder, 'held')));
     command.kill(signal);
-    await command.line(new RegExp(`^posthorn: ${signal}: the ids in hand are finished first\\.`));
+    await command.line(new RegExp(`^posthorn: ${signal}: the current ids are finished first\\.`));
     writeFileSync(join(folder, 'go'), '');
     expect(await command.exit).toBe(code);
     expect(command.lines).toContain('16 imported, 0 too young, 0 known before, 1 invalid, 24 left');

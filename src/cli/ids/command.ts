@@ -106,7 +106,7 @@ async function importAll(
     }
   };
   await deferSignals({
-    reason: 'the ids in hand are finished first',
+    reason: 'the current ids are finished first',
     work: (isSignalled) => Promise.all(Array.from({ length: CONCURRENCY }, () => work(isSignalled))),
   });
   progress.clear();
