@@ -1,5 +1,5 @@
-import { type CommandError, codeOf, exitCodeOf, lineOf, usageError } from '../failure.ts';
-import { endProcess, note } from '../output.ts';
+import { type CommandError, codeOf, exitCodeOf, lineOf, usageError } from './failure.ts';
+import { endProcess, note } from './output.ts';
 
 /** Returns true if a server of the module could not listen: most likely the running one has the port. */
 export function isListeningError(error: unknown): boolean {

@@ -2,12 +2,12 @@ import { Console } from 'node:console';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
-import type { Settings } from '../../receiver/settings.ts';
-import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
-import { isInstance, messageOf } from '../../receiver/values/foreign-values.ts';
-import { CommandError, codeOf, usageError } from '../failure.ts';
+import type { DeadLetters } from '../receiver/dead-letters/dead-letters.ts';
+import type { Receiver } from '../receiver/receiver-interface.ts';
+import type { Settings } from '../receiver/settings.ts';
+import { withTimeLimit } from '../receiver/timing/time-limit.ts';
+import { isInstance, messageOf } from '../receiver/values/foreign-values.ts';
+import { CommandError, codeOf, usageError } from './failure.ts';
 import { endOnListeningError, isListeningError, listeningError } from './listening-module.ts';
 
 /** The parts of the module of `--receiver` that commands use. */

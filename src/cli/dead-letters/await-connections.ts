@@ -1,10 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf } from '../failure.ts';
-import type { ReceiverModule } from './receiver-module.ts';
-
-/** The time limit of a connection of the module, to Redis for example. */
-const CONNECTION_LIMIT_MS = 5_000;
-const PAUSE_MS = 50;
+import type { ReceiverModule } from '../receiver-module.ts';
+import { CONNECTION_LIMIT_MS, repeat } from '../repeat.ts';
 
 const UNCONNECTED: readonly unknown[] = ['dead_letters_unavailable', 'store_unavailable'];
 
@@ -32,21 +28,4 @@ export async function awaitConnections({ receiver, deadLetters }: ReceiverModule
       close: (options) => receiver.close(options),
     },
   };
-}
-
-/** Repeats an attempt that ended too early, whether it rejected or returned the error in its result. */
-async function repeat<T>(
-  attempt: () => Promise<T>,
-  isTooEarly: (error: unknown) => boolean,
-  errorOf: (result: T) => unknown = () => undefined,
-): Promise<T> {
-  for (;;) {
-    try {
-      const result = await attempt();
-      if (!isTooEarly(errorOf(result))) return result;
-    } catch (error) {
-      if (!isTooEarly(error)) throw error;
-    }
-    await delay(PAUSE_MS);
-  }
 }

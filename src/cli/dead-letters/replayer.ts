@@ -3,8 +3,8 @@ import type { Report } from '../../receiver/outcomes/report.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import type { Output } from '../output.ts';
 import { Progress } from '../progress.ts';
+import type { ReceiverModule } from '../receiver-module.ts';
 import { colours, joined, type Printable } from '../terminal-text.ts';
-import type { ReceiverModule } from './receiver-module.ts';
 
 export interface Failure {
   readonly id: string;

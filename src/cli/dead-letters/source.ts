@@ -3,6 +3,7 @@ import { Option } from 'commander';
 import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { createFileDeadLetters } from '../../stores/file/dead-letters.ts';
 import { usageError } from '../failure.ts';
+import { loadReceiver, type ReceiverModule } from '../receiver-module.ts';
 import {
   namedPlace,
   PLACES,
@@ -12,7 +13,6 @@ import {
 } from '../stores/place-options.ts';
 import { storeParts } from '../stores/store-parts.ts';
 import { awaitConnections } from './await-connections.ts';
-import { loadReceiver, type ReceiverModule } from './receiver-module.ts';
 
 /** The place of the letters: a directory, a store, or the receiver's own dead letters. */
 export interface SourceOptions extends PlaceOptions {

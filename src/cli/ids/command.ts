@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { isMemoryStore } from '../../stores/memory/memory.ts';
-import { loadReceiver } from '../dead-letters/receiver-module.ts';
 import { deferSignals } from '../defer-signals.ts';
 import { defineCommand } from '../define-command.ts';
 import { describeDuration } from '../duration.ts';
@@ -9,6 +8,7 @@ import { readInput } from '../input.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
 import { Progress } from '../progress.ts';
+import { loadReceiver } from '../receiver-module.ts';
 import { IdImport, type ImportResult } from './id-import.ts';
 import { type RecordedId, readIdList } from './id-list.ts';
 

@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { enqueueingId, handlingId } from '../../receiver/dedupe/claim-id.ts';
 import { retentionFor } from '../../receiver/dedupe/retention.ts';
 import type { LeaseRequest } from '../../receiver/dedupe/store.ts';
 import { TimeLimitedStore } from '../../receiver/dedupe/time-limited.ts';
 import type { Settings } from '../../receiver/settings.ts';
 import type { Awaitable } from '../../receiver/timing/awaitable.ts';
+import { CONNECTION_LIMIT_MS, repeat } from '../repeat.ts';
 import type { RecordedId } from './id-list.ts';
 
 /**
@@ -22,8 +22,6 @@ const MARGIN_MS = 10 * 60_000;
  */
 const TOKEN = 'imported';
 
-const PAUSE_MS = 50;
-
 /**
  * Completes ids that another program has recorded. That program may have recorded an id before its handler
  * ran, and may have died in between. Until the last retry is over, the event may still be handled here; so
@@ -32,12 +30,11 @@ const PAUSE_MS = 50;
 export class IdImport {
   readonly #settings: Settings;
   readonly #store: TimeLimitedStore;
-  /** The time that a server has to answer: a command that has just begun is not connected yet. */
   readonly #answerLimitMs: number;
   /** The age from which an id is old enough. */
   readonly leastAgeMs: number;
 
-  constructor(settings: Settings, answerLimitMs = 5_000) {
+  constructor(settings: Settings, answerLimitMs: number = CONNECTION_LIMIT_MS) {
     this.#settings = settings;
     this.#answerLimitMs = answerLimitMs;
     this.#store = new TimeLimitedStore(settings.store);
@@ -94,15 +91,11 @@ export class IdImport {
   }
 
   /** Asks a server again until it answers, or rejects with its last error. */
-  async #untilAnswered<T>(ask: () => Awaitable<T>): Promise<T> {
+  #untilAnswered<T>(ask: () => Awaitable<T>): Promise<T> {
     const endsAt = performance.now() + this.#answerLimitMs;
-    for (;;) {
-      try {
-        return await ask();
-      } catch (error) {
-        if (performance.now() >= endsAt) throw error;
-      }
-      await delay(PAUSE_MS);
-    }
+    return repeat(
+      async () => ask(),
+      (error) => error !== undefined && performance.now() < endsAt,
+    );
   }
 }
