@@ -14,10 +14,14 @@ const fixture = useRedis();
 
 const DAY_MS = 86_400_000;
 
+/** The time from which the minutes of `record` count. */
+let recordedAt: number;
+
 /** Records ids as the old program does, each as long ago as its number of minutes. */
 async function record(ids: readonly string[]): Promise<void> {
   const redis = await fixture.connect();
   await redis.flushall();
+  recordedAt = Date.now();
   const batch = redis.pipeline();
   for (const [minutes, id] of ids.entries()) batch.set(`seen:${id}`, '1', 'PX', DAY_MS - minutes * 60_000);
   await batch.exec();
@@ -31,10 +35,12 @@ function startList(port: number) {
   return { place, program: startProgram(join(place.folder, 'list-ids.js'), env, place.folder) };
 }
 
-/** The ids of a list, each with its age in minutes. */
+/** The ids of a list, each with its minutes, rounded: recording takes a moment. */
 function agesOf(lines: readonly string[]): Map<string, number> {
   const listed = lines.map((line) => line.split('\t')).filter((parts) => parts.length === 2);
-  return new Map(listed.map(([id = '', at]) => [id, Math.round((Date.now() - Number(at)) / 60_000)]));
+  return new Map(
+    listed.map(([id = '', at]) => [id, Math.floor((recordedAt + 30_000 - Number(at)) / 60_000)]),
+  );
 }
 
 const agesIn = (ids: readonly string[]) => new Map(ids.map((id, minutes) => [id, minutes]));
