@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -83,6 +83,8 @@ beforeAll(async () => {
   redisUrl = url;
   const postgres = await postgresServers.single();
   postgresUrl = `postgres://postgres@127.0.0.1:${postgres.port}/postgres`;
+  const createLedger = snippetWith('create table ledger', 'docs/postgres.md', 'sh');
+  execFileSync('sh', ['-c', createLedger], { env: { ...process.env, POSTGRES_URL: postgresUrl } });
   directory = mkdtempSync(join(tmpdir(), 'posthorn-readme-'));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
