@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { letter } from './letters.ts';
+import { inOrder } from './letters.ts';
 import { posthorn, startPosthornProcess } from './posthorn.ts';
 import { writeModule } from './receiver-module.ts';
 
@@ -21,9 +21,7 @@ const RECEIVER = `
   });`;
 
 async function fill(ids: readonly string[]) {
-  const parkedAt = Date.now() - 60_000;
-  const letters = ids.map((id, index) => letter(id, { parkedAt: parkedAt + index }));
-  const { file, deadLetters } = await writeModule(RECEIVER, letters);
+  const { file, deadLetters } = await writeModule(RECEIVER, inOrder(ids));
   const folder = join(file, '..');
   const begun = (): string[] =>
     existsSync(join(folder, 'begun')) ? readFileSync(join(folder, 'begun'), 'utf8').trim().split('\n') : [];
@@ -151,7 +149,7 @@ describe('a replay that is interrupted', () => {
         return { put: letters.put, remove: letters.remove, list: letters.list, get };
       })()`,
     );
-    const { file } = await writeModule(code, [letter('evt_1'), letter('evt_3'), letter('evt_4')]);
+    const { file } = await writeModule(code, inOrder(['evt_1', 'evt_3', 'evt_4']));
     const ended = await posthorn(replayAll(file));
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('the disk is away') });
     expect(ended.stdout).toMatch(/\n1 replayed, 2 left\nthe rest: posthorn dead-letters replay --all /);

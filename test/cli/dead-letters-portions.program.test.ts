@@ -1,7 +1,7 @@
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { letter } from './letters.ts';
+import { inOrder, letter } from './letters.ts';
 import { jsonLines, paste, posthorn } from './posthorn.ts';
 import { writeModule } from './receiver-module.ts';
 
@@ -17,12 +17,8 @@ const RECEIVER = `
   receiver.on('*', ({ id }) => { if (id.startsWith('evt_bad')) throw new Error('no'); });`;
 
 /** Letters of these ids, each parked a minute after the one before. */
-function inOrder(ids: readonly string[]) {
-  return ids.map((id, index) => letter(id, { parkedAt: FIRST + index * MINUTE_MS }));
-}
-
 async function fill(ids: readonly string[]) {
-  const { file, deadLetters } = await writeModule(RECEIVER, inOrder(ids));
+  const { file, deadLetters } = await writeModule(RECEIVER, inOrder(ids, FIRST));
   return {
     file,
     left: async () => {
@@ -36,7 +32,7 @@ async function fill(ids: readonly string[]) {
 async function fillDirectory(ids: readonly string[]): Promise<string> {
   const directory = temporaryDirectory();
   const deadLetters = createFileDeadLetters(directory);
-  for (const item of inOrder(ids)) await deadLetters.put(item);
+  for (const item of inOrder(ids, FIRST)) await deadLetters.put(item);
   return directory;
 }
 

@@ -18,3 +18,8 @@ export function letter(id: string, changes: Partial<DeadLetter> = {}): DeadLette
     ...changes,
   };
 }
+
+/** Dead letters that were parked a minute apart, because a list is in the order of these times. */
+export function inOrder(ids: readonly string[], firstAt: number = Date.now() - 3_600_000): DeadLetter[] {
+  return ids.map((id, index) => letter(id, { parkedAt: firstAt + index * 60_000 }));
+}
