@@ -127,8 +127,8 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   /**
    * Gives the event of a dead letter up: claims its id, completes it in the store, and removes the dead
    * letter. Resolves with true if this call gave the event up: no handler was running, and none will run.
-   * Resolves with false if there is no dead letter, or if the event may be running, in a replay for example:
-   * then it stays. Also false if the event was handled meanwhile: then it is removed.
+   * Resolves with false if the dead letter does not exist, or if the event may be running, in a replay for
+   * example: then it stays. Also false if the event was handled meanwhile: then it is removed.
    *
    * @throws UnavailableError if the store does not answer: the dead letter stays. DeadLetterError if the dead
    * letters fail; ConfigurationError for a value that is not a dead letter.

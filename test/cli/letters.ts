@@ -23,3 +23,6 @@ export function letter(id: string, changes: Partial<DeadLetter> = {}): DeadLette
 export function inOrder(ids: readonly string[], firstAt: number = Date.now() - 3_600_000): DeadLetter[] {
   return ids.map((id, index) => letter(id, { parkedAt: firstAt + index * 60_000 }));
 }
+
+/** The members of a summary in JSON, if the command took every dead letter. */
+export const nothingSkipped = { running: 0, old: 0, missing: 0, more: false } as const;

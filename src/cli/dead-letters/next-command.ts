@@ -9,19 +9,14 @@ interface NextOptions extends SelectionOptions, SourceOptions {
   readonly yes?: boolean;
 }
 
-/** The letters of a command, and how far it is with them. */
-interface Work {
-  readonly selection: Selection;
-  readonly portion: Portion;
-}
-
 /**
  * The command that goes on with the letters that are left, for a shell; undefined if none is left. It begins
  * after the last letter that has been tried and stays.
  */
 export function nextCommand(
   verb: string,
-  { selection, portion }: Work,
+  selection: Selection,
+  portion: Portion,
   options: NextOptions,
 ): string | undefined {
   if (!selection.skipped.more && portion.untried.length === 0) return undefined;

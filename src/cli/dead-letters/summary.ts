@@ -13,7 +13,7 @@ export interface Work {
   readonly output: Output;
 }
 
-/** What a command has done. The members of `value` are for `--json`, the others for people. */
+/** The result of a command. The members of `value` are for `--json`, the others for people. */
 export interface Done {
   readonly value: object;
   readonly counts: readonly (readonly [number, string])[];
@@ -49,7 +49,7 @@ export function printSummary({ selection, options, output }: Work, done: Done): 
 
 /** Prints the summary of a command that works on letters, with the command that goes on with the rest. */
 export function printProgress(work: Work, verb: string, portion: Portion, done: Done): void {
-  const next = nextCommand(verb, { selection: work.selection, portion }, work.options);
+  const next = nextCommand(verb, work.selection, portion, work.options);
   printSummary(work, { ...done, untried: portion.untried.length, next });
 }
 

@@ -20,7 +20,7 @@ const HELP = `
 Each line is an id, a tab and the time at which it was recorded: milliseconds since the epoch, or ISO 8601 with a zone.
 An id is completed only if it is older than the last retry of its event and 10 minutes more, 31 minutes by default: the
 program before may have died before it handled a younger one. Younger ids are left out, and so are ids that the store
-knows. The command can be repeated, after an interruption and when the young ids are old enough.
+knows or that have a dead letter. The command can be repeated, after an interruption and when the young ids are old enough.
 The module exports the receiver with the store of the running processes, and must not start a server.
 ${EXIT_CODES_HELP}
 

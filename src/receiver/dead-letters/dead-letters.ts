@@ -8,7 +8,7 @@ export interface DeadLetters {
    * its place in the list.
    */
   put(letter: DeadLetter): Promise<void>;
-  /** Resolves with undefined if there is no dead letter with this id. */
+  /** Resolves with undefined if no dead letter has this id. */
   get(id: string): Promise<DeadLetter | undefined>;
   /** Resolves with true if there was a dead letter with this id. */
   remove(id: string): Promise<boolean>;

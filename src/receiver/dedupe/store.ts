@@ -75,8 +75,8 @@ export interface ClaimRequest extends LeaseRequest {
   readonly attemptSpacingMs?: number;
   /**
    * The time that the claim may wait before it is sent, for a connection or for its turn; `commandTimeoutMs`
-   * by default. Once it is sent it has `commandTimeoutMs`. With 0, a claim that cannot be sent because there
-   * is no connection fails at once. A store that never waits ignores it.
+   * by default. Once it is sent it has `commandTimeoutMs`. With 0, a claim that cannot be sent without a
+   * connection fails at once. A store that never waits ignores the option.
    */
   readonly waitMs?: number | undefined;
 }

@@ -46,9 +46,9 @@ export class TimeLimitedStore implements Store {
 
   /**
    * In a burst a claim may wait for its turn for longer than `commandTimeoutMs`, until its `waitMs` is over.
-   * It waits longer only while the store answers others, or works for other processes: a store that has
-   * stopped would keep every delivery waiting in vain. Each further `commandTimeoutMs`, `mayWaitLonger` is
-   * called: it returns true if the delivery may go on waiting with its body.
+   * The claim waits longer only while the store answers others, or works for other processes: a store that
+   * has stopped would keep every delivery waiting in vain. Each further `commandTimeoutMs`, `mayWaitLonger`
+   * is called: it returns true if the delivery may go on waiting with its body.
    */
   claim(request: ClaimRequest, mayWaitLonger: () => boolean = always): Awaitable<ClaimResult> {
     const limited = this.#inTime(request);

@@ -30,8 +30,7 @@ export interface StoreHealth {
 
 /**
  * The number of dead letters that wait. A dead letter whose handlers may still be running is not counted.
- * That is known only of dead letters that have been read: beyond 1,000, or if reading takes too long, dead
- * letters are counted unread.
+ * Beyond 1,000, or if reading takes too long, dead letters are counted unread, and such a one is counted too.
  */
 export interface DeadLettersHealth {
   /** False if the dead letters did not answer, or if not all of them could be read. */

@@ -20,6 +20,6 @@ test('a worker whose connection BullMQ refuses does not sweep failed jobs', asyn
   });
   const receiver = createReceiver({ signingKey: 'k', deadLetters: createMapDeadLetters() });
   expect(() => createBullWorker(receiver, { connection, scope: 'test' })).toThrow('maxRetriesPerRequest');
-  // It would sweep every minute, and nobody could stop it.
+  // A sweep would run every minute, and nobody could stop it.
   expect(setInterval).not.toHaveBeenCalledWith(expect.any(Function), 60_000);
 });
