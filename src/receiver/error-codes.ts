@@ -21,6 +21,7 @@ export const errorCodes = {
   UnavailableError: [
     'deadline_reached',
     'event_running',
+    'key_busy',
     'store_unavailable',
     'keys_unavailable',
     'buffer_full',

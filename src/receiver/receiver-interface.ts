@@ -5,7 +5,7 @@ import type { EventFilter } from './events/event-filter.ts';
 import type { Schemas } from './events/schema.ts';
 import type { DispatchOptions } from './handling/dispatch-options.ts';
 import type { Middleware } from './handling/middleware.ts';
-import type { HandlerContext, UnhandledHandler } from './handling/router.ts';
+import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/route.ts';
 import type { Health } from './health/health.ts';
 import type { ObserveOptions, Observer, Report } from './outcomes/report.ts';
 import type { Delivery, Reply } from './request/delivery.ts';
@@ -21,7 +21,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * Registers a handler. The handlers of one event run side by side. A retry skips the handlers that have
    * finished, if they have a `name`; a handler of an inbox (`inbox.once`) brings its name along. A handler
    * with `queue: true` runs in a worker after the event was answered 202; it needs a name and the option
-   * `queue`.
+   * `queue`. A handler with a `concurrencyKey` handles one event of a key at a time; it needs a name.
    *
    * @throws ConfigurationError for a pattern that matches nothing, a repeated name, and after the first
    * delivery.
@@ -34,7 +34,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   on<const P extends Pattern>(
     pattern: P | readonly P[],
     handler: (event: EventOf<P, S>, context: HandlerContext) => unknown,
-    options?: { readonly name?: string; readonly queue?: boolean },
+    options?: HandlerOptions<EventOf<P, S>>,
   ): this;
 
   /** Registers the handler of events that no pattern matched. Without it they are answered 200 `ignored`. */

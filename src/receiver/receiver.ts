@@ -14,13 +14,8 @@ import { drop } from './handling/drop.ts';
 import type { KeptMiddleware, Middleware } from './handling/middleware.ts';
 import { createServices, type ReceiverServices } from './handling/receiver-services.ts';
 import { replay } from './handling/replay.ts';
-import {
-  checkFunction,
-  type HandlerContext,
-  type HandlerOptions,
-  Router,
-  type UnhandledHandler,
-} from './handling/router.ts';
+import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/route.ts';
+import { checkFunction, Router } from './handling/router.ts';
 import type { Health, LastDelivery } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
@@ -75,7 +70,14 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#reporter = new Reporter(warnings);
     this.#router = new Router(settings.queue !== undefined, warnings);
     this.#authenticator = new Authenticator(settings, bodyMemory);
-    this.#services = createServices(settings, this.#router, this.#middlewares, this.#activity, bodyMemory);
+    this.#services = createServices(
+      settings,
+      this.#router,
+      this.#middlewares,
+      this.#activity,
+      bodyMemory,
+      warnings,
+    );
     this.#storeProbe = new StoreProbe(this.#services.store, now);
     this.#letterCount = deadLetters && new LetterCount(deadLetters, now);
   }
@@ -96,6 +98,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       progress.answerSent = isConnected(delivery, this.#warnings.addMisuse);
       // This comes first, because the platform's waitUntil may throw: the delivery is then answered 500.
       if (progress.unfinished && !progress.joined) this.#reportEndLater(delivery, progress);
+      await this.#releaseKeys(delivery, progress);
       this.#report(answer, progress);
       const isUnread = !progress.bodyRead && mustClose(head, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
@@ -163,6 +166,14 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     if (answer !== undefined && progress.run?.progress.attempt !== undefined) {
       this.#reporter.emit(toReport(answer, progress, true));
     }
+    await progress.run?.keysReleased();
+  }
+
+  /** Only a platform that stops the process after the answer makes that wait for the release of keys. */
+  async #releaseKeys(delivery: Delivery, { joined, run }: DeliveryProgress): Promise<void> {
+    if (joined || run === undefined || run.keyReleases.length === 0) return;
+    if (delivery.timeLimitMs !== undefined) await run.keysReleased();
+    else waitUntil(delivery, run.keysReleased(), this.#warnings.addMisuse);
   }
 
   /** Handles a replay or a job, for which no sender waits. */
@@ -175,6 +186,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       const answer = await handle(progress).catch(refuse);
       const report = toReport(answer, progress, false);
       this.#reporter.emit(report);
+      await progress.run?.keysReleased();
       return report;
     } finally {
       this.#activity.end();
@@ -206,7 +218,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   on<const P extends Pattern>(
     pattern: P | readonly P[],
     handler: (event: EventOf<P, S>, context: HandlerContext) => unknown,
-    options: HandlerOptions = {},
+    options: HandlerOptions<EventOf<P, S>> = {},
   ): this {
     this.#router.add([pattern].flat(), handler, options);
     return this;

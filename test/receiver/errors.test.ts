@@ -157,6 +157,7 @@ describe('codes are types:', () => {
         case 'run_abandoned':
           return 'the handlers failed';
         case 'event_running':
+        case 'key_busy':
         case 'store_unavailable':
         case 'keys_unavailable':
         case 'buffer_full':

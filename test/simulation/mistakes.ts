@@ -20,8 +20,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'the id is recorded before the handlers run',
     file: 'receiver/handling/handle-event.ts',
-    find: 'run.finished = startHandlers(run, event);',
-    replace: 'await run.claim.complete();\n  run.finished = startHandlers(run, event);',
+    find: 'run.finished = startHandlers(run, event, lease);',
+    replace: 'await run.claim.complete();\n  run.finished = startHandlers(run, event, lease);',
     scope: 'without a fault',
     promise: 'no 2xx before the event is handled or parked',
   },

@@ -19,6 +19,14 @@ export function enqueueingId(id: string): string {
 }
 
 /**
+ * The id of a handler's key in the store. No event has it, for the reason that {@link PROBE_ID} gives, in
+ * earlier versions either. The length keeps name and key apart, because each may hold a colon.
+ */
+export function keyId(handler: string, key: string): string {
+  return `${ESCAPE}key:${handler.length}:${handler}:${key}`;
+}
+
+/**
  * An id that no store knows: no event has it, because `handlingId` puts the prefix once more before ids that
  * begin with it.
  */

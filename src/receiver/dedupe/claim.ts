@@ -52,12 +52,23 @@ export interface ClaimServices {
   readonly completions: Completions;
 }
 
-/** The event that is claimed. */
-export interface ClaimedEvent {
-  /** Its id in the store. */
+/** The id that is claimed. */
+export interface ClaimedId {
+  /** Its form in the store: see `claim-id.ts`. */
   readonly claimId: string;
+  /** The time for which the store remembers it. */
+  readonly retentionMs: number;
+}
+
+/** An event that is claimed. */
+export interface ClaimedEvent extends Pick<ClaimedId, 'claimId'> {
   /** In milliseconds since the epoch. */
   readonly createdAt: number;
+}
+
+/** The id of an event, which is remembered as long as the event may come again. */
+export function claimedId({ claimId, createdAt }: ClaimedEvent, settings: RetentionSettings): ClaimedId {
+  return { claimId, retentionMs: retentionFor(createdAt, settings) };
 }
 
 /** The wait of a claim before it is sent. */
@@ -71,13 +82,13 @@ interface ClaimWait {
   readonly mayWaitLonger?: () => boolean;
 }
 
-/** Asks the store for an event's id, with one token. */
+/** Asks the store for an id, with one token. */
 export class Claim {
   readonly #request: LeaseRequest;
   readonly #services: ClaimServices;
   readonly #warnings: Warning[];
 
-  constructor({ claimId, createdAt }: ClaimedEvent, services: ClaimServices, warnings: Warning[]) {
+  constructor({ claimId, retentionMs }: ClaimedId, services: ClaimServices, warnings: Warning[]) {
     const { settings } = services;
     this.#services = services;
     this.#warnings = warnings;
@@ -85,7 +96,7 @@ export class Claim {
       id: claimId,
       token: nextToken(),
       leaseMs: settings.leaseMs,
-      retentionMs: retentionFor(createdAt, settings),
+      retentionMs,
     };
   }
 

@@ -33,6 +33,7 @@ export class StoredLease {
   #askedAt: number;
   #hasMissedRenewal = false;
   #confirmations = 0;
+  #keepsAlive = true;
   #renewal: Timer | undefined;
   /** Undefined unless the lease is kept. */
   #onTaken: OnTaken | undefined;
@@ -75,10 +76,12 @@ export class StoredLease {
 
   /**
    * Renews the lease each time that a third of it is over, until `stop` is called. A store that fails or is
-   * late interrupts nothing: the lease may well hold, and the next renewal will show it.
+   * late interrupts nothing: the lease may well hold, and the next renewal will show it. The process stays
+   * alive for the renewals unless `keepsAlive` is false.
    */
-  keep(onTaken: OnTaken): void {
+  keep(onTaken: OnTaken, { keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): void {
     this.#onTaken = onTaken;
+    this.#keepsAlive = keepsAlive;
     this.#renewAfterThird();
   }
 
@@ -90,7 +93,8 @@ export class StoredLease {
   #renewAfterThird(): void {
     this.#renewal?.clear();
     const dueAt = performance.now() + this.#request.leaseMs / 3;
-    this.#renewal = new Timer(dueAt, () => void this.#renewInTime());
+    const options = { keepsAlive: this.#keepsAlive };
+    this.#renewal = new Timer(dueAt, () => void this.#renewInTime(), options);
   }
 
   async #renewInTime(): Promise<void> {

@@ -1,4 +1,4 @@
-import { Claim, type ClaimedEvent, type Granted } from '../dedupe/claim.ts';
+import { Claim, type ClaimedEvent, claimedId, type Granted } from '../dedupe/claim.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
@@ -19,7 +19,7 @@ export async function claimForLetter(
   if (services.completions.has(event.claimId)) return { state: 'completed' };
   // Finds a run without a claim too, under `onStoreFailure: 'process'`.
   if (services.runs.find(event.claimId) !== undefined) return { state: 'busy' };
-  const claim = new Claim(event, services, warnings);
+  const claim = new Claim(claimedId(event, services.settings), services, warnings);
   try {
     const answer = await claim.take();
     if (answer.state !== 'claimed') return answer;

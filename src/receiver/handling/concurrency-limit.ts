@@ -8,8 +8,8 @@ import type { Interruption } from './interruption.ts';
 interface PermitWait {
   /** When to give up, by the monotonic clock. */
   readonly until: number;
-  /** The size of the body that is kept meanwhile. */
-  readonly bodyBytes: number;
+  /** Counts the body that is kept meanwhile; returns false if it does not fit. */
+  readonly countBody: () => boolean;
   readonly interruption: Interruption;
 }
 
@@ -32,12 +32,8 @@ export class ConcurrencyLimit {
   async acquire(handlers: number, wait: PermitWait): Promise<number> {
     const count = Math.min(handlers, this.#permits.size);
     if (this.#permits.tryAcquire(count)) return count;
-    if (!this.#bodyMemory.reserve(wait.bodyBytes)) throw this.#bodyMemory.fullError();
-    try {
-      await this.#permits.acquire((granted) => this.#within(granted, wait), { count });
-    } finally {
-      this.#bodyMemory.giveBack(wait.bodyBytes);
-    }
+    if (!wait.countBody()) throw this.#bodyMemory.fullError();
+    await this.#permits.acquire((granted) => this.#within(granted, wait), { count });
     return count;
   }
 

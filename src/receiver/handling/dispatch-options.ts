@@ -27,6 +27,11 @@ export interface DispatchOptions {
    */
   readonly parksMissing?: boolean | undefined;
   /**
+   * True if a last attempt that finds the key of a handler busy (`key_busy`) parks the event; false by
+   * default: the queue puts the job back, as after any `busy`, and does not count the attempt.
+   */
+  readonly parksBusyKey?: boolean | undefined;
+  /**
    * True if a last attempt parks the event, without running it, if a process has died with the event before:
    * the event may be what kills it. True by default; false if the queue itself finds out which job kills a
    * process.
@@ -50,12 +55,12 @@ export interface DispatchOptions {
 
 /** Checks the options. Throws {@link ConfigurationError}. */
 export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
-  const names = ['attempt', 'final', 'signal', 'parksMissing', 'parksAbandoned'];
+  const names = ['attempt', 'final', 'signal', 'parksMissing', 'parksBusyKey', 'parksAbandoned'];
   checkOptions(options, [...names, 'failure', 'handled', 'onHandled'], 'dispatch()');
-  const { final, signal, parksMissing = true, parksAbandoned = true } = options;
+  const { final, signal, parksMissing = true, parksBusyKey = false, parksAbandoned = true } = options;
   const { failure, handled = [], onHandled } = options;
   const attempt = readInteger('attempt of dispatch()', options.attempt);
-  for (const [name, value] of Object.entries({ final, parksMissing, parksAbandoned })) {
+  for (const [name, value] of Object.entries({ final, parksMissing, parksBusyKey, parksAbandoned })) {
     if (typeof value !== 'boolean')
       throw invalidOption(`${name} of dispatch()`, `must be true or false, got ${show(value)}`);
   }
@@ -70,7 +75,8 @@ export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
     throw invalidOption('handled of dispatch()', `must be a list of names, got ${show(handled)}`);
   if (onHandled !== undefined && typeof onHandled !== 'function')
     throw invalidOption('onHandled of dispatch()', `must be a function, got ${show(onHandled)}`);
-  return { attempt, final, signal, parksMissing, parksAbandoned, failure, handled, onHandled };
+  const parks = { parksMissing, parksBusyKey, parksAbandoned };
+  return { attempt, final, signal, ...parks, failure, handled, onHandled };
 }
 
 function isJobFailure(value: unknown): boolean {

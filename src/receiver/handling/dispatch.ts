@@ -10,7 +10,8 @@ import { jobOrigin } from './origin.ts';
 import { parkFailedJob } from './park-failed-job.ts';
 import { parkRefused } from './park-refused.ts';
 import type { ReceiverServices } from './receiver-services.ts';
-import type { Route, Router } from './router.ts';
+import type { Route } from './route.ts';
+import type { Router } from './router.ts';
 import type { Run } from './run.ts';
 
 /**

@@ -6,7 +6,7 @@ import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import { enqueueOrigin } from './origin.ts';
-import type { Route } from './router.ts';
+import type { Route } from './route.ts';
 import type { RunInput } from './run-input.ts';
 
 export function isQueued({ queued }: Route): boolean {

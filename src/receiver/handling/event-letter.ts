@@ -6,7 +6,7 @@ import type {
   LetterReason,
 } from '../dead-letters/letter-operations.ts';
 import type { OperationWait } from '../dead-letters/operation-queue.ts';
-import { Claim, type ClaimServices, type Released } from '../dedupe/claim.ts';
+import { Claim, type ClaimServices, claimedId, type Released } from '../dedupe/claim.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Deadline } from '../timing/deadline.ts';
@@ -103,7 +103,8 @@ export class EventLetter {
   async removeIfCompleted({ id, createdAt }: LetterEvent, services: ClaimServices): Promise<void> {
     // A letter that is written late must not appear after its removal. A write may never end.
     await settledWithin(this.#operations.ended(id), this.#deadline.limitMs);
-    const claim = new Claim({ claimId: handlingId(id), createdAt }, services, []);
+    const claimed = claimedId({ claimId: handlingId(id), createdAt }, services.settings);
+    const claim = new Claim(claimed, services, []);
     // A store that fails may have granted the claim. The letter stays then: its replay will find the id.
     const answer = await claim.take().catch(() => undefined);
     if (answer?.state === 'busy') return;

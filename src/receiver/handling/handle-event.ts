@@ -7,7 +7,17 @@ import type { StandardSchemaV1 } from '../events/schema.ts';
 import { type Answer, accept, toReportedError } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
-import { noteHandled, RunContext, runHandlers, type ValidEvent, validateEvent } from './handlers.ts';
+import {
+  allEnded,
+  noteHandled,
+  openRoutes,
+  RunContext,
+  runHandler,
+  type ValidEvent,
+  validateEvent,
+} from './handlers.ts';
+import { KeyedHandlers } from './keyed-handlers.ts';
+import { hasKey } from './route.ts';
 import type { Run } from './run.ts';
 import {
   answerBusy,
@@ -60,7 +70,7 @@ async function handle(run: Run): Promise<Answer> {
     // No await between this check and the handlers: the handlers of another event could block the event loop
     // for longer than the lease.
     const { state } = lease;
-    if (state === 'held') return await handleOnLease(run, valid);
+    if (state === 'held') return await handleOnLease(run, valid, lease);
     found = state === 'completed' ? { state } : { state: 'busy', endsAt: 0 };
   }
 }
@@ -133,12 +143,12 @@ function confirm(run: Run, lease: Lease): Promise<Lease> {
   return run.claim.confirmOrGoOn(lease);
 }
 
-async function handleOnLease(run: Run, event: ValidEvent): Promise<Answer> {
+async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise<Answer> {
   const { interruption, scope } = run;
   interruption.check();
   run.state = { step: 'running' };
   interruption.limit(run.services.settings.maxRunMs);
-  run.finished = startHandlers(run, event);
+  run.finished = startHandlers(run, event, lease);
   try {
     const failure = await interruption.orAbort(run.finished);
     if (failure !== undefined) throw failure;
@@ -150,15 +160,29 @@ async function handleOnLease(run: Run, event: ValidEvent): Promise<Answer> {
   return await recordSuccess(run);
 }
 
-/** Runs the handlers, and then enqueues the event if workers run other handlers. Never rejects. */
-function startHandlers(run: Run, event: ValidEvent): Promise<PosthornError | undefined> {
+/**
+ * Runs the handlers that have not finished yet side by side, and then enqueues the event if workers run other
+ * handlers. Never rejects.
+ */
+function startHandlers(run: Run, event: ValidEvent, lease: Lease): Promise<PosthornError | undefined> {
   const { input, interruption, progress, runId, scope, services } = run;
   const attempt = { attempt: progress.attempt ?? 1, final: progress.final };
   const around = { event, runId, attempt, interruption };
   const { routes, enqueue } = throughMiddlewares(input, services.middlewares, around);
   const context = new RunContext(input, attempt, interruption);
-  const handled = runHandlers(routes, event, context, progress, input.origin.onHandled);
-  if (services.concurrency !== undefined) void scope.leavePermitsTo(handled);
+  const open = openRoutes(routes, progress);
+  const keyed = open.filter(hasKey);
+  const others = keyed.length === 0 ? open : open.filter((route) => !hasKey(route));
+  const ends: Promise<PosthornError | undefined>[] = others.map((route) =>
+    runHandler(route, event, context, progress),
+  );
+  if (services.concurrency !== undefined) void scope.leavePermitsTo(Promise.all(ends));
+  if (keyed.length > 0) {
+    const handlers = new KeyedHandlers(run, event, context, lease);
+    if (others.length > 0) handlers.noteRunning(Promise.all(ends));
+    ends.push(...keyed.map((route) => handlers.run(route)));
+  }
+  const handled = allEnded(ends, progress, input.origin.onHandled);
   return enqueue === undefined ? handled : enqueueAfter(run, handled, enqueue);
 }
 

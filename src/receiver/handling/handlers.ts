@@ -1,10 +1,10 @@
-import { DataError, HandlerError, PermanentError } from '../errors.ts';
+import { DataError, HandlerError, PermanentError, type PosthornError } from '../errors.ts';
 import { entityOf, type WebhookEvent } from '../events/event.ts';
 import { type StandardSchemaV1, validateData } from '../events/schema.ts';
 import type { HandlerReport } from '../outcomes/report.ts';
 import { dropPromise, isInstance, messageOf, shorten } from '../values/foreign-values.ts';
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
-import type { HandlerContext, Route } from './router.ts';
+import type { HandlerContext, Route } from './route.ts';
 
 /** The progress of the handlers of an event; it can be read while they run. */
 export interface RunProgress {
@@ -76,23 +76,18 @@ export function openRoutes(routes: readonly Route[], { handled }: RunProgress): 
 }
 
 /**
- * Runs side by side the handlers that have not finished yet, all to their end. Resolves with the error of
- * those that failed, or with undefined. Never throws or rejects, whatever they throw. `onHandled` is called
- * when one has finished before the others have ended.
+ * Resolves with the error of those handlers that failed, or with undefined, once all have ended. `onHandled`
+ * is called when one has finished before the others have ended.
  */
-export function runHandlers(
-  routes: readonly Route[],
-  event: ValidEvent,
-  context: HandlerContext,
+export function allEnded(
+  ends: readonly Promise<PosthornError | undefined>[],
   progress: RunProgress,
   onHandled?: (handled: readonly string[]) => void,
-): Promise<HandlerError | undefined> {
-  const open = openRoutes(routes, progress);
-  const [only] = open;
-  if (only !== undefined && open.length === 1) return runOne(only, event, context, progress);
-  const all = open.map((route) => runOne(route, event, context, progress));
-  if (onHandled !== undefined) tellHandled(all, progress, onHandled);
-  return Promise.all(all).then(merge);
+): Promise<PosthornError | undefined> {
+  const [only] = ends;
+  if (only !== undefined && ends.length === 1) return only;
+  if (onHandled !== undefined) tellHandled(ends, progress, onHandled);
+  return Promise.all(ends).then(merge);
 }
 
 function tellHandled(
@@ -115,16 +110,22 @@ function tellHandled(
   for (const one of all) void one.then(look);
 }
 
-async function runOne(
+/**
+ * Runs a handler. Resolves with its error, or with undefined. Never throws or rejects, whatever the handler
+ * throws. `keyWaitMs` is the time that it waited for its key.
+ */
+export async function runHandler(
   { name, handle }: Route,
   event: ValidEvent,
   context: HandlerContext,
   progress: RunProgress,
+  keyWaitMs?: number,
 ): Promise<HandlerError | undefined> {
   const startedAt = performance.now();
   const end = (ok: boolean, skipped?: SkipReason): void => {
-    const report = { name, ok, durationMs: performance.now() - startedAt };
-    progress.reports = [...progress.reports, skipped === undefined ? report : { ...report, skipped }];
+    const waited = keyWaitMs === undefined ? undefined : { keyWaitMs };
+    const report = { name, ok, durationMs: performance.now() - startedAt, ...waited };
+    noteReport(progress, skipped === undefined ? report : { ...report, skipped });
   };
   try {
     end(true, skipReasonOf(await handle(event, context)));
@@ -136,15 +137,25 @@ async function runOne(
   return undefined;
 }
 
+/** Notes a handler that failed before it could begin, and returns its error. */
+export function failHandler(name: string, error: unknown, progress: RunProgress): HandlerError {
+  noteReport(progress, { name, ok: false, durationMs: 0 });
+  return oneFailed(name, error);
+}
+
+function noteReport(progress: RunProgress, report: HandlerReport): void {
+  progress.reports = [...progress.reports, report];
+}
+
 function oneFailed(name: string | undefined, error: unknown): HandlerError {
   const subject = name === undefined ? 'a handler' : `the handler "${name}"`;
   return handlerError(`${subject} failed: ${messageOf(error)}`, [error]);
 }
 
-/** The error of all the failures of one event. */
-function merge(ends: readonly (HandlerError | undefined)[]): HandlerError | undefined {
-  const failures = ends.filter((end) => end !== undefined);
-  if (failures.length < 2) return failures[0];
+/** The error of all the failures of one event. Those of handlers that could not begin count only alone. */
+function merge(ends: readonly (PosthornError | undefined)[]): PosthornError | undefined {
+  const failures = ends.filter((end) => end instanceof HandlerError);
+  if (failures.length < 2) return failures[0] ?? ends.find((end) => end !== undefined);
   const errors = failures.flatMap((failed) => failed.errors);
   return handlerError(shorten(failures.map(({ message }) => message).join('; ')), errors);
 }

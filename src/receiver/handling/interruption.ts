@@ -10,8 +10,8 @@ export class Interruption {
   #isAborted = false;
   #endedBy: AbortedError | undefined;
   #limit: Timer | undefined;
-  /** A run waits for one promise at a time. */
-  #listener: ((reason: AbortedError) => void) | undefined;
+  /** A run waits for several promises at once if its handlers wait for keys. */
+  readonly #listeners = new Set<(reason: AbortedError) => void>();
 
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -47,8 +47,15 @@ export class Interruption {
   orAbort<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#endedBy !== undefined) reject(this.#endedBy);
-      this.#listener = reject;
-      promise.then(resolve, reject);
+      this.#listeners.add(reject);
+      const settle = (end: () => void): void => {
+        this.#listeners.delete(reject);
+        end();
+      };
+      promise.then(
+        (value) => settle(() => resolve(value)),
+        (error: unknown) => settle(() => reject(error)),
+      );
     });
   }
 
@@ -61,6 +68,6 @@ export class Interruption {
     this.#controller.abort(reason);
     if (reason.code === 'lease_lost') return;
     this.#endedBy ??= reason;
-    this.#listener?.(reason);
+    for (const listener of this.#listeners) listener(reason);
   }
 }

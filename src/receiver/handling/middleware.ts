@@ -2,7 +2,7 @@ import { ConfigurationError } from '../errors.ts';
 import type { KnownEvent, UnknownEvent, WebhookEvent } from '../events/event.ts';
 import type { Schemas } from '../events/schema.ts';
 import type { ReportSource } from '../outcomes/report.ts';
-import type { HandlerContext } from './router.ts';
+import type { HandlerContext } from './route.ts';
 
 /** The second argument of a {@link Middleware}: the context of the handlers, and the step that is run. */
 export interface MiddlewareContext extends HandlerContext {

@@ -23,6 +23,8 @@ export interface Origin {
   readonly success: 'processed' | 'queued';
   /** True if its handlers need permits of `maxRunning`. */
   readonly isLimited: boolean;
+  /** True if its handlers wait for a key that is busy. */
+  readonly waitsForKeys: boolean;
   /** The letter that is replayed. */
   readonly letter?: DeadLetter | undefined;
   /** True if the event may have a letter from the start. */
@@ -52,6 +54,7 @@ export const deliveryOrigin: Origin = {
   source: 'delivery',
   success: 'processed',
   isLimited: true,
+  waitsForKeys: true,
   mayBeParked: false,
   removesLetter: true,
   mayBeSwept: false,
@@ -88,13 +91,15 @@ export function replayOrigin(letter: DeadLetter): Origin {
 /** A job that a worker runs: the queue counts its attempts. */
 export function jobOrigin(
   { isParked, handled, traceContext }: ReadJob,
-  { attempt, final, onHandled, parksAbandoned }: DispatchOptions,
+  { attempt, final, onHandled, parksAbandoned, parksBusyKey }: DispatchOptions,
 ): Origin {
   return {
     ...deliveryOrigin,
     source: 'job',
     // A worker has its `concurrency` instead.
     isLimited: false,
+    // The jobs of a busy key would take all the places of a worker.
+    waitsForKeys: false,
     mayBeParked: isParked,
     mayBeSwept: true,
     handled,
@@ -106,6 +111,7 @@ export function jobOrigin(
     // says nothing about the worker.
     runsAfter: ({ leaseRanOut }) => !leaseRanOut || parksAbandoned === false,
     // A worker that closes puts the job back, and the letter of a last attempt stays beside it.
-    isPutBack: ({ code }) => code === 'run_closed',
+    // The same holds for a job whose key is busy.
+    isPutBack: ({ code }) => code === 'run_closed' || (code === 'key_busy' && parksBusyKey !== true),
   };
 }

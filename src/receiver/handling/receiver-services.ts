@@ -1,10 +1,12 @@
 import { LetterOperations } from '../dead-letters/letter-operations.ts';
 import { Completions } from '../dedupe/retries.ts';
 import { TimeLimitedStore } from '../dedupe/time-limited.ts';
+import type { PendingWarnings } from '../outcomes/pending-warnings.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { Settings } from '../settings.ts';
 import type { Activity } from '../timing/activity.ts';
 import { letterTimeMs } from '../timing/deadline.ts';
+import { ConcurrencyKeys } from './concurrency-keys.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { KeptMiddleware } from './middleware.ts';
 import type { Router } from './router.ts';
@@ -24,19 +26,23 @@ export function createServices(
   middlewares: readonly KeptMiddleware[],
   activity: Activity,
   bodyMemory: BodyMemory,
+  pendingWarnings: PendingWarnings,
 ): ReceiverServices {
   const { deadLetters, deadlineMs, maxRunning, now } = settings;
   // If handlers can run without the store, they do not wait for a connection.
   const mayWait = settings.onStoreFailure === 'reject';
   const store = new TimeLimitedStore(settings.store, { mayWait });
   const limitMs = letterTimeMs(deadlineMs);
+  const completions = new Completions(store, activity);
   const services: RunServices = {
     settings,
     store,
     letters: deadLetters && new LetterOperations(deadLetters, { limitMs, now, mayWait, bodyMemory }),
-    completions: new Completions(store, activity),
+    completions,
+    keys: new ConcurrencyKeys({ settings, store, completions }, activity),
     bodyMemory,
     concurrency: Number.isFinite(maxRunning) ? new ConcurrencyLimit(maxRunning, bodyMemory) : undefined,
+    pendingWarnings,
     middlewares,
   };
   return { ...services, router, runs: new RunsInFlight(services, activity) };

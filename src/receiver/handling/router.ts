@@ -1,66 +1,16 @@
 import { ConfigurationError, UnavailableError } from '../errors.ts';
 import { eventTypes } from '../events/catalog.ts';
-import type { KnownEvent, UnknownEvent, WebhookEvent } from '../events/event.ts';
+import type { WebhookEvent } from '../events/event.ts';
 import { isPattern, matchesPattern, wrongPattern } from '../events/pattern.ts';
-import type { Schemas } from '../events/schema.ts';
 import type { PendingWarnings } from '../outcomes/pending-warnings.ts';
 import { checkOptions, invalidOption } from '../values/check-options.ts';
 import { show } from '../values/foreign-values.ts';
 import { nameOf, takeNameOf } from './named-handler.ts';
-
-/** The second argument of a handler. Times are in milliseconds since the epoch. */
-export interface HandlerContext {
-  /**
-   * The number of this attempt to handle the event, from 1. Each claim of the event is an attempt; a
-   * concurrent duplicate that waits for a run is not.
-   */
-  readonly attempt: number;
-  /**
-   * No further attempt can be counted on: by the event's age, or by count. For that count, claims closer
-   * together than half the first delay of `retryScheduleMs` (30 seconds) count once, because no retry of the
-   * service comes so soon. Six deliveries that fail within a second are attempts 1 to 6, but count once.
-   */
-  readonly final: boolean;
-  /**
-   * Aborts when another process takes or completes the event, at `maxRunMs`, when `close()` runs out of
-   * grace, and when a worker gives the job up. Its reason says which. It does not abort at the deadline: a
-   * late success still counts.
-   */
-  readonly signal: AbortSignal;
-  /** When the delivery is answered, whether or not the handlers have ended. */
-  readonly deadlineAt: number;
-  /** When the delivery arrived. */
-  readonly receivedAt: number;
-  /** The body as it was signed. */
-  readonly rawBody: Uint8Array;
-}
-
-/** A registered handler: {@link Router.match} returns those of an event. */
-export interface Route {
-  /** Progress is kept for named handlers only. */
-  readonly name: string | undefined;
-  /** It runs in a worker, not before the answer. */
-  readonly queued: boolean;
-  // A method, so that a handler of a narrower event can stand here: its patterns ensure that it gets only
-  // such events.
-  handle(event: WebhookEvent<string, unknown>, context: HandlerContext): unknown;
-}
-
-/** Options of `receiver.on`. */
-export interface HandlerOptions {
-  readonly name?: string;
-  readonly queue?: boolean;
-}
+import type { HandlerOptions, Route } from './route.ts';
 
 interface PatternRoute extends Route {
   readonly patterns: readonly string[];
 }
-
-/** Gets the events that no handler matched. `known` says whether the type is in the catalog. */
-export type UnhandledHandler<S extends Schemas = Record<never, never>> = (
-  event: KnownEvent<S> | UnknownEvent<S>,
-  details: { readonly known: boolean },
-) => unknown;
 
 /** An {@link UnhandledHandler} as the router keeps it: a method, for the reason that `Route` gives. */
 interface Fallback {
@@ -88,10 +38,15 @@ export class Router {
    * Adds a handler; throws {@link ConfigurationError} for a wrong pattern or option, a repeated name, or once
    * frozen.
    */
-  add(patterns: readonly string[], handle: Route['handle'], options: HandlerOptions): void {
-    checkOptions(options, ['name', 'queue'], 'on()');
-    const { name = nameOf(handle), queue = false } = options;
+  add(
+    patterns: readonly string[],
+    handle: Route['handle'],
+    options: HandlerOptions<WebhookEvent<string, unknown>>,
+  ): void {
+    checkOptions(options, ['name', 'queue', 'concurrencyKey'], 'on()');
+    const { name = nameOf(handle), queue = false, concurrencyKey } = options;
     this.#checkQueue(queue, name);
+    checkConcurrencyKey(concurrencyKey, name);
     this.checkOpen('on');
     checkFunction(handle, 'the handler');
     if (patterns.length === 0) throw new ConfigurationError('on() needs at least one pattern');
@@ -100,7 +55,8 @@ export class Router {
     const warning = takeNameOf(handle, this);
     if (name !== undefined) this.#addName(name);
     if (warning !== undefined) this.#warnings.add(warning);
-    this.#routes.push({ name, queued: queue, handle, patterns });
+    const route = { name, queued: queue, handle, patterns };
+    this.#routes.push(concurrencyKey === undefined ? route : { ...route, concurrencyKey });
   }
 
   #checkQueue(queue: unknown, name: string | undefined): void {
@@ -200,6 +156,20 @@ export class Router {
     }
     this.#names.add(name);
   }
+}
+
+function checkConcurrencyKey(concurrencyKey: unknown, name: string | undefined): void {
+  if (concurrencyKey === undefined) return;
+  if (typeof concurrencyKey !== 'function')
+    throw invalidOption(
+      'concurrencyKey of on()',
+      `must be a function that returns the key of an event, got ${show(concurrencyKey)}`,
+    );
+  if (name === undefined)
+    throw invalidOption(
+      'name of on()',
+      'is needed with concurrencyKey: all processes know the keys of a handler by its name',
+    );
 }
 
 function checkPattern(pattern: unknown): void {

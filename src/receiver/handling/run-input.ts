@@ -4,7 +4,7 @@ import type { QueuedJob } from '../queue/queued-job.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import type { Deadline } from '../timing/deadline.ts';
 import type { Origin } from './origin.ts';
-import type { Route } from './router.ts';
+import type { Route } from './route.ts';
 
 /** The facts that a run adds to the job of an event. */
 interface EnqueueInfo extends Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'> {

@@ -2,6 +2,7 @@ import type { Lease, OnTaken } from '../dedupe/lease.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { openRoutes, type RunProgress } from './handlers.ts';
 import type { Interruption } from './interruption.ts';
+import { hasKey } from './route.ts';
 import type { RunInput } from './run-input.ts';
 import type { RunServices } from './run-services.ts';
 
@@ -46,13 +47,20 @@ export class RunScope {
     this.#isBodyCounted = false;
   }
 
-  /** Waits for a permit for each handler that has not finished yet. */
+  /**
+   * Waits for a permit for each handler that has not finished yet. A handler with a key waits for its own one
+   * once it has the key.
+   */
   async acquirePermits(concurrency: ConcurrencyLimit, progress: RunProgress): Promise<void> {
-    const { deadline, origin, rawBody, routes } = this.#input;
-    const { length } = openRoutes(routes, progress);
+    const { deadline, origin, routes } = this.#input;
+    const { length } = openRoutes(routes, progress).filter((route) => !hasKey(route));
     if (!origin.isLimited || length === 0) return;
-    const wait = { until: deadline.handlersBeginBy, bodyBytes: rawBody.byteLength };
-    this.#permits = await concurrency.acquire(length, { ...wait, interruption: this.#interruption });
+    const wait = { until: deadline.handlersBeginBy, interruption: this.#interruption };
+    try {
+      this.#permits = await concurrency.acquire(length, { ...wait, countBody: () => this.countBody() });
+    } finally {
+      this.uncountBody();
+    }
   }
 
   /** Leaves the permits to the handlers, which keep them until they end, even if the run is aborted. */

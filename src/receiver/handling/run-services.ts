@@ -1,7 +1,9 @@
 import type { LetterOperations } from '../dead-letters/letter-operations.ts';
 import type { ClaimServices } from '../dedupe/claim.ts';
+import type { PendingWarnings } from '../outcomes/pending-warnings.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { Settings } from '../settings.ts';
+import type { ConcurrencyKeys } from './concurrency-keys.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { KeptMiddleware } from './middleware.ts';
 
@@ -10,8 +12,11 @@ export interface RunServices extends ClaimServices {
   readonly settings: Settings;
   readonly letters: LetterOperations | undefined;
   readonly bodyMemory: BodyMemory;
+  readonly keys: ConcurrencyKeys;
   /** Undefined without `maxRunning`. */
   readonly concurrency: ConcurrencyLimit | undefined;
+  /** Problems that come after the last report of their run. */
+  readonly pendingWarnings: PendingWarnings;
   /** Run around each handler, the outermost first. */
   readonly middlewares: readonly KeptMiddleware[];
 }

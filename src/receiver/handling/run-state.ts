@@ -12,7 +12,7 @@ export type RunState =
   | { readonly step: 'waiting'; readonly otherEndsAt: number }
   /** The letter of a last attempt is being stored. */
   | { readonly step: 'storing' }
-  /** The run waits for permits. */
+  /** The run waits for permits, or its handlers for their keys. */
   | { readonly step: 'acquiring' }
   /** The schema runs. */
   | { readonly step: 'validating' }
@@ -73,7 +73,7 @@ export function rulesOf(state: RunState): StateRules {
     case 'failing':
       return { ...over, answer: parkedOr(() => state.error) };
     case 'ended':
-      return { ...over, mayRun: state.answer.outcome === 'busy', answer: () => state.answer };
+      return { ...over, mayRun: state.answer.error?.code === 'event_running', answer: () => state.answer };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { LetterOperations, LetterReason } from '../dead-letters/letter-operations.ts';
-import { Claim } from '../dedupe/claim.ts';
+import { Claim, claimedId } from '../dedupe/claim.ts';
 import { isFinalByAge } from '../dedupe/last-attempt.ts';
 import type { Lease } from '../dedupe/lease.ts';
 import { AbortedError, type PosthornError } from '../errors.ts';
@@ -39,6 +39,8 @@ export class Run {
   state: RunState = { step: 'claiming' };
   /** True if the store knows of an earlier attempt. A queue counts attempts of its own. */
   hasEarlierAttempt = false;
+  /** One for each key that a handler has given back. */
+  readonly keyReleases: Promise<void>[] = [];
   /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
   finished: Promise<PosthornError | undefined> | undefined = undefined;
 
@@ -47,7 +49,7 @@ export class Run {
     this.runId = begun;
     this.input = input;
     this.services = services;
-    this.claim = new Claim(input, services, this.warnings);
+    this.claim = new Claim(claimedId(input, services.settings), services, this.warnings);
     this.letter = services.letters && letterOf(input, services.letters, this.warnings);
     this.scope = new RunScope(input, services, this.interruption);
   }
@@ -64,6 +66,11 @@ export class Run {
     const isTaken = reason.code === 'lease_lost' || reason.code === 'completed_elsewhere';
     if (isTaken) this.warnings.push(`lease_lost: ${reason.message}`);
     this.interruption.abort(reason);
+  }
+
+  /** Resolves once the keys are released that its handlers have given back. */
+  async keysReleased(): Promise<void> {
+    await Promise.all(this.keyReleases);
   }
 
   /** True if the run should have ended by now. */

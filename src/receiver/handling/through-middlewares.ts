@@ -3,7 +3,7 @@ import type { ReportSource } from '../outcomes/report.ts';
 import { isInstance, messageOf } from '../values/foreign-values.ts';
 import { RunContext, type ValidEvent } from './handlers.ts';
 import { type KeptMiddleware, type MiddlewareContext, runWithin } from './middleware.ts';
-import type { HandlerContext } from './router.ts';
+import type { HandlerContext } from './route.ts';
 import type { Enqueue, RunInput } from './run-input.ts';
 
 /** The most characters that the names and texts of a trace context have in all. */

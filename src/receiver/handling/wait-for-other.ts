@@ -1,12 +1,6 @@
 import type { Busy, ClaimAnswer } from '../dedupe/claim.ts';
-import { jittered } from '../timing/jitter.ts';
+import { pollPauseMs } from '../dedupe/poll.ts';
 import type { Run } from './run.ts';
-
-/**
- * The longest pause between two claims of an event that another process has. Half of it is random, so that
- * processes spread out.
- */
-const POLL_MS = 400;
 
 /**
  * Claims the event again while another process has it, until it is completed, the lease of the other has
@@ -25,9 +19,7 @@ export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> 
   for (;;) {
     run.state = { step: 'waiting', otherEndsAt: busy.endsAt };
     if (!scope.countBody()) break;
-    // A store that has failed is not asked more often again.
-    const leftMs = hasFailed ? POLL_MS : Math.max(0, busy.endsAt - performance.now()) + 1;
-    await pause(run, Math.min(POLL_MS, leftMs));
+    await pause(run, pollPauseMs(busy, hasFailed));
     if (!answer.isAwaited || interruption.endedBy !== undefined) break;
     const found = await claim.take().catch(() => undefined);
     if (found !== undefined && found.state !== 'busy') {
@@ -41,11 +33,11 @@ export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> 
   return busy;
 }
 
-/** Waits for half of the time or longer, unless the run is aborted. */
+/** Waits, unless the run is aborted. */
 async function pause({ interruption }: Run, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, jittered(ms));
+    timer = setTimeout(resolve, ms);
   });
   await interruption.orAbort(elapsed).catch(() => {});
   clearTimeout(timer);

@@ -57,8 +57,10 @@ export interface HandlerReport {
   readonly name?: string | undefined;
   /** False if the handler threw or rejected. */
   readonly ok: boolean;
-  /** From its start to its end. */
+  /** From its start to its end; the wait for its key comes before. */
   readonly durationMs: number;
+  /** The time that it waited for its key, in milliseconds; undefined without a `concurrencyKey`. */
+  readonly keyWaitMs?: number | undefined;
   /**
    * The reason why the handler of an inbox was not run: it had handled the event before (`handled_before`),
    * or a newer one of the same `latest` key (`superseded`). The event counts as handled all the same.
@@ -76,6 +78,7 @@ export const warningCodes = [
   'claimed_nothing',
   'lease_lost',
   'lease_awaited',
+  'key_overrun',
   'completion_pending',
   'release_failed',
   'dead_letter_not_stored',

@@ -1,4 +1,10 @@
 import { inNextTurn } from './next-turn.ts';
+import { setUnrefTimeout } from './unref-timeout.ts';
+
+/** Options of a {@link Timer}. */
+interface TimerOptions {
+  readonly keepsAlive?: boolean;
+}
 
 /**
  * A timer that starts a real one only if it is not cleared within the same turn of the event loop. Nearly all
@@ -12,9 +18,14 @@ export class Timer {
   #dueAt: number;
   #onDue: (() => void) | undefined;
   #timeout: NodeJS.Timeout | undefined;
+  readonly #keepsAlive: boolean;
 
-  /** Calls `onDue` at `dueAt` (milliseconds of the monotonic clock), unless the timer is cleared before. */
-  constructor(dueAt: number, onDue: () => void) {
+  /**
+   * Calls `onDue` at `dueAt` (milliseconds of the monotonic clock), unless the timer is cleared before. The
+   * process stays alive for it unless `keepsAlive` is false.
+   */
+  constructor(dueAt: number, onDue: () => void, { keepsAlive = true }: TimerOptions = {}) {
+    this.#keepsAlive = keepsAlive;
     this.#dueAt = dueAt;
     this.#onDue = onDue;
     if (Timer.#unstarted.push(this) === 1) inNextTurn(Timer.#startAll);
@@ -40,7 +51,9 @@ export class Timer {
   }
 
   #start(now: number): void {
-    if (this.#onDue !== undefined) this.#timeout = setTimeout(() => this.#fire(), this.#dueAt - now);
+    if (this.#onDue === undefined) return;
+    const start = this.#keepsAlive ? setTimeout : setUnrefTimeout;
+    this.#timeout = start(() => this.#fire(), this.#dueAt - now);
   }
 
   /**
@@ -72,9 +85,13 @@ export function withTimeLimit<T>(
 }
 
 /** Resolves with undefined if the promise has not settled within `ms` milliseconds. */
-export function settledWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+export function settledWithin<T>(
+  promise: Promise<T>,
+  ms: number,
+  options?: TimerOptions,
+): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
-    const timer = new Timer(performance.now() + ms, () => resolve(undefined));
+    const timer = new Timer(performance.now() + ms, () => resolve(undefined), options);
     settle(promise, timer, resolve, reject);
   });
 }

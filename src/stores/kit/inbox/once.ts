@@ -2,7 +2,7 @@ import { toKey } from '../../../receiver/dedupe/store.ts';
 import { ConfigurationError } from '../../../receiver/errors.ts';
 import { RunContext } from '../../../receiver/handling/handlers.ts';
 import { nameHandler, type SkipReason, skipped } from '../../../receiver/handling/named-handler.ts';
-import type { HandlerContext } from '../../../receiver/handling/router.ts';
+import type { HandlerContext } from '../../../receiver/handling/route.ts';
 import { checkOptions } from '../../../receiver/values/check-options.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import type { HandlerNames } from './handler-names.ts';

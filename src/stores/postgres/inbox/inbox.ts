@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../../receiver/errors.ts';
-import type { HandlerContext } from '../../../receiver/handling/router.ts';
+import type { HandlerContext } from '../../../receiver/handling/route.ts';
 import { checkOptions, readScope } from '../../../receiver/values/check-options.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';

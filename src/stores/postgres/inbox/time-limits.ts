@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { HandlerContext } from '../../../receiver/handling/router.ts';
+import type { HandlerContext } from '../../../receiver/handling/route.ts';
 import { jittered } from '../../../receiver/timing/jitter.ts';
 import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
 import { Deferred } from '../../kit/deferred.ts';

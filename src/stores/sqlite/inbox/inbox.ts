@@ -1,4 +1,4 @@
-import type { HandlerContext } from '../../../receiver/handling/router.ts';
+import type { HandlerContext } from '../../../receiver/handling/route.ts';
 import { checkOptions, readScope } from '../../../receiver/values/check-options.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';
 import {
