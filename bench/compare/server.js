@@ -18,7 +18,7 @@ async function createListener(build) {
   if (build in observers) return await createObserved(observers[build]);
   const { toNode } = await import(`${build}/adapters/node.js`);
   const { createReceiver } = await import(`${build}/src/index.js`);
-  return toNode(createBenchReceiver({}, createReceiver));
+  return toNode(createBenchReceiver({}, { create: createReceiver }));
 }
 
 /** @param {typeof observers[string]} observe */

@@ -12,17 +12,25 @@ export const countHandled = () => Math.min(handled, processed);
  * observer.
  *
  * @param {Partial<import('../../dist/src/index.js').ReceiverOptions>} [options]
- * @param {typeof createReceiver} [create] that of another build; by default of `dist`
+ * @param {object} [variant]
+ * @param {typeof createReceiver} [variant.create] that of another build; by default of `dist`
+ * @param {boolean} [variant.isKeyed] true for a handler with a concurrency key
  */
-export function createBenchReceiver(options = {}, create = createReceiver) {
+export function createBenchReceiver(options = {}, { create = createReceiver, isKeyed = false } = {}) {
+  /** @type {import('../../dist/src/index.js').HandlerOptions<{ id: string }>} */
+  const handlerOptions = isKeyed ? { name: 'count', concurrencyKey: ({ id }) => id } : {};
   return create({
     signingKey,
     authentication: { type: 'BEARER', bearer: { token: bearerToken } },
     ...options,
   })
-    .on('transfer.succeeded', async (event) => {
-      if (event.data.amount !== undefined) handled += 1;
-    })
+    .on(
+      'transfer.succeeded',
+      async (event) => {
+        if (event.data.amount !== undefined) handled += 1;
+      },
+      handlerOptions,
+    )
     .observe(({ outcome }) => {
       if (outcome === 'processed') processed += 1;
     });

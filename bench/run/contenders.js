@@ -105,6 +105,13 @@ const withRedis = [
     isQuick: true,
   },
   {
+    name: 'posthorn-redis-keyed',
+    title: 'the same, the handler has a concurrency key',
+    program: 'posthorn-redis.js --keyed',
+    needsRedis: true,
+    isQuick: true,
+  },
+  {
     name: 'posthorn-redis-unpipelined',
     title: 'posthorn createRedisStore, plain client',
     program: 'posthorn-redis.js --unpipelined',

@@ -19,6 +19,7 @@ export const targets = [
   { of: 'posthorn-logs', against: 'posthorn-node', least: 0.9 },
   { of: 'posthorn-redis', against: 'min-redis-two', least: 0.9 },
   { of: 'posthorn-redis-unpipelined', against: 'min-redis-two', least: 0.9 },
+  { of: 'posthorn-redis-keyed', against: 'posthorn-redis', least: 0.625 },
   { of: 'posthorn-queue', against: 'min-queue', least: 0.8 },
   { of: 'posthorn-postgres', against: 'min-postgres', least: 0.9 },
   { of: 'posthorn-inbox', against: 'min-inbox', least: 0.9 },
