@@ -16,6 +16,7 @@ import { createServices, type ReceiverServices } from './handling/receiver-servi
 import { replay } from './handling/replay.ts';
 import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/route.ts';
 import { checkFunction, Router } from './handling/router.ts';
+import type { Run } from './handling/run.ts';
 import type { Health, LastDelivery } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
@@ -36,6 +37,7 @@ import { Activity } from './timing/activity.ts';
 import { nextBatch } from './timing/delivery-batch.ts';
 import { settledWithin } from './timing/time-limit.ts';
 import { checkOptions, readDuration } from './values/check-options.ts';
+import { messageOf } from './values/foreign-values.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
 
@@ -169,11 +171,22 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     await progress.run?.keysReleased();
   }
 
-  /** Only a platform that stops the process after the answer makes that wait for the release of keys. */
-  async #releaseKeys(delivery: Delivery, { joined, run }: DeliveryProgress): Promise<void> {
+  /** Keeps a platform that stops the process after the answer from doing so before keys are released. */
+  async #releaseKeys(delivery: Delivery, { deadline, joined, run }: DeliveryProgress): Promise<void> {
     if (joined || run === undefined || run.keyReleases.length === 0) return;
-    if (delivery.timeLimitMs !== undefined) await run.keysReleased();
-    else waitUntil(delivery, run.keysReleased(), this.#warnings.addMisuse);
+    if (delivery.timeLimitMs !== undefined)
+      await run.keysReleased(Math.max(0, deadline.answerBy - performance.now()));
+    else if (delivery.waitUntil !== undefined) this.#waitUntilReleased(delivery, run);
+  }
+
+  /** An error of the platform must not fail an event that has been handled. */
+  #waitUntilReleased(delivery: Delivery, run: Run): void {
+    const { addMisuse } = this.#warnings;
+    try {
+      waitUntil(delivery, run.keysReleased(), addMisuse);
+    } catch (error) {
+      addMisuse('waitUntil', `waitUntil of a delivery threw: ${messageOf(error)}`);
+    }
   }
 
   /** Handles a replay or a job, for which no sender waits. */

@@ -1,5 +1,6 @@
 import type { Warning } from '../outcomes/report.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
+import { setUnrefTimeout } from '../timing/unref-timeout.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import { nextToken } from './claim-token.ts';
 import { attemptSpacingMs } from './last-attempt.ts';
@@ -162,6 +163,17 @@ export class Claim {
    */
   complete(): Promise<boolean> {
     return this.#services.completions.record(this.#request);
+  }
+
+  /**
+   * Releases an id that the store may have granted without an answer: now, and once more after
+   * `commandTimeoutMs`, because the claim may run later than its release. Never rejects.
+   */
+  async giveUp(): Promise<void> {
+    await this.release([]);
+    const { commandTimeoutMs } = this.#services.store;
+    await new Promise<void>((resolve) => setUnrefTimeout(resolve, commandTimeoutMs));
+    await this.release([]);
   }
 
   /** Releases the id. Never rejects: if the store does not answer, the release is tried again. */

@@ -33,6 +33,7 @@ export class StoredLease {
   #askedAt: number;
   #hasMissedRenewal = false;
   #confirmations = 0;
+  #confirming: Promise<void> | undefined;
   #keepsAlive = true;
   #renewal: Timer | undefined;
   /** Undefined unless the lease is kept. */
@@ -67,11 +68,22 @@ export class StoredLease {
     return this.#hasMissedRenewal || performance.now() - this.#askedAt >= this.#request.leaseMs;
   }
 
-  /** Asks the store. Rejects if it does not answer, or if the lease was old again after each answer. */
-  async confirm(): Promise<void> {
+  /**
+   * Asks the store, once for all that call it meanwhile. Rejects if the store does not answer, or if the lease
+   * was old again after each answer.
+   */
+  confirm(): Promise<void> {
+    this.#confirming ??= this.#confirmOnce().finally(() => {
+      this.#confirming = undefined;
+    });
+    return this.#confirming;
+  }
+
+  async #confirmOnce(): Promise<void> {
     if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#request.leaseMs);
     this.#confirmations += 1;
     await this.#renew();
+    if (!this.isOld) this.#confirmations = 0;
   }
 
   /**

@@ -1,21 +1,21 @@
-import type { ClaimServices } from '../dedupe/claim.ts';
 import { keyId } from '../dedupe/claim-id.ts';
 import { ConfigurationError } from '../errors.ts';
 import type { Activity } from '../timing/activity.ts';
 import { requestsAreIsolated } from '../timing/isolated-requests.ts';
+import { TransientMap } from '../timing/transient-map.ts';
 import { dropPromise, typeNameOf } from '../values/foreign-values.ts';
-import { type HeldKey, KeyQueue, type KeyRequest } from './key-queue.ts';
+import { type HeldKey, KeyQueue, type KeyRequest, type KeyServices } from './key-queue.ts';
 
 /** Longer keys would fill errors and logs; ids of resources are much shorter. */
 const MAX_KEY_LENGTH = 1_000;
 
 /** The concurrency keys that the handlers of one receiver have, or wait for. */
 export class ConcurrencyKeys {
-  readonly #services: ClaimServices;
+  readonly #services: KeyServices;
   readonly #activity: Activity;
-  #queues = new Map<string, KeyQueue>();
+  readonly #queues = new TransientMap<string, KeyQueue>();
 
-  constructor(services: ClaimServices, activity: Activity) {
+  constructor(services: KeyServices, activity: Activity) {
     this.#services = services;
     this.#activity = activity;
   }
@@ -27,7 +27,7 @@ export class ConcurrencyKeys {
     if (requestsAreIsolated) return this.#createQueue(id, handler, () => {}).acquire(request);
     let queue = this.#queues.get(id);
     if (queue === undefined) {
-      queue = this.#createQueue(id, handler, () => this.#remove(id));
+      queue = this.#createQueue(id, handler, () => this.#queues.delete(id));
       this.#queues.set(id, queue);
     }
     return queue.acquire(request);
@@ -35,12 +35,6 @@ export class ConcurrencyKeys {
 
   #createQueue(id: string, handler: string, onIdle: () => void): KeyQueue {
     return new KeyQueue({ id, handler }, this.#services, this.#activity, onIdle);
-  }
-
-  #remove(id: string): void {
-    this.#queues.delete(id);
-    // A new Map ends V8's chain of old tables: see the claims of the memory store.
-    if (this.#queues.size === 0) this.#queues = new Map();
   }
 }
 

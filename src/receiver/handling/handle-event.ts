@@ -173,16 +173,15 @@ function startHandlers(run: Run, event: ValidEvent, lease: Lease): Promise<Posth
   const open = openRoutes(routes, progress);
   const keyed = open.filter(hasKey);
   const others = keyed.length === 0 ? open : open.filter((route) => !hasKey(route));
+  const handlers = keyed.length === 0 ? undefined : new KeyedHandlers(run, event, attempt, lease);
+  // These come first: another handler may change the event, and with it their keys.
+  const keyedEnds = handlers === undefined ? [] : keyed.map((route) => handlers.run(route));
   const ends: Promise<PosthornError | undefined>[] = others.map((route) =>
     runHandler(route, event, context, progress),
   );
+  if (others.length > 0) handlers?.noteRunning(Promise.all(ends));
   if (services.concurrency !== undefined) void scope.leavePermitsTo(Promise.all(ends));
-  if (keyed.length > 0) {
-    const handlers = new KeyedHandlers(run, event, context, lease);
-    if (others.length > 0) handlers.noteRunning(Promise.all(ends));
-    ends.push(...keyed.map((route) => handlers.run(route)));
-  }
-  const handled = allEnded(ends, progress, input.origin.onHandled);
+  const handled = allEnded(ends.concat(keyedEnds), progress, input.origin.onHandled);
   return enqueue === undefined ? handled : enqueueAfter(run, handled, enqueue);
 }
 

@@ -46,17 +46,28 @@ export class Interruption {
   /** Settles as the promise does, or rejects as soon as the run is aborted. */
   orAbort<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#endedBy !== undefined) reject(this.#endedBy);
-      this.#listeners.add(reject);
-      const settle = (end: () => void): void => {
-        this.#listeners.delete(reject);
-        end();
-      };
+      const stop = this.onEnd(reject);
       promise.then(
-        (value) => settle(() => resolve(value)),
-        (error: unknown) => settle(() => reject(error)),
+        (value) => {
+          stop();
+          resolve(value);
+        },
+        (error: unknown) => {
+          stop();
+          reject(error);
+        },
       );
     });
+  }
+
+  /**
+   * Calls the listener once the run is aborted, at once if it is already. Returns the function that ends
+   * that.
+   */
+  onEnd(listener: (reason: AbortedError) => void): () => void {
+    if (this.#endedBy !== undefined) listener(this.#endedBy);
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /**

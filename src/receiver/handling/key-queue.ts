@@ -1,10 +1,11 @@
-import { Claim, type ClaimAnswer, type ClaimServices, type Granted } from '../dedupe/claim.ts';
+import { type Busy, Claim, type ClaimAnswer, type ClaimServices, type Granted } from '../dedupe/claim.ts';
 import type { Lease } from '../dedupe/lease.ts';
 import { POLL_MS, pollPauseMs } from '../dedupe/poll.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Warning } from '../outcomes/report.ts';
+import type { BodyMemory } from '../request/body-memory.ts';
 import type { Activity } from '../timing/activity.ts';
-import { withTimeLimit } from '../timing/time-limit.ts';
+import { Timer } from '../timing/time-limit.ts';
 import type { Interruption } from './interruption.ts';
 
 /**
@@ -19,8 +20,8 @@ export interface KeyRequest {
   readonly createdAt: number;
   /** When to give up, by the monotonic clock. */
   readonly until: number;
-  /** The longest wait of the claim before it is sent. */
-  readonly claimWaitMs: number;
+  /** Returns the longest wait of a claim before it is sent, in milliseconds. */
+  readonly claimWaitMs: () => number;
   readonly interruption: Interruption;
   /** False if the event does not wait for a busy key. */
   readonly waitsIfBusy: boolean;
@@ -36,11 +37,22 @@ export interface HeldKey {
   readonly warnings: readonly Warning[];
   /** Called once if another process takes the key. */
   onTaken: () => void;
-  /**
-   * Gives the key back; further calls do nothing. Resolves once another event of this process has the key, or
-   * it is released in the store.
-   */
-  readonly release: () => Promise<void>;
+  /** Gives the key back; further calls do nothing. */
+  readonly release: () => void;
+  /** Resolves once another event of this process has the key, or it is released in the store. */
+  readonly givenBack: Promise<void>;
+}
+
+/** An event that waits for the key. */
+interface Waiting {
+  readonly request: KeyRequest;
+  readonly grant: (key: HeldKey) => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+/** The services that all keys of a receiver share. */
+export interface KeyServices extends ClaimServices {
+  readonly bodyMemory: BodyMemory;
 }
 
 /** A claim of the key that was granted. */
@@ -57,19 +69,19 @@ interface KeyClaim extends Granted {
 export class KeyQueue {
   readonly #id: string;
   readonly #handler: string;
-  readonly #services: ClaimServices;
+  readonly #services: KeyServices;
   readonly #activity: Activity;
   readonly #onIdle: () => void;
   readonly #waiting: Waiting[] = [];
-  /** The serving of the events that wait; undefined if there are none, and none has the key. */
-  #serving: Promise<void> | undefined;
+  /** True while an event waits for the key or has it, and while the key is released. */
+  #isServing = false;
   /** When the key is free if its process was killed, by the monotonic clock; 0 if that is unknown. */
   #busyUntil = 0;
 
   /** `id` is the key's id in the store. `onIdle` is called once no event needs the key any more. */
   constructor(
     { id, handler }: { readonly id: string; readonly handler: string },
-    services: ClaimServices,
+    services: KeyServices,
     activity: Activity,
     onIdle: () => void,
   ) {
@@ -85,43 +97,56 @@ export class KeyQueue {
    * fails, and as soon as the run is aborted.
    */
   async acquire(request: KeyRequest): Promise<HeldKey> {
-    const { interruption, until } = request;
-    if (this.#serving !== undefined && !mayWait(request)) throw this.#busyError();
-    const waiting = new Waiting(request);
-    this.#insert(waiting);
-    this.#serving ??= this.#serve();
-    try {
-      const waitMs = Math.max(0, until - performance.now());
-      return await withTimeLimit(interruption.orAbort(waiting.granted), waitMs, () => this.#busyError());
-    } catch (error) {
-      this.#remove(waiting);
-      // The key may have been granted in the same moment.
-      void waiting.granted.then(
-        (key) => key.release(),
-        () => {},
-      );
-      throw error;
-    }
+    request.interruption.check();
+    if (this.#isServing && !mayWait(request)) throw this.#busyError();
+    return new Promise((resolve, reject) => {
+      this.#wait(request, resolve, reject);
+      if (!this.#isServing) void this.#serve();
+    });
   }
 
-  #insert(waiting: Waiting): void {
-    const { createdAt } = waiting.request;
-    const before = this.#waiting.findLastIndex(({ request }) => request.createdAt <= createdAt);
+  #wait(request: KeyRequest, resolve: (key: HeldKey) => void, reject: (error: unknown) => void): void {
+    const stop = (): void => {
+      timer.clear();
+      stopListening();
+    };
+    const waiting: Waiting = {
+      request,
+      grant: (key) => {
+        stop();
+        resolve(key);
+      },
+      refuse: (error) => {
+        stop();
+        reject(error);
+      },
+    };
+    const giveUp = (error: unknown): void => {
+      if (this.#remove(waiting)) waiting.refuse(error);
+    };
+    const timer = new Timer(request.until, () => giveUp(this.#busyError()));
+    const stopListening = request.interruption.onEnd(giveUp);
+    const before = this.#waiting.findLastIndex((other) => other.request.createdAt <= request.createdAt);
     this.#waiting.splice(before + 1, 0, waiting);
   }
 
-  #remove(waiting: Waiting): void {
+  /** Returns false if the event does not wait any more. */
+  #remove(waiting: Waiting): boolean {
     const index = this.#waiting.indexOf(waiting);
     if (index >= 0) this.#waiting.splice(index, 1);
+    return index >= 0;
   }
 
   /** Claims the key and hands it on, until no event waits. Never rejects. */
   async #serve(): Promise<void> {
+    this.#isServing = true;
     while (this.#waiting.length > 0) {
+      this.#activity.begin();
       const claimed = await this.#claim();
+      this.#activity.end();
       if (claimed !== undefined) await this.#handOn(claimed);
     }
-    this.#serving = undefined;
+    this.#isServing = false;
     this.#onIdle();
   }
 
@@ -139,23 +164,23 @@ export class KeyQueue {
       answer = await claim.takeOrGoOn(this.#claimWait());
     } catch (error) {
       for (const { refuse } of this.#waiting.splice(0)) refuse(error);
-      // The store may have granted the claim.
-      void claim.release([]);
+      void claim.giveUp();
       return undefined;
     }
     while (answer.state !== 'claimed') {
-      // No key is ever completed.
-      const busy = answer.state === 'busy' ? answer : ({ state: 'busy', endsAt: 0 } as const);
+      // No key is ever completed, whatever a store says.
+      const busy = answer.state === 'busy' ? answer : completedKey();
       this.#busyUntil = busy.endsAt;
-      this.#refuseUnless(mayWait);
+      this.#refuseUnless(mayWait, () => this.#busyError());
       if (this.#waiting.length > 0) await pause(pollPauseMs(busy, hasFailed));
       if (this.#waiting.length === 0) break;
       const found: ClaimAnswer | undefined = await claim.take().catch(() => undefined);
       hasFailed ||= found === undefined;
       answer = found ?? busy;
     }
+    this.#busyUntil = 0;
     if (answer.state === 'claimed') return { ...answer, claim, warnings };
-    if (hasFailed) void claim.release([]);
+    if (hasFailed) void claim.giveUp();
     return undefined;
   }
 
@@ -166,16 +191,19 @@ export class KeyQueue {
     if (store.mustWait() && !this.#waiting.every(({ request }) => request.countBody())) return { waitMs: 0 };
     if (!store.queuesClaims) return {};
     const mayWaitLonger = (): boolean => {
-      this.#refuseUnless((request) => request.countBody());
+      this.#refuseUnless(
+        ({ countBody }) => countBody(),
+        () => this.#services.bodyMemory.fullError(),
+      );
       return this.#waiting.length > 0;
     };
-    return { waitMs: first?.request.claimWaitMs, mayWaitLonger };
+    return { waitMs: first?.request.claimWaitMs(), mayWaitLonger };
   }
 
-  #refuseUnless(isRight: (request: KeyRequest) => boolean): void {
+  #refuseUnless(isRight: (request: KeyRequest) => boolean, error: () => UnavailableError): void {
     for (const waiting of this.#waiting.filter(({ request }) => !isRight(request))) {
       this.#remove(waiting);
-      waiting.refuse(this.#busyError());
+      waiting.refuse(error());
     }
   }
 
@@ -193,23 +221,20 @@ export class KeyQueue {
       const givenBack = new Promise<void>((resolve) => {
         noteGivenBack = resolve;
       });
-      await new Promise<void>((end) => {
-        const release = (): Promise<void> => {
-          end();
-          return givenBack;
-        };
-        held = { claim, lease, warnings, onTaken: () => {}, release };
+      await new Promise<void>((release) => {
+        held = { claim, lease, warnings, onTaken: () => {}, release, givenBack };
         grant(held);
       });
       next = lease.state === 'held' && performance.now() < endsAt ? this.#waiting.shift() : undefined;
     }
+    const mustYield = this.#waiting.length > 0;
     lease.stop();
     this.#activity.begin();
     await claim.release([]);
     this.#activity.end();
     noteGivenBack();
     // Other processes ask at least once within this time.
-    if (this.#waiting.length > 0) await pause(POLL_MS);
+    if (mustYield) await pause(POLL_MS);
   }
 
   #busyError(): UnavailableError {
@@ -220,20 +245,8 @@ export class KeyQueue {
   }
 }
 
-/** An event that waits for the key. */
-class Waiting {
-  readonly request: KeyRequest;
-  readonly granted: Promise<HeldKey>;
-  grant: (key: HeldKey) => void = () => {};
-  refuse: (error: unknown) => void = () => {};
-
-  constructor(request: KeyRequest) {
-    this.request = request;
-    this.granted = new Promise((resolve, reject) => {
-      this.grant = resolve;
-      this.refuse = reject;
-    });
-  }
+function completedKey(): Busy {
+  return { state: 'busy', endsAt: performance.now() + POLL_MS };
 }
 
 /** Returns true if an event may wait for a busy key. */

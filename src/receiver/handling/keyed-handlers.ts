@@ -4,13 +4,17 @@ import { toReportedError } from '../outcomes/outcome.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import { show } from '../values/foreign-values.ts';
 import { checkKey } from './concurrency-keys.ts';
-import { failHandler, runHandler, type ValidEvent } from './handlers.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import { failHandler, RunContext, runHandler, type ValidEvent } from './handlers.ts';
 import type { HeldKey, KeyRequest } from './key-queue.ts';
 import type { HandlerContext, KeyedRoute } from './route.ts';
 import type { Run } from './run.ts';
 
-/** A handler that has begun. `ended` never rejects. */
+/** A handler that has begun. */
 interface Begun {
+  readonly name: string;
+  readonly key: HeldKey;
+  /** Never rejects. */
   readonly ended: Promise<PosthornError | undefined>;
 }
 
@@ -21,7 +25,7 @@ interface Begun {
 export class KeyedHandlers {
   readonly #run: Run;
   readonly #event: ValidEvent;
-  readonly #context: HandlerContext;
+  readonly #attempt: Pick<HandlerContext, 'attempt' | 'final'>;
   /** The lease of the event. */
   #lease: Lease;
   /** When the handlers must begin, by the monotonic clock. */
@@ -29,15 +33,15 @@ export class KeyedHandlers {
   #running = 0;
   #waiting = 0;
 
-  constructor(run: Run, event: ValidEvent, context: HandlerContext, lease: Lease) {
+  constructor(run: Run, event: ValidEvent, attempt: Pick<HandlerContext, 'attempt' | 'final'>, lease: Lease) {
     this.#run = run;
     this.#event = event;
-    this.#context = context;
+    this.#attempt = attempt;
     this.#lease = lease;
     this.#until = run.input.deadline.handlersBeginBy;
   }
 
-  /** Notes that handlers of the run, with or without a key, are running until the promise settles. */
+  /** Notes that handlers without a key are running until the promise settles. */
   noteRunning(ended: Promise<unknown>): void {
     this.#note({ running: 1 });
     void ended.then(() => this.#note({ running: -1 }));
@@ -59,23 +63,24 @@ export class KeyedHandlers {
     try {
       begun = await this.#begin(route, key);
     } catch (error) {
-      return isPosthornError(error) ? error : toReportedError(error);
-    } finally {
       this.#note({ waiting: -1 });
+      return isPosthornError(error) ? error : toReportedError(error);
     }
     return begun.ended;
   }
 
   /** Begins a handler. Rejects if it cannot get its key or its permit, or if its event is taken. */
   async #begin(route: KeyedRoute, key: string): Promise<Begun> {
-    const { claim, interruption, services } = this.#run;
+    const { claim, interruption, keyReleases, services } = this.#run;
     const startedAt = performance.now();
     for (;;) {
       const held = await services.keys.acquire(route.name, key, this.#request());
+      const keyWaitMs = performance.now() - startedAt;
+      keyReleases.push(held.givenBack);
       let permits = 0;
       let hasBegun = false;
       try {
-        permits = await this.#acquirePermit();
+        if (services.concurrency !== undefined) permits = await this.#acquirePermit(services.concurrency);
         let keyLease = held.lease;
         while (this.#lease.isOld || keyLease.isOld) {
           if (this.#lease.isOld) this.#lease = await claim.confirmOrGoOn(this.#lease);
@@ -85,7 +90,7 @@ export class KeyedHandlers {
         interruption.check();
         if (this.#lease.state !== 'held') throw takenMeanwhile(this.#lease.state);
         hasBegun = keyLease.state === 'held';
-        if (hasBegun) return { ended: this.#start(route, held, permits, performance.now() - startedAt) };
+        if (hasBegun) return this.#start(route, held, permits, keyWaitMs);
       } finally {
         if (!hasBegun) this.#giveBack(held, permits);
       }
@@ -98,57 +103,58 @@ export class KeyedHandlers {
     return {
       createdAt,
       until: this.#until,
-      claimWaitMs: deadline.claimWaitMs(services.store.commandTimeoutMs),
+      claimWaitMs: () => deadline.claimWaitMs(services.store.commandTimeoutMs),
       interruption,
       waitsIfBusy: origin.waitsForKeys,
       countBody: () => scope.countBody(),
     };
   }
 
-  async #acquirePermit(): Promise<number> {
-    const { input, interruption, scope, services } = this.#run;
-    if (services.concurrency === undefined || !input.origin.isLimited) return 0;
-    const wait = { until: this.#until, interruption, countBody: () => scope.countBody() };
-    return services.concurrency.acquire(1, wait);
+  async #acquirePermit(concurrency: ConcurrencyLimit): Promise<number> {
+    const { input, interruption, scope } = this.#run;
+    if (!input.origin.isLimited) return 0;
+    return concurrency.acquire(1, { until: this.#until, interruption, countBody: () => scope.countBody() });
   }
 
-  #start(
-    route: KeyedRoute,
-    held: HeldKey,
-    permits: number,
-    keyWaitMs: number,
-  ): Promise<PosthornError | undefined> {
-    const { progress, warnings } = this.#run;
+  #start(route: KeyedRoute, key: HeldKey, permits: number, keyWaitMs: number): Begun {
+    const { input, interruption, progress, warnings } = this.#run;
     const { name } = route;
-    warnings.push(...held.warnings);
-    held.onTaken = () => this.#run.abort(keyTaken(name));
-    const ended = runHandler(route, this.#event, this.#context, progress, keyWaitMs);
-    this.noteRunning(ended);
-    void ended.then(() => this.#giveBack(held, permits));
-    void this.#limitOverrun(name, held, ended);
-    return ended;
+    const signal = new KeySignal(interruption);
+    warnings.push(...key.warnings);
+    key.onTaken = () => {
+      const reason = keyTaken(name);
+      warnings.push(`lease_lost: ${reason.message}`);
+      signal.abort(reason);
+    };
+    this.#note({ running: 1, waiting: -1 });
+    const context = new RunContext(input, this.#attempt, signal);
+    const ended = runHandler(route, this.#event, context, progress, keyWaitMs);
+    const begun = { name, key, ended };
+    const stopListening = interruption.onEnd(() => void this.#limitOverrun(begun));
+    void ended.then(() => {
+      stopListening();
+      this.#giveBack(key, permits);
+      this.#note({ running: -1 });
+    });
+    return begun;
   }
 
-  /** Keeps the key for an aborted handler until it ends, but only for another `maxRunMs`. */
-  async #limitOverrun(name: string, held: HeldKey, ended: Promise<unknown>): Promise<void> {
-    const { input, interruption, services } = this.#run;
+  /** Keeps the key of a handler whose run was aborted until it ends, but only for another `maxRunMs`. */
+  async #limitOverrun({ name, key, ended }: Begun): Promise<void> {
+    const { input, services } = this.#run;
     const { maxRunMs } = services.settings;
-    try {
-      await interruption.orAbort(ended);
-    } catch {
-      const inTime = ended.then(() => true);
-      if ((await settledWithin(inTime, maxRunMs, { keepsAlive: false })) === true) return;
-      const late = `the handler "${name}" of the event ${show(input.id)} has not ended`;
-      services.pendingWarnings.add(
-        `key_overrun: ${late} ${maxRunMs} ms (maxRunMs) after its signal had aborted; another event of its key may run now`,
-      );
-      this.#giveBack(held, 0);
-    }
+    const inTime = ended.then(() => true);
+    if ((await settledWithin(inTime, maxRunMs, { keepsAlive: false })) === true) return;
+    const late = `the handler "${name}" of the event ${show(input.id)} has not ended`;
+    services.pendingWarnings.add(
+      `key_overrun: ${late} ${maxRunMs} ms (maxRunMs) after its signal had aborted; another event of its key may run now`,
+    );
+    this.#giveBack(key, 0);
   }
 
-  #giveBack(held: HeldKey, permits: number): void {
+  #giveBack(key: HeldKey, permits: number): void {
     if (permits > 0) this.#run.services.concurrency?.release(permits);
-    this.#run.keyReleases.push(held.release());
+    key.release();
   }
 
   #note({ running = 0, waiting = 0 }: { readonly running?: number; readonly waiting?: number }): void {
@@ -165,6 +171,27 @@ export class KeyedHandlers {
       this.#run.state = { step: 'acquiring' };
       interruption.unlimit();
     }
+  }
+}
+
+/** The source of the signal of a handler with a key. It is created when it is first read. */
+class KeySignal {
+  readonly #run: { readonly signal: AbortSignal };
+  readonly #key = new AbortController();
+  #signal: AbortSignal | undefined;
+
+  constructor(run: { readonly signal: AbortSignal }) {
+    this.#run = run;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any([this.#run.signal, this.#key.signal]);
+    return this.#signal;
+  }
+
+  /** Aborts the signal of this handler alone. */
+  abort(reason: AbortedError): void {
+    this.#key.abort(reason);
   }
 }
 

@@ -54,7 +54,9 @@ export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> 
   const isClaimed = attempt !== undefined;
   const isLast = final || error.code === 'handler_failed_permanently' || run.letter?.isBegun;
   const mustPark = isClaimed && isLast && !origin.isPutBack(error);
-  const storedAs = mustPark ? await run.storeLetter(error, { mayRun: false }) : undefined;
+  // Another process may have taken the event while a handler waited for its key.
+  const mayRun = error.code === 'event_running';
+  const storedAs = mustPark ? await run.storeLetter(error, { mayRun }) : undefined;
   if (isClaimed) return giveBack(run, storedAs === undefined ? refused : accept('parked', id, error));
   // The store has just failed to answer, so it is not waited for again. But it may have granted the claim.
   void giveBack(run, refused);

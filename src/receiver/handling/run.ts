@@ -5,6 +5,7 @@ import type { Lease } from '../dedupe/lease.ts';
 import { AbortedError, type PosthornError } from '../errors.ts';
 import type { Answer } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
+import { settledWithin } from '../timing/time-limit.ts';
 import { EventLetter } from './event-letter.ts';
 import type { RunProgress } from './handlers.ts';
 import { Interruption } from './interruption.ts';
@@ -13,6 +14,9 @@ import type { RunInput } from './run-input.ts';
 import { RunScope } from './run-scope.ts';
 import type { RunServices } from './run-services.ts';
 import { type RunState, rulesOf } from './run-state.ts';
+
+/** The time that the end of a run waits for the release of its keys: aborted handlers may go on for long. */
+const LONGEST_RELEASE_MS = 1_000;
 
 /** The number of runs that have begun in this process. */
 let begun = 0;
@@ -39,7 +43,7 @@ export class Run {
   state: RunState = { step: 'claiming' };
   /** True if the store knows of an earlier attempt. A queue counts attempts of its own. */
   hasEarlierAttempt = false;
-  /** One for each key that a handler has given back. */
+  /** One for each key that a handler has had: it resolves once the key is given back. */
   readonly keyReleases: Promise<void>[] = [];
   /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
   finished: Promise<PosthornError | undefined> | undefined = undefined;
@@ -68,9 +72,9 @@ export class Run {
     this.interruption.abort(reason);
   }
 
-  /** Resolves once the keys are released that its handlers have given back. */
-  async keysReleased(): Promise<void> {
-    await Promise.all(this.keyReleases);
+  /** Resolves once the keys of its handlers are given back, after `limitMs` at the latest. */
+  async keysReleased(limitMs: number = LONGEST_RELEASE_MS): Promise<void> {
+    if (this.keyReleases.length > 0) await settledWithin(Promise.all(this.keyReleases), limitMs);
   }
 
   /** True if the run should have ended by now. */

@@ -1,6 +1,7 @@
 import { AbortedError, UnavailableError } from '../errors.ts';
 import type { Activity } from '../timing/activity.ts';
 import { mayHaveVanished } from '../timing/isolated-requests.ts';
+import { TransientMap } from '../timing/transient-map.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 import { handleEvent } from './handle-event.ts';
 import { Run } from './run.ts';
@@ -14,12 +15,10 @@ export class RunsInFlight {
   readonly #activity: Activity;
   #closed = false;
   /** By their ids in the store. */
-  #runs = new Map<string, Run>();
+  readonly #runs = new TransientMap<string, Run>();
   readonly #onEnd = (run: Run): void => {
     const { claimId } = run.input;
     if (this.#runs.get(claimId) === run) this.#runs.delete(claimId);
-    // A new Map ends V8's chain of old tables: see the claims of the memory store.
-    if (this.#runs.size === 0) this.#runs = new Map();
     this.#activity.end();
   };
 
@@ -67,7 +66,7 @@ export class RunsInFlight {
 
   /**
    * Aborts all runs. Resolves with the ids of the events whose handlers had not ended, once they are released
-   * in the store.
+   * in the store. It also waits for the keys of handlers that end soon.
    */
   async abandon(): Promise<string[]> {
     this.#closed = true;
@@ -76,6 +75,7 @@ export class RunsInFlight {
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
     for (const run of open) run.abort(reason);
     await Promise.all(open.map((run) => run.answer.settled()));
+    await Promise.all(open.map((run) => run.keysReleased()));
     return abandoned.map(({ input }) => input.id);
   }
 }

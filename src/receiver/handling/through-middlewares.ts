@@ -30,7 +30,9 @@ export function throughMiddlewares(
       ...route,
       handle: (event, context) => {
         const { name } = route;
-        const around = new RunMiddlewareContext(input, run, { step: 'handle', handler: { name } });
+        // A handler with a key has a signal of its own.
+        const ofHandler = { ...run, interruption: context };
+        const around = new RunMiddlewareContext(input, ofHandler, { step: 'handle', handler: { name } });
         return runWithin(middlewares, event, around, () => route.handle(event, context));
       },
     })),

@@ -12,6 +12,7 @@ import type {
 import { toKey } from '../../receiver/dedupe/store.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
 import { readClock } from '../../receiver/timing/clock.ts';
+import { TransientMap } from '../../receiver/timing/transient-map.ts';
 import { checkOptions, readInteger } from '../../receiver/values/check-options.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { type ClaimTerms, firstClaim, msUntilFree, nextClaim, type OpenId } from '../kit/claim-rule.ts';
@@ -33,6 +34,9 @@ export interface MemoryStoreOptions {
 }
 
 type OpenRecord = OpenId<readonly string[]>;
+
+/** Longer than nearly all leases, and shorter than the retention of nearly all events. */
+const LONGEST_BRIEF_MS = 300_000;
 
 /**
  * Remembers ids in this process, which is all that a single process needs. The ids are forgotten when the
@@ -72,13 +76,19 @@ class Memory {
   /**
    * Claims that are neither completed nor released: their events may be running, so they are never evicted.
    */
-  #claims = new Map<string, OpenRecord>();
+  readonly #claims = new TransientMap<string, OpenRecord>();
   /** Completed and released ids. */
   readonly #recent: RecentIds<OpenRecord>;
+  /**
+   * Ids that are released for a short time, as concurrency keys are. Among the others they would push out
+   * completed ids, although they expire soon.
+   */
+  readonly #brief: RecentIds<OpenRecord>;
   readonly #now: () => number;
 
   constructor(maxEntries: number, now: () => number) {
     this.#recent = new RecentIds(maxEntries);
+    this.#brief = new RecentIds(maxEntries);
     this.#now = now;
   }
 
@@ -90,7 +100,7 @@ class Memory {
     const msLeft = record === undefined ? 0 : msUntilFree(record, request.token, now);
     if (msLeft > 0) return { state: 'busy', msLeft };
     const claimed = claimRecord(record, request, now);
-    if (record !== undefined) this.#recent.delete(key);
+    if (record !== undefined) this.#forget(key);
     this.#claims.set(key, claimed);
     return claimResult(claimed, now);
   }
@@ -110,7 +120,8 @@ class Memory {
   complete({ id, retentionMs }: CompleteRequest): CompleteResult {
     const key = toKey(id);
     const now = this.#now();
-    this.#deleteClaim(key);
+    this.#claims.delete(key);
+    this.#brief.delete(key);
     this.#recent.set(key, now + retentionMs, now);
     return { state: 'completed' };
   }
@@ -123,9 +134,16 @@ class Memory {
     if (record === undefined || record.token !== token) return { state: 'lost' };
     const names = handled.length > 0 ? [...handled] : record.handled;
     const released = { ...record, leaseEndsAt: undefined, handled: names, expiresAt: now + retentionMs };
-    this.#deleteClaim(key);
-    this.#recent.set(key, released, now);
+    this.#claims.delete(key);
+    this.#forget(key);
+    const ids = retentionMs <= LONGEST_BRIEF_MS ? this.#brief : this.#recent;
+    ids.set(key, released, now);
     return { state: 'released' };
+  }
+
+  #forget(key: string): void {
+    this.#recent.delete(key);
+    this.#brief.delete(key);
   }
 
   /** The state of an id: its open or released record, or `'completed'`. */
@@ -133,21 +151,11 @@ class Memory {
     const claim = this.#claims.get(key);
     if (claim !== undefined) {
       if (claim.expiresAt > now) return claim;
-      this.#deleteClaim(key);
+      this.#claims.delete(key);
       return undefined;
     }
-    const remembered = this.#recent.get(key, now);
+    const remembered = this.#recent.get(key, now) ?? this.#brief.get(key, now);
     return typeof remembered === 'number' ? 'completed' : remembered;
-  }
-
-  /**
-   * V8 rebuilds the table of a Map again and again if its entries come and go. An old table that has survived
-   * two collections keeps its successors alive, and their claims, until a full collection. A new Map has no
-   * predecessor (`bench/memory/claims.js`).
-   */
-  #deleteClaim(key: string): void {
-    this.#claims.delete(key);
-    if (this.#claims.size === 0) this.#claims = new Map();
   }
 }
 

@@ -498,7 +498,7 @@ describe('a worker', () => {
   test('takes out the letter of a job that the queue gave up while its handlers ran', async () => {
     const { deadLetters, jobOf, start } = openProcesses();
     const held = new HeldHandler();
-    const deadlineMs = 20;
+    const deadlineMs = 250;
     const register = (receiver: Receiver): unknown =>
       receiver.on('transfer.*', held.handle, { name: 'book', queue: true });
     const worker = start(register, { deadlineMs });
