@@ -42,6 +42,7 @@ const functions: ReadonlyMap<string, (options: object) => unknown> = new Map<
   (options: object) => unknown
 >([
   ['createReceiver', (options) => Reflect.apply(createReceiver, undefined, [options])],
+  ['on', (options) => createReceiver({ signingKey: 'k' }).on('*', () => {}, options)],
   ['createMemoryStore', createMemoryStore],
   ...ofStores.map(({ name, call }) => [name, call] as const),
   ['createBullQueue', (options) => Reflect.apply(createBullQueue, undefined, [options])],

@@ -179,7 +179,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(snippets.length).toBeGreaterThanOrEqual(15);
     expect(servers.length).toBeGreaterThanOrEqual(3);
     expect(modules.length).toBeGreaterThanOrEqual(1);
-    expect(testFiles.length).toBe(3);
+    expect(testFiles.length).toBe(4);
     expect(programs.length).toBeGreaterThanOrEqual(5);
     const ofMatrix = documents.flatMap(({ blocks }) => blocks.filter(({ code }) => inMatrix.test(code)));
     expect(ofMatrix, 'one for each package, because test/matrix takes them by these').toHaveLength(6);
