@@ -8,6 +8,7 @@ export const answers = {
   ignored: { status: 200, body: '{"outcome":"ignored","id":"evt"}' },
   queued: { status: 202, body: '{"outcome":"queued","id":"evt"}' },
   busy: { status: 503, body: '{"title":"…","status":503,"code":"event_running"}' },
+  keyBusy: { status: 503, body: '{"title":"…","status":503,"code":"key_busy"}' },
   rejected: { status: 403, body: '{"title":"…","status":403,"code":"signature_mismatch"}' },
   failed: { status: 500, body: '{"title":"…","status":500,"code":"handler_failed"}' },
 } as const;

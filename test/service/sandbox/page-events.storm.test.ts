@@ -16,6 +16,16 @@ describe('an outcome', () => {
     expect(new Set(await coloursOf(page, '#events ol .badge')).size).toBe(names.length);
   });
 
+  test('is busy if the event runs, and if its key is busy', async () => {
+    const opened = await openAnswering('busy', 'keyBusy');
+    const { page } = await openPage(opened.url);
+    opened.sandbox.send({ type: 'transfer.succeeded' });
+    opened.sandbox.send({ type: 'transfer.succeeded' });
+    await opened.sandbox.settled();
+    await expect.poll(() => page.locator('#events ol .badge').count()).toBe(2);
+    expect(new Set(await coloursOf(page, '#events ol .badge')).size).toBe(1);
+  });
+
   test('is not made out of the answer of another server: its status is the badge', async () => {
     const opened = await openSandbox();
     const bodies = ['{"outcome":"fine"}', '{"code":"handler_failed"}', 'parked'];

@@ -118,7 +118,7 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
       await opened.sandbox.settled();
       await opened.sandbox.clock.advance(60_000);
       opened.sandbox.send({ type: 'transfer.failed', changed: true });
-      for (let count = 0; count < 6; count += 1) {
+      for (let count = 0; count < 7; count += 1) {
         opened.sandbox.send({ type: 'transfer.failed' });
         await opened.sandbox.settled();
       }

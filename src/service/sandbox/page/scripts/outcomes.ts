@@ -15,6 +15,9 @@ const outcomeBadges = new Map([
   ['failed', 'bad'],
 ]);
 
+/** The codes of the outcome busy: another delivery or another event is being handled. */
+const busyCodes = new Set(['event_running', 'key_busy']);
+
 /** The names by which answers are filtered that do not have an outcome. */
 const OTHER_ANSWER = 'another answer';
 const NO_ANSWER = 'no answer';
@@ -56,7 +59,7 @@ function refusedAs({ headers, body }, status) {
   const isProblem = headers['content-type']?.startsWith('application/problem+json');
   const code = memberOf(body, 'code');
   if (!isProblem || code === '') return undefined;
-  if (code === 'event_running') return { outcome: 'busy', text: code };
+  if (busyCodes.has(code)) return { outcome: 'busy', text: code };
   return { outcome: status < 500 ? 'rejected' : 'failed', text: code };
 }
 
