@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
+import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { letter } from '../cli/letters.ts';
 import { packageRoot } from '../support/child-program.ts';
@@ -35,6 +36,21 @@ describe('examples/cluster', () => {
       for (let count = 0; count < 6; count += 1) {
         expect(shell(patient)).toMatchObject({ outcome: 'duplicate' });
       }
+    });
+  });
+
+  test('its workers book one event of a transfer at a time', async () => {
+    await examples.run('cluster', { SIGNING_KEY: 'key', WORKERS: '3' }, async (program) => {
+      const [, url = ''] = (await program.line(/^listening on /)).split('listening on ');
+      const events = Array.from({ length: 9 }, () => createEvent('transfer.created', { id: 'TR_1' }));
+      const answers = await Promise.all(events.map((event) => deliver(url, event, { key: 'key' })));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      const workers = new Set(program.lines.filter((line) => line.startsWith('worker ')));
+      expect(workers.size).toBeGreaterThan(1);
+      const steps = program.lines.filter((line) => line.startsWith('TR_1: '));
+      const begun = steps.filter((line) => line.endsWith(' begins'));
+      expect(begun).toHaveLength(events.length);
+      expect(steps).toEqual(begun.flatMap((line) => [line, line.replace('begins', 'ends')]));
     });
   });
 });
