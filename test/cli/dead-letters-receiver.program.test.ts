@@ -51,6 +51,32 @@ describe('posthorn dead-letters replay', () => {
     expect(await deadLetters.get('evt_bad')).toMatchObject({ reason: 'handler_failed' });
   });
 
+  test('waits for a busy key, then says who has it, and leaves the dead letter', async () => {
+    const code = `
+      import { createReceiver } from 'posthorn';
+      import { createFileDeadLetters } from 'posthorn/file';
+      const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+      const receiver = createReceiver({ signingKey: 'k', deadLetters, deadlineMs: 300 });
+      let end;
+      const ended = new Promise((resolve) => { end = resolve; });
+      receiver.observe(({ event }) => void (event.id === 'evt_second' && end()));
+      const first = await deadLetters.get('evt_first');
+      await new Promise((begin) => {
+        receiver.on('*', () => { begin(); return ended; }, { name: 'book', concurrencyKey: () => 'TR_1' });
+        void receiver.replay(first);
+      });
+      export { receiver, deadLetters };`;
+    const { file, deadLetters } = await writeModule(code, [letter('evt_first'), letter('evt_second')]);
+    const ended = await posthornProcess(['dead-letters', 'replay', 'evt_second', '--receiver', file]);
+    expect(ended.code).toBe(1);
+    expect(ended.stdout.split('\n')).toEqual([
+      'parked transfer.succeeded evt_second key_busy: the handler "book" is handling another event of the same key',
+      '0 replayed, 1 failed',
+      '',
+    ]);
+    expect(await deadLetters.get('evt_second')).toMatchObject({ reason: 'key_busy' });
+  });
+
   test('--all passes over what is running, and what may be a recording', async () => {
     const { file, deadLetters } = await writeModule(EXPORTED, [
       letter('evt_good'),
