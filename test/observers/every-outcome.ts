@@ -30,7 +30,7 @@ export async function bringAboutEveryOutcome(
     (receiver) => {
       prepare(receiver);
       receiver
-        .on('transfer.*', () => {}, { name: 'book' })
+        .on('transfer.*', () => {}, { name: 'book', concurrencyKey: ({ data }) => data.id })
         .on('merchant.*', fail, { name: 'onboard' })
         .on('settlement.*', held.handle, { name: 'settle' })
         .on('subscription.*', () => {}, { name: 'bill', queue: true })

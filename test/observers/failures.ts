@@ -202,4 +202,16 @@ export const failures: readonly Failure[] = [
       await Promise.all([first, send(event)]);
     },
   },
+  {
+    name: 'key_busy',
+    expected: { outcome: 'busy', status: 503 },
+    options: () => ({ deadlineMs: 300 }),
+    register: (receiver, held) =>
+      receiver.on('transfer.*', held.handle, { name: 'book', concurrencyKey: () => payload.iban }),
+    run: async ({ send, held }) => {
+      const first = send(secretEvent());
+      await held.calls.nth(1);
+      await Promise.all([first, send(secretEvent())]);
+    },
+  },
 ];

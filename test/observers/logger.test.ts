@@ -138,6 +138,26 @@ describe('one line for each delivery, with', () => {
     expect(String(told)).toMatch(/^\d+(\.\d)?$/);
   });
 
+  test('the time that a handler waited for its key', async () => {
+    const { logger, lines } = openLogger();
+    const held = new HeldHandler();
+    const reports = new Seen<Report>();
+    const receiver = createLogged(logger)
+      .observe(reports.add)
+      .on('*', held.handle, { name: 'book', concurrencyKey: () => 'TR_1' });
+    const first = receiver.receive(deliveryOf(createEvent('transfer.created')));
+    await held.calls.nth(1);
+    const second = receiver.receive(deliveryOf(createEvent('transfer.created')));
+    held.calls.all[0]?.succeed();
+    await first;
+    (await held.calls.nth(2)).succeed();
+    await second;
+    const [handler] = (await reports.nth(2)).handlers;
+    expect(handler?.keyWaitMs).toBeGreaterThan(0);
+    const keyWaitMs = Math.round((handler?.keyWaitMs ?? 0) * 10) / 10;
+    expect((await lines.nth(2)).fields.handlers).toMatchObject([{ name: 'book', keyWaitMs }]);
+  });
+
   test('the console: a message and JSON on one line, failures on stderr', async () => {
     const { logger, stdout, stderr } = openConsole();
     const fields = expectedFields(await sendThree(logger));

@@ -433,6 +433,25 @@ test('metrics tell handlers by name, warnings by code and the endpoint at risk, 
   expect(JSON.stringify(all)).not.toContain(old.id);
 });
 
+test('a wait for a key is on the span of the event, and measured once for each handler', async () => {
+  const held = new HeldHandler();
+  const { points, reports, send, ...collected } = await open(
+    (receiver) =>
+      receiver
+        .on('transfer.*', () => {}, { name: 'book', concurrencyKey: () => 'TR_1' })
+        .on('transfer.*', held.handle, { name: 'log' }),
+    { deadlineMs: 100 },
+  );
+  expect(await send(event)).toMatchObject({ status: 503 });
+  (await held.calls.nth(1)).succeed();
+  const { handlers } = await reports.first(({ late }) => late);
+  const seconds = (handlers[0]?.keyWaitMs ?? Number.NaN) / 1_000;
+  const waits = (await points()).filter(({ metric }) => metric === 'posthorn.handler.key_wait');
+  expect(waits).toMatchObject([{ count: 1, attributes: { 'posthorn.handler.name': 'book' } }]);
+  const spans = collected.spans().filter(({ name }) => name === 'process transfer.succeeded');
+  expect(spans.map(({ attributes }) => attributes['posthorn.key_wait'])).toEqual([seconds, seconds]);
+});
+
 test('durations have buckets from a millisecond to maxRunMs, on which rules and dashboards are built', async () => {
   const { boundaries, send } = await open((receiver) => receiver.on('transfer.*', () => {}));
   await send(event);

@@ -5,6 +5,7 @@ import { register as defaultRegister, type OpenMetricsContentType, Registry } fr
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLetter } from '../stores/kit/conformance.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { HeldHandler } from '../support/held-handler.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
@@ -105,6 +106,30 @@ describe('the metrics of a receiver', () => {
       'settle ok 1',
       'unnamed failed 2',
     ]);
+  });
+
+  test('time the wait of each handler for its key once, also if a late report repeats it', async () => {
+    const held = new HeldHandler();
+    let register = new Registry();
+    const { reports, send } = await openEndpoint({ deadlineMs: 200 }, (receiver) => {
+      register = observe(receiver);
+      receiver
+        .on('transfer.*', () => {}, { name: 'book', concurrencyKey: () => 'TR_1' })
+        .on('transfer.*', held.handle, { name: 'log' });
+    });
+    expect(await send(createEvent('transfer.created'))).toMatchObject({ status: 503 });
+    held.calls.all[0]?.succeed();
+    const late = await reports.first((report) => report.late);
+    expect(late.handlers).toMatchObject([{ name: 'book', keyWaitMs: expect.any(Number) }, { name: 'log' }]);
+    const families = await scrape(register);
+    expect(samplesOf(families, 'posthorn_handler_key_wait_seconds_count')).toMatchObject([
+      { labels: { handler: 'book' }, value: 1 },
+    ]);
+    const [book] = late.handlers;
+    expect(totalOf(families, 'posthorn_handler_key_wait_seconds_sum')).toBeCloseTo(
+      (book?.keyWaitMs ?? 0) / 1_000,
+      6,
+    );
   });
 
   test('count warnings by code, each from 0', async () => {

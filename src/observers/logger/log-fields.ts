@@ -74,8 +74,14 @@ export function toLogFields(report: Report): LogFields {
   });
 }
 
-function toHandlerFields({ name, ok, durationMs, skipped }: HandlerReport): HandlerReport {
-  return { name: name && oneLine(name), ok, durationMs: rounded(durationMs), skipped };
+function toHandlerFields({ name, ok, durationMs, keyWaitMs, skipped }: HandlerReport): HandlerReport {
+  return {
+    name: name && oneLine(name),
+    ok,
+    durationMs: rounded(durationMs),
+    keyWaitMs: keyWaitMs === undefined ? undefined : rounded(keyWaitMs),
+    skipped,
+  };
 }
 
 /** Rounds to tenths of a millisecond: further digits take time to write, and do not help. */

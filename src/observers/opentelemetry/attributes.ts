@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import { eventTypes } from '../../receiver/events/catalog.ts';
-import { type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
+import { type HandlerReport, type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
 import { shorten } from '../../receiver/values/foreign-values.ts';
 
 /** Names, ids and types can have any length, and backends index them. */
@@ -33,7 +33,7 @@ export function messagingAttributes(operation: 'process' | 'enqueue', event: Rep
 
 /** The attributes that are known at the end of a delivery, a replay or a job. */
 export function reportAttributes(report: Report): Attributes {
-  const { source, late, warnings } = report;
+  const { source, late, warnings, handlers } = report;
   const isDelivery = source === 'delivery';
   return {
     'posthorn.outcome': report.outcome,
@@ -46,7 +46,14 @@ export function reportAttributes(report: Report): Attributes {
     'posthorn.endpoint_at_risk': report.endpointAtRisk,
     'posthorn.signing_key.index': report.keyIndex,
     'posthorn.warnings': warnings.length === 0 ? undefined : warnings.map(warningCodeOf),
+    'posthorn.key_wait': longestKeyWait(handlers),
   };
+}
+
+/** The longest wait of a handler for its concurrency key, in seconds; undefined if none has a key. */
+function longestKeyWait(handlers: readonly HandlerReport[]): number | undefined {
+  const waits = handlers.flatMap(({ keyWaitMs }) => (keyWaitMs === undefined ? [] : [keyWaitMs / 1_000]));
+  return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
 /** There must be few names of spans, but any number of types can be outside the catalog. */

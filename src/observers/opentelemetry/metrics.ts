@@ -7,7 +7,7 @@ import {
   metrics,
 } from '@opentelemetry/api';
 import { PermanentError } from '../../receiver/errors.ts';
-import { type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
+import { type HandlerReport, type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
 import { isInstance } from '../../receiver/values/foreign-values.ts';
 import { knownEntityOf } from '../known-entity.ts';
 import { quietly } from './quietly.ts';
@@ -19,6 +19,8 @@ const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 export class DeliveryMetrics {
   readonly #provider: MeterProvider | undefined;
   #instruments: Instruments | undefined;
+  /** A late report repeats the handlers of the earlier one. */
+  readonly #counted = new WeakSet<HandlerReport>();
 
   constructor(provider: MeterProvider | undefined) {
     this.#provider = provider;
@@ -58,6 +60,17 @@ export class DeliveryMetrics {
     }
     for (const warning of report.warnings)
       warnings.add(1, { 'posthorn.warning.code': warningCodeOf(warning) });
+    for (const handler of report.handlers) this.#recordKeyWait(handler);
+  }
+
+  #recordKeyWait(handler: HandlerReport): void {
+    const { name, keyWaitMs } = handler;
+    if (keyWaitMs === undefined || this.#counted.has(handler)) return;
+    this.#counted.add(handler);
+    this.#read().handlerKeyWait.record(
+      keyWaitMs / 1_000,
+      withoutUndefined({ 'posthorn.handler.name': name }),
+    );
   }
 
   /**
@@ -99,6 +112,10 @@ function createInstruments(meter: Meter) {
       'Runs that ended after their delivery had been answered.',
     ),
     handlerDuration: histogram('posthorn.handler.duration', 'From the start of a handler to its end.'),
+    handlerKeyWait: histogram(
+      'posthorn.handler.key_wait',
+      'Time that a handler waited for its concurrency key before it began.',
+    ),
     warnings: counter('posthorn.warnings', '{warning}', 'Warnings of reports.'),
     endpointAtRisk: counter(
       'posthorn.endpoint_at_risk',

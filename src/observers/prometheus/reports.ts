@@ -16,6 +16,7 @@ const names = {
   warnings: 'posthorn_warnings_total',
   answers: 'posthorn_delivery_duration_seconds',
   handlers: 'posthorn_handler_duration_seconds',
+  keyWaits: 'posthorn_handler_key_wait_seconds',
 } as const;
 
 export const reportMetricNames: readonly string[] = Object.values(names);
@@ -28,7 +29,9 @@ const HANDLER_BUCKETS = [...ANSWER_BUCKETS, 60, 120, 240];
 
 /** Creates the metrics of reports; returns the observer that updates them. */
 export function createReportMetrics(register: Registry<RegistryContentType>): Observer {
-  const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers } = createMetrics([register]);
+  const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits } = createMetrics([
+    register,
+  ]);
   // A late report repeats the handlers of the earlier one.
   const counted = new WeakSet<HandlerReport>();
 
@@ -44,8 +47,9 @@ export function createReportMetrics(register: Registry<RegistryContentType>): Ob
     for (const handler of report.handlers) {
       if (counted.has(handler)) continue;
       counted.add(handler);
-      const { name = 'unnamed', durationMs } = handler;
+      const { name = 'unnamed', durationMs, keyWaitMs } = handler;
       handlers.observe({ handler: name, result: resultOf(handler) }, durationMs / 1_000);
+      if (keyWaitMs !== undefined) keyWaits.observe({ handler: name }, keyWaitMs / 1_000);
     }
   };
 }
@@ -87,7 +91,14 @@ function createMetrics(registers: Registry<RegistryContentType>[]) {
     buckets: HANDLER_BUCKETS,
     registers,
   });
-  return { ended, lateRuns, endpointAtRisk, warnings, answers, handlers };
+  const keyWaits = new Histogram({
+    name: names.keyWaits,
+    help: 'Time that a handler waited for its concurrency key before it began.',
+    labelNames: ['handler'],
+    buckets: ANSWER_BUCKETS,
+    registers,
+  });
+  return { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits };
 }
 
 function resultOf({ ok, skipped }: HandlerReport): 'ok' | 'failed' | 'skipped' {
