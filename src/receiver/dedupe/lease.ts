@@ -69,8 +69,8 @@ export class StoredLease {
   }
 
   /**
-   * Asks the store, once for all that call it meanwhile. Rejects if the store does not answer, or if the lease
-   * was old again after each answer.
+   * Asks the store, once for all that call it meanwhile. Rejects if the store does not answer, or if the
+   * lease was old again after each answer.
    */
   confirm(): Promise<void> {
     this.#confirming ??= this.#confirmOnce().finally(() => {
