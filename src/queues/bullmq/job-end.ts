@@ -10,18 +10,24 @@ export type JobEnd =
 
 type JobReport = Pick<Awaited<ReturnType<Receiver['dispatch']>>, 'outcome' | 'error'>;
 
-/** The pause before a retry of a job that another process is running, or that cannot run now. */
+/** The pause before a retry of a job that another process is running, or the first one if it cannot run. */
 const BUSY_PAUSE_MS = 5_000;
 /** Short for another worker to take the job; long enough for this one to close without taking it again. */
 const CLOSING_PAUSE_MS = 1_000;
-/** The longest pause before a job whose handler was missing is offered to a worker again. */
-const LONGEST_MISSING_PAUSE_MS = 60_000;
+/** The longest pause before a job whose handler was missing, or whose key was busy, comes again. */
+const LONGEST_PAUSE_MS = 60_000;
+/**
+ * The part of the time for which a job could not run that its pause takes. In a deploy it is all of it, so
+ * that a worker of the old version gets the job less and less often. A key becomes free again and again: with
+ * pauses as long as that, the last jobs of a key would wait although it is free.
+ */
+const PAUSE_SHARE = { handler_missing: 1, key_busy: 0.1 } as const;
 
 /**
- * The end of a job, by the report of its run. `missingForMs` is the time for which workers have lacked a
- * handler of the job. Undefined means too long, so the attempt has failed.
+ * The end of a job, by the report of its run. `uncountedMs` is the part that has passed of the hour for which
+ * a job that cannot run is put back. Undefined means that the hour is over, so the attempt has failed.
  */
-export function toEnd({ outcome, error }: JobReport, missingForMs: number | undefined): JobEnd {
+export function toEnd({ outcome, error }: JobReport, uncountedMs: number | undefined): JobEnd {
   if (error === undefined || outcome === 'parked') return { kind: 'done', outcome };
   const message = `${error.code}: ${error.message}`;
   switch (error.code) {
@@ -32,8 +38,9 @@ export function toEnd({ outcome, error }: JobReport, missingForMs: number | unde
     case 'run_closed':
       return { kind: 'put back', pauseMs: CLOSING_PAUSE_MS };
     case 'handler_missing':
-      if (missingForMs === undefined) return { kind: 'failed', error: new Error(message, { cause: error }) };
-      return { kind: 'put back', pauseMs: missingPauseMs(missingForMs) };
+    case 'key_busy':
+      if (uncountedMs === undefined) return { kind: 'failed', error: new Error(message, { cause: error }) };
+      return { kind: 'put back', pauseMs: limitedPauseMs(uncountedMs * PAUSE_SHARE[error.code]) };
     case 'handler_failed_permanently':
       return { kind: 'failed', error: new UnrecoverableError(message) };
     default:
@@ -41,9 +48,8 @@ export function toEnd({ outcome, error }: JobReport, missingForMs: number | unde
   }
 }
 
-/** The pause grows with the deploy, so that a worker of the old version gets the job less and less often. */
-function missingPauseMs(missingForMs: number): number {
-  return Math.min(Math.max(missingForMs, BUSY_PAUSE_MS), LONGEST_MISSING_PAUSE_MS);
+function limitedPauseMs(ms: number): number {
+  return Math.min(Math.max(ms, BUSY_PAUSE_MS), LONGEST_PAUSE_MS);
 }
 
 /**

@@ -21,6 +21,8 @@ export interface Suspicion {
 export interface JobNotes {
   /** The time when a worker first lacked a handler of the job, in milliseconds since the epoch. */
   readonly handlerMissingSince?: number | undefined;
+  /** The time since which each run has found the key of a handler busy, in milliseconds since the epoch. */
+  readonly keyBusySince?: number | undefined;
   /** The number of stalls when a run last ended without killing its worker. */
   readonly forgivenStalls?: number | undefined;
   readonly suspicion?: Suspicion | undefined;
@@ -41,6 +43,7 @@ const suspicion: z.ZodType<Suspicion> = z.object({
 const readableNotes: z.ZodType<JobNotes> = z
   .object({
     handlerMissingSince: count.optional().catch(undefined),
+    keyBusySince: count.optional().catch(undefined),
     forgivenStalls: count.optional().catch(undefined),
     suspicion: suspicion.optional().catch(undefined),
     handled: z.array(z.string()).optional().catch(undefined),

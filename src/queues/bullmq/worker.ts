@@ -26,6 +26,7 @@ import { endJob, type JobEnd, sendBack, toEnd } from './job-end.ts';
 import { type JobNotes, RunNotes, readNotes, type Suspicion, writeNotes } from './job-notes.ts';
 import { SuspectScheduler } from './suspect-scheduler.ts';
 import { suspicionOf } from './suspicion.ts';
+import { UncountedHour } from './uncounted-hour.ts';
 
 /** The parts of a receiver that a worker uses. */
 export type BullReceiver = Pick<Receiver, 'dispatch' | 'deadLetters'>;
@@ -58,8 +59,6 @@ const LOCK_MS = 30_000;
 const MOST_ALONE_DEATHS = 2;
 /** BullMQ would blame all jobs of a dead worker alike, so its count never decides. */
 const NO_STALL_LIMIT = Number.MAX_SAFE_INTEGER;
-/** The longest deploy: for this time workers may lack a handler of a job without counting an attempt. */
-const LONGEST_DEPLOY_MS = 3_600_000;
 
 /**
  * Runs the queued handlers of a receiver. Register the same handlers as in the process that receives
@@ -140,8 +139,9 @@ class JobWorker implements BullWorker {
     if (!this.#scheduler.tryEnter()) return sendBack(job, token, 'front');
     try {
       const { end, notes: noted } = await this.#dispatch(job, token, notes);
-      if (noted.handlerMissingSince !== notes.handlerMissingSince)
-        await writeNotes(job, token, LOCK_MS, noted);
+      const hasChanged =
+        noted.handlerMissingSince !== notes.handlerMissingSince || noted.keyBusySince !== notes.keyBusySince;
+      if (hasChanged && end.kind !== 'done') await writeNotes(job, token, LOCK_MS, noted);
       return await endJob(job, token, end);
     } finally {
       this.#scheduler.leave();
@@ -181,22 +181,26 @@ class JobWorker implements BullWorker {
     const attempt = job.attemptsMade + 1;
     const final = attempt >= (job.opts.attempts ?? 1);
     const { signal } = this.#closing;
-    const now = Date.now();
-    // The clocks of workers differ, so the earliest time counts.
-    const handlerMissingSince = Math.min(notes.handlerMissingSince ?? now, now);
-    const isDeploy = now - handlerMissingSince < LONGEST_DEPLOY_MS;
+    const hour = new UncountedHour(notes, Date.now());
     const write = (changed: JobNotes): Promise<unknown> =>
       writeNotes(job, token, LOCK_MS, changed).catch(this.#logError);
     const running = new RunNotes(notes, write);
     this.#running.add(job);
     try {
-      const { handled } = notes;
-      const parks = { parksMissing: !isDeploy, parksAbandoned: false };
-      const options = { attempt, final, signal, handled, onHandled: running.noteHandled, ...parks };
+      const options = {
+        attempt,
+        final,
+        signal,
+        handled: notes.handled,
+        onHandled: running.noteHandled,
+        parksMissing: hour.isOver('handler_missing'),
+        parksBusyKey: hour.isOver('key_busy'),
+        parksAbandoned: false,
+      };
       const report = await this.#receiver.dispatch(job.data, options);
       const noted = await running.end();
-      const end = toEnd(report, isDeploy ? now - handlerMissingSince : undefined);
-      return { end, notes: report.code === 'handler_missing' ? { ...noted, handlerMissingSince } : noted };
+      const end = toEnd(report, hour.passedMs(report.code));
+      return { end, notes: hour.notesAfter(report.code, noted) };
     } finally {
       this.#running.delete(job);
     }

@@ -10,8 +10,8 @@ import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { toNode } from 'posthorn/node';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 
-const { ROLE, REDIS_PORT, SCOPE, LOG, KEY, GATES, IS_GATED, DIES_AT, LEASE_MS, CONCURRENCY, WORK_MS } =
-  process.env;
+const { ROLE, REDIS_PORT, SCOPE, LOG, KEY, GATES, IS_GATED, IS_KEYED } = process.env;
+const { DIES_AT, LEASE_MS, CONCURRENCY, WORK_MS } = process.env;
 
 function note(...words) {
   const line = [process.pid, ...words].join(' ');
@@ -90,7 +90,7 @@ const receiver = createReceiver({
       // Kills are to fall here too, between the effect and its recording.
       if (!IS_GATED) await sleep(Math.random() * 30);
     },
-    { name: 'work', queue: true },
+    { name: 'work', queue: true, ...(IS_KEYED && { concurrencyKey: ({ data }) => data.id }) },
   )
   .observe(({ event, outcome, code }) => note('reported', event?.id, outcome, code));
 

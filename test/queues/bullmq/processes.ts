@@ -32,6 +32,8 @@ export interface ProcessOptions {
   readonly leaseMs?: number;
   /** Whether handlers wait for `openGate`; else they take a moment, or as long as their process is held. */
   readonly isGated?: boolean;
+  /** True if the handlers handle one event of a resource at a time. */
+  readonly isKeyed?: boolean;
 }
 
 export interface StartOptions {
@@ -46,7 +48,7 @@ export interface StartOptions {
 /** Receivers and workers in processes of their own, on one queue. */
 export async function openProcesses(
   fixture: Fixture,
-  { redis = fixture.redis, leaseMs = 1_000, isGated = true }: ProcessOptions = {},
+  { redis = fixture.redis, leaseMs = 1_000, isGated = true, isKeyed = false }: ProcessOptions = {},
 ) {
   const opened = await openQueue(fixture, redis);
   const directory = temporaryDirectory();
@@ -65,6 +67,7 @@ export async function openProcesses(
         GATES: directory,
         LEASE_MS: String(leaseMs),
         ...(isGated && { IS_GATED: 'yes' }),
+        ...(isKeyed && { IS_KEYED: 'yes' }),
         ...(diesAt !== undefined && { DIES_AT: String(diesAt) }),
         ...(concurrency !== undefined && { CONCURRENCY: String(concurrency) }),
         ...(workMs !== undefined && { WORK_MS: String(workMs) }),

@@ -120,3 +120,13 @@ function nextScope(): string {
 export function book(handle: Parameters<Receiver['on']>[1]) {
   return (receiver: Receiver): unknown => receiver.on('transfer.*', handle, { name: 'book', queue: true });
 }
+
+/** The same handler, which handles one event of a resource at a time. */
+export function bookByResource(handle: Parameters<Receiver['on']>[1]) {
+  return (receiver: Receiver): unknown =>
+    receiver.on('transfer.*', handle, {
+      name: 'book',
+      queue: true,
+      concurrencyKey: ({ data }) => data.id,
+    });
+}
