@@ -118,7 +118,8 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * Runs the queued handlers of a job, in a worker, and completes the id of its event. The queue acts on the
    * outcome of the report. `processed`, `duplicate` and `parked` end the job. `busy`, and `failed` with
    * `closing`, `run_closed` or `store_unavailable`, put it back without counting an attempt. Any other
-   * failure counts as a failed attempt. `job` is the value that `Queue.add` got, or its JSON.
+   * failure counts as a failed attempt. A job whose concurrency key is busy does not wait for it: it is
+   * `busy` with `key_busy`. `job` is the value that `Queue.add` got, or its JSON.
    *
    * @throws ConfigurationError for wrong options.
    */
