@@ -1,4 +1,4 @@
-import type { EventData, Receiver, WebhookEvent } from 'posthorn';
+import type { EventData, Receiver, ReceiverOptions, WebhookEvent } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { send } from '../../stores/redis/deliveries.ts';
@@ -15,16 +15,24 @@ describe('a job whose key is busy', () => {
   const fixture = useRedis();
   afterEach(() => void vi.restoreAllMocks());
 
+  const registerHeld = (receiver: Receiver, held: HeldHandler): unknown =>
+    bookByResource(held.handle)(receiver);
   const eventOf = (id: string): WebhookEvent<'transfer.succeeded', EventData> =>
     createEvent('transfer.succeeded', { id });
 
+  interface BusyOptions extends Pick<ReceiverOptions, 'deadLetters'> {
+    readonly concurrency?: number;
+    /** Registers the handlers; by default only the one that has keys. */
+    readonly register?: (receiver: Receiver, held: HeldHandler) => unknown;
+  }
+
   /** A worker of which a job of the key "a" lasts until the test ends it, and another job of that key. */
-  async function openBusy(register?: (held: HeldHandler) => (receiver: Receiver) => unknown) {
+  async function openBusy({ concurrency = 10, register = registerHeld, ...options }: BusyOptions = {}) {
     const opened = await openQueue(fixture);
     const { bull, keyOf, promote, receiver, reports, worker } = opened;
     const held = new HeldHandler();
-    const running = receiver(register?.(held) ?? bookByResource(held.handle));
-    worker(running);
+    const running = receiver((fresh) => register(fresh, held), options);
+    worker(running, { concurrency });
     const first = eventOf('a');
     await running.receive(deliveryOf(first));
     const { succeed } = await held.calls.nth(1);
@@ -130,11 +138,13 @@ describe('a job whose key is busy', () => {
   });
 
   test('counts an attempt if another handler of its event fails', async () => {
-    const { add, bull, jobId, reports, succeed } = await openBusy((held) => (receiver) => {
-      bookByResource(held.handle)(receiver);
-      receiver
-        .on('transfer.*', () => {}, { name: 'log', queue: true })
-        .on('transfer.*', () => Promise.reject(new Error('locked')), { name: 'mail', queue: true });
+    const { add, bull, jobId, reports, succeed } = await openBusy({
+      register: (receiver, held) => {
+        bookByResource(held.handle)(receiver);
+        receiver
+          .on('transfer.*', () => {}, { name: 'log', queue: true })
+          .on('transfer.*', () => Promise.reject(new Error('locked')), { name: 'mail', queue: true });
+      },
     });
     await add();
     await reports.nth(1, ({ code }) => code === 'handler_failed');
@@ -145,9 +155,11 @@ describe('a job whose key is busy', () => {
 
   test('does not run again the handlers that had finished', async () => {
     const runs: string[] = [];
-    const { add, held, isEmpty, promote, putBack, succeed } = await openBusy((handler) => (receiver) => {
-      bookByResource(handler.handle)(receiver);
-      receiver.on('transfer.*', ({ id }) => runs.push(id), { name: 'log', queue: true });
+    const { add, held, isEmpty, promote, putBack, succeed } = await openBusy({
+      register: (receiver, handler) => {
+        bookByResource(handler.handle)(receiver);
+        receiver.on('transfer.*', ({ id }) => runs.push(id), { name: 'log', queue: true });
+      },
     });
     await add();
     await putBack(1);
@@ -172,6 +184,62 @@ describe('a job whose key is busy', () => {
     const operator = receiver(bookByResource(() => {}));
     expect((await operator.health()).deadLetters).toMatchObject({ waiting: 0 });
     expect(letter && (await operator.replay(letter))).toMatchObject({ outcome: 'busy' });
+  });
+
+  test('stays a suspect, because it has not run', async () => {
+    const {
+      bull,
+      connection,
+      isEmpty,
+      jobId,
+      promote,
+      putBack,
+      receiver,
+      held,
+      keyOf,
+      add,
+      succeed,
+      worker,
+    } = await openBusy({ concurrency: 1 });
+    await add();
+    const redis = await fixture.connect({ port: connection.port });
+    await redis.hset(keyOf(jobId), 'stc', 1);
+    worker(receiver(bookByResource(held.handle)));
+    const suspicion = { stalls: 1, limit: 5, aloneDeaths: 0 };
+    expect(await putBack(1)).toMatchObject({ progress: { suspicion, keyBusySince: expect.any(Number) } });
+    succeed();
+    await promote();
+    (await held.calls.nth(2)).succeed();
+    await expect.poll(isEmpty).toBe(0);
+    expect(await bull.getJob(jobId)).toBeUndefined();
+  });
+
+  test('becomes a dead letter from the failed jobs if it could not be parked', async () => {
+    const { add, bull, deadLetters, event, isEmpty, jobId, receiver, succeed, worker } = await openBusy({
+      deadLetters: undefined,
+      concurrency: 1,
+    });
+    await add(9);
+    const job = await bull.getJob(jobId);
+    await job?.updateProgress({ keyBusySince: Date.now() - 61 * MINUTE_MS });
+    const without = worker(
+      receiver(
+        bookByResource(() => {}),
+        { deadLetters: undefined },
+      ),
+    );
+    await expect.poll(() => bull.getFailedCount()).toBe(1);
+    await without.close();
+    worker(receiver(bookByResource(() => {})));
+    await expect
+      .poll(() => deadLetters.get(event.id))
+      .toMatchObject({
+        reason: 'key_busy',
+        attempts: 10,
+        message: expect.stringMatching(/^the handler "book"/),
+      });
+    succeed();
+    await expect.poll(isEmpty).toBe(0);
   });
 
   test('runs at once after the worker that had the key was closed', async () => {
