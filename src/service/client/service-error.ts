@@ -33,7 +33,7 @@ export interface ServiceErrorFacts {
  */
 export class ServiceError extends CodedError<'ServiceError'> {
   /** The HTTP status, if the service answered. */
-  override readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** The service's own details, besides its message. */
   readonly details: string | undefined;
   /** The method and the path, for example `GET /payments/na/webhooks?limit=100&offset=0`. */
@@ -51,7 +51,8 @@ export class ServiceError extends CodedError<'ServiceError'> {
     const wayOut =
       facts.signingKey === undefined ? '' : '. Its signing key came: signingKey() of this error gives it';
     super(code, `${message}${wayOut}`, cause === undefined ? undefined : { cause });
-    this.status = facts.status;
+    // Enumerable, unlike that of other errors: logs show what the service answered.
+    Object.defineProperty(this, 'status', { value: facts.status, enumerable: true });
     this.details = facts.details;
     this.request = facts.request;
     this.errorCode = facts.errorCode;
