@@ -294,6 +294,8 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     // it is sent, and servers send a web Response a turn later.
     await nextBatch();
     await nextBatch();
+    // Of a key that is not released, other processes must wait for the end of its lease.
+    await this.#services.keys.idle();
     return { abandoned };
   }
 }

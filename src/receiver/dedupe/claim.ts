@@ -166,13 +166,11 @@ export class Claim {
   }
 
   /**
-   * Releases an id that the store may have granted without an answer: now, and once more after
-   * `commandTimeoutMs`, because the claim may run later than its release. Never rejects.
+   * Releases an id that the store may have granted without an answer, and once more after `commandTimeoutMs`,
+   * because the claim may run later than its release. Resolves after the first release, and never rejects.
    */
   async giveUp(): Promise<void> {
-    await this.release([]);
-    const { commandTimeoutMs } = this.#services.store;
-    await new Promise<void>((resolve) => setUnrefTimeout(resolve, commandTimeoutMs));
+    setUnrefTimeout(() => void this.release([]), this.#services.store.commandTimeoutMs);
     await this.release([]);
   }
 

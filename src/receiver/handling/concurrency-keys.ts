@@ -1,10 +1,11 @@
 import { keyId } from '../dedupe/claim-id.ts';
 import { ConfigurationError } from '../errors.ts';
-import type { Activity } from '../timing/activity.ts';
+import { Activity } from '../timing/activity.ts';
 import { requestsAreIsolated } from '../timing/isolated-requests.ts';
 import { TransientMap } from '../timing/transient-map.ts';
 import { dropPromise, typeNameOf } from '../values/foreign-values.ts';
-import { type HeldKey, KeyQueue, type KeyRequest, type KeyServices } from './key-queue.ts';
+import { KeyQueue, type KeyServices } from './key-queue.ts';
+import type { HeldKey, KeyRequest } from './key-wait.ts';
 
 /** Longer keys would fill errors and logs; ids of resources are much shorter. */
 const MAX_KEY_LENGTH = 1_000;
@@ -12,12 +13,17 @@ const MAX_KEY_LENGTH = 1_000;
 /** The concurrency keys that the handlers of one receiver have, or wait for. */
 export class ConcurrencyKeys {
   readonly #services: KeyServices;
-  readonly #activity: Activity;
+  /** Counts the claims and releases of keys that are under way. */
+  readonly #calls = new Activity();
   readonly #queues = new TransientMap<string, KeyQueue>();
 
-  constructor(services: KeyServices, activity: Activity) {
+  constructor(services: KeyServices) {
     this.#services = services;
-    this.#activity = activity;
+  }
+
+  /** Resolves once no key is being claimed or released. */
+  idle(): Promise<void> {
+    return this.#calls.idle();
   }
 
   /** Acquires a key of a handler: see {@link KeyQueue.acquire}. */
@@ -34,7 +40,7 @@ export class ConcurrencyKeys {
   }
 
   #createQueue(id: string, handler: string, onIdle: () => void): KeyQueue {
-    return new KeyQueue({ id, handler }, this.#services, this.#activity, onIdle);
+    return new KeyQueue({ id, handler }, this.#services, this.#calls, onIdle);
   }
 }
 

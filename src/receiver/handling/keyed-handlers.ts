@@ -6,7 +6,7 @@ import { show } from '../values/foreign-values.ts';
 import { checkKey } from './concurrency-keys.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { failHandler, RunContext, runHandler, type ValidEvent } from './handlers.ts';
-import type { HeldKey, KeyRequest } from './key-queue.ts';
+import type { HeldKey, KeyRequest } from './key-wait.ts';
 import type { HandlerContext, KeyedRoute } from './route.ts';
 import type { Run } from './run.ts';
 

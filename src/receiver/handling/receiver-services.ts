@@ -39,7 +39,7 @@ export function createServices(
     store,
     letters: deadLetters && new LetterOperations(deadLetters, { limitMs, now, mayWait, bodyMemory }),
     completions,
-    keys: new ConcurrencyKeys({ settings, store, completions, bodyMemory }, activity),
+    keys: new ConcurrencyKeys({ settings, store, completions, bodyMemory }),
     bodyMemory,
     concurrency: Number.isFinite(maxRunning) ? new ConcurrencyLimit(maxRunning, bodyMemory) : undefined,
     pendingWarnings,

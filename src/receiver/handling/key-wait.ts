@@ -1,0 +1,106 @@
+import type { Claim } from '../dedupe/claim.ts';
+import type { Lease } from '../dedupe/lease.ts';
+import type { UnavailableError } from '../errors.ts';
+import type { Warning } from '../outcomes/report.ts';
+import { Timer } from '../timing/time-limit.ts';
+import type { Interruption } from './interruption.ts';
+
+/** The terms on which an event waits for a key. */
+export interface KeyRequest {
+  /** When the event was created, in milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** When to give up, by the monotonic clock. */
+  readonly until: number;
+  /** Returns the longest wait of a claim before it is sent, in milliseconds. */
+  readonly claimWaitMs: () => number;
+  readonly interruption: Interruption;
+  /** False if the event does not wait for a busy key. */
+  readonly waitsIfBusy: boolean;
+  /** Counts the body of the event while it waits; returns false if it does not fit: then it must not wait. */
+  readonly countBody: () => boolean;
+}
+
+/** The key while a handler has it. */
+export interface HeldKey {
+  readonly claim: Claim;
+  readonly lease: Lease;
+  /** The problems of the claim so far. */
+  readonly warnings: readonly Warning[];
+  /** Called once if another process takes the key. */
+  onTaken: () => void;
+  /** Gives the key back; further calls do nothing. */
+  readonly release: () => void;
+  /** Resolves once another event of this process has the key, or it is released in the store. */
+  readonly givenBack: Promise<void>;
+}
+
+/** Returns true if an event may wait for a busy key. */
+export function mayWait({ waitsIfBusy, countBody }: KeyRequest): boolean {
+  return waitsIfBusy && countBody();
+}
+
+/** The events that wait for a key, in the order of `created_at`, then of arrival. */
+export class WaitingEvents {
+  readonly #waiting: WaitingEvent[] = [];
+
+  /** Undefined if no event waits. */
+  get first(): KeyRequest | undefined {
+    return this.#waiting[0]?.request;
+  }
+
+  /** Returns true if all events that wait have this quality. */
+  every(isRight: (request: KeyRequest) => boolean): boolean {
+    return this.#waiting.every(({ request }) => isRight(request));
+  }
+
+  /**
+   * Adds an event. Resolves once it gets the key. Rejects if it is refused, as soon as its run is aborted, and
+   * with `lateError` when its time is over.
+   */
+  add(request: KeyRequest, lateError: () => Error): Promise<HeldKey> {
+    return new Promise((resolve, reject) => {
+      const waiting: WaitingEvent = { request, grant: resolve, refuse: reject, stop: () => {} };
+      const before = this.#waiting.findLastIndex((other) => other.request.createdAt <= request.createdAt);
+      this.#waiting.splice(before + 1, 0, waiting);
+      const timer = new Timer(request.until, () => this.#refuse(waiting, lateError()));
+      const stopListening = request.interruption.onEnd((reason) => this.#refuse(waiting, reason));
+      waiting.stop = () => {
+        timer.clear();
+        stopListening();
+      };
+    });
+  }
+
+  /** Gives the key to the first event. */
+  grantFirst(key: HeldKey): void {
+    const waiting = this.#waiting.shift();
+    waiting?.stop();
+    waiting?.grant(key);
+  }
+
+  refuseAll(error: unknown): void {
+    for (const waiting of [...this.#waiting]) this.#refuse(waiting, error);
+  }
+
+  /** Refuses the events that do not have this quality. */
+  refuseUnless(isRight: (request: KeyRequest) => boolean, error: () => UnavailableError): void {
+    for (const waiting of this.#waiting.filter(({ request }) => !isRight(request)))
+      this.#refuse(waiting, error());
+  }
+
+  #refuse(waiting: WaitingEvent, error: unknown): void {
+    const index = this.#waiting.indexOf(waiting);
+    if (index < 0) return;
+    this.#waiting.splice(index, 1);
+    waiting.stop();
+    waiting.refuse(error);
+  }
+}
+
+interface WaitingEvent {
+  readonly request: KeyRequest;
+  readonly grant: (key: HeldKey) => void;
+  readonly refuse: (error: unknown) => void;
+  /** Ends its timer and its listener. */
+  stop: () => void;
+}
