@@ -1,0 +1,51 @@
+import { createMemoryStore, type EventData, type Receiver, type Store, type WebhookEvent } from 'posthorn';
+import { createEvent } from 'posthorn/testing';
+import { HeldHandler } from '../../support/held-handler.ts';
+import { type DirectEndpoint, type EndpointOptions, openDirectly } from '../../support/open-endpoint.ts';
+
+/** The options of a handler that handles one event of a resource at a time. */
+export const byResource = { name: 'book', concurrencyKey: (event: { data: EventData }) => event.data.id };
+
+/** The id in the store of the key "a" of that handler. */
+export const KEY_A = 'handled:key:4:book:a';
+
+/** An event of the resource `id`. */
+export function eventOf(id: string, createdAt = Date.now()): WebhookEvent<'transfer.created', EventData> {
+  return { ...createEvent('transfer.created', { id }), created_at: new Date(createdAt).toISOString() };
+}
+
+/** A memory store that tells the ids that were claimed and released, with some operations of another kind. */
+export function tellingStore(other: (memory: Store) => Partial<Store> = () => ({})): {
+  readonly store: Store;
+  readonly claims: string[];
+  readonly releases: string[];
+} {
+  const claims: string[] = [];
+  const releases: string[] = [];
+  const memory = createMemoryStore();
+  const inner = { ...memory, ...other(memory) };
+  const store: Store = {
+    ...inner,
+    claim: (request) => {
+      claims.push(request.id);
+      return inner.claim(request);
+    },
+    release: (request) => {
+      releases.push(request.id);
+      return inner.release(request);
+    },
+  };
+  return { store, claims, releases };
+}
+
+/** Claims the key "a" as another process that is killed then. */
+export async function claimAndDie(store: Store, leaseMs = 60_000): Promise<void> {
+  await store.claim({ id: KEY_A, token: 'a killed process', leaseMs, retentionMs: leaseMs });
+}
+
+/** A receiver whose handler "book" is held, with a key. */
+export function openHeld(options: EndpointOptions = {}): DirectEndpoint & { readonly held: HeldHandler } {
+  const held = new HeldHandler();
+  const endpoint = openDirectly(options, (receiver: Receiver) => receiver.on('*', held.handle, byResource));
+  return { ...endpoint, held };
+}
