@@ -388,6 +388,47 @@ test('a context has what the design lists', () => {
   });
 });
 
+describe('concurrencyKey', () => {
+  test('gets the event of its pattern, with the output of its schema', () => {
+    create().on('transfer.created', () => {}, {
+      name: 'book',
+      concurrencyKey: (event) => {
+        expectTypeOf(event).toEqualTypeOf<WebhookEvent<'transfer.created', EventData>>();
+        return event.data.id;
+      },
+    });
+    createTyped().on(['transfer.*', 'dispute.won'], () => {}, {
+      name: 'book',
+      concurrencyKey: (event) => {
+        expectTypeOf(event.data).toEqualTypeOf<Transfer | Dispute>();
+        return event.data.id;
+      },
+    });
+    createTyped().on('*', () => {}, {
+      name: 'book',
+      concurrencyKey: (event) => {
+        expectTypeOf(event).toEqualTypeOf<KnownEvent<Typed> | UnknownEvent<Typed>>();
+        return event.id;
+      },
+    });
+  });
+
+  test('returns a text; undefined compiles, because the id of a resource may be missing', () => {
+    create()
+      .on('transfer.*', () => {}, { name: 'one', concurrencyKey: ({ data }) => data.id })
+      .on('transfer.*', () => {}, { name: 'two', concurrencyKey: () => undefined })
+      // @ts-expect-error a number
+      .on('transfer.*', () => {}, { name: 'three', concurrencyKey: ({ data }) => data.amount })
+      // @ts-expect-error a promise
+      .on('transfer.*', () => {}, { name: 'four', concurrencyKey: async ({ id }) => id });
+  });
+
+  test('onUnhandled has none', () => {
+    // @ts-expect-error it takes no options
+    create().onUnhandled(() => {}, { concurrencyKey: () => 'a' });
+  });
+});
+
 test('onUnhandled and verify give any event', () => {
   create().onUnhandled((event, { known }) => {
     expectTypeOf(event).toEqualTypeOf<KnownEvent | UnknownEvent>();
