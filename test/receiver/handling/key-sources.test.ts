@@ -12,7 +12,7 @@ import { MINUTE_MS } from '../../support/step-clock.ts';
 import { ListQueue } from '../queue/list-queue.ts';
 import { byResource, claimAndDie, eventOf, KEY_A, openHeld, tellingStore } from './keyed-events.ts';
 
-/** A dead letter of an event whose key was busy, on a store in which the key is busy for a minute from then. */
+/** A dead letter of an event whose key was busy, and the store, in which the key is busy for a minute. */
 async function openParked() {
   const pass = fakeTime();
   const deadLetters = createMapDeadLetters();
