@@ -44,8 +44,8 @@ export class KeyQueue {
   #tenureEndsAt: number | undefined;
 
   /**
-   * `id` is the key's id in the store. `calls` counts the claims and releases that are under way. `onIdle` is
-   * called once no event needs the key any more.
+   * `id` is the key's id in the store. `calls` counts the queues that are claiming or releasing their keys.
+   * `onIdle` is called once no event needs the key any more.
    */
   constructor(
     { id, handler }: { readonly id: string; readonly handler: string },
@@ -75,10 +75,12 @@ export class KeyQueue {
   /** Claims the key and hands it on, until no event waits. Never rejects. */
   async #serve(): Promise<void> {
     this.#isServing = true;
+    this.#calls.begin();
     while (this.#waiting.first !== undefined) {
-      const claimed = await this.#counted(this.#claim());
+      const claimed = await this.#claim();
       if (claimed !== undefined) await this.#handOn(claimed);
     }
+    this.#calls.end();
     this.#isServing = false;
     this.#onIdle();
   }
@@ -97,7 +99,7 @@ export class KeyQueue {
       answer = await claim.takeOrGoOn(this.#claimWait());
     } catch (error) {
       this.#waiting.refuseAll(error);
-      void this.#counted(claim.giveUp());
+      this.#giveUp(claim);
       return undefined;
     }
     this.#hasAnswered = true;
@@ -107,14 +109,14 @@ export class KeyQueue {
       this.#busyUntil = busy.endsAt;
       this.#tenureEndsAt = undefined;
       this.#waiting.refuseUnless(mayWait, () => this.#busyError());
-      if (this.#waiting.first !== undefined) await pause(pollPauseMs(busy, hasFailed));
+      if (this.#waiting.first !== undefined) await this.#uncounted(pause(pollPauseMs(busy, hasFailed)));
       if (this.#waiting.first === undefined) break;
       const found: ClaimAnswer | undefined = await claim.take().catch(() => undefined);
       hasFailed ||= found === undefined;
       answer = found ?? busy;
     }
     if (answer.state === 'claimed') return { ...answer, claim, warnings };
-    if (hasFailed) void this.#counted(claim.giveUp());
+    if (hasFailed) this.#giveUp(claim);
     return undefined;
   }
 
@@ -146,27 +148,33 @@ export class KeyQueue {
       const givenBack = new Promise<void>((resolve) => {
         noteGivenBack = resolve;
       });
-      await new Promise<void>((release) => {
+      const ended = new Promise<void>((release) => {
         held = { claim, lease, warnings, onTaken: () => {}, release, givenBack };
         this.#waiting.grantFirst(held);
       });
+      await this.#uncounted(ended);
       if (lease.state !== 'held' || performance.now() >= endsAt) break;
     }
     lease.stop();
-    await this.#counted(claim.release([]));
+    await claim.release([]);
     noteGivenBack();
     if (performance.now() < endsAt) return;
     this.#tenureEndsAt = undefined;
     // Other processes ask at least once within this time.
-    if (this.#waiting.first !== undefined) await pause(POLL_MS);
+    if (this.#waiting.first !== undefined) await this.#uncounted(pause(POLL_MS));
   }
 
-  /** Counts a claim or a release until it has ended: `close()` waits for it. */
-  async #counted<T>(call: Promise<T>): Promise<T> {
+  /** Gives up, in the background, a claim that the store may have granted although it failed. */
+  #giveUp(claim: Claim): void {
     this.#calls.begin();
-    const result = await call;
+    void claim.giveUp().then(() => this.#calls.end());
+  }
+
+  /** Waits while the store has no part, so that the serving does not count for `close()`. */
+  async #uncounted(wait: Promise<void>): Promise<void> {
     this.#calls.end();
-    return result;
+    await wait;
+    this.#calls.begin();
   }
 
   /** The error of an event that has waited for as long as it may. */

@@ -54,8 +54,8 @@ export class WaitingEvents {
   }
 
   /**
-   * Adds an event. Resolves once it gets the key. Rejects if it is refused, as soon as its run is aborted, and
-   * with `lateError` when its time is over.
+   * Adds an event. Resolves once it gets the key. Rejects if it is refused, as soon as its run is aborted,
+   * and with `lateError` when its time is over.
    */
   add(request: KeyRequest, lateError: () => Error): Promise<HeldKey> {
     return new Promise((resolve, reject) => {
