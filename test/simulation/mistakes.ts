@@ -118,8 +118,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'the lease is not renewed while the handlers run',
     file: 'receiver/dedupe/lease.ts',
-    find: 'this.#onTaken = onTaken;\n    this.#renewAfterThird();',
-    replace: 'this.#onTaken = onTaken;',
+    find: 'this.#keepsAlive = keepsAlive;\n    this.#renewAfterThird();',
+    replace: 'this.#keepsAlive = keepsAlive;',
     scope: 'without a fault',
     promise: 'without a fault no lease runs out',
   },
@@ -206,7 +206,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'a run does not end when it is aborted',
     file: 'receiver/handling/interruption.ts',
-    find: 'this.#listener?.(reason);',
+    find: 'for (const listener of this.#listeners) listener(reason);',
     replace: '',
     scope: 'one delivery, whatever fails once',
     promise: 'no lease is renewed for handlers that should have ended long ago',
