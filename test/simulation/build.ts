@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Plugin } from 'rolldown';
 import { bundle, SOURCES } from './bundle.js';
-import type { Mistake } from './mistakes.ts';
+import type { SourceMistake } from './mistakes.ts';
 
 /** Puts a mistake into its source. */
-function withMistake({ file, find, replace }: Mistake): Plugin {
+function withMistake({ file, find, replace }: SourceMistake): Plugin {
   return {
     name: 'with-mistake',
     transform: (code, id) => {
@@ -16,11 +16,11 @@ function withMistake({ file, find, replace }: Mistake): Plugin {
 }
 
 /** Bundles the exploration with the sources as they are, or with a mistake, and returns the program. */
-export function buildSimulation(mistake?: Mistake): Promise<string> {
+export function buildSimulation(mistake?: SourceMistake): Promise<string> {
   return bundle('test/simulation/main.ts', mistake === undefined ? [] : [withMistake(mistake)]);
 }
 
 /** Bundles the random walks in the same way. */
-export function buildWalks(mistake?: Mistake): Promise<string> {
+export function buildWalks(mistake?: SourceMistake): Promise<string> {
   return bundle('test/simulation/walks/main.ts', mistake === undefined ? [] : [withMistake(mistake)]);
 }

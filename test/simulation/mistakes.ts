@@ -2,13 +2,17 @@ import type { PromiseText } from './promise-texts.ts';
 import type { ScopeName } from './scope.ts';
 
 /** A mistake that is put into a source while it is bundled. */
-export interface Mistake {
+export interface SourceMistake {
   readonly name: string;
   /** Below `src`. */
   readonly file: string;
   /** Must occur once in the file. */
   readonly find: string;
   readonly replace: string;
+}
+
+/** A mistake that the exploration must find. */
+export interface Mistake extends SourceMistake {
   /** Where the exploration finds it. */
   readonly scope: ScopeName;
   /** The promise that it breaks. */

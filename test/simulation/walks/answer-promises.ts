@@ -1,5 +1,6 @@
 import { letterTimeMs } from '../../../src/receiver/timing/deadline.ts';
 import { clock } from '../clock.ts';
+import { checkKeyBusy } from './key-promises.ts';
 import type { WalkProcess } from './process.ts';
 import { isSuccess, type SentDelivery, type SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
@@ -26,6 +27,7 @@ export function noteAnswer(
   // At the deadline the letter may still be on its way.
   if (tookMs < deadlineMs) checkPermanent(world, event, delivery, body, where);
   checkLast(world, event, delivery, body, where);
+  if (body.includes('key_busy')) checkKeyBusy(world, event, delivery, where);
 }
 
 /** An event that fails for good is parked. Suspended if letters fail, or are late after a standstill. */

@@ -28,7 +28,15 @@ export interface Times {
 export interface HandlerOptions {
   readonly name: string | undefined;
   readonly isQueued: boolean;
+  /** The field of an event that is its concurrency key; undefined without one. */
+  readonly keyedBy?: KeyField | undefined;
 }
+
+/** The fields of an event's data that are concurrency keys. */
+export type KeyField = 'account' | 'owner';
+
+/** The concurrency keys of an event. */
+export type EventKeys = Readonly<Record<KeyField, string>>;
 
 /** The world of a walk. */
 export interface Configuration {
@@ -36,6 +44,8 @@ export interface Configuration {
   readonly events: number;
   readonly times: Times;
   readonly handlers: readonly HandlerOptions[];
+  /** The concurrency keys of the events, in the order in which they happen. */
+  readonly keys: readonly EventKeys[];
   /** How likely it is that an event fails each time. */
   readonly poison: number;
   readonly onStoreFailure: 'reject' | 'process';
@@ -122,7 +132,26 @@ function isKind(name: string): name is Kind {
   return Object.hasOwn(kinds, name);
 }
 
-/** Draws a configuration in which anything can be. */
+/** The fields of two handlers of an event may differ: then two events may have their keys crossed. */
+const keyFields: readonly KeyField[] = ['account', 'account', 'owner'];
+
+/** Gives handlers that have a name a concurrency key, and events one of few keys. */
+function withKeys(random: Random, configuration: Configuration): Configuration {
+  const values = random.pick([['x'], ['x', 'y']]);
+  return {
+    ...configuration,
+    handlers: configuration.handlers.map((handler) => {
+      const hasKey = handler.name !== undefined && random.chance(0.75);
+      return hasKey ? { ...handler, keyedBy: random.pick(keyFields) } : handler;
+    }),
+    keys: Array.from({ length: configuration.events }, () => ({
+      account: random.pick(values),
+      owner: random.pick(values),
+    })),
+  };
+}
+
+/** Draws a configuration in which anything can be, but concurrency keys. */
 function any(random: Random): Configuration {
   const hasQueue = random.chance(0.3);
   return {
@@ -130,6 +159,7 @@ function any(random: Random): Configuration {
     events: random.integer(1, 3),
     times: random.pick([defaultTimes, shortTimes, shortTimes, oneRetry]),
     handlers: random.pick(hasQueue ? queuedLists : handlerLists),
+    keys: [],
     poison: random.pick([0, 0, 0.5, 1]),
     onStoreFailure: random.chance(0.2) ? 'process' : 'reject',
     hasDeadLetters: random.chance(0.9),
@@ -162,6 +192,13 @@ export const profiles: Readonly<Record<string, (random: Random) => Configuration
     maxRunning: random.integer(1, 3),
     hasSmallMemory: random.chance(0.5),
   }),
+  keys: (random) => ({
+    ...any(random),
+    events: random.integer(2, 4),
+    handlers: random.pick(random.chance(0.3) ? queuedLists : handlerLists.slice(1)),
+    poison: random.pick([0, 0, 0.5]),
+    pace: { ...drawPace(random), fault: random.pick([0.3, 1, 5, 20]) },
+  }),
   letters: (random) => ({
     ...any(random),
     handlers: random.pick(handlerLists),
@@ -176,5 +213,6 @@ export const profiles: Readonly<Record<string, (random: Random) => Configuration
 export function configurationOf(profile: string, random: Random): Configuration {
   const draw = profiles[profile];
   if (draw === undefined) throw new RangeError(`the profile is one of: ${Object.keys(profiles).join(', ')}`);
-  return draw(random);
+  const drawn = draw(random);
+  return random.chance(profile === 'keys' ? 1 : 0.25) ? withKeys(random, drawn) : drawn;
 }

@@ -51,8 +51,10 @@ const sources: Readonly<Record<Fault, ActionSource>> = {
   // Letters and queues end each operation sooner or later: their clients have time limits of their own.
   letter: (world) => ofOperations(world, 'letters', disturbancesOf),
   queue: (world) => ofOperations(world, 'queue', disturbancesOf),
-  forgetting: (world) =>
-    world.events.map((event) => fault(`the store forgets ${event.id}`, () => world.store.forget(event))),
+  forgetting: ({ events, store }) => [
+    ...events.map((event) => fault(`the store forgets ${event.id}`, () => store.forget(event))),
+    ...store.keyIds.map((id) => fault(`the store forgets the key ${id}`, () => store.forgetKey(id))),
+  ],
   clock: (world) =>
     world.running.map((process) => {
       const ms = SET_BACK_MS[world.faultCount % SET_BACK_MS.length] ?? 0;
@@ -94,7 +96,9 @@ function ofOperations(
 function disturb({ event, kind, performer, token }: PendingOperation, { world }: WalkProcess): void {
   event?.faults.add(performer);
   if (event === undefined) for (const other of world.events) other.faults.add(performer);
-  if (token !== undefined) world.claims.get(token)?.faults.add(kind);
+  if (token === undefined) return;
+  world.claims.get(token)?.faults.add(kind);
+  world.keyClaims.get(token)?.faults.add(kind);
 }
 
 function failureOf(process: WalkProcess, operation: PendingOperation): Action {

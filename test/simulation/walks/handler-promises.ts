@@ -1,6 +1,7 @@
 import type { HandlerContext } from '../../../src/receiver/handling/route.ts';
 import { clock } from '../clock.ts';
 import type { StoreRecord } from '../store-record.ts';
+import { checkKey, keyOf } from './key-promises.ts';
 import type { WalkProcess } from './process.ts';
 import type { HandlerRun, SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
@@ -22,8 +23,13 @@ export function noteBegin(
     startedAt: clock.now,
     token,
     isAborted: () => context.signal.aborted,
+    ...keyOf(world, process, event, handler),
+    abortedAt: Number.POSITIVE_INFINITY,
     state,
   };
+  context.signal.addEventListener('abort', () => {
+    run.abortedAt = clock.now;
+  });
   const where = `${event.id} in ${process.name}`;
   if (own === undefined && !mayRunUnclaimed(world, process, event))
     world.promises.break('handlers begin only on a lease that holds', where);
@@ -32,6 +38,7 @@ export function noteBegin(
   checkLetter(world, process, event, context, where);
   if (own !== undefined) checkAbandoned(world, process, event, own, context, where);
   checkPermits(world, process, event, where);
+  checkKey(world, run, where);
   event.runs.push(run);
   return run;
 }

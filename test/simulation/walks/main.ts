@@ -20,14 +20,15 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 console.error = () => {};
 
 async function run(options: WalkOptions): Promise<void> {
-  const { all, profile, seconds, seed, walks } = options;
+  const { all, profile, seconds, seed, until = '', walks } = options;
   const broken = new Map<string, Broken>();
   let steps = 0;
   let done = 0;
   let printedAt = 0;
   const numbers = (): string =>
     `${done} walks from seed ${seed}, ${steps} steps, ${Math.round(secondsSoFar())} seconds`;
-  while (done < walks && secondsSoFar() < seconds && (all || broken.size === 0)) {
+  const isEnough = (): boolean => secondsSoFar() >= seconds || broken.has(until) || (!all && broken.size > 0);
+  while (done < walks && !isEnough()) {
     const walked = await walk(profile, seed + done);
     done += 1;
     steps += walked.steps;

@@ -11,6 +11,7 @@ prints the story of a walk that breaks it, and the command that repeats it, and 
   --seconds S     no walk begins after this time
   --profile NAME  the kind of world: ${Object.keys(profiles).join(', ')}; "any" by default
   --story         tells the walk of the seed, without all that does not matter to its end
+  --until TEXT    goes on until this promise is broken, and counts the walks that break one
   --all           goes on after a broken promise, and counts the walks that break one
   --explore       visits all states of smaller worlds instead: see \`npm run simulate -- --explore --help\`
   --help          prints this text
@@ -22,6 +23,7 @@ export interface WalkOptions {
   readonly seconds: number;
   readonly profile: string;
   readonly story: boolean;
+  readonly until: string | undefined;
   readonly all: boolean;
   readonly help: boolean;
 }
@@ -34,14 +36,17 @@ export function readOptions(newSeed: number): WalkOptions {
       walks: { type: 'string', default: '100000' },
       seconds: { type: 'string', default: 'Infinity' },
       profile: { type: 'string', default: 'any' },
+      until: { type: 'string' },
       story: { type: 'boolean', default: false },
       all: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const { seed, walks, seconds } = values;
+  const { all, seed, walks, seconds, until } = values;
   return {
     ...values,
+    until,
+    all: all || until !== undefined,
     seed: readNumber('seed', seed),
     walks: readNumber('walks', walks),
     seconds: readNumber('seconds', seconds),

@@ -3,6 +3,7 @@ import type { CompleteRequest, Store } from '../../../src/receiver/dedupe/store.
 import type { StandardSchemaV1 } from '../../../src/receiver/events/schema.ts';
 import { clock } from '../clock.ts';
 import { noteRelease } from './claim-promises.ts';
+import { isKeyId } from './key-promises.ts';
 import { noteLetter, noteLetterRemoved } from './letter-promises.ts';
 import type { StoreOperation } from './pending-operation.ts';
 import type { WalkProcess } from './process.ts';
@@ -13,6 +14,7 @@ export function storeOf(process: WalkProcess): Store {
   const { store } = world;
   const ask = <T>(kind: StoreOperation, { id, token }: CompleteRequest, perform: () => T): Promise<T> => {
     const event = store.eventOf(id);
+    if (isKeyId(id)) return askForKey(process, kind, id, token, perform);
     if (event !== undefined && !world.claims.has(token))
       world.claims.set(token, { process, event, sentAt: clock.now, faults: new Set(), grantedAt: undefined });
     return process.send(kind, kind, event, perform, token);
@@ -31,6 +33,19 @@ export function storeOf(process: WalkProcess): Store {
       return ask('release', request, () => store.release(request));
     },
   };
+}
+
+/** An operation on a concurrency key, which is about no event. */
+function askForKey<T>(
+  process: WalkProcess,
+  kind: StoreOperation,
+  id: string,
+  token: string,
+  perform: () => T,
+): Promise<T> {
+  const { keyClaims } = process.world;
+  if (!keyClaims.has(token)) keyClaims.set(token, { process, sentAt: clock.now, faults: new Set() });
+  return process.send(kind, `${kind} of the key ${id}`, undefined, perform, token);
 }
 
 /** The letters of the world, as a process reaches them. */

@@ -63,10 +63,11 @@ export class WalkProcess {
     const connection = { process: this, duplicate: () => connection };
     const queue = hasQueue ? createBullQueue({ connection, scope: SCOPE, maxMemoryShare: 1 }) : undefined;
     this.receiver = createReceiver({ ...this.#options(), ...(queue !== undefined && { queue }) });
-    for (const [index, { name: handlerName, isQueued }] of configuration.handlers.entries()) {
+    for (const [index, { name: handlerName, isQueued, keyedBy }] of configuration.handlers.entries()) {
       this.receiver.on('*', ({ id }, context) => this.#handle(index, id, context), {
         ...(handlerName !== undefined && { name: handlerName }),
         ...(isQueued && { queue: true }),
+        ...(keyedBy !== undefined && { concurrencyKey: ({ id }) => world.eventOf(id)?.keys[keyedBy] }),
       });
     }
     this.receiver.observe(() => {});

@@ -1,5 +1,6 @@
 import { clock } from '../clock.ts';
 import { checkEnded } from './claim-promises.ts';
+import { checkKeyAtRest } from './key-promises.ts';
 import type { WalkProcess } from './process.ts';
 import { isSuccess, type SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
@@ -10,6 +11,7 @@ const SWEEP_MS = 60_000;
 /** Checks the promises about a world that has come to rest. */
 export function checkAtRest(world: WalkWorld): void {
   for (const event of world.events) checkEvent(world, event);
+  for (const id of world.store.keyIds) checkKeyAtRest(world, id);
   for (const process of world.running) checkProcess(world, process);
 }
 
@@ -99,6 +101,7 @@ const emptyFields: Readonly<Record<string, string>> = {
   LetterOperations: '$last',
   OperationQueue: '$waiting',
   Completions: '$pending',
+  ConcurrencyKeys: '$queues',
 };
 
 /** Looks through all objects that a receiver holds for something that should have been given back. */

@@ -1,10 +1,13 @@
 import { clock } from '../clock.ts';
 import type { Action, ActionSource } from './action.ts';
+import type { EventKeys } from './configuration.ts';
 import type { WalkProcess } from './process.ts';
 import { isSuccess, type SentDelivery, SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
 
 const MOST_DUPLICATES = 2;
+/** No handler has a concurrency key. */
+const NO_KEYS: EventKeys = { account: '', owner: '' };
 
 /**
  * Events happen, and the service sends them, again unless it gets a 2xx in time, and sometimes for no reason.
@@ -28,7 +31,8 @@ export const service: ActionSource = (world) => {
 export function happen(world: WalkWorld): void {
   clock.wallShiftMs = 0;
   const { configuration, events, random } = world;
-  events.push(new SimulatedEvent(`evt_${events.length + 1}`, random.chance(configuration.poison)));
+  const keys = configuration.keys[events.length] ?? NO_KEYS;
+  events.push(new SimulatedEvent(`evt_${events.length + 1}`, random.chance(configuration.poison), keys));
 }
 
 function deliveriesOf(world: WalkWorld, event: SimulatedEvent): Action[] {

@@ -2,6 +2,7 @@ import { enqueueingId, handlingId } from '../../../src/receiver/dedupe/claim-id.
 import { signedHeaders } from '../../../src/testing/signed-headers.ts';
 import { clock } from '../clock.ts';
 import { KEY } from '../event.ts';
+import type { EventKeys } from './configuration.ts';
 import type { WalkProcess } from './process.ts';
 
 /** A request of the service. */
@@ -33,6 +34,15 @@ export interface SentClaim {
   grantedAt: number | undefined;
 }
 
+/** A claim of a concurrency key, by the handlers of one process. */
+export interface KeyClaim {
+  readonly process: WalkProcess;
+  /** By the monotonic clock. */
+  readonly sentAt: number;
+  /** The kinds of its operations that had a fault. */
+  readonly faults: Set<string>;
+}
+
 /** The run of one handler. */
 export interface HandlerRun {
   readonly process: WalkProcess;
@@ -41,6 +51,12 @@ export interface HandlerRun {
   /** The token of its claim; undefined without a claim. */
   readonly token: string | undefined;
   readonly isAborted: () => boolean;
+  /** The id of its concurrency key in the store; undefined without one. */
+  readonly keyId: string | undefined;
+  /** The token of the key's claim; undefined without one. */
+  readonly keyToken: string | undefined;
+  /** When its signal aborted. */
+  abortedAt: number;
   state: 'running' | 'succeeded' | 'failed';
 }
 
@@ -70,6 +86,7 @@ function signedRequest(id: string, createdAt: number) {
 export class SimulatedEvent {
   readonly id: string;
   readonly ids: readonly string[];
+  readonly keys: EventKeys;
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
   /** By the monotonic clock. */
@@ -96,9 +113,10 @@ export class SimulatedEvent {
   /** When the store forgot something of it. */
   forgottenAt = 0;
 
-  constructor(id: string, isPoison: boolean) {
+  constructor(id: string, isPoison: boolean, keys: EventKeys) {
     this.id = id;
     this.ids = [handlingId(id), enqueueingId(id)];
+    this.keys = keys;
     this.isPoison = isPoison;
     const { body, headers } = signedRequest(id, clock.wallTime);
     this.body = body;

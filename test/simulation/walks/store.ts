@@ -13,6 +13,7 @@ import { createMemoryStore } from '../../../src/stores/memory/memory.ts';
 import { clock } from '../clock.ts';
 import { StoreRecord } from '../store-record.ts';
 import { noteClaim, noteCompletion, noteReleased } from './claim-promises.ts';
+import { checkKeyEnded, isKeyId } from './key-promises.ts';
 import type { SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
 
@@ -20,6 +21,8 @@ import type { WalkWorld } from './world.ts';
 class Id {
   memory: Store = createMemoryStore({ maxEntries: 1 });
   record: StoreRecord = new StoreRecord();
+  /** When it was released last. */
+  releasedAt: number = Number.NEGATIVE_INFINITY;
 }
 
 /** The store that all processes share, with a record of its answers. */
@@ -44,6 +47,18 @@ export class WalkStore {
     return ids.map((id) => this.recordOf(id));
   }
 
+  /** The ids of the concurrency keys that the store has met. */
+  get keyIds(): string[] {
+    return [...this.#ids.keys()].filter(isKeyId);
+  }
+
+  /** Until when a process had an id, by the store; now if a process has it. */
+  heldUntil(id: string): number {
+    const { record, releasedAt } = this.#id(id);
+    const { leaseEndsAt, state } = record;
+    return state === 'processing' ? Math.min(clock.now, leaseEndsAt) : releasedAt;
+  }
+
   #id(id: string): Id {
     const known = this.#ids.get(id) ?? new Id();
     this.#ids.set(id, known);
@@ -52,11 +67,14 @@ export class WalkStore {
 
   claim(request: ClaimRequest): ClaimResult {
     const { memory, record } = this.#id(request.id);
-    const { token: earlier, claimed } = record;
+    const { token: earlier, claimed, state } = record;
     const answer = record.claim(memory, request);
     if (answer.state !== 'claimed') return answer;
     const isAbandoned = answer.abandoned > (claimed?.abandoned ?? 0);
-    noteClaim(this.#world, request.token, isAbandoned ? earlier : undefined);
+    if (!isKeyId(request.id)) noteClaim(this.#world, request.token, isAbandoned ? earlier : undefined);
+    // The store does not remember a key for longer than its lease, so it counts no abandoned claim.
+    else if (state === 'processing' && earlier !== request.token)
+      checkKeyEnded(this.#world, request.id, earlier);
     return answer;
   }
 
@@ -72,10 +90,18 @@ export class WalkStore {
   }
 
   release(request: ReleaseRequest): ReleaseResult {
-    const { memory, record } = this.#id(request.id);
-    const answer = record.release(memory, request);
-    if (answer.state === 'released') noteReleased(this.#world, request);
+    const known = this.#id(request.id);
+    const answer = known.record.release(known.memory, request);
+    if (answer.state !== 'released') return answer;
+    known.releasedAt = clock.now;
+    noteReleased(this.#world, request);
     return answer;
+  }
+
+  /** Loses all that it knows of a concurrency key. */
+  forgetKey(id: string): void {
+    this.#ids.delete(id);
+    this.#world.forgottenKeys.add(id);
   }
 
   /** Loses all that it knows of an event. */

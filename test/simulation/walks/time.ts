@@ -46,6 +46,7 @@ export function nextMoment(world: WalkWorld): number {
     ...nextOfService(world),
     ...[...queue.jobs.values()].map((job) => (job.state === 'delayed' ? job.delayedUntil : job.lockedUntil)),
     ...events.flatMap((event) => store.recordsOf(event).map(({ leaseEndsAt }) => leaseEndsAt)),
+    ...store.keyIds.map((id) => store.recordOf(id).leaseEndsAt),
   ].filter((at) => at > clock.now);
   return Math.min(...moments, Number.POSITIVE_INFINITY);
 }

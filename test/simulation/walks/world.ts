@@ -11,7 +11,7 @@ import { WalkPromises } from './promises.ts';
 import { QueueServer } from './queue-server.ts';
 import { Random } from './random.ts';
 import { service } from './service.ts';
-import type { SentClaim, SimulatedEvent } from './simulated-event.ts';
+import type { KeyClaim, SentClaim, SimulatedEvent } from './simulated-event.ts';
 import { WalkStore } from './store.ts';
 import { time } from './time.ts';
 import { workers } from './workers.ts';
@@ -33,9 +33,13 @@ export class WalkWorld {
   readonly orphans: PendingOperation[] = [];
   /** By their tokens. */
   readonly claims: Map<string, SentClaim> = new Map();
+  /** The claims of concurrency keys, by their tokens. */
+  readonly keyClaims: Map<string, KeyClaim> = new Map();
   readonly promises: WalkPromises;
   /** Also those that have died. */
   readonly processes: WalkProcess[] = [];
+  /** The ids of concurrency keys that the store has forgotten. */
+  readonly forgottenKeys: Set<string> = new Set();
   faultCount = 0;
   /** Counts the actions: many happen at one time. */
   stepCount = 0;

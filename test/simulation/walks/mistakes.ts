@@ -1,0 +1,106 @@
+import type { SourceMistake } from '../mistakes.ts';
+
+/** A mistake that walks at random must find. */
+export interface WalkMistake extends SourceMistake {
+  /** The kind of world in which they find it. */
+  readonly profile: string;
+  /** The promise that it breaks. */
+  readonly promise: string;
+}
+
+const profile = 'keys';
+
+/** Mistakes with concurrency keys: the smaller worlds, which have one event, cannot show them. */
+export const walkMistakes: readonly WalkMistake[] = [
+  {
+    name: 'the lease of a key is not renewed',
+    file: 'receiver/handling/key-queue.ts',
+    find: 'lease.keep(() => held?.onTaken(), { keepsAlive: false });',
+    replace: '',
+    profile,
+    promise: 'one run of a handler has a concurrency key at a time',
+  },
+  {
+    name: 'a key is released as soon as its handler is aborted',
+    file: 'receiver/handling/keyed-handlers.ts',
+    find: 'if ((await settledWithin(inTime, maxRunMs, { keepsAlive: false })) === true) return;',
+    replace: '',
+    profile,
+    promise: 'one run of a handler has a concurrency key at a time',
+  },
+  {
+    name: 'two events that wait are granted a key at once',
+    file: 'receiver/handling/key-queue.ts',
+    find: 'grant(held);',
+    replace: 'grant(held);\n        this.#waiting.shift()?.grant(held);',
+    profile,
+    promise: 'one run of a handler has a concurrency key at a time',
+  },
+  {
+    name: 'a handler begins on an old lease of its key',
+    file: 'receiver/handling/keyed-handlers.ts',
+    find: 'while (this.#lease.isOld || keyLease.isOld) {',
+    replace: 'while (this.#lease.isOld) {',
+    profile,
+    promise: 'a handler begins only while the lease of its concurrency key holds',
+  },
+  {
+    name: 'a handler begins though its key is lost',
+    file: 'receiver/handling/keyed-handlers.ts',
+    find: "hasBegun = keyLease.state === 'held';",
+    replace: 'hasBegun = true;',
+    profile,
+    promise: 'a handler begins only while the lease of its concurrency key holds',
+  },
+  {
+    name: 'a busy key is taken for a free one',
+    file: 'receiver/handling/key-queue.ts',
+    find: 'answer = await claim.takeOrGoOn(this.#claimWait());',
+    replace:
+      'answer = await claim.takeOrGoOn(this.#claimWait());\n' +
+      "      const lease = { state: 'held', isOld: false, confirm() {}, keep() {}, stop() {} };\n" +
+      "      if (answer.state === 'busy') return { claim, warnings, lease };",
+    profile,
+    promise: 'a handler begins only while the lease of its concurrency key holds',
+  },
+  {
+    name: 'a key is not released in the store',
+    file: 'receiver/handling/key-queue.ts',
+    find: 'await claim.release([]);\n    this.#activity.end();',
+    replace: 'this.#activity.end();',
+    profile,
+    promise: 'a concurrency key is released by its process',
+  },
+  {
+    name: 'a claim of a key that got no answer is not released',
+    file: 'receiver/handling/key-queue.ts',
+    find: '// The store may have granted the claim.\n      void claim.release([]);',
+    replace: '',
+    profile,
+    promise: 'a concurrency key is released by its process',
+  },
+  {
+    name: 'an event keeps a key that is granted in the moment in which it gives up',
+    file: 'receiver/handling/key-queue.ts',
+    find: '(key) => key.release(),',
+    replace: '() => {},',
+    profile,
+    promise: 'the world comes to rest',
+  },
+  {
+    name: 'nobody claims a key again once it was released',
+    file: 'receiver/handling/key-queue.ts',
+    find: 'this.#serving = undefined;\n    this.#onIdle();',
+    replace: '',
+    profile,
+    promise: 'a concurrency key is busy only while a process has it',
+  },
+  {
+    name: 'a delivery does not wait for a key',
+    file: 'receiver/handling/key-queue.ts',
+    find: 'return waitsIfBusy && countBody();',
+    replace: 'return !waitsIfBusy && countBody();',
+    profile,
+    promise: 'a delivery waits for its concurrency key until its handlers must begin',
+  },
+];
