@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { AbortedError, ConfigurationError, createMemoryStore, createReceiver, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
 import { aborted } from '../support/aborted.ts';
@@ -86,6 +87,37 @@ test('out of grace, close aborts the handlers, tells their events, and frees the
   expect(call.context.attempt).toBe(2);
   call.succeed();
   expect(await retried).toEqual(accepted('processed', event.id));
+});
+
+test('out of grace, close releases the keys of handlers that end when they are aborted', async () => {
+  const memory = createMemoryStore();
+  const released: string[] = [];
+  const store: Store = {
+    ...memory,
+    // A key takes longer than its event.
+    release: async (request) => {
+      if (request.id.startsWith('handled:key:')) await pause(50);
+      released.push(request.id);
+      return memory.release(request);
+    },
+  };
+  const begun = new Seen<string>();
+  const { receiver, send } = await openEndpoint({ store }, (given) =>
+    given.on(
+      'transfer.*',
+      ({ id }, { signal }) => {
+        begun.add(id);
+        return aborted(signal);
+      },
+      { name: 'book', concurrencyKey: ({ data }) => data.id },
+    ),
+  );
+  const event = { ...eventAt(Date.now()), data: { id: 'tr_1' } };
+  const answer = send(event);
+  await begun.nth(1);
+  expect(await receiver.close({ graceMs: 0 })).toEqual({ abandoned: [event.id] });
+  expect(released).toContain('handled:key:4:book:tr_1');
+  expect(await answer).toEqual(refused(503, 'run_closed'));
 });
 
 test('an abandoned run has lost no lease: its report warns of none', async () => {
