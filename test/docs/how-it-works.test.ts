@@ -4,6 +4,7 @@ import { createMemoryStore, type Outcome, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { mistakes } from '../simulation/mistakes.ts';
 import { promiseTexts } from '../simulation/promise-texts.ts';
+import { walkMistakes } from '../simulation/walks/mistakes.ts';
 import { type StoreOperation, storeOperations } from '../stores/kit/store-operations.ts';
 import type { StoreRecord } from '../stores/memory/store-model.ts';
 import { packageRoot } from '../support/child-program.ts';
@@ -187,6 +188,13 @@ describe('what is said of the simulated world', () => {
 
   test('has the number of its mistakes', () => {
     expect(page).toContain(`one of ${mistakes.length} mistakes`);
+  });
+
+  test('has the promises of concurrency keys that mistakes break, and the number of these mistakes', () => {
+    expect(page).toContain(`one of ${walkMistakes.length} mistakes with concurrency keys`);
+    const [, told = ''] = /The promises of keys are:\n\n(.*?)\n\n/s.exec(page) ?? [];
+    const broken = new Set(walkMistakes.map(({ promise }) => `- ${promise}`));
+    expect(told.split('\n').sort()).toEqual([...broken].sort());
   });
 
   const rows = rowsAfter('| assumed of a store | held by |');

@@ -197,7 +197,10 @@ export const profiles: Readonly<Record<string, (random: Random) => Configuration
     events: random.integer(2, 4),
     handlers: random.pick(random.chance(0.3) ? queuedLists : handlerLists.slice(1)),
     poison: random.pick([0, 0, 0.5]),
-    pace: { ...drawPace(random), fault: random.pick([0.3, 1, 5, 20]) },
+    maxRunning: random.chance(0.4) ? random.integer(1, 2) : undefined,
+    // A key is at stake in a few moments of a walk only: faults come often, and standstills last.
+    faults: random.chance(0.5) ? allFaults.filter(() => random.chance(0.4)) : [random.pick(allFaults)],
+    pace: { ...drawPace(random), fault: random.pick([1, 5, 20]), thaw: random.pick([0.05, 0.3, 1]) },
   }),
   letters: (random) => ({
     ...any(random),

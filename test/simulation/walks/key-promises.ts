@@ -128,7 +128,9 @@ export function checkKeyBusy(
     promises.break('a delivery waits for its concurrency key until its handlers must begin', where);
 }
 
-function isSlow({ configuration, processes }: WalkWorld, { faults }: SimulatedEvent): boolean {
+function isSlow({ configuration, keyClaims, processes }: WalkWorld, { faults }: SimulatedEvent): boolean {
   const hasStoodStill = processes.some(({ state, stoodStillAt }) => state === 'frozen' || stoodStillAt >= 0);
-  return hasStoodStill || faults.has('store') || configuration.hasSmallMemory;
+  // A fault of a key's claim may be older than the event.
+  const isKeySlow = [...keyClaims.values()].some((claim) => claim.faults.size > 0);
+  return hasStoodStill || isKeySlow || faults.has('store') || configuration.hasSmallMemory;
 }

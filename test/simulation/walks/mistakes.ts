@@ -37,14 +37,6 @@ export const walkMistakes: readonly WalkMistake[] = [
     promise: 'one run of a handler has a concurrency key at a time',
   },
   {
-    name: 'a handler begins on an old lease of its key',
-    file: 'receiver/handling/keyed-handlers.ts',
-    find: 'while (this.#lease.isOld || keyLease.isOld) {',
-    replace: 'while (this.#lease.isOld) {',
-    profile,
-    promise: 'a handler begins only while the lease of its concurrency key holds',
-  },
-  {
     name: 'a handler begins though its key is lost',
     file: 'receiver/handling/keyed-handlers.ts',
     find: "hasBegun = keyLease.state === 'held';",
@@ -78,14 +70,6 @@ export const walkMistakes: readonly WalkMistake[] = [
     replace: '',
     profile,
     promise: 'a concurrency key is released by its process',
-  },
-  {
-    name: 'an event keeps a key that is granted in the moment in which it gives up',
-    file: 'receiver/handling/key-queue.ts',
-    find: '(key) => key.release(),',
-    replace: '() => {},',
-    profile,
-    promise: 'the world comes to rest',
   },
   {
     name: 'nobody claims a key again once it was released',

@@ -48,7 +48,9 @@ function checkRecorded({ configuration, hasQueue, promises }: WalkWorld, event: 
         const isOfWorker = configuration.handlers[handler]?.isQueued === hasQueue;
         return isOfWorker && state === 'succeeded' && process.state !== 'dead' && token !== undefined;
       });
-    if (isWhole) promises.break('a run that has succeeded is recorded', event.id);
+    // A replay runs all handlers, and some of them may have waited for their concurrency key in vain.
+    const isReplayed = owner.hasReplayed && !promises.isHandled(event);
+    if (isWhole && !isReplayed) promises.break('a run that has succeeded is recorded', event.id);
   }
 }
 
@@ -68,8 +70,9 @@ function checkLetter(
   const isDropFailed = event.isDropped && event.faults.has('store');
   // Without a claim a run does not know of earlier attempts, and their letters.
   const isUnclaimed = promises.mayBeUnclaimed(event);
-  // Its job was already in the queue when another delivery parked the event of a process that stood still.
-  const isEnqueued = hasQueue && event.faults.has('standstill');
+  // Its job was already in the queue when another delivery parked the event, because a process stood still or
+  // the queue failed later.
+  const isEnqueued = hasQueue && ['standstill', 'queue'].some((fault) => event.faults.has(fault));
   const isExcused =
     isDropFailed || isUnclaimed || isEnqueued || excuses.some((excuse) => event.faults.has(excuse));
   if (!isExcused) promises.break('no letter is left of an event that was handled', event.id);

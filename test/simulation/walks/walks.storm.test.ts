@@ -1,6 +1,7 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { buildWalks } from '../build.ts';
 import { profiles } from './configuration.ts';
+import { walkMistakes } from './mistakes.ts';
 import { runWalks } from './run-walks.ts';
 
 const WALKS = 5_000;
@@ -16,4 +17,16 @@ test.each(Object.keys(profiles))('walks of the profile "%s" break no promise', (
   process.stdout.write(`${profile}: ${printed}`);
   expect(printed).toContain(`${WALKS} walks from seed 1000000,`);
   expect(printed).not.toContain('BROKEN');
+});
+
+/** All are found within half of them. */
+const MOST_WALKS = 8_000;
+
+describe('walks find', () => {
+  test.each(walkMistakes)('$name', async (mistake) => {
+    const { profile, promise } = mistake;
+    const limits = ['--seed', '1', '--walks', String(MOST_WALKS), '--until', promise];
+    const printed = runWalks(await buildWalks(mistake), '--profile', profile, ...limits);
+    expect(printed).toContain(` × ${promise} (seed `);
+  });
 });
