@@ -18,7 +18,7 @@ export const walkMistakes: readonly WalkMistake[] = [
     find: 'lease.keep(() => held?.onTaken(), { keepsAlive: false });',
     replace: '',
     profile,
-    promise: 'one run of a handler has a concurrency key at a time',
+    promise: 'a concurrency key is released by its process',
   },
   {
     name: 'a key is released as soon as its handler is aborted',
