@@ -24,3 +24,8 @@ export function buildSimulation(mistake?: SourceMistake): Promise<string> {
 export function buildWalks(mistake?: SourceMistake): Promise<string> {
   return bundle('test/simulation/walks/main.ts', mistake === undefined ? [] : [withMistake(mistake)]);
 }
+
+/** Bundles the exploration of the queue of one concurrency key in the same way. */
+export function buildKeys(mistake?: SourceMistake): Promise<string> {
+  return bundle('test/simulation/keys/main.ts', mistake === undefined ? [] : [withMistake(mistake)]);
+}
