@@ -4,6 +4,7 @@ import { storeConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { fakeTime } from '../../support/fake-time.ts';
 import { ampleTime } from '../../support/limits.ts';
+import { keyCases } from '../kit/key-cases.ts';
 import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
 import { delayed, faults, silent } from './binding.ts';
 import { useD1 } from './fixture.ts';
@@ -18,6 +19,9 @@ describe('the store in D1', () => {
   const open = () => createD1Store(d1.binding, { scope, ...ampleTime });
 
   for (const { name, run } of storeConformance(() => open())) test(name, run);
+  test.each(keyCases)('$name', ({ check }) =>
+    check(() => createD1Store(d1.another(), { scope, ...ampleTime })),
+  );
 
   test('answers like the memory store, whatever the operations', async () => {
     await expectLikeMemoryStore(open());

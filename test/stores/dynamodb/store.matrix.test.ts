@@ -5,6 +5,7 @@ import { createDynamoStore } from 'posthorn/dynamodb';
 import { storeConformance } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
+import { keyCases } from '../kit/key-cases.ts';
 import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
 import { StoreModel, storeCommands } from '../kit/model.ts';
 import { useDynamo } from './fixture.ts';
@@ -28,6 +29,11 @@ describe.concurrent('the store in DynamoDB', () => {
 });
 
 describe('the store in DynamoDB', () => {
+  test.each(keyCases)('$name', async ({ check }) => {
+    const scope = randomUUID();
+    await check(() => openStore(scope));
+  });
+
   test('answers like the memory store, whatever the operations', async () => {
     await expectLikeMemoryStore(openStore());
   });

@@ -2,10 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { type ClaimResult, createMemoryStore, type Store } from 'posthorn';
-import { storeConformance } from 'posthorn/testing';
+import { createEvent, storeConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { toKey } from '../../../src/receiver/dedupe/store.ts';
 import { anyCharacter } from '../../support/any-character.ts';
+import { accepted, openDirectly } from '../../support/open-endpoint.ts';
+import { keyCases } from '../kit/key-cases.ts';
 import { expectLikeModel } from '../kit/memory-like-model.ts';
 import { complete, expectLatestRemembered, idForms, isCompleted } from '../kit/remembered-ids.ts';
 
@@ -31,6 +33,11 @@ function clocked(maxEntries?: number) {
 
 describe('keeps what every store promises:', () => {
   for (const { name, run } of storeConformance(() => createMemoryStore())) test(name, run);
+
+  test.each(keyCases)('$name', async ({ check }) => {
+    const store = createMemoryStore();
+    await check(() => store);
+  });
 });
 
 test('behaves as the reference model under any interleaving of its operations and of time', () =>
@@ -108,6 +115,20 @@ describe('maxEntries', () => {
     await complete('done');
     for (let index = 0; index < 100; index += 1) await claim(`evt_${index}`, 'a');
     expect(await claim('done', 'a')).toEqual({ state: 'completed' });
+  });
+
+  test('counts the released key of a handler, as it counts an id', async () => {
+    const keyed = { name: 'book', concurrencyKey: ({ id }: { id: string }) => id };
+    for (const [maxEntries, outcome] of [
+      [4, 'duplicate'],
+      [2, 'processed'],
+    ] as const) {
+      const store = createMemoryStore({ maxEntries });
+      const { send } = openDirectly({ store }, (receiver) => receiver.on('*', () => {}, keyed));
+      const [first, second] = [createEvent('transfer.created'), createEvent('transfer.created')];
+      for (const event of [first, second]) expect((await send(event)).status).toBe(200);
+      expect(await send(first)).toEqual(accepted(outcome, first.id));
+    }
   });
 
   test('counts released ids, which can be claimed again in any case', async () => {

@@ -1,6 +1,7 @@
 import { createPostgresStore } from 'posthorn/postgres';
 import { storeConformance } from 'posthorn/testing';
 import { describe, test } from 'vitest';
+import { keyCases } from '../kit/key-cases.ts';
 import { useDatabase } from './fixture.ts';
 
 const isolations = ['read committed', 'repeatable read', 'serializable'];
@@ -20,5 +21,6 @@ describe('the store in PostgreSQL', () => {
       return store;
     });
     for (const { name, run } of cases) test(name, run);
+    test.each(keyCases)('$name', ({ check }) => check(connect));
   });
 });

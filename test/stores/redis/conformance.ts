@@ -4,6 +4,7 @@ import { storeConformance } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
 import { deadLettersConformance } from '../kit/conformance.ts';
+import { keyCases } from '../kit/key-cases.ts';
 import { serverDeadLettersConformance } from '../kit/server-conformance.ts';
 import type { OpenClient } from './drivers.ts';
 
@@ -29,6 +30,7 @@ export function describeStore(name: string, connect: Connect): void {
     // Each case uses ids of its own.
     const createStore = () => createRedisStore(client(), { scope: 'billing', ...ampleTime });
     for (const { name, run } of storeConformance(createStore)) test(name, run);
+    test.each(keyCases)('$name', ({ check }) => check(createStore));
   });
 }
 

@@ -9,6 +9,7 @@ import { readAll } from '../../support/read-all.ts';
 import { snippetWith } from '../../support/snippet.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
+import { keyCases } from '../kit/key-cases.ts';
 import { noRetry, useUpstash } from './upstash-fixture.ts';
 import { TOKEN } from './upstash-front.ts';
 
@@ -19,10 +20,9 @@ describe('a client of Upstash', () => {
   const { connect, mistreat } = fixture;
 
   describe('as the store', () => {
-    for (const { name, run } of storeConformance(() =>
-      createRedisStore(connect(), { scope: 'upstash', ...ampleTime }),
-    ))
-      test(name, run);
+    const open = () => createRedisStore(connect(), { scope: 'upstash', ...ampleTime });
+    for (const { name, run } of storeConformance(open)) test(name, run);
+    test.each(keyCases)('$name', ({ check }) => check(open));
 
     test.each([
       { enableAutoPipelining: false },

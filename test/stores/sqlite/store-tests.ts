@@ -5,6 +5,7 @@ import { storeConformance } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
 import { createLetter, deadLettersConformance } from '../kit/conformance.ts';
+import { keyCases } from '../kit/key-cases.ts';
 import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
 import { StoreModel, storeCommands } from '../kit/model.ts';
 import { serverDeadLettersConformance } from '../kit/server-conformance.ts';
@@ -27,6 +28,7 @@ export function testStore(openDatabase: OpenDatabase, { walks }: { readonly walk
     const open = (connection = database) => createSqliteStore(connection, { scope, ...ampleTime });
 
     for (const { name, run } of storeConformance(() => open())) test(name, run);
+    test.each(keyCases)('$name', ({ check }) => check(() => open(fixture.open())));
 
     test('answers like the memory store, whatever the operations', async () => {
       await expectLikeMemoryStore(open());
