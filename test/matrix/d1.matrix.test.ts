@@ -31,6 +31,9 @@ test('in workerd, two Workers share a D1 database, also while workerd is killed 
       busy: 'busy: 3 read, 0 written',
       completion: 'completed: 0 read, 1 written',
       duplicate: 'completed: 3 read, 0 written',
+      key: 'claimed: 3 read, 2 written',
+      keyReleased: 'released: 3 read, 1 written',
+      keyAgain: 'claimed: 3 read, 1 written',
     },
     letters: {
       short: 'same, removed',

@@ -1,8 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ReturnConsumedCapacity } from '@aws-sdk/client-dynamodb';
+import type { EventData } from 'posthorn';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
+import { createEvent } from 'posthorn/testing';
 import { afterAll, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
+import { openDirectly } from '../../support/open-endpoint.ts';
 import { readAll } from '../../support/read-all.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
@@ -76,6 +79,28 @@ test('operations of the store cost one write unit each, and a claim on a known i
   expect(await measure('a claim of a completed event', () => store.claim(request))).toEqual(refused);
   const unknown = { ...request, id: 'never', handled: [] };
   expect(await measure('a health check', () => store.release(unknown))).toEqual(refused);
+});
+
+test('a concurrency key costs two write units for each event, and one more while its item is there', async () => {
+  const { client, measure } = openMeter();
+  const scope = randomUUID();
+  const store = createDynamoStore(client, { table, scope, ...ampleTime });
+  const keyed = { name: 'book', concurrencyKey: ({ data }: { data: EventData }) => String(data.id) };
+  const { send } = openDirectly({ store }, (receiver) => receiver.on('*', () => {}, keyed));
+  const id = 'tr_0123456789abcdef0123456789abc';
+  const sendAndRelease = async () => {
+    await send(createEvent('transfer.created', { id }));
+    await until('the key is released', async () => {
+      const [item] = await dynamo.items(`${scope}#id#handled:key:`);
+      return item !== undefined && item.leaseEndsAt === undefined;
+    });
+  };
+  const first = await measure('an event with a key that is new', sendAndRelease);
+  expect(first).toEqual({ requests: 4, refused: 0, units: 4 });
+  const next = await measure('an event with a key that was released', sendAndRelease);
+  expect(next).toEqual({ requests: 5, refused: 1, units: 4 });
+  const [item = {}] = await dynamo.items(`${scope}#id#handled:key:`);
+  expect(Buffer.byteLength(JSON.stringify(item))).toBeLessThan(1_024);
 });
 
 /** JSON of this size, as an API sends it. */

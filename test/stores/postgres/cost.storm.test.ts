@@ -1,7 +1,9 @@
-import type { Store } from 'posthorn';
+import type { Receiver, Store } from 'posthorn';
 import { createPostgresStore, migratePostgres } from 'posthorn/postgres';
+import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
+import { openDirectly } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { usePostgres } from './fixture.ts';
 
@@ -49,6 +51,34 @@ describe('thousands of events in PostgreSQL cost little', () => {
     const indexed =
       "select string_agg(distinct attname, ' ' order by attname) from pg_attribute where attrelid in (select indexrelid from pg_index where indrelid = 'posthorn.events'::regclass)";
     expect(await fixture.sql(indexed)).toBe('first_expires_at key scope');
+  });
+
+  test('writes: a concurrency key adds some 450 bytes to the write-ahead log of an event, and its row is short', async () => {
+    const store = createPostgresStore(fixture.connect(), { scope: 'keyed', ...ampleTime });
+    const ids = Array.from({ length: 500 }, (_, number) => `tr_${String(number).padStart(29, '0')}`);
+    const held = "select count(*) from posthorn.events where scope = 'keyed' and lease_ends_at is not null";
+    const bytesOf = async (register: (receiver: Receiver) => void): Promise<number> => {
+      const { send } = openDirectly({ store }, register);
+      const sendAll = () => Promise.all(ids.map((id) => send(createEvent('transfer.created', { id }))));
+      // The first event of each key inserts its row.
+      await sendAll();
+      const before = await fixture.sql('select pg_current_wal_insert_lsn()');
+      await sendAll();
+      await until('each key is released', async () => (await fixture.sql(held)) === '0');
+      const written = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '${before}')`;
+      return Number(await fixture.sql(written)) / ids.length;
+    };
+    const plain = await bytesOf((receiver) => receiver.on('*', () => {}, { name: 'book' }));
+    const keyed = await bytesOf((receiver) =>
+      receiver.on('*', () => {}, { name: 'book', concurrencyKey: ({ data }) => String(data.id) }),
+    );
+    const longest = "select max(pg_column_size(e.*)) from posthorn.events e where key like 'handled:key:%'";
+    const row = Number(await fixture.sql(longest));
+    const rounded = { plain: Math.round(plain), keyed: Math.round(keyed), row };
+    process.stdout.write(`bytes in PostgreSQL: ${JSON.stringify(rounded)}\n`);
+    expect(keyed - plain).toBeGreaterThan(200);
+    expect(keyed - plain).toBeLessThan(1_200);
+    expect(row).toBeLessThan(200);
   });
 
   test('statements: a duplicate writes nothing', async () => {

@@ -69,6 +69,26 @@ describe('an event costs little', () => {
     ]);
   });
 
+  test('a concurrency key: one trip before the handler, its release beside the completion, and room for a lease', async () => {
+    const store = createRedisStore(await fixture.connect(), { scope: 'billing-1', ...ampleTime });
+    const receiver = createReceiver({ signingKey: KEY, store, leaseMs: 20_000 }).on('*', () => {}, {
+      name: 'book',
+      concurrencyKey: ({ data }) => String(data.id),
+    });
+    const deliver = await serve(receiver);
+    await deliver(createEvent('transfer.created'));
+    const id = 'tr_0123456789abcdef0123456789abc';
+    expect(id).toHaveLength(32);
+    const event = createEvent('transfer.created', { id });
+    expect(await commandsOf(() => deliver(event))).toEqual(['evalsha', 'evalsha', 'evalsha']);
+    const key = `billing-1:handled:key:4:book:${id}`;
+    const bytes = Number(fixture.redis.command('memory', 'usage', key));
+    process.stdout.write(`a released key in Redis: ${bytes} bytes\n`);
+    expect(bytes).toBeGreaterThan(100);
+    expect(bytes).toBeLessThanOrEqual(200);
+    expect(Number(fixture.redis.command('pttl', key))).toBeLessThanOrEqual(20_000);
+  });
+
   test('it is forgotten after its retention', async () => {
     const store = createRedisStore(await fixture.connect(), { scope: 'billing-1', ...ampleTime });
     const key = `billing-1:${request.id}`;

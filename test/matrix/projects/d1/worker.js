@@ -50,12 +50,16 @@ async function costs({ DB }) {
   const { random } = Math;
   Math.random = () => 0.99;
   const request = { id: 'evt', token: 't', ...lease };
+  const key = { id: 'handled:key:4:book:tr', leaseMs: 20_000, retentionMs: 20_000 };
   const result = {
     claim: await costOf(store.claim(request)),
     renewal: await costOf(store.renew(request)),
     busy: await costOf(store.claim({ ...request, token: 'u' })),
     completion: await costOf(store.complete(request)),
     duplicate: await costOf(store.claim({ ...request, token: 'u' })),
+    key: await costOf(store.claim({ ...key, token: 't' })),
+    keyReleased: await costOf(store.release({ ...key, token: 't', handled: [] })),
+    keyAgain: await costOf(store.claim({ ...key, token: 'u' })),
   };
   Math.random = random;
   return result;
