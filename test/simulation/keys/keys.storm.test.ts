@@ -8,16 +8,16 @@ const DEPTH = '11';
 
 const mistakes: readonly SourceMistake[] = [
   {
-    name: 'an event keeps a key that is granted in the moment in which it gives up',
-    file: 'receiver/handling/key-queue.ts',
-    find: '(key) => key.release(),',
-    replace: '() => {},',
+    name: 'an event that has given up is granted the key',
+    file: 'receiver/handling/key-wait.ts',
+    find: 'this.#waiting.splice(index, 1);',
+    replace: '',
   },
   {
     name: 'two events that wait are granted a key at once',
     file: 'receiver/handling/key-queue.ts',
-    find: 'grant(held);',
-    replace: 'grant(held);\n        this.#waiting.shift()?.grant(held);',
+    find: 'this.#waiting.grantFirst(held);',
+    replace: 'this.#waiting.grantFirst(held);\n        this.#waiting.grantFirst(held);',
   },
 ];
 

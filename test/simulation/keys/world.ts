@@ -4,7 +4,9 @@ import type { Store } from '../../../src/receiver/dedupe/store.ts';
 import { TimeLimitedStore } from '../../../src/receiver/dedupe/time-limited.ts';
 import { AbortedError } from '../../../src/receiver/errors.ts';
 import { Interruption } from '../../../src/receiver/handling/interruption.ts';
-import { type HeldKey, KeyQueue } from '../../../src/receiver/handling/key-queue.ts';
+import { KeyQueue } from '../../../src/receiver/handling/key-queue.ts';
+import { type HeldKey, WaitingEvents } from '../../../src/receiver/handling/key-wait.ts';
+import { BodyMemory } from '../../../src/receiver/request/body-memory.ts';
 import { Activity } from '../../../src/receiver/timing/activity.ts';
 import { createMemoryStore } from '../../../src/stores/memory/memory.ts';
 import { clock } from '../clock.ts';
@@ -61,6 +63,7 @@ export class KeyWorld {
         settings: { ...settings, retentionMs: LEASE_MS, maxEventAgeMs: LEASE_MS, now: Date.now },
         store,
         completions: new Completions(store, activity),
+        bodyMemory: new BodyMemory(1_000),
       };
       const onIdle = (): void => void this.#idle.add(process);
       this.#queues.set(process, new KeyQueue({ id: ID, handler: 'book' }, services, activity, onIdle));
@@ -114,7 +117,7 @@ export class KeyWorld {
   #end(event: KeyedEvent): void {
     clock.process = event.process;
     event.state = 'over';
-    void event.key?.release();
+    event.key?.release();
   }
 
   #arrivals(): Action[] {
@@ -131,7 +134,7 @@ export class KeyWorld {
     const request = {
       createdAt: 0,
       until: clock.now + WAIT_MS,
-      claimWaitMs: COMMAND_TIMEOUT_MS,
+      claimWaitMs: () => COMMAND_TIMEOUT_MS,
       interruption: event.interruption,
       waitsIfBusy: true,
       countBody: () => true,
@@ -145,9 +148,10 @@ export class KeyWorld {
   }
 
   #begin(event: KeyedEvent, key: HeldKey): void {
-    if (key.lease.state !== 'held' || key.lease.isOld) {
+    const isAborted = event.interruption.endedBy !== undefined;
+    if (isAborted || key.lease.state !== 'held' || key.lease.isOld) {
       event.state = 'over';
-      void key.release();
+      key.release();
       return;
     }
     if (this.#events.some(({ state }) => state === 'running')) this.broken ??= 'two events have the key';
@@ -182,7 +186,7 @@ export class KeyWorld {
 
   #isWaiting({ process }: KeyedEvent): boolean {
     const waiting: unknown = Reflect.get(this.#queues.get(process) ?? {}, '$waiting');
-    return Array.isArray(waiting) && waiting.length > 0;
+    return waiting instanceof WaitingEvents && waiting.first !== undefined;
   }
 
   #abort(event: KeyedEvent): void {
