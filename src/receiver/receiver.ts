@@ -16,7 +16,7 @@ import { createServices, type ReceiverServices } from './handling/receiver-servi
 import { replay } from './handling/replay.ts';
 import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/route.ts';
 import { checkFunction, Router } from './handling/router.ts';
-import type { Run } from './handling/run.ts';
+import { waitForKeys } from './handling/wait-for-keys.ts';
 import type { Health, LastDelivery } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
@@ -37,7 +37,6 @@ import { Activity } from './timing/activity.ts';
 import { nextBatch } from './timing/delivery-batch.ts';
 import { settledWithin } from './timing/time-limit.ts';
 import { checkOptions, readDuration } from './values/check-options.ts';
-import { messageOf } from './values/foreign-values.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
 
@@ -100,7 +99,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       progress.answerSent = isConnected(delivery, this.#warnings.addMisuse);
       // This comes first, because the platform's waitUntil may throw: the delivery is then answered 500.
       if (progress.unfinished && !progress.joined) this.#reportEndLater(delivery, progress);
-      await this.#releaseKeys(delivery, progress);
+      await waitForKeys(delivery, progress, this.#warnings.addMisuse);
       this.#report(answer, progress);
       const isUnread = !progress.bodyRead && mustClose(head, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
@@ -169,24 +168,6 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       this.#reporter.emit(toReport(answer, progress, true));
     }
     await progress.run?.keysReleased();
-  }
-
-  /** Keeps a platform that stops the process after the answer from doing so before keys are released. */
-  async #releaseKeys(delivery: Delivery, { deadline, joined, run }: DeliveryProgress): Promise<void> {
-    if (joined || run === undefined || run.keyReleases.length === 0) return;
-    if (delivery.timeLimitMs !== undefined)
-      await run.keysReleased(Math.max(0, deadline.answerBy - performance.now()));
-    else if (delivery.waitUntil !== undefined) this.#waitUntilReleased(delivery, run);
-  }
-
-  /** An error of the platform must not fail an event that has been handled. */
-  #waitUntilReleased(delivery: Delivery, run: Run): void {
-    const { addMisuse } = this.#warnings;
-    try {
-      waitUntil(delivery, run.keysReleased(), addMisuse);
-    } catch (error) {
-      addMisuse('waitUntil', `waitUntil of a delivery threw: ${messageOf(error)}`);
-    }
   }
 
   /** Handles a replay or a job, for which no sender waits. */

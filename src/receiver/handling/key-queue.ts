@@ -1,10 +1,10 @@
-import { type Busy, Claim, type ClaimAnswer, type ClaimServices, type Granted } from '../dedupe/claim.ts';
+import { type Busy, Claim, type ClaimAnswer, type ClaimServices } from '../dedupe/claim.ts';
 import { POLL_MS, pollPauseMs } from '../dedupe/poll.ts';
 import { UnavailableError } from '../errors.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { Activity } from '../timing/activity.ts';
-import { type HeldKey, type KeyRequest, mayWait, WaitingEvents } from './key-wait.ts';
+import { HeldKey, type KeyClaim, type KeyRequest, mayWait, WaitingEvents } from './key-wait.ts';
 
 /**
  * The time for which the events of one process hand a key on. Then it is released, and the processes whose
@@ -15,12 +15,6 @@ const LONGEST_TENURE_MS = 2_000;
 /** The services that all keys of a receiver share. */
 export interface KeyServices extends ClaimServices {
   readonly bodyMemory: BodyMemory;
-}
-
-/** A claim of the key that was granted. */
-interface KeyClaim extends Granted {
-  readonly claim: Claim;
-  readonly warnings: readonly Warning[];
 }
 
 /**
@@ -115,7 +109,7 @@ export class KeyQueue {
       hasFailed ||= found === undefined;
       answer = found ?? busy;
     }
-    if (answer.state === 'claimed') return { ...answer, claim, warnings };
+    if (answer.state === 'claimed') return { claim, lease: answer.lease, warnings };
     if (hasFailed) this.#giveUp(claim);
     return undefined;
   }
@@ -123,7 +117,7 @@ export class KeyQueue {
   /** The same terms as those of the claim of an event: see `takeClaim` in `handle-event.ts`. */
   #claimWait(): Parameters<Claim['takeOrGoOn']>[0] {
     const { bodyMemory, store } = this.#services;
-    const countsBody = ({ countBody }: KeyRequest): boolean => countBody();
+    const countsBody = (request: KeyRequest): boolean => request.countBody();
     if (store.mustWait() && !this.#waiting.every(countsBody)) return { waitMs: 0 };
     if (!store.queuesClaims) return {};
     const mayWaitLonger = (): boolean => {
@@ -134,7 +128,8 @@ export class KeyQueue {
   }
 
   /** Gives the key to one event after the other, and releases it. */
-  async #handOn({ claim, lease, warnings }: KeyClaim): Promise<void> {
+  async #handOn(claimed: KeyClaim): Promise<void> {
+    const { claim, lease } = claimed;
     this.#busyUntil = 0;
     // An event that came while the key was released before does not begin another tenure.
     this.#tenureEndsAt ??= performance.now() + LONGEST_TENURE_MS;
@@ -149,10 +144,13 @@ export class KeyQueue {
         noteGivenBack = resolve;
       });
       const ended = new Promise<void>((release) => {
-        held = { claim, lease, warnings, onTaken: () => {}, release, givenBack };
+        held = new HeldKey(claimed, release, givenBack);
         this.#waiting.grantFirst(held);
       });
-      await this.#uncounted(ended);
+      // The store has no part in the turn of a handler, so that it does not count for `close()`.
+      this.#calls.end();
+      await ended;
+      this.#calls.begin();
       if (lease.state !== 'held' || performance.now() >= endsAt) break;
     }
     lease.stop();

@@ -6,17 +6,10 @@ import { show } from '../values/foreign-values.ts';
 import { checkKey } from './concurrency-keys.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { failHandler, RunContext, runHandler, type ValidEvent } from './handlers.ts';
+import type { Interruption } from './interruption.ts';
 import type { HeldKey, KeyRequest } from './key-wait.ts';
 import type { HandlerContext, KeyedRoute } from './route.ts';
 import type { Run } from './run.ts';
-
-/** A handler that has begun. */
-interface Begun {
-  readonly name: string;
-  readonly key: HeldKey;
-  /** Never rejects. */
-  readonly ended: Promise<PosthornError | undefined>;
-}
 
 /**
  * The handlers of a run that have a concurrency key. Each waits for its own key, and then for a permit. While
@@ -58,23 +51,26 @@ export class KeyedHandlers {
     } catch (error) {
       return failHandler(route.name, error, this.#run.progress);
     }
-    let begun: Begun;
     this.#note({ waiting: 1 });
     try {
-      begun = await this.#begin(route, key);
+      const ended = await this.#begin(route, key);
+      return await ended();
     } catch (error) {
       this.#note({ waiting: -1 });
       return isPosthornError(error) ? error : toReportedError(error);
     }
-    return begun.ended;
   }
 
-  /** Begins a handler. Rejects if it cannot get its key or its permit, or if its event is taken. */
-  async #begin(route: KeyedRoute, key: string): Promise<Begun> {
+  /**
+   * Begins a handler. Resolves with a function that gives the promise of its end, which never rejects.
+   * Rejects if it cannot get its key or its permit, or if its event is taken.
+   */
+  async #begin(route: KeyedRoute, key: string): Promise<() => Promise<PosthornError | undefined>> {
     const { claim, interruption, keyReleases, services } = this.#run;
+    const request = new RunKeyRequest(this.#run, this.#until);
     const startedAt = performance.now();
     for (;;) {
-      const held = await services.keys.acquire(route.name, key, this.#request());
+      const held = await services.keys.acquire(route.name, key, request);
       const keyWaitMs = performance.now() - startedAt;
       keyReleases.push(held.givenBack);
       let permits = 0;
@@ -90,24 +86,13 @@ export class KeyedHandlers {
         interruption.check();
         if (this.#lease.state !== 'held') throw takenMeanwhile(this.#lease.state);
         hasBegun = keyLease.state === 'held';
-        if (hasBegun) return this.#start(route, held, permits, keyWaitMs);
+        if (!hasBegun) continue;
+        const ended = this.#start(route, held, permits, keyWaitMs);
+        return () => ended;
       } finally {
         if (!hasBegun) this.#giveBack(held, permits);
       }
     }
-  }
-
-  #request(): KeyRequest {
-    const { input, interruption, scope, services } = this.#run;
-    const { createdAt, deadline, origin } = input;
-    return {
-      createdAt,
-      until: this.#until,
-      claimWaitMs: () => deadline.claimWaitMs(services.store.commandTimeoutMs),
-      interruption,
-      waitsIfBusy: origin.waitsForKeys,
-      countBody: () => scope.countBody(),
-    };
   }
 
   async #acquirePermit(concurrency: ConcurrencyLimit): Promise<number> {
@@ -116,7 +101,12 @@ export class KeyedHandlers {
     return concurrency.acquire(1, { until: this.#until, interruption, countBody: () => scope.countBody() });
   }
 
-  #start(route: KeyedRoute, key: HeldKey, permits: number, keyWaitMs: number): Begun {
+  #start(
+    route: KeyedRoute,
+    key: HeldKey,
+    permits: number,
+    keyWaitMs: number,
+  ): Promise<PosthornError | undefined> {
     const { input, interruption, progress, warnings } = this.#run;
     const { name } = route;
     const signal = new KeySignal(interruption);
@@ -129,18 +119,17 @@ export class KeyedHandlers {
     this.#note({ running: 1, waiting: -1 });
     const context = new RunContext(input, this.#attempt, signal);
     const ended = runHandler(route, this.#event, context, progress, keyWaitMs);
-    const begun = { name, key, ended };
-    const stopListening = interruption.onEnd(() => void this.#limitOverrun(begun));
+    const stopListening = interruption.onEnd(() => void this.#limitOverrun(name, key, ended));
     void ended.then(() => {
       stopListening();
       this.#giveBack(key, permits);
       this.#note({ running: -1 });
     });
-    return begun;
+    return ended;
   }
 
   /** Keeps the key of a handler whose run was aborted until it ends, but only for another `maxRunMs`. */
-  async #limitOverrun({ name, key, ended }: Begun): Promise<void> {
+  async #limitOverrun(name: string, key: HeldKey, ended: Promise<unknown>): Promise<void> {
     const { input, services } = this.#run;
     const { maxRunMs } = services.settings;
     const inTime = ended.then(() => true);
@@ -174,10 +163,36 @@ export class KeyedHandlers {
   }
 }
 
+/** The terms on which a handler of a run waits for its key. */
+class RunKeyRequest implements KeyRequest {
+  readonly createdAt: number;
+  readonly until: number;
+  readonly interruption: Interruption;
+  readonly waitsIfBusy: boolean;
+  readonly #run: Run;
+
+  constructor(run: Run, until: number) {
+    this.createdAt = run.input.createdAt;
+    this.until = until;
+    this.interruption = run.interruption;
+    this.waitsIfBusy = run.input.origin.waitsForKeys;
+    this.#run = run;
+  }
+
+  claimWaitMs(): number {
+    const { input, services } = this.#run;
+    return input.deadline.claimWaitMs(services.store.commandTimeoutMs);
+  }
+
+  countBody(): boolean {
+    return this.#run.scope.countBody();
+  }
+}
+
 /** The source of the signal of a handler with a key. It is created when it is first read. */
 class KeySignal {
   readonly #run: { readonly signal: AbortSignal };
-  readonly #key = new AbortController();
+  #key: AbortController | undefined;
   #signal: AbortSignal | undefined;
 
   constructor(run: { readonly signal: AbortSignal }) {
@@ -185,12 +200,14 @@ class KeySignal {
   }
 
   get signal(): AbortSignal {
+    this.#key ??= new AbortController();
     this.#signal ??= AbortSignal.any([this.#run.signal, this.#key.signal]);
     return this.#signal;
   }
 
   /** Aborts the signal of this handler alone. */
   abort(reason: AbortedError): void {
+    this.#key ??= new AbortController();
     this.#key.abort(reason);
   }
 }

@@ -14,7 +14,7 @@ export class PendingAnswer {
 
   settle(answer: Answer): void {
     this.#answer = answer;
-    for (const listener of this.#listeners) listener(answer);
+    for (const listener of this.#listeners.splice(0)) listener(answer);
   }
 
   /** Resolves with the answer, however late. Its caller does not count as a delivery that waits. */

@@ -1,0 +1,27 @@
+import type { Delivery } from '../request/delivery.ts';
+import { waitUntil } from '../request/delivery-functions.ts';
+import { messageOf } from '../values/foreign-values.ts';
+import type { DeliveryProgress } from './delivery-progress.ts';
+
+/**
+ * Keeps a platform that stops the process after the answer from doing so before keys are released. Elsewhere
+ * they are released in the background. Never throws: an error of the platform must not fail an event that has
+ * been handled.
+ */
+export async function waitForKeys(
+  delivery: Delivery,
+  { deadline, joined, run }: DeliveryProgress,
+  onMisuse: (name: string, problem: string) => void,
+): Promise<void> {
+  if (joined || run === undefined || run.keyReleases.length === 0) return;
+  if (delivery.timeLimitMs !== undefined) {
+    await run.keysReleased(Math.max(0, deadline.answerBy - performance.now()));
+    return;
+  }
+  if (delivery.waitUntil === undefined) return;
+  try {
+    waitUntil(delivery, run.keysReleased(), onMisuse);
+  } catch (error) {
+    onMisuse('waitUntil', `waitUntil of a delivery threw: ${messageOf(error)}`);
+  }
+}
