@@ -5,8 +5,8 @@ import type { Warning } from '../outcomes/report.ts';
 import { Timer } from '../timing/time-limit.ts';
 import type { Interruption } from './interruption.ts';
 
-// The objects of a wait are of classes. V8 allocates literals that have often outlived a collection in the old
-// generation, and moves all that they refer to there. As literals they made an event a fifth dearer
+// The objects of a wait are of classes. V8 allocates literals that have often outlived a collection in the
+// old generation, and moves all that they refer to there. As literals they made an event a fifth dearer
 // (`posthorn-redis-keyed` in `bench`).
 
 /** The terms on which an event waits for a key. */
