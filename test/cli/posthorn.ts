@@ -105,6 +105,7 @@ export async function paste(
 ): Promise<string> {
   const PATH = pathToPosthorn();
   const child = spawn('sh', ['-c', command], { env: { PATH, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.on('error', () => {}); // it need not read what it is given
   child.stdin.end(input);
   const [stdout] = await Promise.all([text(child.stdout), child.exitCode ?? once(child, 'close')]);
   if (child.exitCode !== 0) throw new Error(`${command} ended with exit code ${child.exitCode}:\n${stdout}`);

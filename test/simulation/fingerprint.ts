@@ -20,8 +20,11 @@ const shown = [
   '$lastDelivery',
 ];
 
-/** Counts of answers, which are compared with an earlier one while an operation is pending. */
-const counts = ['$answers', '$successes'];
+/**
+ * Counts of answers, which are compared with an earlier one while an operation is pending; and of removals,
+ * which decide only when a map is copied.
+ */
+const counts = ['$answers', '$successes', '$removals'];
 
 /** Fields whose objects never change, or are the same in all worlds. To read them takes most of the time. */
 const constants = [

@@ -118,7 +118,7 @@ function leftIn(receiver: object): string | undefined {
     const field = emptyFields[name];
     if (field !== undefined) {
       const value: unknown = Reflect.get(object, field);
-      const size = value instanceof Map || value instanceof Set ? value.size : value;
+      const size = typeof value === 'object' && value !== null ? Reflect.get(value, 'size') : value;
       if (size !== 0) return `${name}.${field} is ${String(size)}`;
     }
     for (const key of Object.keys(object)) {
