@@ -275,7 +275,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     // it is sent, and servers send a web Response a turn later.
     await nextBatch();
     await nextBatch();
-    // Of a key that is not released, other processes must wait for the end of its lease.
+    // Other processes would have to wait until the lease of an unreleased key ends.
     await this.#services.keys.idle();
     return { abandoned };
   }

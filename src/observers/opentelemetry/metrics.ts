@@ -114,7 +114,7 @@ function createInstruments(meter: Meter) {
     handlerDuration: histogram('posthorn.handler.duration', 'From the start of a handler to its end.'),
     handlerKeyWait: histogram(
       'posthorn.handler.key_wait',
-      'Time that a handler waited for its concurrency key before it began.',
+      'Time that a handler waited for its concurrency key, if it then got it.',
     ),
     warnings: counter('posthorn.warnings', '{warning}', 'Warnings of reports.'),
     endpointAtRisk: counter(

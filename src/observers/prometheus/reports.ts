@@ -54,7 +54,9 @@ export function createReportMetrics(register: Registry<RegistryContentType>): Ob
   };
 }
 
-function createMetrics(registers: Registry<RegistryContentType>[]) {
+type Registers = Registry<RegistryContentType>[];
+
+function createMetrics(registers: Registers) {
   const labelNames = ['outcome', 'code', 'entity'] as const;
   const counterOf = (name: string, help: string): Counter<(typeof labelNames)[number]> =>
     new Counter({ name, help, labelNames, registers });
@@ -84,6 +86,10 @@ function createMetrics(registers: Registry<RegistryContentType>[]) {
     buckets: ANSWER_BUCKETS,
     registers,
   });
+  return { ended, lateRuns, endpointAtRisk, warnings, answers, ...createHandlerMetrics(registers) };
+}
+
+function createHandlerMetrics(registers: Registers) {
   const handlers = new Histogram({
     name: names.handlers,
     help: 'From the start of a handler to its end.',
@@ -93,12 +99,12 @@ function createMetrics(registers: Registry<RegistryContentType>[]) {
   });
   const keyWaits = new Histogram({
     name: names.keyWaits,
-    help: 'Time that a handler waited for its concurrency key before it began.',
+    help: 'Time that a handler waited for its concurrency key, if it then got it.',
     labelNames: ['handler'],
     buckets: ANSWER_BUCKETS,
     registers,
   });
-  return { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits };
+  return { handlers, keyWaits };
 }
 
 function resultOf({ ok, skipped }: HandlerReport): 'ok' | 'failed' | 'skipped' {

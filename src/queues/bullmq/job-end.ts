@@ -17,9 +17,9 @@ const CLOSING_PAUSE_MS = 1_000;
 /** The longest pause before a job whose handler was missing, or whose key was busy, comes again. */
 const LONGEST_PAUSE_MS = 60_000;
 /**
- * The part of the time for which a job could not run that its pause takes. In a deploy it is all of it, so
- * that a worker of the old version gets the job less and less often. A key becomes free again and again: with
- * pauses as long as that, the last jobs of a key would wait although it is free.
+ * The length of a pause, as a part of the time for which the job could not run. A worker of an old version
+ * must get a job less and less often during a deploy. But a key becomes free again and again, and with long
+ * pauses its last jobs would wait beside a free key.
  */
 const PAUSE_SHARE = { handler_missing: 1, key_busy: 0.1 } as const;
 

@@ -5,7 +5,7 @@ const SINCE = { handler_missing: 'handlerMissingSince', key_busy: 'keyBusySince'
 
 type Code = keyof typeof SINCE;
 
-/** Longer than a deploy takes, and than a key should be busy. */
+/** Longer than a deploy, and longer than a key should be busy. */
 const HOUR_MS = 3_600_000;
 
 /**

@@ -27,7 +27,8 @@ export class ConcurrencyKeys {
   }
 
   /** Acquires a key of a handler: see {@link KeyQueue.acquire}. */
-  acquire(handler: string, key: string, request: KeyRequest): Promise<HeldKey> {
+  async acquire(handler: string, key: string, request: KeyRequest): Promise<HeldKey> {
+    request.interruption.check();
     const id = keyId(handler, key);
     // Such a request must not wait for one of another request, so the store alone decides.
     if (requestsAreIsolated) return this.#createQueue(id, handler, () => {}).acquire(request);

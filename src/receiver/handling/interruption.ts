@@ -65,8 +65,8 @@ export class Interruption {
    * that.
    */
   onEnd(listener: (reason: AbortedError) => void): () => void {
-    if (this.#endedBy !== undefined) listener(this.#endedBy);
-    this.#listeners.add(listener);
+    if (this.#endedBy === undefined) this.#listeners.add(listener);
+    else listener(this.#endedBy);
     return () => void this.#listeners.delete(listener);
   }
 
@@ -77,8 +77,8 @@ export class Interruption {
   abort(reason: AbortedError): void {
     this.#isAborted = true;
     this.#controller.abort(reason);
-    if (reason.code === 'lease_lost') return;
-    this.#endedBy ??= reason;
+    if (reason.code === 'lease_lost' || this.#endedBy !== undefined) return;
+    this.#endedBy = reason;
     for (const listener of this.#listeners) listener(reason);
   }
 }

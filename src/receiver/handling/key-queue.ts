@@ -32,7 +32,7 @@ export class KeyQueue {
   #isServing = false;
   /** True once the store has answered a claim: until then, nothing is known of the key. */
   #hasAnswered = false;
-  /** When the key is free if another process has it that was killed, by the monotonic clock; otherwise 0. */
+  /** The end of the lease of another process that has the key, by the monotonic clock; otherwise 0. */
   #busyUntil = 0;
   /** When other processes must have a chance, by the monotonic clock; undefined before the first claim. */
   #tenureEndsAt: number | undefined;
@@ -59,7 +59,6 @@ export class KeyQueue {
    * fails, and as soon as the run is aborted.
    */
   async acquire(request: KeyRequest): Promise<HeldKey> {
-    request.interruption.check();
     if (this.#isServing && !mayWait(request)) throw this.#busyError();
     const granted = this.#waiting.add(request, () => this.#lateError());
     if (!this.#isServing) void this.#serve();
@@ -118,7 +117,7 @@ export class KeyQueue {
   #claimWait(): Parameters<Claim['takeOrGoOn']>[0] {
     const { bodyMemory, store } = this.#services;
     const countsBody = (request: KeyRequest): boolean => request.countBody();
-    if (store.mustWait() && !this.#waiting.every(countsBody)) return { waitMs: 0 };
+    if (store.mustWait() && !this.#waiting.first?.countBody()) return { waitMs: 0 };
     if (!store.queuesClaims) return {};
     const mayWaitLonger = (): boolean => {
       this.#waiting.refuseUnless(countsBody, () => bodyMemory.fullError());

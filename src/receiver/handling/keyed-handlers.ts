@@ -9,7 +9,7 @@ import { failHandler, RunContext, runHandler, type ValidEvent } from './handlers
 import type { Interruption } from './interruption.ts';
 import type { HeldKey, KeyRequest } from './key-wait.ts';
 import type { HandlerContext, KeyedRoute } from './route.ts';
-import type { Run } from './run.ts';
+import { type Run, taken } from './run.ts';
 
 /**
  * The handlers of a run that have a concurrency key. Each waits for its own key, and then for a permit. While
@@ -214,9 +214,8 @@ class KeySignal {
 
 /** The lease of the event was lost, or the event completed, while its handler waited. */
 function takenMeanwhile(state: 'lost' | 'completed'): PosthornError {
-  return state === 'completed'
-    ? new AbortedError('completed_elsewhere', 'another process has completed the event')
-    : new UnavailableError('event_running', 'the lease ran out and another process has taken the event');
+  const reason = taken(state);
+  return state === 'completed' ? reason : new UnavailableError('event_running', reason.message);
 }
 
 function keyTaken(name: string): AbortedError {

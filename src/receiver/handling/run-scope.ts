@@ -48,8 +48,8 @@ export class RunScope {
   }
 
   /**
-   * Waits for a permit for each handler that has not finished yet. A handler with a key waits for its own one
-   * once it has the key.
+   * Waits for a permit for each handler that has not finished yet. A handler with a key acquires its own
+   * permit once it has the key.
    */
   async acquirePermits(concurrency: ConcurrencyLimit, progress: RunProgress): Promise<void> {
     const { deadline, origin, routes } = this.#input;

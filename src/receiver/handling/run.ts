@@ -72,9 +72,10 @@ export class Run {
     this.interruption.abort(reason);
   }
 
-  /** Resolves once the keys of its handlers are given back, after `limitMs` at the latest. */
-  async keysReleased(limitMs: number = LONGEST_RELEASE_MS): Promise<void> {
-    if (this.keyReleases.length > 0) await settledWithin(Promise.all(this.keyReleases), limitMs);
+  /** Resolves once the keys of its handlers are given back, after `limitMs` or a second at the latest. */
+  async keysReleased(limitMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+    if (this.keyReleases.length === 0) return;
+    await settledWithin(Promise.all(this.keyReleases), Math.min(limitMs, LONGEST_RELEASE_MS));
   }
 
   /** True if the run should have ended by now. */
@@ -132,7 +133,8 @@ function letterOf(input: RunInput, letters: LetterOperations, warnings: Warning[
   return new EventLetter(letters, content, deadline, warnings, origin.letter?.id);
 }
 
-function taken(state: 'lost' | 'completed'): AbortedError {
+/** The error of a run whose event another process has. */
+export function taken(state: 'lost' | 'completed'): AbortedError {
   return state === 'lost'
     ? new AbortedError('lease_lost', 'the lease ran out and another process has taken the event')
     : new AbortedError('completed_elsewhere', 'another process has completed the event');

@@ -59,7 +59,7 @@ export interface HandlerReport {
   readonly ok: boolean;
   /** From its start to its end; the wait for its key comes before. */
   readonly durationMs: number;
-  /** The time that it waited for its key, in milliseconds; undefined without a `concurrencyKey`. */
+  /** The time that it waited for its `concurrencyKey`, in milliseconds; undefined if it did not need one. */
   readonly keyWaitMs?: number | undefined;
   /**
    * The reason why the handler of an inbox was not run: it had handled the event before (`handled_before`),
