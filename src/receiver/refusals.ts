@@ -51,7 +51,7 @@ export const refusals: Readonly<Record<ReportCode, Refusal>> = {
   handler_missing: ['failed', 500, 'This worker lacks a handler of the event'],
   no_handlers: ['failed', 503, 'No handler is registered'],
   event_running: ['busy', 503, 'Another delivery of this event is being handled'],
-  key_busy: ['busy', 503, 'Another event of the same resource is being handled'],
+  key_busy: ['busy', 503, 'Another run has the key of a handler'],
 };
 
 /** Returns true for a code that a report can have. */

@@ -1,5 +1,5 @@
 import { ConfigurationError, InternalError } from '../../receiver/errors.ts';
-import { deliveriesWith, LineLimit, leftOutLine, mayFlood } from '../../receiver/outcomes/line-limit.ts';
+import { LineLimit, leftOutLine, mayFlood, reportsWith } from '../../receiver/outcomes/line-limit.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
 import {
   ENDPOINT_AT_RISK,
@@ -92,7 +92,7 @@ function write(logger: Logger, level: Level, fields: LogFields, message: string)
 /** Catches the errors of the logger, because a timer calls it. */
 async function tellLeftOut(logger: Logger, code: ReportCode | undefined, leftOut: number): Promise<void> {
   try {
-    await write(logger, 'warn', { code, leftOut }, leftOutLine(leftOut, deliveriesWith(code)));
+    await write(logger, 'warn', { code, leftOut }, leftOutLine(leftOut, reportsWith(code)));
   } catch (error) {
     printObserverFailure(error);
   }

@@ -52,6 +52,6 @@ export function checkKey(key: unknown): string {
   // The key is a part of the event, so the message does not show it.
   const got = typeof key === 'string' ? `a string of ${key.length}` : typeNameOf(key);
   throw new ConfigurationError(
-    `concurrencyKey must return a non-empty string of at most ${MAX_KEY_LENGTH} characters, got ${got}`,
+    `it must return a non-empty string of at most ${MAX_KEY_LENGTH} characters, got ${got}`,
   );
 }

@@ -137,10 +137,10 @@ export async function runHandler(
   return undefined;
 }
 
-/** Notes a handler that failed before it could begin, and returns its error. */
+/** Notes a handler whose key could not be read, and returns its error. */
 export function failHandler(name: string, error: unknown, progress: RunProgress): HandlerError {
   noteReport(progress, { name, ok: false, durationMs: 0 });
-  return oneFailed(name, error);
+  return handlerError(`concurrencyKey of the handler "${name}" failed: ${messageOf(error)}`, [error]);
 }
 
 function noteReport(progress: RunProgress, report: HandlerReport): void {

@@ -8,9 +8,10 @@ import { HeldKey, type KeyClaim, type KeyRequest, mayWait, WaitingEvents } from 
 
 /**
  * The time for which the events of one process hand a key on. Then it is released, and the processes whose
- * events wait for it have a chance to claim it.
+ * events wait for it have a chance to claim it. If none does, the next time is twice as long.
  */
-const LONGEST_TENURE_MS = 2_000;
+const FIRST_TENURE_MS = 2_000;
+const LONGEST_TENURE_MS = 8_000;
 
 /** The services that all keys of a receiver share. */
 export interface KeyServices extends ClaimServices {
@@ -36,6 +37,9 @@ export class KeyQueue {
   #busyUntil = 0;
   /** When other processes must have a chance, by the monotonic clock; undefined before the first claim. */
   #tenureEndsAt: number | undefined;
+  #tenureMs = FIRST_TENURE_MS;
+  /** The number of the last claim of this process: the store counts those of all processes. */
+  #lastClaim: number | undefined;
 
   /**
    * `id` is the key's id in the store. `calls` counts the queues that are claiming or releasing their keys.
@@ -108,9 +112,20 @@ export class KeyQueue {
       hasFailed ||= found === undefined;
       answer = found ?? busy;
     }
-    if (answer.state === 'claimed') return { claim, lease: answer.lease, warnings };
+    if (answer.state === 'claimed') {
+      this.#noteClaim(answer.result.attempt);
+      return { claim, lease: answer.lease, warnings };
+    }
     if (hasFailed) this.#giveUp(claim);
     return undefined;
+  }
+
+  /** Makes the next tenure longer if no other process has claimed the key since the last claim. */
+  #noteClaim(number: number): void {
+    const isAlone = this.#lastClaim !== undefined && number === this.#lastClaim + 1;
+    if (this.#tenureEndsAt === undefined)
+      this.#tenureMs = isAlone ? Math.min(2 * this.#tenureMs, LONGEST_TENURE_MS) : FIRST_TENURE_MS;
+    this.#lastClaim = number;
   }
 
   /** The same terms as those of the claim of an event: see `takeClaim` in `handle-event.ts`. */
@@ -131,7 +146,7 @@ export class KeyQueue {
     const { claim, lease } = claimed;
     this.#busyUntil = 0;
     // An event that came while the key was released before does not begin another tenure.
-    this.#tenureEndsAt ??= performance.now() + LONGEST_TENURE_MS;
+    this.#tenureEndsAt ??= performance.now() + this.#tenureMs;
     const endsAt = this.#tenureEndsAt;
     let held: HeldKey | undefined;
     let noteGivenBack = (): void => {};
@@ -184,7 +199,8 @@ export class KeyQueue {
   #busyError(): UnavailableError {
     const msLeft = Math.ceil(this.#busyUntil - performance.now());
     const end = msLeft > 0 ? `; if its process was killed, the key is free in ${msLeft} ms` : '';
-    const message = `the handler "${this.#handler}" is handling another event of the same key${end}`;
+    const held = 'is handling another event of the same key, or this one in an earlier run';
+    const message = `the handler "${this.#handler}" ${held}${end}`;
     return new UnavailableError('key_busy', message);
   }
 }

@@ -51,18 +51,25 @@ export function hasKey(route: Route): route is KeyedRoute {
 
 /** Options of `receiver.on`. */
 export interface HandlerOptions<Event> {
-  /** Names the handler: a retry skips it once it has finished. Needed with the other options. */
+  /**
+   * Names the handler: a retry skips it once it has finished. Needed with the other options, unless the
+   * handler is that of an inbox, which has a name.
+   */
   readonly name?: string;
   /** True if it runs in a worker, after the event was answered 202; false by default. */
   readonly queue?: boolean;
   /**
    * Returns the key of an event, such as the id of its resource: a non-empty string of at most 1,000
    * characters. At most one run of this handler has the key at a time, among all processes that share the
-   * store, as long as its lease holds. Other events of the key wait, or come again. Any other value, and an
-   * error, fails the event.
+   * store, as long as its lease holds. Other events of the key wait, or come again. Any other value, also
+   * `undefined`, and an error fail the event. For an event that needs no key, return its own `id`.
    */
-  // A method, for the reason that `Route` gives.
-  concurrencyKey?(event: Event): string | undefined;
+  readonly concurrencyKey?: (event: Event) => string | undefined;
+}
+
+/** The options as the router gets them: `concurrencyKey` is a method, for the reason that `Route` gives. */
+export interface RouteOptions extends Omit<HandlerOptions<unknown>, 'concurrencyKey'> {
+  concurrencyKey?(event: WebhookEvent<string, unknown>): unknown;
 }
 
 /** Gets the events that no handler matched. `known` says whether the type is in the catalog. */

@@ -6,7 +6,7 @@ import type { PendingWarnings } from '../outcomes/pending-warnings.ts';
 import { checkOptions, invalidOption } from '../values/check-options.ts';
 import { show } from '../values/foreign-values.ts';
 import { nameOf, takeNameOf } from './named-handler.ts';
-import type { HandlerOptions, Route } from './route.ts';
+import type { Route, RouteOptions } from './route.ts';
 
 interface PatternRoute extends Route {
   readonly patterns: readonly string[];
@@ -38,11 +38,7 @@ export class Router {
    * Adds a handler; throws {@link ConfigurationError} for a wrong pattern or option, a repeated name, or once
    * frozen.
    */
-  add(
-    patterns: readonly string[],
-    handle: Route['handle'],
-    options: HandlerOptions<WebhookEvent<string, unknown>>,
-  ): void {
+  add(patterns: readonly string[], handle: Route['handle'], options: RouteOptions): void {
     checkOptions(options, ['name', 'queue', 'concurrencyKey'], 'on()');
     const { name = nameOf(handle), queue = false, concurrencyKey } = options;
     this.#checkQueue(queue, name);

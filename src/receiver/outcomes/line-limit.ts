@@ -6,16 +6,17 @@ const LINES_PER_WINDOW = 5;
 const WINDOW_MS = 60_000;
 
 /**
- * Returns true for a report that anybody can cause in any number: a rejection, or a delivery without a valid
- * signature, which has no key index.
+ * Returns true for a report that can come in any number. Anybody can cause a rejection, or a delivery without
+ * a valid signature, which has no key index. And a queue puts all jobs of a busy key back again and again.
  */
-export function mayFlood({ outcome, source, keyIndex }: Report): boolean {
+export function mayFlood({ code, outcome, source, keyIndex }: Report): boolean {
+  if (source === 'job') return code === 'key_busy' && outcome === 'busy';
   return outcome === 'rejected' || (source === 'delivery' && keyIndex === undefined);
 }
 
-/** Names the deliveries with this code, in a line that counts them. */
-export function deliveriesWith(code: ReportCode | undefined): string {
-  return `deliveries ended with ${code}`;
+/** Names the reports with this code, in a line that counts them. */
+export function reportsWith(code: ReportCode | undefined): string {
+  return code === 'key_busy' ? 'jobs were put back with key_busy' : `deliveries ended with ${code}`;
 }
 
 /** The line that counts the reports without a line of their own. */

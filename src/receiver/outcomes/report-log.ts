@@ -1,6 +1,6 @@
 import { messageOf, shorten } from '../values/foreign-values.ts';
 import { IgnoredTypes } from './ignored-types.ts';
-import { deliveriesWith, LineLimit, leftOutLine, mayFlood } from './line-limit.ts';
+import { LineLimit, leftOutLine, mayFlood, reportsWith } from './line-limit.ts';
 import { oneLine } from './one-line.ts';
 import type { Outcome } from './outcome.ts';
 import type { Report, Warning } from './report.ts';
@@ -26,7 +26,7 @@ export class ReportLog {
     if (report.outcome === 'ignored') this.#writeIgnored(report);
     if (isRoutine(report)) return;
     this.#limit.endIfOver();
-    if (mayFlood(report) && !this.#limit.admit(deliveriesWith(report.code))) return;
+    if (mayFlood(report) && !this.#limit.admit(reportsWith(report.code))) return;
     print(lineOf(report));
   }
 
