@@ -108,6 +108,30 @@ test('a process that hands the key on for two seconds gives the others their cha
   expect(ran.all).toEqual([...Array(5).fill('one'), 'other', ...Array(7).fill('one')]);
 });
 
+test('a process alone gives others a chance less often: after two seconds, and then after four', async () => {
+  const memory = createMemoryStore();
+  let claims = 0;
+  const { pass, ran, one } = openBusy({
+    ...memory,
+    claim: (request) => {
+      if (request.id === KEY_A) claims += 1;
+      return memory.claim(request);
+    },
+  });
+  const answers = Array.from({ length: 16 }, () => one.send(eventOf('a')));
+  // Nine handlers of 450 ms are the first that take four seconds.
+  for (const [handler, claimsBefore] of [
+    [5, 1],
+    [6, 2],
+    [14, 2],
+    [15, 3],
+  ] as const) {
+    await passUntil(pass, ran.nth(handler));
+    expect(claims).toBe(claimsBefore);
+  }
+  for (const answer of answers) expect(await passUntil(pass, answer)).toHaveProperty('status', 200);
+});
+
 test('events that come one by one, each while the key is being released, leave the others their chance', async () => {
   const memory = createMemoryStore();
   const { pass, ran, one, other } = openBusy({
