@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildKeys } from '../build.ts';
 import type { SourceMistake } from '../mistakes.ts';
+import { twoAreGranted } from '../walks/mistakes.ts';
 import { runWalks } from '../walks/run-walks.ts';
 
 /** The first actions, in all possible orders. */
@@ -13,12 +14,7 @@ const mistakes: readonly SourceMistake[] = [
     find: 'this.#waiting.splice(index, 1);',
     replace: '',
   },
-  {
-    name: 'two events that wait are granted a key at once',
-    file: 'receiver/handling/key-queue.ts',
-    find: 'this.#waiting.grantFirst(held);',
-    replace: 'this.#waiting.grantFirst(held);\n        this.#waiting.grantFirst(held);',
-  },
+  twoAreGranted,
 ];
 
 test('three events of one key in two processes have it one at a time, and leave nothing', async () => {

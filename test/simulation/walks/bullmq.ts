@@ -107,6 +107,7 @@ export class Queue {
     const event = world.eventOf(data.id);
     if (event === undefined) throw new Error(`the world has no event ${data.id}`);
     const stored: unknown = JSON.parse(JSON.stringify(data));
+    event.jobsSent += 1;
     return this.#commands.process.send('command', 'queue command "add"', event, () =>
       world.queue.add(jobId, name, stored, event),
     );

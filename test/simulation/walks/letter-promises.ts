@@ -4,7 +4,7 @@ import type { StoredJob } from './queue-server.ts';
 import type { WalkWorld } from './world.ts';
 
 /** Failures after which a job is put back: they count as no attempt. */
-const UNCOUNTED = ['event_running', 'store_unavailable', 'closing', 'run_closed'];
+const UNCOUNTED = ['event_running', 'store_unavailable', 'closing', 'run_closed', 'key_busy'];
 
 /**
  * A letter keeps the names of the handlers that have finished, as its writer has read them. To read a letter

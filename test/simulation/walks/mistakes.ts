@@ -12,6 +12,14 @@ export interface WalkMistake extends SourceMistake {
 
 const profile = 'keys';
 
+/** The exploration of keys must find this mistake as well. */
+export const twoAreGranted: SourceMistake = {
+  name: 'two events that wait are granted a key at once',
+  file: 'receiver/handling/key-queue.ts',
+  find: 'this.#waiting.grantFirst(held);',
+  replace: 'this.#waiting.grantFirst(held);\n        this.#waiting.grantFirst(held);',
+};
+
 /** Mistakes with concurrency keys: the smaller worlds, which have one event, cannot show them. */
 export const walkMistakes: readonly WalkMistake[] = [
   {
@@ -23,10 +31,7 @@ export const walkMistakes: readonly WalkMistake[] = [
     promise: 'a concurrency key is released by its process',
   },
   {
-    name: 'two events that wait are granted a key at once',
-    file: 'receiver/handling/key-queue.ts',
-    find: 'this.#waiting.grantFirst(held);',
-    replace: 'this.#waiting.grantFirst(held);\n        this.#waiting.grantFirst(held);',
+    ...twoAreGranted,
     profile,
     promise: 'one run of a handler has a concurrency key at a time',
   },
@@ -86,8 +91,8 @@ export const walkMistakes: readonly WalkMistake[] = [
   {
     name: 'a delivery does not wait for a key',
     file: 'receiver/handling/key-wait.ts',
-    find: 'return waitsIfBusy && countBody();',
-    replace: 'return !waitsIfBusy && countBody();',
+    find: 'return request.waitsIfBusy && request.countBody();',
+    replace: 'return !request.waitsIfBusy && request.countBody();',
     profile,
     promise: 'a delivery waits for its concurrency key until its handlers must begin',
   },

@@ -103,6 +103,8 @@ export class SimulatedEvent {
   isDropped = false;
   /** A queue has taken it. */
   isQueued = false;
+  /** The deliveries that have sent its job to the queue. */
+  jobsSent = 0;
   /** The facts that may excuse a broken promise. */
   readonly faults: Set<string> = new Set();
   /**
