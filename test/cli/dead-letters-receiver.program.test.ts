@@ -56,7 +56,7 @@ describe('posthorn dead-letters replay', () => {
       import { createReceiver } from 'posthorn';
       import { createFileDeadLetters } from 'posthorn/file';
       const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
-      const receiver = createReceiver({ signingKey: 'k', deadLetters, deadlineMs: 300 });
+      const receiver = createReceiver({ signingKey: 'k', deadLetters, deadlineMs: 2_000 });
       let end;
       const ended = new Promise((resolve) => { end = resolve; });
       receiver.observe(({ event }) => void (event.id === 'evt_second' && end()));

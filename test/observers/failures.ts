@@ -205,7 +205,7 @@ export const failures: readonly Failure[] = [
   {
     name: 'key_busy',
     expected: { outcome: 'busy', status: 503 },
-    options: () => ({ deadlineMs: 300 }),
+    options: () => ({ deadlineMs: 2_000 }),
     register: (receiver, held) =>
       receiver.on('transfer.*', held.handle, { name: 'book', concurrencyKey: () => payload.iban }),
     run: async ({ send, held }) => {

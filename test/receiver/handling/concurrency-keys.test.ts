@@ -4,7 +4,7 @@ import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { accepted, openDirectly, openEndpoint, refused } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
-import { byResource, eventOf, KEY_A, tellingStore } from './keyed-events.ts';
+import { byResource, eventOf, KEY_A, recordingStore } from './keyed-events.ts';
 
 describe('two events of one key', () => {
   test('are handled one after the other, those of another key beside them', async () => {
@@ -27,7 +27,7 @@ describe('two events of one key', () => {
   test('wait in the order of created_at, then of arrival', async () => {
     const order: string[] = [];
     const held = new HeldHandler();
-    const { store, claims } = tellingStore();
+    const { store, claims } = recordingStore();
     const { send } = openDirectly({ store }, (receiver: Receiver) =>
       receiver.on(
         '*',
@@ -51,7 +51,7 @@ describe('two events of one key', () => {
   });
 
   test('ask the store once while one has the key, and give it back once', async () => {
-    const { store, claims, releases } = tellingStore();
+    const { store, claims, releases } = recordingStore();
     const held = new HeldHandler();
     const { send } = openDirectly({ store }, (receiver) => receiver.on('*', held.handle, byResource));
     const events = Array.from({ length: 5 }, () => eventOf('a'));

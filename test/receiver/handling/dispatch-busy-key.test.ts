@@ -91,7 +91,9 @@ describe('a worker that finds the key of a job busy', () => {
       outcome: 'parked',
       code: 'key_busy',
     });
-    expect(await letterOf(deadLetters, second.id)).toMatchObject({ reason: 'key_busy', attempts: 10 });
+    const letter = await letterOf(deadLetters, second.id);
+    expect(letter).toMatchObject({ reason: 'key_busy', attempts: 10 });
+    expect(letter.runningUntil).toBeUndefined();
     await end();
   });
 

@@ -8,7 +8,7 @@ import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, openDirectly, refused } from '../../support/open-endpoint.ts';
 import { MINUTE_MS } from '../../support/step-clock.ts';
-import { byResource, claimAndDie, eventOf, KEY_A, openHeld, tellingStore } from './keyed-events.ts';
+import { byResource, claimAndDie, eventOf, KEY_A, openHeld, recordingStore } from './keyed-events.ts';
 
 /** A receiver on a store in which another process has the key "a" for a minute. */
 async function openBusy(options: { readonly retryScheduleMs?: readonly number[] } = {}) {
@@ -77,7 +77,7 @@ describe('the body of an event that waits for a key is counted', () => {
   function openGated() {
     const pass = fakeTime();
     const gate = new Gate();
-    const { store } = tellingStore((memory) => ({
+    const { store } = recordingStore((memory) => ({
       claim: async (request) => {
         if (request.id !== KEY_A) await gate.pass();
         return memory.claim(request);
@@ -142,7 +142,7 @@ describe('the body of an event that waits for a key is counted', () => {
 });
 
 test('200 events of one key do not keep those of 20 others, whatever waits', async () => {
-  const { store, claims } = tellingStore();
+  const { store, claims } = recordingStore();
   const held = new HeldHandler();
   const ran: string[] = [];
   const { send } = openDirectly({ store, maxRunning: 20 }, (receiver) =>

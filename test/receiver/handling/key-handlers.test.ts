@@ -83,7 +83,7 @@ test('different handlers with the same key do not exclude each other', async () 
   for (const answer of answers) expect(await answer).toHaveProperty('status', 200);
 });
 
-test('crossed keys of two events end', async () => {
+test('events with crossed keys end', async () => {
   flowingTime();
   const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
   const { send } = openDirectly({ maxRunning: 1 }, (receiver) =>

@@ -7,7 +7,7 @@ import { forwardedClock } from '../../support/monotonic-clock.ts';
 import { accepted, refused } from '../../support/open-endpoint.ts';
 import { MINUTE_MS } from '../../support/step-clock.ts';
 import { until } from '../../support/until.ts';
-import { eventOf, KEY_A, openHeld, tellingStore } from './keyed-events.ts';
+import { eventOf, KEY_A, openHeld, recordingStore } from './keyed-events.ts';
 
 const LEASE_MS = 10_000;
 const another = { token: 'another process', leaseMs: 60_000, retentionMs: 60_000 };
@@ -17,7 +17,7 @@ function openBlocked(meanwhile: (memory: Store) => unknown) {
   const forward = forwardedClock();
   const renewed: string[] = [];
   let isBlocked = false;
-  const { store, claims } = tellingStore((memory) => ({
+  const { store, claims } = recordingStore((memory) => ({
     claim: async (request) => {
       const answer = await memory.claim(request);
       if (request.id !== KEY_A || isBlocked) return answer;
@@ -110,19 +110,18 @@ test('the dead letter of a last attempt says that another process may be running
 
 test('the signal of a handler aborts if another process takes its key, and the report warns', async () => {
   const pass = fakeTime();
-  const memory = createMemoryStore();
-  let isTaken = false;
-  const store: Store = {
-    ...memory,
-    renew: (request) => (isTaken && request.id === KEY_A ? { state: 'lost' } : memory.renew(request)),
-  };
+  let frozenMs = 0;
+  // The store's clock goes on while the process is frozen.
+  const store = createMemoryStore({ now: () => performance.now() + frozenMs });
   const { held, reports, send } = openHeld({ store, leaseMs: 3_000 });
   const event = eventOf('a');
   const answer = send(event);
   const { context, succeed } = await passUntil(pass, held.calls.nth(1));
   await pass(2_000);
   expect(context.signal.aborted).toBe(false);
-  isTaken = true;
+  // The lease of the event has ended as well, but nobody takes it.
+  frozenMs = 4_000;
+  expect(await store.claim({ ...another, id: KEY_A })).toMatchObject({ state: 'claimed' });
   await pass(1_100);
   expect(context.signal.reason).toMatchObject({ code: 'lease_lost' });
   const message = 'the lease of the key of the handler "book" ran out and another process has taken the key';

@@ -6,7 +6,15 @@ import { Gate } from '../../support/gate.ts';
 import { accepted, openDirectly, refused } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { until } from '../../support/until.ts';
-import { byResource, claimAndDie, eventOf, KEY_A, openHeld, tellingStore } from './keyed-events.ts';
+import {
+  byResource,
+  claimAndDie,
+  eventOf,
+  KEY_A,
+  nextTurns,
+  openHeld,
+  recordingStore,
+} from './keyed-events.ts';
 
 describe('maxRunMs', () => {
   test('does not count while the handler waits for its key, and counts from its begin', async () => {
@@ -164,7 +172,7 @@ describe('close()', () => {
   });
 
   test('does not wait for the key of a handler that does not heed its signal', async () => {
-    const { store, releases } = tellingStore();
+    const { store, releases } = recordingStore();
     const { held, receiver, send } = openHeld({ store });
     const event = eventOf('a');
     const answer = send(event);
@@ -206,8 +214,3 @@ describe('close()', () => {
 });
 
 const otherClaim = { id: KEY_A, token: 'another', leaseMs: 1_000, retentionMs: 1_000 };
-
-/** Lets pass more turns of the event loop than `close` needs. */
-async function nextTurns(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -2,7 +2,7 @@ import { createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { accepted, refused } from '../../support/open-endpoint.ts';
-import { claimAndDie, eventOf, KEY_A, openHeld, tellingStore } from './keyed-events.ts';
+import { claimAndDie, eventOf, KEY_A, openHeld, recordingStore } from './keyed-events.ts';
 
 // A store that fails, or is silent, when it is asked for the key of a handler.
 
@@ -10,7 +10,7 @@ const silent = () => new Promise<never>(() => {});
 
 /** A store whose claims of the key "a" are other ones. */
 function storeWith(claim: (memory: Store) => Store['claim']) {
-  return tellingStore((memory) => ({
+  return recordingStore((memory) => ({
     claim: (request) => (request.id === KEY_A ? claim(memory)(request) : memory.claim(request)),
   }));
 }
@@ -63,6 +63,15 @@ describe('if the claim of a key fails,', () => {
     held.calls.all[0]?.succeed();
     (await passUntil(pass, held.calls.nth(2))).succeed();
     for (const answer of answers) expect(await passUntil(pass, answer)).toHaveProperty('status', 200);
+  });
+
+  test('each process handles an event of the key at the same time under "process"', async () => {
+    const { store } = storeWith(() => down);
+    const processes = [1, 2].map(() => openHeld({ store, onStoreFailure: 'process' }));
+    const answers = processes.map(({ send }) => send(eventOf('a')));
+    const calls = await Promise.all(processes.map(({ held }) => held.calls.nth(1)));
+    for (const { succeed } of calls) succeed();
+    for (const answer of answers) expect(await answer).toHaveProperty('status', 200);
   });
 });
 
@@ -126,7 +135,7 @@ test('a key that the store may have granted while it failed is released at the e
   const memory = createMemoryStore();
   await claimAndDie(memory);
   let asked = 0;
-  const { store, releases } = tellingStore(() => ({
+  const { store, releases } = recordingStore(() => ({
     ...memory,
     claim: (request) => {
       if (request.id !== KEY_A) return memory.claim(request);
@@ -143,7 +152,7 @@ test('a key that the store may have granted while it failed is released at the e
 test('a release that fails is tried again', async () => {
   const pass = fakeTime();
   let failures = 2;
-  const { store, releases } = tellingStore((memory) => ({
+  const { store, releases } = recordingStore((memory) => ({
     release: (request) => {
       if (request.id !== KEY_A || failures === 0) return memory.release(request);
       failures -= 1;

@@ -14,8 +14,8 @@ export function eventOf(id: string, createdAt = Date.now()): WebhookEvent<'trans
   return { ...createEvent('transfer.created', { id }), created_at: new Date(createdAt).toISOString() };
 }
 
-/** A memory store that tells the ids that were claimed and released, with some operations of another kind. */
-export function tellingStore(other: (memory: Store) => Partial<Store> = () => ({})): {
+/** A memory store that records the ids that are claimed and released, with some operations of another kind. */
+export function recordingStore(other: (memory: Store) => Partial<Store> = () => ({})): {
   readonly store: Store;
   readonly claims: string[];
   readonly releases: string[];
@@ -48,4 +48,9 @@ export function openHeld(options: EndpointOptions = {}): DirectEndpoint & { read
   const held = new HeldHandler();
   const endpoint = openDirectly(options, (receiver: Receiver) => receiver.on('*', held.handle, byResource));
   return { ...endpoint, held };
+}
+
+/** Waits for more turns of the event loop than a claim, the begin of a handler or `close` needs. */
+export async function nextTurns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
