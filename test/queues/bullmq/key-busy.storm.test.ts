@@ -11,7 +11,7 @@ import { bookByResource, openQueue } from './queue-fixture.ts';
 const HOT_JOBS = 1_000;
 const OTHER_JOBS = 100;
 const WORKERS = 2;
-/** How long the handler of a hot job takes. */
+/** The time that the handler of a hot job takes. */
 const WORK_MS = 5;
 /** Half of the first pause of a job that is put back. */
 const LEAST_PAUSE_MS = 2_500;
@@ -65,8 +65,19 @@ describe('1,000 jobs of one key', () => {
     expect([...attempts]).toEqual([1]);
     expect(letters.size).toBe(0);
     expect(shortestPause(putBacks)).toBeGreaterThanOrEqual(LEAST_PAUSE_MS);
+    const rate = highestRate(putBacks);
+    process.stdout.write(`jobs of one key: ${putBacks.length} put-backs, ${rate} a second at most\n`);
+    // Within the pause of a job each of the others can be put back once.
+    expect(rate).toBeLessThanOrEqual(HOT_JOBS / (LEAST_PAUSE_MS / 1_000));
   });
 });
+
+/** The most put-backs a second, in any time as long as the shortest pause. */
+function highestRate(putBacks: readonly PutBack[]): number {
+  const times = putBacks.map(({ at }) => at);
+  const counts = times.map((from) => times.filter((at) => at >= from && at < from + LEAST_PAUSE_MS).length);
+  return Math.max(0, ...counts) / (LEAST_PAUSE_MS / 1_000);
+}
 
 /** The shortest time between two reports of one job. */
 function shortestPause(putBacks: readonly PutBack[]): number {

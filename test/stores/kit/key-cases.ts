@@ -84,7 +84,7 @@ const promises: Record<string, KeyCase['check']> = {
   },
 };
 
-/** What the concurrency keys of receivers on one store must do, whichever store it is. */
+/** The promises of the concurrency keys of receivers on one store, whichever store it is. */
 export const keyCases: readonly KeyCase[] = Object.entries(promises).map(([name, check]) => ({
   name,
   check,
