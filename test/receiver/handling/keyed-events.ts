@@ -14,7 +14,7 @@ export function eventOf(id: string, createdAt = Date.now()): WebhookEvent<'trans
   return { ...createEvent('transfer.created', { id }), created_at: new Date(createdAt).toISOString() };
 }
 
-/** A memory store that records the ids that are claimed and released, with some operations of another kind. */
+/** A memory store that records the ids that are claimed and released. `other` replaces some operations. */
 export function recordingStore(other: (memory: Store) => Partial<Store> = () => ({})): {
   readonly store: Store;
   readonly claims: string[];

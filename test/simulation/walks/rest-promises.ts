@@ -73,8 +73,8 @@ function checkLetter(
   const isUnclaimed = promises.mayBeUnclaimed(event);
   // Its job was already in the queue when another delivery parked the event of a process that stood still.
   const isEnqueued = hasQueue && event.faults.has('standstill');
-  // One delivery added the job, but the queue answered too late; a worker handled the event; and the last
-  // delivery parked the event, because the queue failed when that sent the job again (profile "keys", seed 7006).
+  // One delivery added the job, but the queue answered too late. A worker handled the event. Then the last
+  // delivery sent the job again, and parked the event because the queue failed (profile "keys", seed 7006).
   const isSentAgain = event.jobsSent > 1 && event.faults.has('queue');
   const isExcused =
     isDropFailed ||
