@@ -22,8 +22,8 @@ export interface Overlap {
   readonly key: string;
   readonly events: readonly [string, string];
   readonly ms: number;
-  /** The length of the freeze that explains it, if one does. */
-  readonly frozenMs?: number;
+  /** The freeze that explains it, if one does, and the event of the run that was frozen. */
+  readonly excuse?: { readonly freeze: Freeze; readonly event: string };
 }
 
 /** A process that was thawed may take so long until it runs. */
@@ -63,20 +63,36 @@ export function overlapsIn(
     for (const run of earlier) {
       const { key } = later;
       const ms = Math.min(run.end, later.end) - later.begin;
-      const freeze = long.find((candidate) => explains(candidate, run, later));
+      const excuse = long.map((freeze) => excuseOf(freeze, run, later, leftMs)).find(Boolean);
       const overlap = { key, events: [run.event, later.event], ms } as const;
-      if (freeze === undefined) overlaps.push(overlap);
-      else excused.push({ ...overlap, frozenMs: Math.round(freeze.to - freeze.from) });
+      if (excuse === undefined) overlaps.push(overlap);
+      else excused.push({ ...overlap, excuse });
     }
   }
   return { overlaps, excused };
 }
 
+/** The most runs that one freeze has interrupted while they had a key, so that another run got it. */
+export function mostRunsFrozen(excused: readonly Overlap[]): number {
+  const frozen = new Map<Freeze, Set<string>>();
+  for (const { excuse } of excused)
+    if (excuse !== undefined)
+      frozen.set(excuse.freeze, (frozen.get(excuse.freeze) ?? new Set()).add(excuse.event));
+  return Math.max(0, ...Array.from(frozen.values(), (events) => events.size));
+}
+
 /**
- * Either the earlier run was frozen, and the later one began meanwhile or afterwards; or the later one was,
- * between the last look at its lease and its first line.
+ * Either the earlier run was frozen, and the later one began once its lease could have ended; or one of them
+ * was, between the last look at its lease and its first line.
  */
-function explains({ pid, from, to }: Freeze, earlier: Run, later: Run): boolean {
-  if (pid === earlier.pid && to > earlier.begin && from < later.begin) return true;
-  return pid === later.pid && to <= later.begin && later.begin - to < WAKING_MS;
+function excuseOf(freeze: Freeze, earlier: Run, later: Run, leftMs: number): Overlap['excuse'] {
+  const { pid, from, to } = freeze;
+  if (pid === earlier.pid && to > earlier.begin && later.begin > from + leftMs)
+    return { freeze, event: earlier.event };
+  const woken = [earlier, later].find((run) => run.pid === pid && isWoken(run, freeze));
+  return woken && { freeze, event: woken.event };
+}
+
+function isWoken({ begin }: Run, { to }: Freeze): boolean {
+  return begin >= to && begin - to < WAKING_MS;
 }

@@ -52,8 +52,8 @@ function note(...words) {
 /** Most handlers take some milliseconds; a few take longer than a third of the lease, or than all of it. */
 function chooseMs() {
   const chance = Math.random();
-  if (chance < 0.005) return 2_000;
-  return chance < 0.03 ? 700 : 5 + Math.random() * 20;
+  if (chance < 0.005) return 3_500;
+  return chance < 0.03 ? 1_200 : 5 + Math.random() * 20;
 }
 
 const { store, deadLetters } = await open[STORE]();
