@@ -9,6 +9,7 @@ import { type StoreOperation, storeOperations } from '../stores/kit/store-operat
 import type { StoreRecord } from '../stores/memory/store-model.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { rowsOf } from '../support/table-rows.ts';
+import { expectTests } from './named-tests.ts';
 
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
 const page = read('docs/how-it-works.md');
@@ -228,29 +229,4 @@ function rowsAfter(head: string): string[][] {
   const [table = ''] = after.split('\n\n');
   const [, , ...lines] = table.split('\n');
   return lines.filter((line) => line !== '').map((line) => line.replace(/^\| | \|$/g, '').split(' | '));
-}
-
-/** Expects that a cell names tests, as `file` *title* *title*, and that all of them are there. */
-function expectTests(cell = ''): void {
-  const named = [...cell.matchAll(/`([\w./-]+)`((?: \*[^*]+\*)+)/g)];
-  expect(named).not.toEqual([]);
-  for (const [, file = '', titles = ''] of named) {
-    for (const [title] of titles.matchAll(/(?<= \*)[^*]+(?=\*)/g))
-      expect(hasTitle(read(file), title), `${file}: ${title}`).toBe(true);
-  }
-}
-
-/** What stands in a title for a value, in the forms of Vitest and of templates. */
-const PLACEHOLDER = /%[sijd]|\$\{[^}]*\}|\$\w+/;
-
-/** Whether a test of this source has the title, perhaps with values of the source in it. */
-function hasTitle(source: string, title: string): boolean {
-  const texts = source.matchAll(/(?<=^\s*|\(|: )(['"`])((?:(?!\1).)+)\1(?=[,:])/gm);
-  return Array.from(texts, ([, , text = '']) => text.split(PLACEHOLDER))
-    .filter((parts) => parts.join('').length > 10)
-    .some((parts) => {
-      const pattern = parts.map((part) => part.replace(/[^\w\s]/g, '\\$&')).join('(.+)');
-      const values = new RegExp(`^${pattern}$`).exec(title)?.slice(1);
-      return values?.every((value) => source.includes(value)) ?? false;
-    });
 }

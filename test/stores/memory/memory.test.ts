@@ -238,8 +238,7 @@ test('a store that grows keeps the order in which its ids were used', async () =
   for (const id of ids.slice(0, 256)) await complete(store, id);
   // A use of it, so that it is not the first to be forgotten.
   expect(await isCompleted(store, 'evt_0')).toBe(true);
-  for (const id of ids.slice(256, 300)) await complete(store, id);
-  for (const id of ids.slice(300)) await complete(store, id);
+  for (const id of ids.slice(256)) await complete(store, id);
   const forgotten = new Set(ids.slice(1, 101));
   for (const id of ids.toReversed()) expect(await isCompleted(store, id), id).toBe(!forgotten.has(id));
 });
