@@ -15,9 +15,9 @@ export interface HandlerContext {
    */
   readonly final: boolean;
   /**
-   * Aborts when another process takes or completes the event, at `maxRunMs`, when `close()` runs out of
-   * grace, and when a worker gives the job up. Its reason says which. It does not abort at the deadline: a
-   * late success still counts.
+   * Aborts when another process takes or completes the event, or takes the concurrency key of this handler;
+   * at `maxRunMs`, when `close()` runs out of grace, and when a worker gives the job up. Its reason says
+   * which. It does not abort at the deadline: a late success still counts.
    */
   readonly signal: AbortSignal;
   /** When the delivery is answered, whether or not the handlers have ended. */
@@ -32,7 +32,7 @@ export interface HandlerContext {
 export interface Route {
   /** Progress is kept for named handlers only. */
   readonly name: string | undefined;
-  /** It runs in a worker, not before the answer. */
+  /** True if it runs in a worker, not before the answer. */
   readonly queued: boolean;
   // Methods, so that those of a narrower event can stand here: the patterns ensure that they get only such
   // events.
