@@ -20,11 +20,8 @@ const shown = [
   '$lastDelivery',
 ];
 
-/**
- * Counts of answers, which are compared with an earlier one while an operation is pending; and of removals,
- * which decide only when a map is copied.
- */
-const counts = ['$answers', '$successes', '$removals'];
+/** Counts of answers, which are compared with an earlier one while an operation is pending. */
+const counts = ['$answers', '$successes'];
 
 /** Fields whose objects never change, or are the same in all worlds. To read them takes most of the time. */
 const constants = [
