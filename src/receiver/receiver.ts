@@ -16,7 +16,7 @@ import { createServices, type ReceiverServices } from './handling/receiver-servi
 import { replay } from './handling/replay.ts';
 import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/route.ts';
 import { checkFunction, Router } from './handling/router.ts';
-import { waitForKeys } from './handling/wait-for-keys.ts';
+import { hasHadKeys, waitForKeys } from './handling/wait-for-keys.ts';
 import type { Health, LastDelivery } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
@@ -99,7 +99,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       progress.answerSent = isConnected(delivery, this.#warnings.addMisuse);
       // This comes first, because the platform's waitUntil may throw: the delivery is then answered 500.
       if (progress.unfinished && !progress.joined) this.#reportEndLater(delivery, progress);
-      await waitForKeys(delivery, progress, this.#warnings.addMisuse);
+      if (hasHadKeys(progress)) await waitForKeys(delivery, progress, this.#warnings.addMisuse);
       this.#report(answer, progress);
       const isUnread = !progress.bodyRead && mustClose(head, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);

@@ -3,6 +3,11 @@ import { waitUntil } from '../request/delivery-functions.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 
+/** Returns true if the run that this delivery has begun has had concurrency keys. */
+export function hasHadKeys({ joined, run }: DeliveryProgress): boolean {
+  return !joined && run !== undefined && run.keyReleases.length > 0;
+}
+
 /**
  * Keeps a platform that stops the process after the answer from doing so before keys are released. Elsewhere
  * they are released in the background. Never throws: an error of the platform must not fail an event that has
@@ -10,10 +15,10 @@ import type { DeliveryProgress } from './delivery-progress.ts';
  */
 export async function waitForKeys(
   delivery: Delivery,
-  { deadline, joined, run }: DeliveryProgress,
+  { deadline, run }: DeliveryProgress,
   onMisuse: (name: string, problem: string) => void,
 ): Promise<void> {
-  if (joined || run === undefined || run.keyReleases.length === 0) return;
+  if (run === undefined) return;
   if (delivery.timeLimitMs !== undefined) {
     await run.keysReleased(Math.max(0, deadline.answerBy - performance.now()));
     return;

@@ -25,9 +25,9 @@ export class TransientMap<K, V> {
   delete(key: K): void {
     if (!this.#entries.delete(key)) return;
     this.#removals += 1;
-    const isDue = this.#removals > REMOVALS_PER_COPY + this.#entries.size;
-    if (this.#entries.size > 0 && !isDue) return;
-    this.#entries = new Map(this.#entries);
+    const { size } = this.#entries;
+    if (size > 0 && this.#removals <= REMOVALS_PER_COPY + size) return;
+    this.#entries = size === 0 ? new Map() : new Map(this.#entries);
     this.#removals = 0;
   }
 

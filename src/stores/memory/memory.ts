@@ -81,14 +81,15 @@ class Memory {
   readonly #recent: RecentIds<OpenRecord>;
   /**
    * Ids that are released for a short time, as concurrency keys are. Among the others they would push out
-   * completed ids, although they expire soon.
+   * completed ids, although they expire soon. Undefined until there is one.
    */
-  readonly #brief: RecentIds<OpenRecord>;
+  #brief: RecentIds<OpenRecord> | undefined;
+  readonly #maxEntries: number;
   readonly #now: () => number;
 
   constructor(maxEntries: number, now: () => number) {
     this.#recent = new RecentIds(maxEntries);
-    this.#brief = new RecentIds(maxEntries);
+    this.#maxEntries = maxEntries;
     this.#now = now;
   }
 
@@ -121,7 +122,7 @@ class Memory {
     const key = toKey(id);
     const now = this.#now();
     this.#claims.delete(key);
-    this.#brief.delete(key);
+    this.#brief?.delete(key);
     this.#recent.set(key, now + retentionMs, now);
     return { state: 'completed' };
   }
@@ -136,14 +137,19 @@ class Memory {
     const released = { ...record, leaseEndsAt: undefined, handled: names, expiresAt: now + retentionMs };
     this.#claims.delete(key);
     this.#forget(key);
-    const ids = retentionMs <= LONGEST_BRIEF_MS ? this.#brief : this.#recent;
-    ids.set(key, released, now);
+    this.#idsFor(retentionMs).set(key, released, now);
     return { state: 'released' };
+  }
+
+  #idsFor(retentionMs: number): RecentIds<OpenRecord> {
+    if (retentionMs > LONGEST_BRIEF_MS) return this.#recent;
+    this.#brief ??= new RecentIds(this.#maxEntries);
+    return this.#brief;
   }
 
   #forget(key: string): void {
     this.#recent.delete(key);
-    this.#brief.delete(key);
+    this.#brief?.delete(key);
   }
 
   /** The state of an id: its open or released record, or `'completed'`. */
@@ -154,7 +160,7 @@ class Memory {
       this.#claims.delete(key);
       return undefined;
     }
-    const remembered = this.#recent.get(key, now) ?? this.#brief.get(key, now);
+    const remembered = this.#recent.get(key, now) ?? this.#brief?.get(key, now);
     return typeof remembered === 'number' ? 'completed' : remembered;
   }
 }
