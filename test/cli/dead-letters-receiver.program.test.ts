@@ -51,7 +51,7 @@ describe('posthorn dead-letters replay', () => {
     expect(await deadLetters.get('evt_bad')).toMatchObject({ reason: 'handler_failed' });
   });
 
-  test('waits for a busy key, then says who has it, and leaves the dead letter', async () => {
+  test('waits for a busy key, then names the handler that has it, and leaves the dead letter', async () => {
     const code = `
       import { createReceiver } from 'posthorn';
       import { createFileDeadLetters } from 'posthorn/file';

@@ -128,7 +128,7 @@ export class KeyQueue {
     this.#lastClaim = number;
   }
 
-  /** The same terms as those of the claim of an event: see `takeClaim` in `handle-event.ts`. */
+  /** The wait of a claim, on the terms of an event's claim: see `takeClaim` in `handle-event.ts`. */
   #claimWait(): Parameters<Claim['takeOrGoOn']>[0] {
     const { bodyMemory, store } = this.#services;
     const countsBody = (request: KeyRequest): boolean => request.countBody();

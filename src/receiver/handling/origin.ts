@@ -111,7 +111,7 @@ export function jobOrigin(
     // says nothing about the worker.
     runsAfter: ({ leaseRanOut }) => !leaseRanOut || parksAbandoned === false,
     // A worker that closes puts the job back, and the letter of a last attempt stays beside it.
-    // The same holds for a job whose key is busy.
+    // The letter of a job whose key is busy stays as well.
     isPutBack: ({ code }) => code === 'run_closed' || (code === 'key_busy' && parksBusyKey !== true),
   };
 }

@@ -48,6 +48,14 @@ export async function openBusy(
     await expect.poll(() => bull.getDelayedCount()).toBe(1);
     return (await bull.getDelayed())[0];
   };
+  /** Promotes the job until its handler has begun. */
+  const run = (): Promise<void> =>
+    expect
+      .poll(async () => {
+        await promote();
+        return held.calls.all.length;
+      })
+      .toBe(2);
   const isEmpty = (): Promise<number> => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed');
-  return { ...opened, add, event, held, isEmpty, jobId, promote, putBack, running, succeed };
+  return { ...opened, add, event, held, isEmpty, jobId, promote, putBack, run, running, succeed };
 }

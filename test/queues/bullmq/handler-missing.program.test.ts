@@ -2,6 +2,7 @@ import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
+import { openClock } from './open-clock.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
 const MINUTE_MS = 60_000;
@@ -9,17 +10,6 @@ const MINUTE_MS = 60_000;
 describe('a worker that lacks the handler of a job', () => {
   const fixture = useRedis();
   afterEach(() => void vi.restoreAllMocks());
-
-  /** The clock of this process, with its workers. */
-  function openClock() {
-    const real = Date.now;
-    let aheadMs = 0;
-    vi.spyOn(Date, 'now').mockImplementation(() => real() + aheadMs);
-    const advance = (ms: number): void => {
-      aheadMs += ms;
-    };
-    return { advance };
-  }
 
   test('puts it back for an hour, also at its last attempt; then it counts, and is parked', async () => {
     const clock = openClock();

@@ -3,6 +3,7 @@ import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { readAll } from '../../support/read-all.ts';
 import { eventOf, openBusy } from './busy-jobs.ts';
+import { openClock } from './open-clock.ts';
 import { bookByResource } from './queue-fixture.ts';
 
 const MINUTE_MS = 60_000;
@@ -11,30 +12,14 @@ describe('a job whose key is busy', () => {
   const fixture = useRedis();
   afterEach(() => void vi.restoreAllMocks());
 
-  /** The clock of this process, with its workers. */
-  function openClock() {
-    const real = Date.now;
-    let aheadMs = 0;
-    vi.spyOn(Date, 'now').mockImplementation(() => real() + aheadMs);
-    const advance = (ms: number): void => {
-      aheadMs += ms;
-    };
-    return { advance };
-  }
-
   test('is put back, does not count an attempt, and is handled once the key is free', async () => {
-    const { add, held, isEmpty, promote, putBack, succeed } = await openBusy(fixture);
+    const { add, held, isEmpty, promote, putBack, run, succeed } = await openBusy(fixture);
     await add();
     expect(await putBack(1)).toMatchObject({ attemptsMade: 0 });
     await promote();
     expect(await putBack(2)).toMatchObject({ attemptsMade: 0 });
     succeed();
-    await expect
-      .poll(async () => {
-        await promote();
-        return held.calls.all.length;
-      })
-      .toBe(2);
+    await run();
     const { context, succeed: end } = await held.calls.nth(2);
     expect(context).toMatchObject({ attempt: 1, final: false });
     end();
@@ -69,19 +54,14 @@ describe('a job whose key is busy', () => {
 
   test('counts an attempt after an hour, and from the beginning once the key was free', async () => {
     const clock = openClock();
-    const { add, bull, held, jobId, promote, putBack, succeed, running } = await openBusy(fixture);
+    const { add, bull, held, jobId, promote, putBack, run, succeed, running } = await openBusy(fixture);
     await add();
     await putBack(1);
     clock.advance(61 * MINUTE_MS);
     await promote();
     expect(await putBack(2)).toMatchObject({ attemptsMade: 1 });
     succeed();
-    await expect
-      .poll(async () => {
-        await promote();
-        return held.calls.all.length;
-      })
-      .toBe(2);
+    await run();
     held.calls.all[1]?.fail(new Error('locked'));
     await expect.poll(() => bull.getJob(jobId)).toMatchObject({ attemptsMade: 2, progress: {} });
     // Another event has the key again.
@@ -110,7 +90,7 @@ describe('a job whose key is busy', () => {
 
   test('does not run again the handlers that had finished', async () => {
     const runs: string[] = [];
-    const { add, held, isEmpty, promote, putBack, succeed } = await openBusy(fixture, {
+    const { add, held, isEmpty, putBack, run, succeed } = await openBusy(fixture, {
       register: (receiver, handler) => {
         bookByResource(handler.handle)(receiver);
         receiver.on('transfer.*', ({ id }) => runs.push(id), { name: 'log', queue: true });
@@ -119,12 +99,7 @@ describe('a job whose key is busy', () => {
     await add();
     await putBack(1);
     succeed();
-    await expect
-      .poll(async () => {
-        await promote();
-        return held.calls.all.length;
-      })
-      .toBe(2);
+    await run();
     held.calls.all[1]?.succeed();
     await expect.poll(isEmpty).toBe(0);
     expect(runs).toHaveLength(2);

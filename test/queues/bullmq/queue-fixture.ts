@@ -121,7 +121,7 @@ export function book(handle: Parameters<Receiver['on']>[1]) {
   return (receiver: Receiver): unknown => receiver.on('transfer.*', handle, { name: 'book', queue: true });
 }
 
-/** The same handler, which handles one event of a resource at a time. */
+/** The handler "book" with the resource of an event as its concurrency key. */
 export function bookByResource(handle: Parameters<Receiver['on']>[1]) {
   return (receiver: Receiver): unknown =>
     receiver.on('transfer.*', handle, {

@@ -1,10 +1,9 @@
 import { createMemoryStore, type Receiver, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
 import { accepted, openDirectly, refused } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
-import { byResource, claimAndDie, eventOf, KEY_A, openHeld } from './keyed-events.ts';
+import { byResource, claimAndDie, eventOf, gatedReleases, KEY_A, openHeld } from './keyed-events.ts';
 
 // Two receivers that share a store stand for two processes.
 
@@ -158,15 +157,7 @@ test('events that come one by one, each while the key is being released, leave t
 
 test('an event that comes while the key is being released begins right after that', async () => {
   const pass = fakeTime();
-  const memory = createMemoryStore();
-  const gate = new Gate();
-  const store: Store = {
-    ...memory,
-    release: async (request) => {
-      await gate.pass();
-      return memory.release(request);
-    },
-  };
+  const { store, gate } = gatedReleases();
   const { held, send } = openHeld({ store });
   const first = send(eventOf('a'));
   gate.shut();

@@ -10,6 +10,7 @@ import {
   byResource,
   claimAndDie,
   eventOf,
+  gatedReleases,
   KEY_A,
   nextTurns,
   openHeld,
@@ -186,15 +187,7 @@ describe('close()', () => {
   });
 
   test('waits for a key that is being released after the answer', async () => {
-    const memory = createMemoryStore();
-    const gate = new Gate();
-    const store: Store = {
-      ...memory,
-      release: async (request) => {
-        await gate.pass();
-        return memory.release(request);
-      },
-    };
+    const { store, gate } = gatedReleases();
     const { held, receiver, send } = openHeld({ store });
     gate.shut();
     const event = eventOf('a');
@@ -209,7 +202,7 @@ describe('close()', () => {
     expect(isClosed).toBe(false);
     gate.open();
     await closed;
-    expect(await memory.claim(otherClaim)).toMatchObject({ state: 'claimed' });
+    expect(await store.claim(otherClaim)).toMatchObject({ state: 'claimed' });
   });
 });
 

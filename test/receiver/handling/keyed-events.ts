@@ -1,5 +1,6 @@
 import { createMemoryStore, type EventData, type Receiver, type Store, type WebhookEvent } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
+import { Gate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { type DirectEndpoint, type EndpointOptions, openDirectly } from '../../support/open-endpoint.ts';
 
@@ -53,4 +54,15 @@ export function openHeld(options: EndpointOptions = {}): DirectEndpoint & { read
 /** Waits for more turns of the event loop than a claim, the begin of a handler or `close` needs. */
 export async function nextTurns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A memory store whose releases wait while the gate is shut. */
+export function gatedReleases(): { readonly store: Store; readonly gate: Gate } {
+  const memory = createMemoryStore();
+  const gate = new Gate();
+  const release: Store['release'] = async (request) => {
+    await gate.pass();
+    return memory.release(request);
+  };
+  return { store: { ...memory, release }, gate };
 }
