@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import type { AnyEvent } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
 import { type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
@@ -6,6 +8,7 @@ import { until } from '../../support/until.ts';
 const EVENTS = 300;
 const SENDERS = 10;
 const RETRY_PAUSE_MS = 20;
+const RESOURCES = 30;
 
 /** What happens to the store during a storm. */
 export interface Weather {
@@ -19,7 +22,8 @@ export interface Weather {
 
 /**
  * Sends 300 events to several receivers while their store is faulty, each until it is acknowledged, some to
- * all at once and some again. Nothing may be lost, and nothing that was acknowledged may be handled again.
+ * all at once and some again. Nothing may be lost, and nothing that was acknowledged may be handled again. The
+ * handler has one event of a resource at a time.
  */
 export async function weatherStorm({
   receivers,
@@ -30,14 +34,24 @@ export async function weatherStorm({
   const handledAgain: string[] = [];
   const acknowledged = new Set<string>();
   const counts = { answers: 0, refused: 0 };
+  const running = new Set<string>();
+  const overlaps: string[] = [];
+
+  const handle = async ({ id, data }: AnyEvent): Promise<void> => {
+    const key = String(data.id);
+    if (running.has(key)) overlaps.push(key);
+    running.add(key);
+    await setImmediate();
+    running.delete(key);
+    if (Math.random() < 0.1) throw new Error('this attempt fails');
+    handled.add(id);
+  };
+  const keyed = { name: 'handle', concurrencyKey: ({ data }: AnyEvent) => String(data.id) };
 
   const endpoints = await Promise.all(
     receivers.map((options) =>
       openEndpoint({ leaseMs: 4_000, maxEventAgeMs: Number.POSITIVE_INFINITY, ...options }, (receiver) =>
-        receiver.on('*', async ({ id }) => {
-          if (Math.random() < 0.1) throw new Error('this attempt fails');
-          handled.add(id);
-        }),
+        receiver.on('*', handle, keyed),
       ),
     ),
   );
@@ -63,7 +77,9 @@ export async function weatherStorm({
       60_000,
     );
 
-  const events = Array.from({ length: EVENTS }, () => createEvent('transfer.succeeded'));
+  const events = Array.from({ length: EVENTS }, (_, index) =>
+    createEvent('transfer.succeeded', { id: `TR_${index % RESOURCES}` }),
+  );
   const waiting = [...events];
   const send = async () => {
     for (let event = waiting.pop(); event !== undefined; event = waiting.pop()) {
@@ -76,6 +92,7 @@ export async function weatherStorm({
   calm();
   for (const event of events) await sendUntilAcknowledged(event);
   expect(handledAgain).toEqual([]);
+  expect(overlaps).toEqual([]);
   expect(events.filter(({ id }) => !handled.has(id))).toEqual([]);
   return counts;
 }
