@@ -1,14 +1,14 @@
-import { setImmediate } from 'node:timers/promises';
 import type { AnyEvent } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
 import { type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
+import { randomPause } from '../../support/random-pause.ts';
 import { until } from '../../support/until.ts';
 
 const EVENTS = 300;
 const SENDERS = 10;
 const RETRY_PAUSE_MS = 20;
-const RESOURCES = 30;
+const RESOURCES = 5;
 
 /** What happens to the store during a storm. */
 export interface Weather {
@@ -41,7 +41,7 @@ export async function weatherStorm({
     const key = String(data.id);
     if (running.has(key)) overlaps.push(key);
     running.add(key);
-    await setImmediate();
+    await randomPause(10);
     running.delete(key);
     if (Math.random() < 0.1) throw new Error('this attempt fails');
     handled.add(id);
