@@ -22,8 +22,8 @@ export interface Weather {
 
 /**
  * Sends 300 events to several receivers while their store is faulty, each until it is acknowledged, some to
- * all at once and some again. Nothing may be lost, and nothing that was acknowledged may be handled again. The
- * handler has one event of a resource at a time.
+ * all at once and some again. Nothing may be lost, and nothing that was acknowledged may be handled again.
+ * The handler has one event of a resource at a time.
  */
 export async function weatherStorm({
   receivers,
