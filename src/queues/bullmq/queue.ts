@@ -1,8 +1,8 @@
 import { Queue as BullQueue, type JobsOptions } from 'bullmq';
 import type { Queue } from '../../receiver/queue/queue.ts';
 import { checkOptions } from '../../receiver/values/check-options.ts';
+import { Readiness } from '../../stores/kit/readiness.ts';
 import { connectionOfIoredis } from '../../stores/redis/clients/ioredis.ts';
-import { Readiness } from '../../stores/redis/readiness.ts';
 import {
   type BullConnectionOptions,
   checkConnection,

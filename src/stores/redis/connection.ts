@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
+import { NotConnectedError, Readiness } from '../kit/readiness.ts';
 import { ServerClock } from '../kit/server-clock.ts';
 import type { ScriptClient } from './clients/script-client.ts';
-import { isScriptMissing, lateError, NotConnectedError } from './errors.ts';
-import { Readiness } from './readiness.ts';
+import { isScriptMissing, lateError } from './errors.ts';
 import type { Script } from './script.ts';
 
 /**
@@ -108,7 +108,7 @@ export class RedisConnection {
   }
 
   #checkReadiness(endsAt: number): void {
-    if (!this.#readiness.isReady) throw new NotConnectedError(this.#client.connection.status);
+    if (!this.#readiness.isReady) throw new NotConnectedError(this.#client.connection.absence);
     if (performance.now() >= endsAt) throw lateError(this.#limitMs);
   }
 

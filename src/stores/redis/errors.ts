@@ -1,10 +1,8 @@
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 
-/** The client was not connected, so nothing was sent. */
-export class NotConnectedError extends Error {
-  constructor(status: string) {
-    super(`the Redis client is not connected (its status is "${status}")`);
-  }
+/** The message of the errors while a client is not ready, by its status. */
+export function absenceOf(status: string): string {
+  return `the Redis client is not connected (its status is "${status}")`;
 }
 
 /** The error of a script that has not been answered in time, or came too late. */

@@ -1,5 +1,6 @@
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
-import type { ClientConnection } from '../readiness.ts';
+import type { ClientConnection } from '../../kit/readiness.ts';
+import { absenceOf } from '../errors.ts';
 import { bypassAutoPipelining, type Evaluate } from './auto-pipelining.ts';
 import type { ScriptClient } from './script-client.ts';
 
@@ -49,8 +50,8 @@ export function connectionOfIoredis(client: IoredisConnection): ClientConnection
     get isConnecting() {
       return CONNECTING.has(client.status) && typeof client.on === 'function';
     },
-    get status() {
-      return client.status;
+    get absence() {
+      return absenceOf(client.status);
     },
     onChange: (listener) => {
       client.on?.('ready', listener);

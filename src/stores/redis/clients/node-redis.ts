@@ -1,6 +1,6 @@
 import { propertyOf } from '../../../receiver/values/foreign-values.ts';
-import { NotConnectedError } from '../errors.ts';
-import type { ClientConnection } from '../readiness.ts';
+import { type ClientConnection, NotConnectedError } from '../../kit/readiness.ts';
+import { absenceOf } from '../errors.ts';
 import type { ScriptClient } from './script-client.ts';
 
 /** Runs a script, given as text or by its SHA-1. */
@@ -76,9 +76,9 @@ class NodeRedisConnection implements ClientConnection {
     return this.#isReconnecting || (this.#client.isOpen && !this.#client.isReady);
   }
 
-  get status(): string {
-    if (this.isReady) return 'ready';
-    return this.isConnecting ? 'connecting' : 'closed';
+  get absence(): string {
+    if (this.isReady) return absenceOf('ready');
+    return absenceOf(this.isConnecting ? 'connecting' : 'closed');
   }
 
   onChange(listener: () => void): void {
@@ -142,7 +142,7 @@ function watchForSilence(
     if (silentSince !== undefined && now - silentSince > silentMs) {
       silentSince = undefined;
       connection.reconnect();
-      throw new NotConnectedError('connecting');
+      throw new NotConnectedError(absenceOf('connecting'));
     }
     silentSince ??= now;
     try {

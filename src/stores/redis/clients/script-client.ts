@@ -1,4 +1,4 @@
-import type { ClientConnection } from '../readiness.ts';
+import type { ClientConnection } from '../../kit/readiness.ts';
 
 /** A client of Redis, of any package, as the scripts use it. */
 export interface ScriptClient {

@@ -21,7 +21,7 @@ export function fromUpstash(client: UpstashClient): ScriptClient {
     connection: {
       isReady: true,
       isConnecting: false,
-      status: 'ready',
+      absence: '',
       onChange: () => {},
       isUnsent: () => false,
     },

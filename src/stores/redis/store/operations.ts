@@ -1,10 +1,10 @@
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import { wholeMs } from '../../kit/durations.ts';
 import { PendingOperation } from '../../kit/pending-operations.ts';
+import { UNSENT_PAUSE_MS } from '../../kit/readiness.ts';
 import { type ServerAnswer, type ServerOperation, termsOf } from '../../kit/server-store.ts';
 import type { RedisConnection } from '../connection.ts';
 import { isAboutOneKey } from '../errors.ts';
-import { UNSENT_PAUSE_MS } from '../readiness.ts';
 import { OPERATIONS } from './scripts.ts';
 
 /**

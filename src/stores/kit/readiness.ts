@@ -1,15 +1,17 @@
 import { Timer } from '../../receiver/timing/time-limit.ts';
 import { isInstance } from '../../receiver/values/foreign-values.ts';
-import { NotConnectedError } from './errors.ts';
 
-/** The connection of a client to Redis, as its client sees it. */
+/** The client was not connected, so nothing was sent. */
+export class NotConnectedError extends Error {}
+
+/** The connection of a client to its server, as the client sees it. */
 export interface ClientConnection {
   /** True while commands can be sent. */
   readonly isReady: boolean;
   /** True if it becomes ready by itself. If not, the application has to connect it. */
   readonly isConnecting: boolean;
-  /** For messages. */
-  readonly status: string;
+  /** The message of the errors while the client is not ready. */
+  readonly absence: string;
   /** Adds a listener for the moments when the connection becomes ready and when it ends for good. */
   onChange(listener: () => void): void;
   /** Returns true if the client refused a command before it sent anything. */
@@ -83,7 +85,7 @@ export class Readiness {
   async wait(waitMs: number, startedAt: number = performance.now()): Promise<void> {
     while (!this.isReady) {
       const endsAt = this.#waitsUntil(waitMs, startedAt);
-      if (performance.now() >= endsAt) throw new NotConnectedError(this.#connection.status);
+      if (performance.now() >= endsAt) throw new NotConnectedError(this.#connection.absence);
       await this.#nextChange(endsAt);
     }
     this.#awaySince = undefined;
