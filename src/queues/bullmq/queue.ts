@@ -12,8 +12,8 @@ import {
   KEY_PREFIX,
 } from './connection.ts';
 import { jobIdOf } from './job-id.ts';
-import { MemoryShare, readMaxMemoryShare } from './memory-share.ts';
-import { connectionOf } from './queue-connection.ts';
+import { MemoryShare, readMaxMemoryShare } from './redis/memory-share.ts';
+import { connectionOf } from './redis/queue-connection.ts';
 
 /** Options of {@link createBullQueue}. */
 export interface BullQueueOptions extends BullConnectionOptions {

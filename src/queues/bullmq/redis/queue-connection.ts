@@ -1,5 +1,5 @@
 import type { Queue as BullQueue } from 'bullmq';
-import type { IoredisConnection } from '../../stores/redis/clients/ioredis.ts';
+import type { IoredisConnection } from '../../../stores/redis/clients/ioredis.ts';
 
 /**
  * The connection of a queue. BullMQ hands out its client only after the first connection, so until then it

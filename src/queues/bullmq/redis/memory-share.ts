@@ -1,8 +1,8 @@
 import type { Queue as BullQueue } from 'bullmq';
-import { UnavailableError } from '../../receiver/errors.ts';
-import type { QueuedJob } from '../../receiver/queue/queued-job.ts';
-import { invalidOption } from '../../receiver/values/check-options.ts';
-import { messageOf, show } from '../../receiver/values/foreign-values.ts';
+import { UnavailableError } from '../../../receiver/errors.ts';
+import type { QueuedJob } from '../../../receiver/queue/queued-job.ts';
+import { invalidOption } from '../../../receiver/values/check-options.ts';
+import { messageOf, show } from '../../../receiver/values/foreign-values.ts';
 
 /** An older answer of Redis is refreshed. */
 const ANSWER_KEPT_MS = 500;
