@@ -1,10 +1,11 @@
-import type { Queue as BullQueue } from 'bullmq';
 import { parseEvent } from '../../receiver/events/event.ts';
 import { readJob } from '../../receiver/queue/queued-job.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { isReportCode, type ReportCode } from '../../receiver/refusals.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { readNotes } from './job-notes.ts';
+import type { FailedJobs } from './server.ts';
+import { readAcceptedJson } from './stored-data.ts';
 
 const SWEEP_PAUSE_MS = 60_000;
 
@@ -14,7 +15,7 @@ const SWEEP_PAUSE_MS = 60_000;
  * meanwhile. An unreadable job stays, for a worker of a newer version.
  */
 export class FailedJobSweeper {
-  readonly #bull: BullQueue;
+  readonly #bull: FailedJobs;
   readonly #receiver: Pick<Receiver, 'dispatch' | 'deadLetters'>;
   readonly #logError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
@@ -24,7 +25,7 @@ export class FailedJobSweeper {
 
   /** Sweeps now and every minute. */
   constructor(
-    bull: BullQueue,
+    bull: FailedJobs,
     receiver: Pick<Receiver, 'dispatch' | 'deadLetters'>,
     logError: (error: unknown) => void,
   ) {
@@ -74,8 +75,10 @@ export class FailedJobSweeper {
     // Read only now. Since the ids were read, another worker may have made a letter of the job. That may have
     // been replayed, and the store may have forgotten the event.
     const job = await this.#bull.getJob(id);
-    if (job === undefined || !(await job.isFailed()) || !isReadable(job.data)) return true;
-    const { outcome } = await this.#receiver.dispatch(job.data, {
+    if (job === undefined || !(await job.isFailed())) return true;
+    const data = readAcceptedJson(job.data);
+    if (!isReadable(data)) return true;
+    const { outcome } = await this.#receiver.dispatch(data, {
       attempt: Math.max(1, job.attemptsMade),
       final: true,
       failure: readFailure(job.failedReason),

@@ -1,6 +1,7 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { jittered } from '../../receiver/timing/jitter.ts';
+import { toAcceptedText } from './stored-data.ts';
 
 /** The end of a job's run. Putting a job back does not count as an attempt. */
 export type JobEnd =
@@ -29,7 +30,7 @@ const PAUSE_SHARE = { handler_missing: 1, key_busy: 0.1 } as const;
  */
 export function toEnd({ outcome, error }: JobReport, uncountedMs: number | undefined): JobEnd {
   if (error === undefined || outcome === 'parked') return { kind: 'done', outcome };
-  const message = `${error.code}: ${error.message}`;
+  const message = toAcceptedText(`${error.code}: ${error.message}`);
   switch (error.code) {
     case 'event_running':
     case 'store_unavailable':
@@ -63,7 +64,8 @@ export async function endJob(job: Job, token: string, end: JobEnd): Promise<stri
 
 /** `moveToDelayed` does not count an attempt. The error tells BullMQ that the job has been moved. */
 async function putBack(job: Job, token: string, pauseMs: number): Promise<never> {
-  await job.moveToDelayed(Date.now() + jittered(pauseMs), token);
+  // PostgreSQL takes whole milliseconds.
+  await job.moveToDelayed(Math.round(Date.now() + jittered(pauseMs)), token);
   throw new DelayedError();
 }
 

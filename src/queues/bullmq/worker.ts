@@ -1,11 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import {
-  Worker as BullmqWorker,
-  Queue as BullQueue,
-  DelayedError,
-  type Job,
-  UnrecoverableError,
-} from 'bullmq';
+import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { settledWithin } from '../../receiver/timing/time-limit.ts';
 import {
@@ -14,16 +8,14 @@ import {
   readDuration,
   readInteger,
 } from '../../receiver/values/check-options.ts';
-import {
-  type BullConnectionOptions,
-  checkConnection,
-  closeInTime,
-  connectionLog,
-  KEY_PREFIX,
-} from './connection.ts';
+import { type BullConnectionOptions, checkConnection, closeInTime, connectionLog } from './connection.ts';
 import { FailedJobSweeper } from './failed-jobs.ts';
 import { endJob, type JobEnd, sendBack, toEnd } from './job-end.ts';
 import { type JobNotes, RunNotes, readNotes, type Suspicion, writeNotes } from './job-notes.ts';
+import { postgresServer } from './postgres/server.ts';
+import { redisServer } from './redis/server.ts';
+import type { JobSource, QueueServer } from './server.ts';
+import { readAcceptedJson } from './stored-data.ts';
 import { SuspectScheduler } from './suspect-scheduler.ts';
 import { suspicionOf } from './suspicion.ts';
 import { UncountedHour } from './uncounted-hour.ts';
@@ -32,7 +24,10 @@ import { UncountedHour } from './uncounted-hour.ts';
 export type BullReceiver = Pick<Receiver, 'dispatch' | 'deadLetters'>;
 
 /** Options of {@link createBullWorker}. */
-export interface BullWorkerOptions extends BullConnectionOptions {
+export type BullWorkerOptions = BullConnectionOptions & BullConcurrencyOptions;
+
+/** Options of a worker, wherever its queue is. */
+export interface BullConcurrencyOptions {
   /** The number of jobs that run at once; 10 by default. Use 1 for handlers that compute rather than wait. */
   readonly concurrency?: number;
 }
@@ -57,8 +52,8 @@ const LOCK_MS = 30_000;
  * Deploys kill workers too.
  */
 const MOST_ALONE_DEATHS = 2;
-/** BullMQ would blame all jobs of a dead worker alike, so its count never decides. */
-const NO_STALL_LIMIT = Number.MAX_SAFE_INTEGER;
+/** BullMQ would blame all jobs of a dead worker alike, so its count never decides. PostgreSQL takes no larger one. */
+const NO_STALL_LIMIT = 2 ** 31 - 1;
 
 /**
  * Runs the queued handlers of a receiver. Register the same handlers as in the process that receives
@@ -75,16 +70,19 @@ const NO_STALL_LIMIT = Number.MAX_SAFE_INTEGER;
  */
 export function createBullWorker(receiver: BullReceiver, options: BullWorkerOptions): BullWorker {
   checkReceiver(receiver, 'createBullWorker', ['dispatch']);
-  checkOptions(options, ['connection', 'scope', 'concurrency'], 'createBullWorker');
+  checkOptions(options, ['backend', 'connection', 'scope', 'concurrency'], 'createBullWorker');
   checkConnection('createBullWorker', options);
   const { concurrency = 10 } = options;
   readInteger('concurrency', concurrency, { most: 10_000 });
-  return new JobWorker(receiver, options, concurrency);
+  const server =
+    options.backend === 'postgres' ? postgresServer(options.connection, options.scope) : redisServer(options);
+  return new JobWorker(receiver, server, options.scope, concurrency);
 }
 
 class JobWorker implements BullWorker {
   readonly #receiver: BullReceiver;
-  readonly #bull: BullmqWorker;
+  readonly #server: QueueServer;
+  readonly #bull: JobSource;
   readonly #failedJobs: FailedJobSweeper;
   readonly #closing = new AbortController();
   readonly #running = new Set<Job>();
@@ -93,14 +91,13 @@ class JobWorker implements BullWorker {
   readonly #logError: (error: unknown) => void;
   #closed: Promise<{ abandoned: string[] }> | undefined;
 
-  constructor(receiver: BullReceiver, { connection, scope }: BullConnectionOptions, concurrency: number) {
+  constructor(receiver: BullReceiver, server: QueueServer, scope: string, concurrency: number) {
     this.#receiver = receiver;
+    this.#server = server;
     // Each running job listens to it, and Node.js warns of more than ten listeners.
     setMaxListeners(0, this.#closing.signal);
     this.#logError = connectionLog(`the worker of ${scope}`);
-    const shared = { connection, prefix: KEY_PREFIX };
-    this.#bull = new BullmqWorker(scope, (job, token = '') => this.#run(job, token), {
-      ...shared,
+    this.#bull = server.openJobSource((job, token = '') => this.#run(job, token), {
       concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: LOCK_MS,
@@ -122,7 +119,7 @@ class JobWorker implements BullWorker {
       if (job?.finishedOn !== undefined) this.#failedJobs.sweepSoon();
     });
     // Last, because it sweeps at once, and nothing could end its sweeps if BullMQ refused the connection.
-    this.#failedJobs = new FailedJobSweeper(new BullQueue(scope, shared), receiver, this.#logError);
+    this.#failedJobs = new FailedJobSweeper(server.openFailedJobs(), receiver, this.#logError);
   }
 
   #run(job: Job, token: string): Promise<string> {
@@ -197,7 +194,7 @@ class JobWorker implements BullWorker {
         parksBusyKey: hour.isOver('key_busy'),
         parksAbandoned: false,
       };
-      const report = await this.#receiver.dispatch(job.data, options);
+      const report = await this.#receiver.dispatch(readAcceptedJson(job.data), options);
       const noted = await running.end();
       const end = toEnd(report, hour.passedMs(report.code));
       return { end, notes: hour.notesAfter(report.code, noted) };
@@ -228,6 +225,7 @@ class JobWorker implements BullWorker {
       this.#closing.abort(new Error('the worker is closing'));
     }
     await Promise.all([closeInTime(this.#bull), closeInTime(this.#failedJobs)]);
+    this.#server.close();
     return { abandoned };
   }
 }

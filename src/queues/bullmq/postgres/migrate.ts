@@ -1,0 +1,36 @@
+import { runMigrations } from 'bullmq';
+import { ConfigurationError, UnavailableError } from '../../../receiver/errors.ts';
+import { messageOf } from '../../../receiver/values/foreign-values.ts';
+import { checkPool, type PostgresPool } from '../../../stores/postgres/client.ts';
+import { withClient } from '../../../stores/postgres/connection.ts';
+import { isRefusal, isRefusedConnection } from '../../../stores/postgres/errors.ts';
+import { QUEUE_SCHEMA } from './check-tables.ts';
+import { queryableOf } from './queryable.ts';
+
+/** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */
+const LIMIT_MS = 600_000;
+
+/**
+ * Creates the tables of queues in the schema `bullmq`, or brings them up to date, by the migrations of the
+ * installed BullMQ. All queues of a database share them. What is up to date stays as it is, and several
+ * processes at once wait for each other. The role of the pool must be allowed to create the schema.
+ *
+ * @throws ConfigurationError for a wrong argument, and if PostgreSQL refuses the migration or the connection.
+ * @throws UnavailableError (`queue_unavailable`) if PostgreSQL cannot be reached.
+ *
+ * @example
+ * ```ts
+ * await migrateBullQueue(new Pool({ connectionString: process.env.POSTGRES_URL }));
+ * ```
+ */
+export async function migrateBullQueue(pool: PostgresPool): Promise<void> {
+  checkPool('migrateBullQueue', pool);
+  try {
+    const endsAt = performance.now() + LIMIT_MS;
+    await withClient(pool, endsAt, (client) => runMigrations(queryableOf(client), QUEUE_SCHEMA));
+  } catch (cause) {
+    const message = `the tables of the queue in the schema "${QUEUE_SCHEMA}" could not be migrated: ${messageOf(cause)}`;
+    if (isRefusal(cause) || isRefusedConnection(cause)) throw new ConfigurationError(message, { cause });
+    throw new UnavailableError('queue_unavailable', message, { cause });
+  }
+}

@@ -1,0 +1,13 @@
+import { Queue as BullQueue, Worker as BullWorker } from 'bullmq';
+import { type BullRedisOptions, KEY_PREFIX } from '../connection.ts';
+import type { QueueServer } from '../server.ts';
+
+/** Redis, for a worker. */
+export function redisServer({ connection, scope }: BullRedisOptions): QueueServer {
+  const own = { connection, prefix: KEY_PREFIX };
+  return {
+    openFailedJobs: () => new BullQueue(scope, own),
+    openJobSource: (run, options) => new BullWorker(scope, run, { ...own, ...options }),
+    close: () => {},
+  };
+}

@@ -1,0 +1,30 @@
+import type { Job, Processor, WorkerOptions } from 'bullmq';
+
+/** The queue of BullMQ, for jobs that have failed. */
+export interface FailedJobs {
+  getRanges(types: ['failed'], start: number, end: number, isAscending: boolean): Promise<string[]>;
+  getJob(id: string): Promise<Job | undefined>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  close(): Promise<void>;
+  disconnect(): Promise<void>;
+}
+
+/** The worker of BullMQ. */
+export interface JobSource {
+  /** Takes no further jobs; with true, without waiting for the running ones. */
+  pause(doNotWait: boolean): Promise<void>;
+  resume(): unknown;
+  on(event: 'active', listener: (job: Job) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'failed', listener: (job: Job | undefined) => void): unknown;
+  close(): Promise<void>;
+  disconnect(): Promise<void>;
+}
+
+/** The server that has a queue, as a worker of it needs it. */
+export interface QueueServer {
+  readonly openFailedJobs: () => FailedJobs;
+  readonly openJobSource: (run: Processor, options: Omit<WorkerOptions, 'connection'>) => JobSource;
+  /** Ends what waits for the server, once the worker is closed. */
+  readonly close: () => void;
+}
